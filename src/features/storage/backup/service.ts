@@ -266,7 +266,7 @@ function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned
   const opened: { path: string; db: Db }[] = [];
   let pruned = 0;
   let current = "";
-  const isUnnamed = (digest: Digest) =>
+  const isUnused = (digest: Digest) =>
     opened.every(({ path, db }) => {
       current = path;
       return !isNamed(db.sqlite, digest);
@@ -277,7 +277,7 @@ function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned
       opened.push({ path, db: openReadOnly(path) });
     }
     for (const firstByte of FIRST_BYTES) {
-      for (const digest of listStored(layout, firstByte).values().filter(isUnnamed)) {
+      for (const digest of listStored(layout, firstByte).values().filter(isUnused)) {
         fs.unlinkSync(layout.blob(digest));
         pruned++;
       }

@@ -25,14 +25,14 @@ function put(
   path?: (digest: Digest) => string,
 ): { digest: Digest; sizeBytes: number; isDamaged: boolean } {
   const digest = toDigest(new Bun.CryptoHasher("sha256").update(text).digest("hex"));
-  const place = path?.(digest) ?? source.blob(digest);
-  fs.mkdirSync(dirname(place), { recursive: true });
-  fs.writeFileSync(place, text);
+  const target = path?.(digest) ?? source.blob(digest);
+  fs.mkdirSync(dirname(target), { recursive: true });
+  fs.writeFileSync(target, text);
   return { digest, sizeBytes: text.length, isDamaged: false };
 }
 
-describe("a content", () => {
-  test("that is copied has its name only once it is whole and synced", () => {
+describe("a blob", () => {
+  test("that is copied gets its name only once it is complete and synced", () => {
     const content = put("one");
     const blobCopier = new BlobCopier({ source, target, mayLink: false });
     expect(blobCopier.copy(content)).toMatch(/copied|cloned/);
@@ -50,7 +50,7 @@ describe("a content", () => {
     expect(fs.statSync(target.blob(content.digest)).ino).toBe(fs.statSync(source.blob(content.digest)).ino);
   });
 
-  test("with other bytes, another length, none, or a symbolic link in its place is reported and not copied", () => {
+  test("that is damaged, truncated, missing or a symbolic link is reported and not copied", () => {
     const changed = put("right");
     fs.writeFileSync(source.blob(changed.digest), "wrong");
     const cut = put("longer");
@@ -68,7 +68,7 @@ describe("a content", () => {
     expect(fs.readdirSync(target.staging)).toEqual([]);
   });
 
-  test("that was found damaged before is read before it is linked", () => {
+  test("that was found damaged earlier is read before it is linked", () => {
     const content = put("right");
     fs.writeFileSync(source.blob(content.digest), "wrong");
     const blobCopier = new BlobCopier({ source, target, mayLink: true });
@@ -100,7 +100,7 @@ test("a target that fails is reported, and copied blobs stay", () => {
   expect(fs.existsSync(target.blob(first.digest))).toBe(true);
 });
 
-test("a target that is taken away is reported by its own error, not by that of the clean-up", async () => {
+test("a target that is removed is reported by its own error, not by that of the clean-up", async () => {
   const content = put("one");
   const sqlite = new Database(":memory:");
   sqlite.run("CREATE TABLE blobs (digest BLOB, size_bytes INTEGER, damaged_at INTEGER, refs INTEGER)");

@@ -17,7 +17,7 @@ describe("a header", () => {
     expect(readHeader(header)).toEqual({ kind: "file", name: "blobs/x", sizeBytes });
   });
 
-  test("of a size beyond octal digits has the size in an extended header before it", () => {
+  test("with a size beyond octal digits follows an extended header with that size", () => {
     const blocks = writeHeader({ name: "blobs/x", sizeBytes: 9 * GIB, kind: "file" }, 0);
     const extended = readHeader(blocks.subarray(0, BLOCK_BYTES));
     if (extended.kind !== "extended") throw new Error("no extended header");
@@ -26,7 +26,7 @@ describe("a header", () => {
     expect(readHeader(blocks.subarray(2 * BLOCK_BYTES))).toMatchObject({ kind: "file", name: "blobs/x" });
   });
 
-  test("with a changed byte, of a link, or of noise is refused; zeros are the end", () => {
+  test("with a changed byte, of a link, or of random bytes is rejected; zeros are the end", () => {
     const header = Buffer.from(writeHeader({ name: "a", sizeBytes: 3, kind: "file" }, 0));
     const changed = Buffer.from(header);
     changed[0] = 0x62;
@@ -39,16 +39,16 @@ describe("a header", () => {
     expect(() => readHeader(link)).toThrow("of a type");
   });
 
-  test("of a name that is too long is not written", () => {
+  test("with a name that is too long is not written", () => {
     expect(() => writeHeader({ name: "x".repeat(101), sizeBytes: 0, kind: "file" }, 0)).toThrow(TarError);
   });
 });
 
-test("members are filled up to whole blocks", () => {
+test("members are padded to whole blocks", () => {
   expect([0, 1, 511, 512, 513].map(paddingOf)).toEqual([0, 511, 1, 0, 511]);
 });
 
-test("a pax record whose length is a lie is refused", () => {
+test("a pax record with a wrong length is rejected", () => {
   expect(() => readPax(Buffer.from("0 size=1\n"))).toThrow(TarError);
   expect(() => readPax(Buffer.from("nonsense"))).toThrow(TarError);
 });

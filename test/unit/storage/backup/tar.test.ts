@@ -31,7 +31,7 @@ async function* buffersOf(head: Uint8Array, count: number, onBytes: () => void):
   }
 }
 
-test("an extended header of many GiB is rejected before any of it is read", async () => {
+test("an extended header of many GiB is rejected before it is read", async () => {
   const head = changed(writeHeader({ name: "larder.toml", sizeBytes: 0, kind: "file" }, 0), "x", "70000000000\0");
   let buffers = 0;
   const reading = readTar(
@@ -44,7 +44,7 @@ test("an extended header of many GiB is rejected before any of it is read", asyn
 });
 
 test.each(["../larder.toml", "/etc/larder.toml", "secrets/../../x", "larder.db", "blobs/sha256/aa/bb/cc"])(
-  "a member can't choose the place %p",
+  "a member with the path %p is rejected",
   async (name) => {
     const head = writeHeader({ name, sizeBytes: 0, kind: "file" }, 0);
     await expect(

@@ -57,7 +57,7 @@ describe("batch writes", () => {
     },
   );
 
-  test("end where they are stopped, and keep the items before", async () => {
+  test("end when they are stopped, and preserve the earlier items", async () => {
     const rejectionOf = (number: number) => (number === 30 ? new AppError("quota_exceeded", "full") : undefined);
     const { stored, rejected } = await write(numbers, rejectionOf, 1);
     expect({ stored, rejected }).toEqual({ stored: numbers.slice(0, 30), rejected: [30] });

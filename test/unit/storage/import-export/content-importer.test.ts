@@ -28,20 +28,20 @@ function write(name: string, content: string | Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(content).digest("hex");
 }
 
-/** All contents in the store, and what is unfinished in it. */
+/** All files in the store, including unfinished ones. */
 function stored(): string[] {
   const all = fs.readdirSync(layout.root, { recursive: true, withFileTypes: true });
   return all.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-describe("a content", () => {
+describe("file content", () => {
   test.each([
     ["empty", 0],
     ["small", 10_000],
     ["just small", 512 * 1024],
     ["just large", 512 * 1024 + 1],
     ["large", 5_000_001],
-  ])("that is %s is stored as it is", async (_name, sizeBytes) => {
+  ])("that is %s is stored unchanged", async (_name, sizeBytes) => {
     const content = new Uint8Array(sizeBytes).map((_, index) => (index * 31) % 251);
     const digest = write("a.bin", content);
     expect(await contentImporter.importFile(jobOf("a.bin"))).toMatchObject({
@@ -70,7 +70,7 @@ describe("a content", () => {
     expect(stored()).toEqual([]);
   });
 
-  test.each([100, 1_000_000])("of %i bytes gets a second name with `link`", async (sizeBytes) => {
+  test.each([100, 1_000_000])("of %i bytes is hard-linked with `link`", async (sizeBytes) => {
     write("a.bin", new Uint8Array(sizeBytes));
     expect(await contentImporter.importFile(jobOf("a.bin", { how: "link" }))).toMatchObject({ method: "linked" });
     expect(fs.statSync(join(folder, "a.bin")).nlink).toBe(2);
@@ -110,7 +110,7 @@ describe("a source", () => {
     expect(stored()).toEqual([]);
   });
 
-  test("that grows while it is read is not stored, and leaves nothing behind", async () => {
+  test("that grows while it is read is not stored, and leaves no files behind", async () => {
     write("growing.bin", new Uint8Array(60_000_000));
     const path = join(folder, "growing.bin");
     const child = Bun.spawn(["sh", "-c", 'while :; do printf x >> "$0"; done', path]);
@@ -126,7 +126,7 @@ describe("a source", () => {
   });
 });
 
-/** A store from which a starting server takes everything unfinished away, once, just before it gets its place. */
+/** A store whose unfinished files a starting server deletes once, just before one of them is renamed. */
 class SweptLayout extends Layout {
   swept = 0;
 

@@ -18,12 +18,12 @@ beforeEach(() => {
 afterEach(() => fs.rmSync(folder, { recursive: true }));
 
 describe("names on a target", () => {
-  test("are those of the account where the target can have them", () => {
+  test("are those of the account if the target supports them", () => {
     const names = new TargetNames({ isPortableOnly: false, isCaseless: false });
     for (const name of ["a:b", "A", "a", "con", "x.", 'q"?*']) expect(names.nameFor(name)).toBe(name);
   });
 
-  test("are replaced where it can't, uniquely, and the same in every run", () => {
+  test("are replaced if it does not, uniquely, and the same in every run", () => {
     for (let run = 0; run < 2; run++) {
       const names = new TargetNames({ isPortableOnly: true, isCaseless: true });
       const given = ["a:b.txt", "a?b.txt", "A_B.txt", "con", "x.", "fine.txt"].map((name) => names.nameFor(name));
@@ -36,7 +36,7 @@ describe("names on a target", () => {
     expect(names.nameFor("Larder-Export.json")).toBe("Larder-Export (1).json");
   });
 
-  test("probing a target leaves nothing behind", () => {
+  test("probing a target leaves no files behind", () => {
     expect(probeTarget(folder)).toEqual({ isPortableOnly: false, isCaseless: false });
     expect(fs.readdirSync(folder)).toEqual([]);
   });
@@ -70,7 +70,7 @@ describe("a manifest", () => {
     },
   );
 
-  test("keeps the valid fields of an entry that was written by hand", () => {
+  test("preserves the valid fields of an entry that was written by hand", () => {
     const entries = [
       null,
       { path: 1 },
@@ -86,13 +86,13 @@ describe("a manifest", () => {
   });
 });
 
-describe("the walk through a source", () => {
+describe("walking a source", () => {
   function walk(labels?: Record<string, string>) {
     const labelsOf = labels === undefined ? undefined : (path: string) => labelOf(path, labels[path]);
     return [...walkSource({ source: folder, folder: "/to", isRenaming: false, labelsOf, leftOut: "/nonexistent" })];
   }
 
-  test("yields a folder before what is in it, files before folders, by name", () => {
+  test("yields a folder before its children, files before folders, by name", () => {
     fs.mkdirSync(join(folder, "b/inner"), { recursive: true });
     for (const name of ["z", "a", "b/y", "b/inner/x"]) fs.writeFileSync(join(folder, name), "");
     const entries = walk().map((found) => (found.kind === "folder" ? found.treePath : `${found.kind} ${found.path}`));
@@ -107,7 +107,7 @@ describe("the walk through a source", () => {
     expect(entries).toMatchObject([{ treePath: "/to" }, { treePath: "/to/a:b" }, { folder: "/to/a:b", name: "c:d" }]);
   });
 
-  test("never leaves the account by a name in a manifest", () => {
+  test("never leaves the account through a name in a manifest", () => {
     fs.writeFileSync(join(folder, "a"), "");
     for (const name of ["../a", "..", "", "a/b"]) {
       expect(walk({ a: name })).toMatchObject([{ kind: "folder" }, { kind: "problem", reason: "bad_name" }]);

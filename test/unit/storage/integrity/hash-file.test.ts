@@ -32,7 +32,7 @@ test.each([0, 1, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 3 * BUFFER_BY
   },
 );
 
-test("each buffer is reported, so that the read can be slowed down or ended", () => {
+test("each buffer is reported, so that the caller can slow down or end the read", () => {
   const content = stored("reads", Buffer.alloc(2 * BUFFER_BYTES + 5));
   const reads: number[] = [];
   readContent(content, { ...quietly, onBytes: (bytes) => reads.push(bytes) });
@@ -43,7 +43,7 @@ test("each buffer is reported, so that the read can be slowed down or ended", ()
   expect(() => readContent(content, { ...quietly, onBytes: stop })).toThrow("enough");
 });
 
-test("a flipped bit, another length, nothing, a folder, a link: each has its own fault", () => {
+test("a flipped bit, a wrong length, a missing file, a folder and a link each cause their own fault", () => {
   const bytes = Buffer.alloc(10_000, 7);
   const content = stored("content", bytes);
   const rotten = Buffer.from(bytes);
@@ -63,8 +63,8 @@ test("a flipped bit, another length, nothing, a folder, a link: each has its own
   expect(readContent({ ...content, path: join(folder, "link") }, quietly)).toMatchObject({ kind: "missing" });
 });
 
-test("a content that is replaced by a good copy while it is read is whole", () => {
-  // The bytes that had been opened were taken for those that lie there now: what was just healed was damaged again.
+test("a blob that is replaced by a good copy during the read is intact", () => {
+  // The damage of the opened file must not be attributed to the file that replaced it.
   const bytes = Buffer.alloc(2 * BUFFER_BYTES, 7);
   const rotten = stored("replaced", Buffer.alloc(2 * BUFFER_BYTES, 8));
   const good = stored("good", bytes);
@@ -79,7 +79,7 @@ test("a quick check reads no bytes", () => {
   expect(readContent({ ...content, digest: "0".repeat(64) }, { ...quietly, isQuick: true })).toBeUndefined();
 });
 
-test("a disk that fails makes a content unreadable; a process without descriptors does not", () => {
+test("a failing disk makes a blob unreadable; a lack of file descriptors does not", () => {
   const content = stored("failing", Buffer.alloc(3 * BUFFER_BYTES));
   const fail = (code: string) => Object.assign(new Error(code), { code });
   const read = spyOn(fs, "readSync").mockImplementation(() => {

@@ -22,7 +22,7 @@ afterEach(() => {
   fs.rmSync(folder, { recursive: true });
 });
 
-/** A digest that begins so. */
+/** A digest with this prefix. */
 const digest = (start: string) => toDigest(start.padEnd(64, "5"));
 
 function list(...starts: string[]): void {
@@ -41,7 +41,7 @@ function put(path: string, bytes = "abc"): void {
 
 const count = (name: string) => countOrphanedFiles(sqlite, folder, [name]);
 
-test("what has a row is listed, at both ends of a folder's range too; what has none is counted with its bytes", () => {
+test("blobs with a row are listed, also at both ends of a folder's range; blobs without one are counted", () => {
   list("ab".padEnd(64, "0"), "ab".padEnd(64, "f"), "ab12");
   for (const start of ["ab".padEnd(64, "0"), "ab".padEnd(64, "f"), "ab12"]) {
     put(join("ab", digest(start).slice(2, 4), digest(start)));
@@ -52,7 +52,7 @@ test("what has a row is listed, at both ends of a folder's range too; what has n
   expect(count("ab")).toEqual({ contents: 2, bytes: 12, foreign: 0 });
 });
 
-test("a content in the place of another is listed by its row; what is no content is foreign; a file among the folders is nothing", () => {
+test("a blob in a wrong folder is listed by its row; a file that is no blob is foreign; a file among the folders is ignored", () => {
   list("cd12");
   put(join("ab", "12", digest("cd12")));
   put(join("zz", "12", digest("cd12")));
@@ -63,7 +63,7 @@ test("a content in the place of another is listed by its row; what is no content
   expect(count("none")).toEqual({ contents: 0, bytes: 0, foreign: 0 });
 });
 
-test("the thread counts the same, also at low priority, and reports damage with the code of SQLite", async () => {
+test("the thread returns the same counts, also at low priority, and reports damage with SQLite's error code", async () => {
   put(join("ab", "77", digest("ab77")), "12345");
   const reader = new HashReader({ isModest: true });
   try {

@@ -22,17 +22,17 @@ let sqlite: Database;
 let rows: BlobRows;
 let integrity: Integrity;
 let nowMs = NOW_MS;
-let isStoreThere = true;
-const told: string[] = [];
-/** Sizes of contents that lie in a bucket. */
-const elsewhere = new Map<Digest, number>();
+let isStoreMounted = true;
+const reported: string[] = [];
+/** Sizes of the blobs in the bucket. */
+const inBucket = new Map<Digest, number>();
 const clock = { nowMs: () => nowMs };
 
 beforeEach(() => {
   nowMs = NOW_MS;
-  isStoreThere = true;
-  told.length = 0;
-  elsewhere.clear();
+  isStoreMounted = true;
+  reported.length = 0;
+  inBucket.clear();
   folder = fs.mkdtempSync(join(tmpdir(), "larder-scrub-"));
   sqlite = new Database(join(folder, "larder.db"), { create: true, strict: true });
   sqlite.run("PRAGMA synchronous=OFF");
@@ -40,14 +40,14 @@ beforeEach(() => {
   rows = new BlobRows(sqlite);
   const layout = new Layout(folder);
   const events = new Events();
-  events.on("server.damaged", (_tx, { contents, database }) => void told.push(`${contents} ${database}`));
+  events.on("server.damaged", (_tx, { contents, database }) => void reported.push(`${contents} ${database}`));
   integrity = new Integrity({
     sqlite,
     rows,
     blobs: {
       pathOf: (digest) => layout.blob(digest),
       stat: (digest) => {
-        const size = fs.statSync(layout.blob(digest), { throwIfNoEntry: false })?.size ?? elsewhere.get(digest);
+        const size = fs.statSync(layout.blob(digest), { throwIfNoEntry: false })?.size ?? inBucket.get(digest);
         return size === undefined ? undefined : { sizeBytes: size };
       },
       isLeased: () => false,
@@ -57,7 +57,7 @@ beforeEach(() => {
     clock,
     log: silentLog,
     checkStore: () => {
-      if (!isStoreThere) throw new AppError("store_missing", "The disk is away.");
+      if (!isStoreMounted) throw new AppError("store_missing", "The disk is away.");
     },
   });
   sqlite.run(
@@ -87,9 +87,9 @@ function newScrub(options: Partial<ConstructorParameters<typeof Scrub>[0]> = {})
   });
 }
 
-const run = (scrub: Scrub, isAsked = false) => scrub.run(new AbortController().signal, isAsked);
+const run = (scrub: Scrub, isRequested = false) => scrub.run(new AbortController().signal, isRequested);
 
-/** A content that was stored so many days ago. */
+/** Stores a blob, dated `daysAgo` days ago. */
 function store(text: string, daysAgo: number): Digest {
   const digest = toDigest(new Bun.CryptoHasher("sha256").update(text).digest("hex"));
   const path = new Layout(folder).blob(digest);
@@ -105,8 +105,8 @@ function store(text: string, daysAgo: number): Digest {
 
 const pathOf = (digest: Digest) => new Layout(folder).blob(digest);
 
-describe("what is read", () => {
-  test("by schedule what was read longer ago than half of the time; when asked for, everything", async () => {
+describe("a scrub", () => {
+  test("reads blobs that were last read longer ago than half of the interval; on request, all blobs", async () => {
     const old = store("old", 20);
     const young = store("young", 10);
     expect(await run(newScrub())).toMatchObject({ contents: 1, bytes: 3, isDone: true });
@@ -119,7 +119,7 @@ describe("what is read", () => {
     expect(integrity.figures().oldestReadingMs).toBe(nowMs);
   });
 
-  test("the one first that was read longest ago, where the time of a night ends", async () => {
+  test("starts with the least recently read blobs, if the time does not suffice for all", async () => {
     const storeAll = () => Array.from({ length: 450 }, (_, index) => store(`content ${index}`, 20 + index));
     const digests = sqlite.transaction(storeAll)();
     const first = await run(newScrub({ maxTimeMs: 0 }));
@@ -131,8 +131,8 @@ describe("what is read", () => {
     expect(await run(newScrub())).toMatchObject({ contents: 0, isDone: true });
   });
 
-  test("what was read or found damaged by a clock that ran ahead is read again, not when that day comes", async () => {
-    // A clock ten years ahead during one night kept a content from being read for ten years.
+  test("reads blobs again whose last read is in the future", async () => {
+    // A clock that is ten years ahead for one night must not prevent reads for ten years.
     const [ahead, damaged] = [store("ahead", 40), store("damaged", 40)];
     rows.markVerified(ahead, NOW_MS + 3_650 * DAY_MS);
     rows.markDamaged(damaged, NOW_MS + 3_650 * DAY_MS);
@@ -142,40 +142,40 @@ describe("what is read", () => {
     expect(await run(newScrub())).toMatchObject({ contents: 0 });
   });
 
-  test("nothing where it is switched off", async () => {
+  test("reads nothing if it is turned off", async () => {
     store("old", 20);
     expect(await run(newScrub({ rateBytes: 0 }))).toBeUndefined();
   });
 
-  test("a run that is ended gives up at once, also in the middle of a content, and says so", async () => {
+  test("stops at once when it is aborted, also in the middle of a blob", async () => {
     store("x".repeat(3_000_000), 20);
     const stop = new AbortController();
-    // So slow that it would take an hour.
+    // At this rate, it would take an hour.
     const running = newScrub({ rateBytes: 1_000 }).run(stop.signal);
     setTimeout(() => stop.abort(), 200);
     expect(await running).toMatchObject({ isDone: false });
   });
 
-  test("faster than configured where that would not come round in time", async () => {
-    const asked: string[] = [];
+  test("reads faster than configured if it would not read all blobs within the interval", async () => {
+    const logged: string[] = [];
     const log = {
       ...silentLog,
-      info: (message: string, details?: object) => asked.push(message + JSON.stringify(details)),
+      info: (message: string, details?: object) => logged.push(message + JSON.stringify(details)),
     };
     await run(newScrub({ log, rateBytes: 1_000, maxTimeMs: 3_600_000, sumBytes: async () => 30 * 3_600 * 2_000 }));
-    expect(asked).toEqual([expect.stringContaining('"bytesPerSecond":2400')]);
+    expect(logged).toEqual([expect.stringContaining('"bytesPerSecond":2400')]);
   });
 });
 
-describe("what is found", () => {
-  test("is recorded and reported once, and resolved when a good copy was stored", async () => {
+describe("a finding", () => {
+  test("is recorded and reported once, and resolved when a good copy is stored", async () => {
     const digest = store("content", 20);
     fs.writeFileSync(pathOf(digest), "konTent");
     expect(await run(newScrub())).toMatchObject({ found: 1 });
     expect(rows.isDamaged(digest)).toBe(true);
     nowMs += DAY_MS;
     expect(await run(newScrub())).toMatchObject({ found: 0, contents: 1 });
-    expect(told).toEqual(["1 false"]);
+    expect(reported).toEqual(["1 false"]);
     const { findings, total } = integrity.list({ state: "all", offset: 0, limit: 10 });
     expect({ total, ...findings[0] }).toMatchObject({
       total: 1,
@@ -194,14 +194,14 @@ describe("what is found", () => {
       resolution: "healed",
       resolvedAtMs: nowMs,
     });
-    // After a year nobody asks.
+    // Findings are deleted a year after they were resolved.
     nowMs += 366 * DAY_MS;
     await run(newScrub());
     expect(integrity.list({ state: "all", offset: 0, limit: 10 }).total).toBe(0);
   });
 
-  test("the end of the server doesn't wait for a large content that is read because it could not be sent", async () => {
-    // A stop waited until all of it was read, and was killed on the way.
+  test("a stop does not wait for a large blob that is read because it could not be sent", async () => {
+    // A stop that waits for the whole read takes so long that the service manager kills the server.
     const digest = store("large", 20);
     const sizeBytes = 200 * 1024 ** 3;
     fs.truncateSync(pathOf(digest), sizeBytes);
@@ -212,10 +212,10 @@ describe("what is found", () => {
     expect(rows.findHealth(digest)).toEqual({ verifiedAtMs: null, damagedAtMs: null });
   });
 
-  test("a missing store is not taken for lost blobs", async () => {
+  test("a missing store is not reported as missing blobs", async () => {
     const digest = store("content", 20);
     fs.rmSync(pathOf(digest));
-    isStoreThere = false;
+    isStoreMounted = false;
     await expect(run(newScrub())).rejects.toThrow("away");
     expect(rows.isDamaged(digest)).toBe(false);
     expect(integrity.figures().open).toEqual({ damaged: 0, missing: 0, unreadable: 0, database: 0 });
@@ -224,21 +224,21 @@ describe("what is found", () => {
   test("a blob in the bucket is not missing", async () => {
     const digest = store("content", 20);
     fs.rmSync(pathOf(digest));
-    elsewhere.set(digest, 7);
+    inBucket.set(digest, 7);
     expect(await run(newScrub())).toMatchObject({ found: 0, isDone: true });
-    elsewhere.clear();
+    inBucket.clear();
     expect(await run(newScrub())).toMatchObject({ found: 1 });
     expect(integrity.figures().open.missing).toBe(1);
   });
 
-  test("a fault of the database is reported, and resolved when it is whole again", async () => {
+  test("damage of the database is reported, and resolved when the database is intact again", async () => {
     sqlite.run("PRAGMA foreign_keys=OFF");
     sqlite.run(
       `INSERT INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at) VALUES (1, 1, 99, 0, '', 0)`,
     );
     expect(await run(newScrub())).toMatchObject({ problems: 1 });
     expect(integrity.figures().open.database).toBe(1);
-    expect(told).toEqual(["0 true"]);
+    expect(reported).toEqual(["0 true"]);
     sqlite.run("DELETE FROM versions");
     await run(newScrub());
     expect(integrity.figures().open.database).toBe(0);

@@ -5,7 +5,7 @@ import { blobOf, TestTree } from "../../tree/support.ts";
 let tree: TestTree;
 afterEach(() => tree.close());
 
-test("a copy on this disk stays where its object was found damaged while the bucket was asked for it", () => {
+test("a local copy is not deleted if its object is found damaged during the request to the bucket", () => {
   tree = new TestTree();
   const rows = new RemoteRows(tree.db.sqlite);
   const { digest, sizeBytes } = blobOf("a");

@@ -39,7 +39,7 @@ afterEach(() => {
   fs.rmSync(root, { recursive: true });
 });
 
-/** As after a start of the server. */
+/** Opens the service like a starting server. */
 function open(): Snapshots {
   return new Snapshots({
     sqlite: db.sqlite,
@@ -58,7 +58,7 @@ function open(): Snapshots {
 const change = async (isQuiet = false) => writer.run(() => void db.sqlite.run("INSERT INTO t VALUES (1)"), { isQuiet });
 
 describe("a snapshot is due", () => {
-  test("where there is none, and then 15 seconds after the last, not before and not without a change", async () => {
+  test("if there is none, and then 15 seconds after the last one, if something has changed", async () => {
     expect(await snapshots.takeWhenDue()).toBeDefined();
     nowMs += 24 * 60 * minuteMs;
     expect(await snapshots.takeWhenDue()).toBeUndefined();
@@ -73,7 +73,7 @@ describe("a snapshot is due", () => {
     expect(await snapshots.takeWhenDue()).toBeDefined();
   });
 
-  test("at once after a new password, and two seconds later after another one", async () => {
+  test("at once after a changed password, but at least two seconds after the last one", async () => {
     await snapshots.take("scheduled");
     nowMs += 2_000;
     await change();
@@ -88,7 +88,7 @@ describe("a snapshot is due", () => {
     expect(await snapshots.takeWhenDue()).toBeDefined();
   });
 
-  test("at a stop only where something has changed, however short ago the last was", async () => {
+  test("at a stop if something has changed, even shortly after the last one", async () => {
     await snapshots.take("scheduled");
     await snapshots.takeAtStop();
     expect(snapshots.list().map(({ label }) => label)).toEqual(["scheduled"]);
@@ -116,7 +116,7 @@ describe("a snapshot is due", () => {
     expect(snapshots.isDue()).toBe(false);
   });
 
-  test("not while one is being taken: it would be followed by another at once", async () => {
+  test("not while one is being taken, only after it", async () => {
     const taking = snapshots.take("scheduled");
     await change();
     nowMs += everyMs;
@@ -125,7 +125,7 @@ describe("a snapshot is due", () => {
     expect(snapshots.isDue()).toBe(true);
   });
 
-  test("when the clock was set back, and is the newest by its name even then", async () => {
+  test("after the clock was set back, and is still the newest one by its name", async () => {
     const before = await snapshots.take("scheduled");
     await change();
     nowMs -= 365 * 24 * 60 * minuteMs;
@@ -140,17 +140,17 @@ describe("a snapshot is due", () => {
     );
   });
 
-  test("as seldom as ever for a large database whose snapshots the clock, set back, has yet to reach", async () => {
+  test("as rarely as usual for a large database after the clock was set back", async () => {
     db.sqlite.run("INSERT INTO t VALUES (zeroblob(40000000))");
     await snapshots.take("scheduled");
     nowMs -= 365 * 24 * 60 * minuteMs;
     let count = 0;
-    for (let look = 0; look < 30; look++) {
+    for (let check = 0; check < 30; check++) {
       await change();
       if ((await snapshots.takeWhenDue()) !== undefined) count++;
       nowMs += 10_000;
     }
-    // 33 seconds apart.
+    // Snapshots are 33 seconds apart.
     expect(count).toBeLessThanOrEqual(8);
   });
 });
@@ -174,32 +174,32 @@ test("concurrent requests get one snapshot each, one after the other", async () 
 });
 
 describe("garbage collection retains", () => {
-  /** When a snapshot's file is there, it has begun to read. */
-  const begun = async (taking: Promise<unknown>) => {
+  /** Waits until the snapshot has started to read, which is when its file exists. */
+  const waitForStart = async (taking: Promise<unknown>) => {
     const folder = join(root, "snapshots");
     const done = new AbortController();
     const end = () => done.abort();
     void taking.then(end, end);
     while (!done.signal.aborted && (!fs.existsSync(folder) || fs.readdirSync(folder).length === 0)) await Bun.sleep(1);
   };
-  const digest = (letter: string): Digest => toDigest(letter.repeat(64));
-  const name = (letter: string, refs: number) =>
-    void db.sqlite.run("INSERT OR REPLACE INTO blobs VALUES (?, ?)", [Buffer.from(digest(letter), "hex"), refs]);
+  const digest = (digit: string): Digest => toDigest(digit.repeat(64));
+  const name = (digit: string, refs: number) =>
+    void db.sqlite.run("INSERT OR REPLACE INTO blobs VALUES (?, ?)", [Buffer.from(digest(digit), "hex"), refs]);
   const fill = (count: number) =>
     void db.sqlite.run(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
        INSERT INTO blobs SELECT randomblob(32), 1 FROM n`,
     );
-  const named = async (...letters: string[]) => {
-    const kept = await snapshots.openSnapshotReferencesSoon();
+  const named = async (...digits: string[]) => {
+    const references = await snapshots.openSnapshotReferencesSoon();
     try {
-      return letters.filter((letter) => kept.has(digest(letter)));
+      return digits.filter((digit) => references.has(digest(digit)));
     } finally {
-      kept.close();
+      references.close();
     }
   };
 
-  test("everything that any stored snapshot names, and nothing else", async () => {
+  test("exactly the blobs that a stored snapshot names", async () => {
     name("a", 1);
     name("b", 0);
     await snapshots.take("scheduled");
@@ -212,11 +212,11 @@ describe("garbage collection retains", () => {
     expect(errors).toEqual([]);
   });
 
-  test("what a snapshot in progress names, even if its last reference was deleted since", async () => {
+  test("blobs that a snapshot in progress names, even if their last reference was deleted since", async () => {
     fill(20_000);
     name("a", 1);
     const taking = snapshots.take("scheduled");
-    await begun(taking);
+    await waitForStart(taking);
     name("a", 0);
     const isNamed = (await named("a")).length > 0;
     const { path } = await taking;
@@ -227,7 +227,7 @@ describe("garbage collection retains", () => {
     expect(isNamed).toBe(isInCopy);
   });
 
-  test("everything while a snapshot can't be read, from its start or in the middle", async () => {
+  test("all blobs while a snapshot can't be read, from its start or in the middle", async () => {
     fill(500);
     const { path } = await snapshots.take("scheduled");
     const whole = fs.readFileSync(path);
@@ -246,13 +246,13 @@ describe("garbage collection retains", () => {
   });
 });
 
-test("the check reports that there is none yet", () => {
+test("the check reports that there is no snapshot yet", () => {
   expect(examineSnapshots(join(root, "snapshots")).state).toBe("note");
 });
 
-test("a snapshot that fails because of damage reports it, and none is taken or thinned out from then on", async () => {
+test("a snapshot that fails because of damage reports it; after that, none is taken or thinned out", async () => {
   await change();
-  const kept = await snapshots.take("scheduled");
+  const last = await snapshots.take("scheduled");
   for (let row = 0; row < 2_000; row++) db.sqlite.run("INSERT INTO t VALUES (?)", ["x".repeat(200)]);
   db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
   const path = join(root, "larder.db");
@@ -263,5 +263,5 @@ test("a snapshot that fails because of damage reports it, and none is taken or t
   expect(writer.isDamaged).toBe(true);
   nowMs += 365 * 24 * 60 * minuteMs;
   await expect(snapshots.take("scheduled")).rejects.toThrow("is damaged");
-  expect(snapshots.list().map(({ name }) => name)).toEqual([kept.name]);
+  expect(snapshots.list().map(({ name }) => name)).toEqual([last.name]);
 });

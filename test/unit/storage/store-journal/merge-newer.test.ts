@@ -1,4 +1,4 @@
-/** A database that was put back to an earlier time gets what came after it from the objects beside the contents. */
+/** A database that was restored to an earlier state gets the later changes from the store journal. */
 import { afterEach, expect, test } from "bun:test";
 import {
   copyFileSync,
@@ -45,7 +45,7 @@ function takeCopy(): string {
   return path;
 }
 
-/** Makes a copy the tree's database from now on. */
+/** Replaces the tree's database by a copy. */
 function putBack(path: string): void {
   tree.thread.close();
   tree.db.close();
@@ -95,7 +95,7 @@ function forgetThatItIsDone(): void {
   }
 }
 
-/** Every content ever made. */
+/** Every file content that was created. */
 const known = new Map<string, number>();
 
 function content(text: string): StoredBlob {
@@ -121,7 +121,7 @@ function replace(file: { accountId: number; publicId: string }, text: string): v
   });
 }
 
-/** By path: the contents of each file, oldest first. */
+/** The contents of each file by path, oldest first. */
 async function contentsOf(accountId: number): Promise<Record<string, string[]>> {
   const texts: Record<string, string[]> = {};
   const files = tree.db.sqlite
@@ -236,7 +236,7 @@ test("moves and renames are merged where the node was not moved since, in any or
         const folder = tree.read.findFolderByPath(id, "/a/deep");
         if (folder !== undefined) tree.write.updateFolder(tx, folder, { name: "deeper", folderPath: "/new" });
       });
-      // In the place that a moved file has left.
+      // At the former location of a moved file.
       add(id, "/a", "stays", "a new one");
     },
   );
@@ -274,7 +274,7 @@ test("a move that is too deep waits for the one that makes room, and one that st
         tree.run((tx) => tree.write.ensureFolder(tx, id, path));
     },
     (id) => {
-      // The other branches have room only once this one is shorter, and the journal names them first.
+      // The other branches fit only once this one is shorter, but the journal names them first.
       change(id, "/b", { folderPath: "/", name: "c" });
       change(id, "/d", { folderPath: "/", name: "e" });
       change(id, chain("a", 100), { folderPath: "/", name: "top" });
@@ -284,16 +284,16 @@ test("a move that is too deep waits for the one that makes room, and one that st
     },
   );
   tree.clock.advance(1_000);
-  const held = tree.read.findFolderByPath(accountId, chain("d", 100));
-  // Made deeper in the present, so that it does not fit any more.
-  tree.run((tx) => tree.write.ensureFolder(tx, accountId, `${held?.path}${chain("d", 100)}`));
+  const deep = tree.read.findFolderByPath(accountId, chain("d", 100));
+  // Made deeper after the restore, so that it no longer fits.
+  tree.run((tx) => tree.write.ensureFolder(tx, accountId, `${deep?.path}${chain("d", 100)}`));
   expect(await merge()).toMatchObject({ accounts: [{ moved: 2, moves: 1, files: 1 }] });
   expect(tree.read.findFolderByPath(accountId, `/top${chain("a", 100)}/c${chain("b", 99)}`)).toBeDefined();
   expect(tree.read.findFolderByPath(accountId, chain("d", 200))).toBeDefined();
   await expectSound();
 });
 
-test("nodes that were trashed from a folder that can't be made again are merged all the same", async () => {
+test("nodes that were trashed from a folder that can't be created again are merged too", async () => {
   const accountId = await live(
     () => undefined,
     (id) => {
@@ -308,7 +308,7 @@ test("nodes that were trashed from a folder that can't be made again are merged 
     },
   );
   tree.clock.advance(1_000);
-  // A file of that name.
+  // A file with that name.
   add(accountId, "/", "x", "x");
   expect(await merge()).toMatchObject({ accounts: [{ files: 2, trashed: 1 }] });
   expect(Object.keys(await contentsOf(accountId))).toEqual(["/x", "/after"]);
@@ -316,7 +316,7 @@ test("nodes that were trashed from a folder that can't be made again are merged 
   await expectSound();
 });
 
-/** Shares of the present by their public id, with what decides whom they let in. */
+/** The shares in the database by their public id, with the fields that control access. */
 function sharesNow(): Record<string, unknown> {
   const rows = tree.db.sqlite
     .query<{ id: string }, []>(
@@ -365,8 +365,8 @@ test("new links are merged, changed ones get their later settings, and a revoked
     },
   );
   tree.clock.advance(1_000);
-  const kept = files.get("kept") ?? add(accountId, "/", "never", "never");
-  share(kept, "of the present");
+  const shared = files.get("kept") ?? add(accountId, "/", "never", "never");
+  share(shared, "of the present");
   const planned = await merge(true);
   const report = await merge();
   expect(report).toEqual(planned);
@@ -390,7 +390,7 @@ test("new links are merged, changed ones get their later settings, and a revoked
   expect(Object.keys(sharesNow())).not.toContain("ended in the present");
 });
 
-test("what was done in the present stays: what was edited gets the other content beside it, what was sent again is not doubled, what was deleted stays so", async () => {
+test("changes after the restore stay: an edited file gets a copy with the other content, a repeated upload is not duplicated, a deleted file stays deleted", async () => {
   const files = new Map<string, FileNode>();
   const accountId = await live(
     (id) => {
@@ -421,7 +421,7 @@ test("what was done in the present stays: what was edited gets the other content
   expect(await contentsOf(accountId)).toEqual({
     "/edited": digestsOf("edited", "edited now"),
     "/edited (1)": digestsOf("edited then"),
-    // It had been put into the trash in the present: what it did not have there is made.
+    // The folder was trashed after the restore, so its missing files are created.
     "/trashed": digestsOf("trashed then"),
     "/described": digestsOf("described", "described then"),
     "/phone/IMG.jpg": digestsOf("photo"),
@@ -463,8 +463,8 @@ test("garbage collection retains blobs of newer objects, before the next start t
   const root = journalOf(tree);
   const contents = new NewerReferences({ sqlite, root, epoch: () => EPOCH, log: silentLog });
   const has = async (text: string) => {
-    const kept = await contents.openSnapshotReferences();
-    return kept.has(blobOf(text).digest);
+    const references = await contents.openSnapshotReferences();
+    return references.has(blobOf(text).digest);
   };
   expect([await has("made"), await has("made 2"), await has("never")]).toEqual([true, true, false]);
   await openJournal(tree, EPOCH).reconcile();
@@ -472,7 +472,7 @@ test("garbage collection retains blobs of newer objects, before the next start t
   expect([newer?.asideAtMs, others]).toEqual([tree.clock.nowMs(), []]);
   expect([await has("made"), await has("made 2"), await has("never")]).toEqual([true, true, false]);
 
-  // One that can't be read may name anything.
+  // An object that can't be read may name any blob.
   const path = newer?.path ?? "";
   const [name = ""] = readdirSync(path).sort().reverse();
   copyFileSync(join(path, name), join(tree.directory, name));
@@ -536,7 +536,7 @@ test.each(seedsToRun([1, 2]))(
           else if (node.kind === "file") tree.run((tx) => void tree.write.deleteFile(tx, node));
           else tree.run((tx) => void tree.write.deleteFolder(tx, node));
         } catch (error) {
-          // A file where a folder should be, a folder into itself: nothing has changed.
+          // A file instead of a folder, or a folder moved into itself: nothing changed.
           if (!(error instanceof Error && "reason" in error)) throw error;
         }
       }
@@ -561,10 +561,10 @@ test.each(seedsToRun([1, 2]))(
     const report = await merge();
     expect([report.missing, report.damaged]).toEqual([[], []]);
     await expectSound();
-    const held = tree.db.sqlite.query<{ digest: string }, []>(
+    const blobs = tree.db.sqlite.query<{ digest: string }, []>(
       "SELECT lower(hex(digest)) AS digest FROM blobs WHERE refs > 0",
     );
-    const digests = new Set(held.all().map(({ digest }) => digest));
+    const digests = new Set(blobs.all().map(({ digest }) => digest));
     const wasDeleted = tree.db.sqlite.query<{ one: 1 }, [string]>(
       "SELECT 1 AS one FROM tombstones WHERE public_id = ?1 AND NOT EXISTS (SELECT 1 FROM nodes WHERE public_id = ?1)",
     );
@@ -572,7 +572,7 @@ test.each(seedsToRun([1, 2]))(
       if (wasDeleted.get(publicId) !== null) continue;
       expect(contents.filter((digest) => !digests.has(digest))).toEqual([]);
       if (isQuietPresent) {
-        // Or another one of the same content, in a folder that has the name of its own.
+        // Or another file with the same content, in a folder with the same name.
         const row = tree.db.sqlite
           .query(
             "SELECT 1 FROM nodes n JOIN blobs b ON b.id = n.blob_id WHERE n.public_id = ?1 OR b.digest = unhex(?2)",

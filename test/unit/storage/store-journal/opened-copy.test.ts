@@ -1,4 +1,4 @@
-/** A copy that begins from a snapshot takes over what its store journal says came later: every change, not only new files. */
+/** A copy that starts from a snapshot gets all later changes from its store journal, not only new files. */
 import { afterEach, expect, test } from "bun:test";
 import { copyFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const EPOCH = "of the copy";
 let tree: TestTree;
 afterEach(() => tree.close());
 
-/** A snapshot, later changes with their journal, and the snapshot as the database again. */
+/** Takes a snapshot, makes changes with their journal, and restores the snapshot. */
 async function openCopy(accountId: number, after: () => Promise<void> | void): Promise<CopyStart> {
   const journal = openJournal(tree);
   const path = join(tree.directory, "snapshot.db");
@@ -47,10 +47,10 @@ async function openCopy(accountId: number, after: () => Promise<void> | void): P
   return start;
 }
 
-/** What the original was at its end. */
+/** The last state of the original. */
 let later: readonly unknown[] = [];
 
-/** Every file and folder that can be reached, with its id, its place and its contents. */
+/** Every reachable file and folder, with its id, path and contents. */
 function stateOf(accountId: number): readonly unknown[] {
   return tree.db.sqlite
     .query<{ id: string }, [number]>("SELECT public_id AS id FROM nodes WHERE account_id = ?1 ORDER BY 1")
@@ -100,7 +100,7 @@ async function expectSound(accountId: number): Promise<void> {
   expect(findBrokenRules(tree.db.sqlite)).toEqual([]);
 }
 
-test("names that changed hands, deletions, the trash and moves are taken over; what was deleted lies in the trash", async () => {
+test("swapped names, deletions, the trash and moves are applied; deleted files are in the trash", async () => {
   tree = new TestTree();
   const id = tree.addAccount();
   const file = (name: string, folder = "/") => add(id, folder, name, `${folder} ${name}`);
@@ -127,7 +127,7 @@ test("names that changed hands, deletions, the trash and moves are taken over; w
       tree.write.restore(tx, back);
       while (tree.write.reapSome(tx) > 0);
     });
-    // The same name and the same bytes, and a file that came and went.
+    // A file with the same name and bytes, and a file that was created and deleted.
     file("replaced");
     file("fresh", "/old/deep");
     const brief = file("brief");
@@ -145,7 +145,7 @@ test("names that changed hands, deletions, the trash and moves are taken over; w
   expect(await merge(start)).toMatchObject({ accounts: [] });
 });
 
-test("moves that would be too deep in the order of the journal are carried out all the same", async () => {
+test("moves that are too deep in the order of the journal are made nevertheless", async () => {
   tree = new TestTree();
   const id = tree.addAccount();
   const chain = (name: string, levels: number) => `/${name}`.repeat(levels);
@@ -157,7 +157,7 @@ test("moves that would be too deep in the order of the journal are carried out a
   };
   await openJournal(tree).flush();
   const start = await openCopy(id, () => {
-    // The other branch has room only once this one is shorter, and the journal names the other one first.
+    // The other branch fits only once this one is shorter, but the journal names the other one first.
     change("/b", { folderPath: "/", name: "c" });
     change(chain("a", 100), { folderPath: "/", name: "top" });
     change("/c", { folderPath: `/top${chain("a", 100)}`, name: "c" });
@@ -168,7 +168,7 @@ test("moves that would be too deep in the order of the journal are carried out a
   await expectSound(id);
 });
 
-test("a folder whose place in the snapshot is too deep for it is taken out of the trash once that has moved", async () => {
+test("a folder whose parent is too deep is restored from the trash once that parent has moved", async () => {
   tree = new TestTree();
   const id = tree.addAccount();
   const chain = (name: string, levels: number) => `/${name}`.repeat(levels);
@@ -191,7 +191,7 @@ test("a folder whose place in the snapshot is too deep for it is taken out of th
   await expectSound(id);
 });
 
-test("after a gap in the journal nothing is taken over: a deletion may have been noted there", async () => {
+test("objects after a gap in the journal are not merged, because a missing one may record a deletion", async () => {
   tree = new TestTree();
   const id = tree.addAccount();
   add(id, "/", "before");
@@ -218,7 +218,7 @@ test("after a gap in the journal nothing is taken over: a deletion may have been
   expect(files.toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual(["before", "first", "second"]);
 });
 
-test("a link that was revoked after the snapshot stays closed, also where nothing else has changed", async () => {
+test("a link that was revoked after the snapshot stays revoked, even if nothing else changed", async () => {
   tree = new TestTree();
   const id = tree.addAccount();
   const file = add(id, "/", "shared");
@@ -238,7 +238,7 @@ test("a link that was revoked after the snapshot stays closed, also where nothin
   await expectSound(id);
 });
 
-test("objects that were copied before the snapshot was taken change nothing", async () => {
+test("objects that were copied before the snapshot change nothing", async () => {
   tree = new TestTree();
   const id = tree.addAccount();
   const file = add(id, "/", "before");
@@ -257,7 +257,7 @@ function publicIdOf(accountId: number): string {
 }
 
 for (const seed of seedsToRun([1, 2])) {
-  test(`random changes, ended at a random transaction and begun again, give the original's state (${seed})`, async () => {
+  test(`random changes, merged with an interruption at a random transaction, give the original state (${seed})`, async () => {
     tree = new TestTree();
     const random = seededRandom(seed);
     const id = tree.addAccount();
@@ -300,7 +300,7 @@ for (const seed of seedsToRun([1, 2])) {
       try {
         tree.run(change);
       } catch {
-        // A taken name, or a folder into itself: another step.
+        // A taken name, or a folder moved into itself: nothing changed.
       }
       tree.clock.advance(10);
       while (tree.run((tx) => tree.write.reapSome(tx)) > 0);
@@ -308,7 +308,7 @@ for (const seed of seedsToRun([1, 2])) {
     const journal = openJournal(tree);
     for (let count = 0; count < 30; count++) step();
     await journal.flush();
-    // What came just before the snapshot may not be in an object yet.
+    // The last changes before the snapshot may not be in an object yet.
     for (let count = random.below(4); count > 0; count--) step();
     const start = await openCopy(id, async () => {
       const following = openJournal(tree);
@@ -320,9 +320,9 @@ for (const seed of seedsToRun([1, 2])) {
     let transactions = 0;
     const until = random.below(12);
     const dying: Pick<Writer, "run"> = {
-      run: (deed, options) => {
+      run: (body, options) => {
         if (transactions++ >= until) return Promise.reject(new Error("killed"));
-        return tree.writer.run(deed, options);
+        return tree.writer.run(body, options);
       },
     };
     await merge(start, dying).catch(() => undefined);

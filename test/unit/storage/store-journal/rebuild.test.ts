@@ -1,4 +1,4 @@
-/** A database that is rebuilt from the store journal has what the lost one had, after any changes. */
+/** A database that is rebuilt from the store journal has the rows of the lost one, after any changes. */
 import { afterEach, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
@@ -123,7 +123,7 @@ function changeShare(random: Random): void {
   tree.db.sqlite.run(`${random.pick(changes)} WHERE id = (SELECT id FROM shares ORDER BY random() LIMIT 1)`);
 }
 
-/** What the time machine shows of every account at some moments: paths with the content of then. */
+/** The history of every account at some moments: paths with their contents at that time. */
 async function pastOf(read: TreeReader, sqlite: Database, moments: readonly number[]): Promise<string[]> {
   const seen: string[] = [];
   const accounts = sqlite
@@ -164,12 +164,12 @@ test.each(seedsToRun([1, 2]))(
       try {
         change(accountId, otherId, random, await nodesOf(accountId));
       } catch (error) {
-        // A name that is taken, a folder into itself: nothing has changed.
+        // A taken name, or a folder moved into itself: nothing changed.
         if (!(error instanceof Error && "reason" in error)) throw error;
       }
       if (random.chance(0.4)) tree.run((tx) => tree.write.reapSome(tx, 2));
       if (random.chance(0.3)) await journal.flush();
-      // As after a crash: what was written and not noted is written again.
+      // Like a restart after a crash: an object that was written but not noted is written again.
       if (random.chance(0.1)) journal = openJournal(tree);
       if (random.chance(0.03)) tree.db.sqlite.run("UPDATE store_journal SET full_bytes = 0");
     }
@@ -179,9 +179,9 @@ test.each(seedsToRun([1, 2]))(
     await journal.flush();
     const expected = contentsOf(tree.db.sqlite);
     const past = await pastOf(tree.read, tree.db.sqlite, moments);
-    const { report, path, held } = await rebuild(tree);
+    const { report, path, contents } = await rebuild(tree);
     expect(report.damaged).toEqual([]);
-    expect(held).toEqual(expected);
+    expect(contents).toEqual(expected);
 
     const db = openDatabase(path);
     const thread = new Reader(path, silentLog);
@@ -230,7 +230,7 @@ test("many small objects are joined, and replaced by a full one once they are tw
     .get();
   expect(sizes?.full).toBeGreaterThan(20_000);
   expect(sizes?.later).toBeLessThan(400_000);
-  expect((await rebuild(tree)).held).toEqual(contentsOf(tree.db.sqlite));
+  expect((await rebuild(tree)).contents).toEqual(contentsOf(tree.db.sqlite));
 }, 120_000);
 
 test("objects of earlier versions, without history and passwords of shares, can still be rebuilt", async () => {
@@ -257,16 +257,16 @@ test("objects of earlier versions, without history and passwords of shares, can 
     ],
     9,
   );
-  const { report, path, held } = await rebuild(tree);
+  const { report, path, contents } = await rebuild(tree);
   expect(report).toMatchObject({ damaged: [], accounts: [{ files: 1, shares: 1, hasHistory: false }] });
-  expect(held["shares"]).toHaveLength(1);
+  expect(contents["shares"]).toHaveLength(1);
   const sqlite = new Database(path, { readonly: true });
-  // What was before is not known: nobody is shown a past that was another one.
+  // The earlier history is unknown, so none is shown.
   expect(sqlite.query("SELECT value FROM meta WHERE key = 'history_since'").get()).toEqual({ value: "1800000000000" });
   sqlite.close();
 });
 
-test("an account has no password that its owner could be asked for", async () => {
+test("a rebuilt account has no password", async () => {
   tree = new TestTree();
   tree.addAccount();
   await openJournal(tree).flush();
@@ -296,15 +296,15 @@ test("a share that is noted as ended is not restored, even if the objects still 
     checkStore: () => undefined,
   });
   const end = (id: string | undefined) => sqlite.run("DELETE FROM shares WHERE public_id = ?", [id ?? ""]);
-  const left = async () => ((await rebuild(tree)).held["shares"] ?? []).length;
+  const countShares = async () => ((await rebuild(tree)).contents["shares"] ?? []).length;
   end(ids[0]);
-  expect(await left()).toBe(3);
+  expect(await countShares()).toBe(3);
   await ended.note();
-  expect(await left()).toBe(2);
-  // A line that a crash cut short takes neither those before nor those after it along.
+  expect(await countShares()).toBe(2);
+  // A line that a crash truncated does not affect the lines before and after it.
   appendFileSync(join(journalOf(tree), "accounts", "ended-shares.jsonl"), '{"ended":"shr_');
   end(ids[1]);
   await Promise.all([ended.note(), ended.note()]);
-  expect(await left()).toBe(1);
+  expect(await countShares()).toBe(1);
   expect(sqlite.query("SELECT count(*) AS rows FROM ended_shares").get()).toEqual({ rows: 0 });
 });

@@ -7,12 +7,12 @@ import type { StoreJournal } from "../../../../src/features/storage/store-journa
 import { silentLog } from "../../../../src/lib/log.ts";
 import type { TestTree } from "../../tree/support.ts";
 
-/** Where the objects of a tree's accounts lie. */
+/** The folder with the objects of a tree's accounts. */
 export function journalOf(tree: TestTree): string {
   return join(tree.directory, "blobs", "journal");
 }
 
-/** The writer of objects over a tree's database. */
+/** The store journal of a tree's database. */
 export function openJournal(tree: TestTree, epoch = ""): StoreJournal {
   const blobs = join(tree.directory, "blobs");
   mkdirSync(join(blobs, "sha256"), { recursive: true });
@@ -21,8 +21,10 @@ export function openJournal(tree: TestTree, epoch = ""): StoreJournal {
   return openStoreJournal({ ...common, clock: tree.clock, endedShares: openEndedShares(common), epoch });
 }
 
-/** Makes a database from the objects alone. @returns what was said of it, and all that it holds */
-export async function rebuild(tree: TestTree): Promise<{ report: RebuildReport; path: string; held: Held }> {
+/** Rebuilds the database from the objects. @returns the report, and the rows of the new database */
+export async function rebuild(
+  tree: TestTree,
+): Promise<{ report: RebuildReport; path: string; contents: DatabaseContents }> {
   const path = join(tree.directory, "rebuilt.db");
   const report = await rebuildDatabase({
     dataDirectory: tree.directory,
@@ -33,14 +35,14 @@ export async function rebuild(tree: TestTree): Promise<{ report: RebuildReport; 
   });
   const sqlite = new Database(path, { strict: true });
   try {
-    return { report, path, held: contentsOf(sqlite) };
+    return { report, path, contents: contentsOf(sqlite) };
   } finally {
     sqlite.close();
   }
 }
 
 /** The rows of accounts in a database, by table, without row ids and journal numbers. */
-export type Held = Record<string, readonly unknown[]>;
+export type DatabaseContents = Record<string, readonly unknown[]>;
 
 const TABLE_CONTENTS: Readonly<Record<string, string>> = {
   accounts: `SELECT u.public_id, u.email, u.name, u.role, u.plan, u.disabled_at, u.created_at, u.settings, u.email_unconfirmed_since, a.files, a.folders,
@@ -76,8 +78,8 @@ const TABLE_CONTENTS: Readonly<Record<string, string>> = {
   blobs: "SELECT lower(hex(digest)) AS digest, size_bytes, crc32, refs FROM blobs WHERE refs > 0 ORDER BY 1",
 };
 
-/** See {@link Held}. */
-export function contentsOf(sqlite: Database): Held {
+/** Reads the rows of a database. */
+export function contentsOf(sqlite: Database): DatabaseContents {
   return Object.fromEntries(
     Object.entries(TABLE_CONTENTS).map(([table, sql]) => [table, sqlite.query<object, []>(sql).all()]),
   );
