@@ -30,6 +30,15 @@ interface QueuedTransaction {
   readonly isQuiet: boolean;
 }
 
+/** The transactions of one commit. */
+interface Batch {
+  readonly transactions: QueuedTransaction[];
+  /** Settle the promises of the transactions, after the commit. */
+  readonly outcomes: (() => void)[];
+  /** Effects of the successful transactions, before their promises. */
+  readonly effects: (() => void)[];
+}
+
 /** How a transaction is run. */
 export interface TransactionOptions {
   /** False if the body must not run a second time after the disk was full and space was freed. */
@@ -122,8 +131,7 @@ export class Writer {
   /**
    * Runs `body` in a commit shared with the other queued transactions, and resolves when it is durable.
    * On a full disk `body` may run a second time after space was freed. If it consumes anything outside the database,
-   * pass
-   * `isRepeatable: false`.
+   * pass `isRepeatable: false`.
    * @throws what `body` throws, with its changes rolled back; AppError disk_full | database_busy | database_error
    */
   run<T>(body: TransactionBody<T>, { isRepeatable = true, isQuiet = false }: TransactionOptions = {}): Promise<T> {
@@ -189,42 +197,45 @@ export class Writer {
       return;
     }
     this.#busySinceMs = undefined;
-    const outcomes: (() => void)[] = [];
-    const effects: (() => void)[] = [];
-    const taken: QueuedTransaction[] = [];
-    const startedMs = performance.now();
+    const batch: Batch = { transactions: [], outcomes: [], effects: [] };
     const changesBefore = this.#totalChanges();
     try {
-      do {
-        const waiting = this.#queue.shift();
-        if (waiting === undefined) break;
-        taken.push(waiting);
-        outcomes.push(this.#runInSavepoint(waiting, effects));
-      } while (performance.now() - startedMs < BATCH_MS_MAX);
-      this.#statements.commit();
-      this.statistics.note(performance.now() - startedMs, taken.length);
+      this.#commitBatch(batch);
     } catch (error) {
-      this.statistics.failures++;
-      this.#undo();
-      this.#noteFault(error);
-      if (isFull(error) && this.#makeRoom()) {
-        const full = translateSqliteError(error);
-        for (const waiting of taken) if (!waiting.isRepeatable) waiting.reject(full);
-        this.#queue.unshift(...taken.filter((waiting) => waiting.isRepeatable));
-        if (this.#queue.length > 0) this.#schedule();
-        return;
-      }
-      const translated = translateSqliteError(error);
-      for (const waiting of taken) waiting.reject(translated);
-      if (this.#queue.length > 0) this.#schedule();
+      this.#batchFailed(error, batch.transactions);
       return;
     }
     const hasWritten = this.#totalChanges() !== changesBefore;
     // A commit of failed transactions only writes nothing, so it proves nothing about the disk.
     if (hasWritten) this.#fault = undefined;
-    if (hasWritten && taken.some(({ isQuiet }) => !isQuiet)) this.#changes++;
-    for (const effect of effects) effect();
-    for (const settle of outcomes) settle();
+    if (hasWritten && batch.transactions.some(({ isQuiet }) => !isQuiet)) this.#changes++;
+    for (const effect of batch.effects) effect();
+    for (const settle of batch.outcomes) settle();
+    if (this.#queue.length > 0) this.#schedule();
+  }
+
+  /** Runs transactions from the queue until the time for one commit is used up, then commits them. */
+  #commitBatch({ transactions, outcomes, effects }: Batch): void {
+    const startedMs = performance.now();
+    do {
+      const next = this.#queue.shift();
+      if (next === undefined) break;
+      transactions.push(next);
+      outcomes.push(this.#runInSavepoint(next, effects));
+    } while (performance.now() - startedMs < BATCH_MS_MAX);
+    this.#statements.commit();
+    this.statistics.note(performance.now() - startedMs, transactions.length);
+  }
+
+  /** Rolls a batch back. Queues it again if the disk was full and space could be freed; otherwise rejects it. */
+  #batchFailed(error: unknown, transactions: readonly QueuedTransaction[]): void {
+    this.statistics.failures++;
+    this.#undo();
+    this.#noteFault(error);
+    const isRetried = isFull(error) && this.#makeRoom();
+    const translated = translateSqliteError(error);
+    for (const { isRepeatable, reject } of transactions) if (!isRetried || !isRepeatable) reject(translated);
+    if (isRetried) this.#queue.unshift(...transactions.filter(({ isRepeatable }) => isRepeatable));
     if (this.#queue.length > 0) this.#schedule();
   }
 

@@ -64,7 +64,7 @@ export function matchesIfNoneMatch(header: string, etag: string): boolean {
   return isAny(header) || readTags(header).some((tag) => (tag.startsWith("W/") ? tag.slice(2) : tag) === etag);
 }
 
-/** RFC 9110 §13.1.5: one strong tag, or the very date. */
+/** RFC 9110 §13.1.5: one strong tag, or exactly the date. */
 function matchesIfRange(header: string, current: Validators): boolean {
   const value = header.trim();
   if (value.startsWith('"') || value.startsWith("W/")) return value === current.etag;
@@ -77,7 +77,7 @@ function isAny(header: string): boolean {
 
 const ENTITY_TAG = /[ \t]*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?:,|$)|[ \t]*,/y;
 
-/** The entity tags of a list; those before the first that can't be read. Commas may stand inside a tag. */
+/** The entity tags of a list, up to the first invalid one. A tag may contain commas. */
 function readTags(header: string): string[] {
   const tags: string[] = [];
   ENTITY_TAG.lastIndex = 0;
@@ -90,36 +90,34 @@ function readTags(header: string): string[] {
 }
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-/** The date forms of RFC 9110 §5.6.7: the one in use, and the two of old that must still be read. */
+/** The date formats of RFC 9110 §5.6.7: the current one, and two obsolete ones that servers must accept. */
 const IMF_FIXDATE = /^\w{3}, (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 const RFC850_DATE = /^\w{6,9}, (\d{2})-(\w{3})-(\d{2}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 const ASCTIME_DATE = /^\w{3} (\w{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/;
 
-/** Seconds since 1970 of an HTTP date, or undefined or it can't be read. */
+/** Seconds since 1970 of an HTTP date; undefined if the date is not valid. */
 export function parseHttpDate(header: string | null): number | undefined {
   if (header === null) return undefined;
   const text = header.trim();
   const imf = IMF_FIXDATE.exec(text);
-  if (imf !== null) return toSeconds(imf[3], imf[2], imf[1], imf[4], imf[5], imf[6]);
+  if (imf !== null) return toSeconds(imf[3], imf[2], imf[1], imf.slice(4));
   const asctime = ASCTIME_DATE.exec(text);
-  if (asctime !== null) return toSeconds(asctime[6], asctime[1], asctime[2], asctime[3], asctime[4], asctime[5]);
+  if (asctime !== null) return toSeconds(asctime[6], asctime[1], asctime[2], asctime.slice(3, 6));
   const old = RFC850_DATE.exec(text);
   if (old === null) return undefined;
-  // Two digits of a year: no HTTP date is older than HTTP, so 70 to 99 are the last century.
+  // For a year of two digits, 70 to 99 are the last century: no HTTP date is older than HTTP.
   const year = Number(old[3]);
-  return toSeconds(String(year < 70 ? 2000 + year : 1900 + year), old[2], old[1], old[4], old[5], old[6]);
+  return toSeconds(String(year < 70 ? 2000 + year : 1900 + year), old[2], old[1], old.slice(4));
 }
 
 function toSeconds(
   year: string | undefined,
   month: string | undefined,
   day: string | undefined,
-  hours: string | undefined,
-  minutes: string | undefined,
-  seconds: string | undefined,
+  time: readonly string[],
 ): number | undefined {
   const monthIndex = MONTHS.indexOf(month ?? "");
   if (monthIndex < 0) return undefined;
-  const ms = Date.UTC(Number(year), monthIndex, Number(day), Number(hours), Number(minutes), Number(seconds));
+  const ms = Date.UTC(Number(year), monthIndex, Number(day), ...time.map(Number));
   return Number.isNaN(ms) ? undefined : ms / 1000;
 }

@@ -9,10 +9,7 @@ import type { BodyPace } from "./body-pace.ts";
 import { type FormLimits, FormScanner, malformed, type ScanEvent } from "./form-scanner.ts";
 import { forEachBodyBuffer, type BufferSink } from "./request-body.ts";
 
-/**
- * Room for every field the API knows: `metadata` alone may hold 64 KiB of values, and as JSON with
- * escapes takes more.
- */
+/** Enough for every field of the API: `metadata` may have 64 KiB of values, and more as JSON with escapes. */
 export const DEFAULT_FORM_LIMITS: FormLimits = {
   partsMax: 100,
   partHeadersBytes: 16 * 1024,
@@ -20,24 +17,24 @@ export const DEFAULT_FORM_LIMITS: FormLimits = {
   fieldsTotalBytes: 256 * 1024,
 };
 
-/** The form's facts about its file, before its first byte. */
+/** What the form says about its file, before the file's first byte. */
 export interface FormFile {
-  /** The name as sent, unchecked and never empty; undefined where the part carries none. */
+  /** The name as sent, unchecked and never empty; undefined if the part has none. */
   readonly fileName: string | undefined;
-  /** The part's own Content-Type, unchecked; undefined where it has none. */
+  /** The part's Content-Type, unchecked; undefined if it has none. */
   readonly declaredType: string | undefined;
 }
 
 /** The text fields of a form, each with its values in the order sent. */
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
-/** What to do with the file of a form. */
+/** Handles the file of a form. */
 export interface FormHandlers {
-  /** Called once, at the part named `file`; `fieldsSoFar` are those sent before it. Gives where its bytes go. */
+  /** Called once, for the part named `file`. Returns the sink of its bytes. @param fieldsSoFar the fields before it */
   beginFile(file: FormFile, fieldsSoFar: FormFields): BufferSink | Promise<BufferSink>;
   /** The pace of the form, which begins as a small body. */
   readonly pace: BodyPace;
-  /** What the file is, from its first byte to its last. */
+  /** The kind of body while the file is received. */
   readonly fileKind: "file" | "guestFile";
 }
 
@@ -62,108 +59,106 @@ export async function readMultipart(
   handlers: FormHandlers,
 ): Promise<Form> {
   const scanner = new FormScanner(parseBoundary(contentType), limits);
-  const fields = new Map<string, string[]>();
-  let fieldsBytes = 0;
-  let file: FormFile | undefined;
-  let sink: BufferSink | undefined;
-  let text: TextField | undefined;
+  const reader = new FormReader(limits, handlers);
+  await forEachBodyBuffer(body, (buffer) => takeAll(scanner.scan(buffer), reader), handlers.pace);
+  scanner.end();
+  return reader.form();
+}
 
-  const beginPart = (headers: Uint8Array): void | Promise<void> => {
-    const part = parsePartHeaders(headers);
-    if (part.name !== "file") {
-      if (part.fileName !== undefined) {
-        throw invalidField(
-          part.name,
-          `The file must be in the field "file", not ${quote(part.name)}. Rename the field.`,
-        );
-      }
-      text = { name: part.name, buffers: [], sizeBytes: 0 };
-      return undefined;
+/** Handles the events in order. Most buffers of a large file are one event without waiting, and need no promise. */
+function takeAll(events: Iterator<ScanEvent>, reader: FormReader): void | Promise<void> {
+  for (let next = events.next(); !next.done; next = events.next()) {
+    const waiting = reader.take(next.value);
+    if (waiting !== undefined) return waiting.then(() => takeAll(events, reader));
+  }
+  return undefined;
+}
+
+/** Collects the text fields of a form, and passes its file to the sink. */
+class FormReader {
+  readonly #limits: FormLimits;
+  readonly #handlers: FormHandlers;
+  readonly #fields = new Map<string, string[]>();
+  #fieldsBytes = 0;
+  #file: FormFile | undefined;
+  /** Where the bytes of the current part go: the sink for the file, the text for a field. */
+  #sink: BufferSink | undefined;
+  #text: TextField | undefined;
+
+  constructor(limits: FormLimits, handlers: FormHandlers) {
+    this.#limits = limits;
+    this.#handlers = handlers;
+  }
+
+  take(event: ScanEvent): void | Promise<void> {
+    if (event.kind === "data") return this.#takeData(event.buffer);
+    if (event.kind === "headers") return this.#beginPart(parsePartHeaders(event.headers));
+    return this.#endPart();
+  }
+
+  /** The form after its last part. @throws AppError invalid_field if it has no file */
+  form(): Form {
+    if (this.#file === undefined) {
+      throw invalidField("file", 'The form has no field "file". Send the file in a field with that name.');
     }
-    if (file !== undefined) {
+    return { fields: this.#fields, file: this.#file };
+  }
+
+  #beginPart({ name, fileName, contentType }: PartHeaders): void | Promise<void> {
+    if (name === "file") return this.#beginFile({ fileName, declaredType: contentType });
+    if (fileName !== undefined) {
+      throw invalidField(name, `The file must be in the field "file", not ${quote(name)}. Rename the field.`);
+    }
+    this.#text = { name, buffers: [], sizeBytes: 0 };
+    return undefined;
+  }
+
+  #beginFile(file: FormFile): void | Promise<void> {
+    if (this.#file !== undefined) {
       throw invalidField("file", 'The form contains more than one "file". Send one file in each request.');
     }
-    if (part.fileName === "")
+    if (file.fileName === "")
       throw invalidField("file", "The file has no name. Choose a file, then send it with its name.");
-    file = { fileName: part.fileName, declaredType: part.contentType };
-    handlers.pace.become(handlers.fileKind);
-    const given = handlers.beginFile(file, fields);
-    if (!(given instanceof Promise)) {
-      sink = given;
-      return undefined;
-    }
-    return given.then((resolved) => {
-      sink = resolved;
-      return undefined;
-    });
-  };
+    this.#file = file;
+    this.#handlers.pace.become(this.#handlers.fileKind);
+    const setSink = (sink: BufferSink) => {
+      this.#sink = sink;
+    };
+    const sink = this.#handlers.beginFile(file, this.#fields);
+    return sink instanceof Promise ? sink.then(setSink) : setSink(sink);
+  }
 
-  const takeData = (buffer: Uint8Array): void | Promise<void> => {
-    if (text === undefined) return sink?.write(buffer);
+  #takeData(buffer: Uint8Array): void | Promise<void> {
+    const text = this.#text;
+    if (text === undefined) return this.#sink?.write(buffer);
+    const { fieldBytes, fieldsTotalBytes } = this.#limits;
     text.sizeBytes += buffer.length;
-    fieldsBytes += buffer.length;
-    if (text.sizeBytes > limits.fieldBytes) {
-      throw invalidField(
-        text.name,
-        `The field ${quote(text.name)} is longer than ${limits.fieldBytes} bytes. Send a shorter value.`,
-        {
-          limit: limits.fieldBytes,
-        },
-      );
+    this.#fieldsBytes += buffer.length;
+    if (text.sizeBytes > fieldBytes) {
+      const message = `The field ${quote(text.name)} is longer than ${fieldBytes} bytes. Send a shorter value.`;
+      throw invalidField(text.name, message, { limit: fieldBytes });
     }
-    if (fieldsBytes > limits.fieldsTotalBytes) {
-      throw invalidField(
-        text.name,
-        `The text fields have more than ${limits.fieldsTotalBytes} bytes in total. Send shorter values.`,
-        {
-          limit: limits.fieldsTotalBytes,
-        },
-      );
+    if (this.#fieldsBytes > fieldsTotalBytes) {
+      const message = `The text fields have more than ${fieldsTotalBytes} bytes in total. Send shorter values.`;
+      throw invalidField(text.name, message, { limit: fieldsTotalBytes });
     }
     text.buffers.push(Buffer.from(buffer));
     return undefined;
-  };
+  }
 
-  const endPart = (): void => {
+  #endPart(): void {
+    const text = this.#text;
     if (text !== undefined) {
-      const values = fields.get(text.name);
-      if (values === undefined) fields.set(text.name, [decodeField(text)]);
+      const values = this.#fields.get(text.name);
+      if (values === undefined) this.#fields.set(text.name, [decodeField(text)]);
       else values.push(decodeField(text));
     }
-    // A guest's form is one: a file that arrived in time is not lost because of a field after it.
-    if (sink !== undefined && handlers.fileKind === "file") handlers.pace.become("small");
-    text = undefined;
-    sink = undefined;
-  };
-
-  const take = (event: ScanEvent): void | Promise<void> => {
-    if (event.kind === "data") return takeData(event.buffer);
-    if (event.kind === "headers") return beginPart(event.headers);
-    return endPart();
-  };
-
-  await forEachBodyBuffer(
-    body,
-    (buffer) => {
-      const events = scanner.scan(buffer);
-      // Most buffers of a large file are one event whose sink needs no waiting: no promise is made for those.
-      const run = (): void | Promise<void> => {
-        for (let next = events.next(); !next.done; next = events.next()) {
-          const waiting = take(next.value);
-          if (waiting !== undefined) return waiting.then(run);
-        }
-        return undefined;
-      };
-      return run();
-    },
-    handlers.pace,
-  );
-
-  scanner.end();
-  if (file === undefined) {
-    throw invalidField("file", 'The form has no field "file". Send the file in a field with that name.');
+    // The whole form of a guest has the pace of its file: a field after the file must not lose a file that arrived.
+    const { fileKind, pace } = this.#handlers;
+    if (this.#sink !== undefined && fileKind === "file") pace.become("small");
+    this.#text = undefined;
+    this.#sink = undefined;
   }
-  return { fields, file };
 }
 
 interface TextField {
@@ -190,7 +185,7 @@ function decodeField(field: TextField): string {
 
 const FORM_DATA = /^multipart\/form-data[ \t]*(?:;|$)/i;
 const BOUNDARY_PARAMETER = /;[ \t]*boundary[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))[ \t]*(?:;|$)/i;
-/** RFC 2046 §5.1.1: 1 to 70 characters, not ending with a blank. Any visible ASCII is taken, as clients do use it. */
+/** RFC 2046 §5.1.1: 1 to 70 characters, not ending with a blank. Any visible ASCII is accepted, because clients send it. */
 const BOUNDARY = /^[\x20-\x7e]{0,69}[\x21-\x7e]$/;
 
 function parseBoundary(contentType: string | null): string {
@@ -229,7 +224,7 @@ function parsePartHeaders(bytes: Uint8Array): PartHeaders {
   }
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase();
   if (encoding !== undefined && !["binary", "8bit", "7bit"].includes(encoding)) {
-    // RFC 7578 §4.7: not to be sent. Stored as it is, the file would not be what the person had.
+    // RFC 7578 §4.7 forbids encodings. Stored without decoding, the file would not be the one that the user sent.
     throw malformed(`A part is encoded as ${quote(encoding)}. Send it without an encoding.`);
   }
   return { ...disposition, contentType: headers.get("content-type") };
@@ -241,7 +236,7 @@ function decodeHeaders(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch (error) {
-    // Older clients send names in their own 8-bit code; Latin-1 keeps every byte of them.
+    // Older clients send names in an 8-bit encoding; Latin-1 preserves every byte.
     if (error instanceof TypeError) return LATIN1.decode(bytes);
     throw error;
   }
