@@ -16,7 +16,7 @@ import { startServer, temporaryDirectory, type TestServer } from "../support/ser
 
 if (mountingFails !== undefined) console.warn(`skipped: tests on disks that break: ${mountingFails}`);
 
-/** Every kind of writing that a client can ask for. @returns the answers by what was asked */
+/** Sends every kind of write request. @returns the responses by request */
 async function tryEveryWrite(client: Client, id: string): Promise<Map<string, ApiResponse>> {
   const attempts: Record<string, () => Promise<ApiResponse>> = {
     "a small upload": () => client.upload(randomContent(100), { name: "small" }),
@@ -48,20 +48,20 @@ async function expectAllThere(client: Client, stored: Map<string, string>): Prom
   }
 }
 
-/** Refused with the fault of the server, in the envelope, and no word of its paths. */
+/** Expects a server error in the envelope, without paths of the server. */
 function expectServerFault(what: string, response: ApiResponse, dataDir: string): void {
   expect([what, response.status >= 500, response.at("success")]).toEqual([what, true, false]);
   expect(["STORAGE_ERROR", "DATABASE_ERROR", "SERVICE_UNAVAILABLE"]).toContain(response.string("error.code"));
   expect(response.text).not.toContain(dataDir);
 }
 
-/** Ends a server on a disk that may not even take its last words. */
+/** Stops a server on a disk that may not even accept its last log lines. */
 async function endOnBrokenDisk(server: TestServer): Promise<void> {
   const isEnded = await Promise.race([server.stop().then(() => true), Bun.sleep(10_000).then(() => false)]);
   if (!isEnded) await server.kill9();
 }
 
-/** After the disk was repaired and mounted again, all that was acknowledged is there, and writing works. */
+/** Expects that, after the repair of the disk, all acknowledged files are there, and that writing works. */
 async function expectAllAfterRepair(image: string, token: string, stored: Map<string, string>): Promise<void> {
   await repairExt4(image);
   const disk = await mountExt4(0, image);
@@ -76,12 +76,12 @@ async function expectAllAfterRepair(image: string, token: string, stored: Map<st
   }
 }
 
-/** As much of the device as can still be read after it lost its end: either half holds less than is stored. */
+/** The part of the device that can be read after its end is lost. */
 const READABLE_BYTES = 48 * 1024 * 1024;
 const DEVICE_MIB = 96;
 
 describe.skipIf(mountingFails !== undefined)("a disk that breaks while the server runs", () => {
-  test("by becoming read-only: writes are refused in words, reading goes on, nothing acknowledged is lost", async () => {
+  test("by becoming read-only: writes are rejected with a message, reads continue, and nothing acknowledged is lost", async () => {
     const folder = await temporaryDirectory();
     const image = await makeExt4Image(96, folder);
     const disk = await mountExt4(0, image);
@@ -103,8 +103,8 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
     await rm(folder, { recursive: true });
   });
 
-  test("by failing writes: what could not be made durable is refused, nothing acknowledged is lost", async () => {
-    // The file system has room, the device below it has not: each write beyond fails with EIO, and so do the syncs.
+  test("by failing writes: files that are not durable are rejected, and nothing acknowledged is lost", async () => {
+    // The file system has space, but the device does not: further writes and syncs fail with EIO.
     const device = await mountTmpfs(24);
     const image = await makeExt4Image(256, device.path);
     const disk = await mountExt4(0, image);
@@ -124,13 +124,13 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
     expect(refused).toBe(4);
     await endOnBrokenDisk(server);
     await disk.unmount();
-    // A device that works again.
+    // The device works again.
     expect((await run(["mount", "-o", "remount,size=400m", device.path])).code).toBe(0);
     await expectAllAfterRepair(image, token, stored);
     await device.unmount();
   });
 
-  test("by failing reads: a file is sent whole and right, or not as if it were; with the disk it is back", async () => {
+  test("by failing reads: a file is sent completely or visibly fails; it is back when the disk works again", async () => {
     const folder = await temporaryDirectory();
     const image = await makeExt4Image(DEVICE_MIB, folder);
     const dataDir = join(folder, "data");
@@ -141,15 +141,15 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
       const stored = await storeSome(client, 60, 1_000_000);
       const sizeBytes = (await stat(image)).size;
       const whole = join(folder, "whole.img");
-      // Nothing may be written from here on, times of access neither: it would make the image long again, its
-      // holes would be read as zeros, and a device that lies is another fault than one that fails. While the server
-      // writes its notes down, which it does every other second, the disk can't be made so.
+      // From now on, nothing may be written, not even access times: a write would extend the image again, and its holes would
+      // be read as zeros. A device with wrong data is another fault than one that fails. The remount fails while the server
+      // writes its journal, every two seconds.
       await eventually(
         "nothing is being written",
         async () => (await run(["mount", "-o", "remount,ro", disk.path])).code === 0,
       );
       expect((await run(["cp", "--sparse=always", image, whole])).code).toBe(0);
-      // The end of the device can't be read any more.
+      // The end of the device cannot be read.
       await truncate(image, READABLE_BYTES);
       await dropCaches();
       let failed = 0;
@@ -158,7 +158,7 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
         const isWhole = response?.status === 200 && checksumOf(response.bytes) === checksum;
         if (isWhole) continue;
         failed += 1;
-        // Cut off amid its bytes, or refused in words.
+        // Cut off within its bytes, or rejected with a message.
         if (response !== undefined) expectServerFault("a download", response, dataDir);
       }
       expect((await stat(image)).size).toBe(READABLE_BYTES);
@@ -166,7 +166,7 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
       expect(failed).toBeLessThan(stored.size);
       expect((await client.get("/api/files?limit=100")).list("data.files")).toHaveLength(stored.size);
       expectStatus(await server.visitor.get("/health/live"), 200);
-      // The bytes are readable again: as from a disk whose cable was loose.
+      // The bytes are readable again, as after a loose cable.
       expect(
         (await run(["dd", `if=${whole}`, `of=${image}`, `bs=${READABLE_BYTES}`, "skip=1", "seek=1", "conv=notrunc"]))
           .code,
@@ -185,7 +185,7 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
   });
 });
 
-/** Makes the kernel forget what it has read, so that it must read the device again. */
+/** Drops the page cache of the kernel, so that it reads the device again. */
 async function dropCaches(): Promise<void> {
   await writeFile("/proc/sys/vm/drop_caches", "3");
 }

@@ -25,7 +25,7 @@ async function stagedFiles(server: TestServer): Promise<string[]> {
   return readdir(join(server.dataDir, "uploads"));
 }
 
-/** Addresses hold the port, which a restart changes; paths do not. */
+/** Paths instead of addresses, because a restart changes the port. */
 async function newPhone(server: TestServer): Promise<Client> {
   const account = await server.signUp();
   const device = await registerDevice(server, account);
@@ -41,7 +41,7 @@ test("kill -9 during chunks loses none that was acknowledged", async () => {
     const acknowledged = new Set<number>();
     let next = 0;
     for (let round = 0; round < rounds; round++) {
-      // Two chunks never end: one is new, the other one is there already and would have other bytes.
+      // Two chunks never end: one is new, and one would replace a stored chunk.
       const hanging = await Promise.all(
         [plan.chunks.length - 1 - round, [...acknowledged].at(0) ?? plan.chunks.length - 20].map(async (index) => {
           const connection = await RawConnection.open(server.port);
@@ -99,7 +99,7 @@ test("a crash around complete leaves one file, or an upload that can be complete
     }
     for (const [index, { plan }] of plans.entries()) {
       const response = completeUpload(client, plan.uploadId).catch(() => undefined);
-      // Somewhere between the request's first step and its answer.
+      // Between the first step of the request and its response.
       await Bun.sleep(index);
       await server.kill9();
       const before = await response;
@@ -120,7 +120,7 @@ test("a crash around complete leaves one file, or an upload that can be complete
   });
 }, 120_000);
 
-test("a chunk replaced by other bytes is the old one or the new one after a crash, never a mixture", async () => {
+test("a replaced chunk is the old one or the new one after a crash, never a mix", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const client = await newPhone(server);
     const chunkSize = mebibyte;
@@ -153,7 +153,7 @@ test("a chunk replaced by other bytes is the old one or the new one after a cras
   });
 }, 120_000);
 
-test("what nobody refers to is removed at the start; what is missing must be sent again", async () => {
+test("at the start, unused files are removed, and missing chunks must be sent again", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const client = await newPhone(server);
     const content = toBytes("0123456789".repeat(300));
@@ -166,7 +166,7 @@ test("what nobody refers to is removed at the start; what is missing must be sen
     await writeFile(join(uploads, "upl_nobody"), "x");
     await writeFile(join(uploads, "1-1.part"), "x");
     await writeFile(join(uploads, "upl_nobody.3.next"), "x");
-    // As after a restored copy of the database without these bytes, or with half of them.
+    // As after the restore of a database without these bytes, or with half of them.
     await rm(join(uploads, plan.uploadId));
     const bytes = await readFile(join(uploads, other.uploadId));
     await writeFile(join(uploads, other.uploadId), bytes.subarray(0, 2000));
@@ -181,7 +181,7 @@ test("what nobody refers to is removed at the start; what is missing must be sen
 });
 
 test.skipIf(process.platform !== "linux")(
-  "memory stays within 96 MiB over idle with four connections of large chunks",
+  "memory stays within 96 MiB over idle with large chunks on four connections",
   async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const client = await newPhone(server);
@@ -190,7 +190,7 @@ test.skipIf(process.platform !== "linux")(
         return Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
       };
       const chunkSize = 8 * mebibyte;
-      const piece = randomContent(chunkSize);
+      const chunk = randomContent(chunkSize);
       const run = async (chunks: number) => {
         const response = await client.post("/api/mobile/upload/init", {
           files: [{ localId: "1", name: "film.bin", size: chunks * chunkSize }],
@@ -205,7 +205,7 @@ test.skipIf(process.platform !== "linux")(
           for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
             await connection.write(`PUT ${path} HTTP/1.1\r\nHost: larder.test\r\nContent-Length: ${chunkSize}\r\n\r\n`);
             for (let at = 0; at < chunkSize; at += 256 * kibibyte)
-              await connection.write(piece.subarray(at, at + 256 * kibibyte));
+              await connection.write(chunk.subarray(at, at + 256 * kibibyte));
             expectStatus(await connection.response(), 200);
           }
           connection.cut();

@@ -15,7 +15,7 @@ const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 6);
 const roundMsMax = 30_000;
 const uploadRounds = 5;
 
-/** All files of the account by name, with the digest that their bytes really have. */
+/** All files of the account by name, with the digests of their downloaded bytes. */
 async function visibleFiles(client: Client): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (let page = 1; ; page++) {
@@ -37,18 +37,18 @@ async function stagedFiles(server: TestServer): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 
-test("kill -9 during uploads loses nothing that was acknowledged and shows nothing half", async () => {
+test("kill -9 during uploads loses nothing that was acknowledged, and leaves no half file", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const sent = new Map<string, string>();
     const acknowledged = new Map<string, string>();
     const replaceable = await client.storedId("base", { name: "replaced" });
-    // Replacements go out one after the other: what is there after a crash is the last acknowledged or the one under way.
+    // Replacements are sent one after the other: after a crash, the file has the last acknowledged one or the next.
     let lastReplaced = digestOf("base");
-    let underWay = lastReplaced;
+    let lastSent = lastReplaced;
 
     for (let round = 0; round < uploadRounds; round++) {
-      // A large upload that never ends is under way whenever the crash comes.
+      // A large upload that never ends is in progress during the crash.
       const hanging = await RawConnection.open(server.port);
       await hanging.write(
         `POST /api/files/upload HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\n` +
@@ -65,7 +65,7 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
           const name = `r${round}-w${worker}-${index}`;
           const content = randomContent(1 + ((index * 7919 + worker * 104_729) % 200_000));
           sent.set(name, digestOf(content));
-          // A refused connection ends the worker: the server is gone.
+          // A failed connection ends the worker: the server was killed.
           const response = await client.upload(content, { name }).catch(() => undefined);
           if (response === undefined) return;
           if (response.status === 201) acknowledged.set(name, digestOf(content));
@@ -76,10 +76,10 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
       const replacer = async () => {
         for (let index = 0; ; index++) {
           const content = toBytes(`round ${round}, content ${index}`);
-          underWay = digestOf(content);
+          lastSent = digestOf(content);
           const response = await client.putContent(replaceable, content).catch(() => undefined);
           if (response === undefined) return;
-          if (response.status === 200) lastReplaced = underWay;
+          if (response.status === 200) lastReplaced = lastSent;
         }
       };
       const workers = [uploader(0), uploader(1), uploader(2), uploader(3), replacer()];
@@ -93,9 +93,9 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
       const missing = [...acknowledged].filter(([name, digest]) => visible.get(name) !== digest).map(([name]) => name);
       expect(missing).toEqual([]);
       expect(visible.has("never-whole")).toBe(false);
-      // What was not acknowledged may be there, but whole, as it was sent.
+      // A file that was not acknowledged may be there, but complete.
       for (const [name, digest] of visible) {
-        if (name === "replaced") expect([lastReplaced, underWay]).toContain(digest);
+        if (name === "replaced") expect([lastReplaced, lastSent]).toContain(digest);
         else expect({ name, digest }).toEqual({ name, digest: sent.get(name) ?? "never sent" });
       }
       expect(visible.has("replaced")).toBe(true);
@@ -115,7 +115,7 @@ test(
   async () => {
     const [seed = 1] = seedsToRun([1]);
     const random = seededRandom(seed);
-    // No time of grace: what is deleted goes as early as it may.
+    // No grace period: deleted blobs are removed as early as possible.
     await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const admin = await server.addUser(["--admin"]);
       let load = await MixedLoad.start(server, seed, 3, 0);
@@ -142,7 +142,7 @@ test(
   60_000 + rounds * roundMsMax,
 );
 
-/** Runs a job until the server is gone. */
+/** Runs a job repeatedly until the server is killed. */
 async function keepHouse(admin: Client, name: string): Promise<void> {
   for (;;) {
     const ran = await admin.post(`/api/admin/jobs/${name}/run`).catch(() => undefined);
@@ -151,7 +151,7 @@ async function keepHouse(admin: Client, name: string): Promise<void> {
   }
 }
 
-test("a clean stop and start keeps everything as it was", async () => {
+test("a clean stop and start changes nothing", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     for (let index = 0; index < 20; index++)

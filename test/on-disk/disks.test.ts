@@ -11,7 +11,7 @@ if (mountingFails !== undefined) console.warn(`skipped: tests on file systems of
 
 describe.skipIf(mountingFails !== undefined)("a full disk", () => {
   test.each(["ext4", "tmpfs"])(
-    "of %s refuses uploads whole, and all else goes on",
+    "of %s rejects uploads completely, and everything else works",
     async (kind) => {
       const disk = kind === "ext4" ? await mountExt4(64) : await mountTmpfs(64);
       const server = await startServer({ dataDir: disk.path });
@@ -20,7 +20,7 @@ describe.skipIf(mountingFails !== undefined)("a full disk", () => {
         const { client } = account;
         const stored = new Map<string, string>();
         let refused = 0;
-        // Ever smaller files, so that the disk is really full in the end.
+        // Smaller and smaller files, until the disk is completely full.
         for (const size of [8_000_000, 2_000_000, 200_000, 20_000])
           for (let index = 0; index < 12; index++) {
             const content = randomContent(size);
@@ -37,7 +37,7 @@ describe.skipIf(mountingFails !== undefined)("a full disk", () => {
         expect(refused).toBeGreaterThan(0);
         expect(stored.size).toBeGreaterThan(3);
 
-        // At 100 %: reading, listing, deleting and signing in still work.
+        // At 100 %: reading, listing, deleting, and signing in still work.
         expect((await client.get("/api/files?limit=100")).list("data.files")).toHaveLength(stored.size);
         for (const [id, checksum] of stored)
           expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
@@ -74,7 +74,7 @@ describe.skipIf(mountingFails !== undefined)("a full disk", () => {
 });
 
 describe.skipIf(mountingFails !== undefined)("a power cut", () => {
-  test("loses nothing that was acknowledged: only what reached the device counts", async () => {
+  test("loses nothing that was acknowledged; only bytes that reached the device count", async () => {
     const disk = await mountExt4(192);
     const folder = await temporaryDirectory();
     const copy = join(folder, "copy.img");
@@ -128,8 +128,8 @@ describe.skipIf(mountingFails !== undefined)("a power cut", () => {
 });
 
 describe.skipIf(mountingFails !== undefined)("blobs/ on a file system of its own", () => {
-  test("takes uploads of every size, keeps them over a restart, and gives their room back", async () => {
-    // Uploads were staged beside blobs/ and renamed into it: every one was 500, because no rename leaves its file system.
+  test("accepts uploads of every size, has them after a restart, and frees their space", async () => {
+    // Uploads were staged next to blobs/ and renamed into it. Each failed with 500, because a rename cannot cross file systems.
     const dataDir = await temporaryDirectory();
     const disk = await mountTmpfs(64, join(dataDir, "blobs"));
     const server = await startServer({ dataDir });
@@ -155,7 +155,7 @@ describe.skipIf(mountingFails !== undefined)("blobs/ on a file system of its own
       expect(await used()).toBeGreaterThan(10_000_000);
       for (const id of stored.keys()) expectStatus(await client.delete(`/api/files/${id}`), 200);
       expect((await server.larder(["gc", "--now"])).code).toBe(0);
-      // What was just downloaded may be held open for a moment longer.
+      // A file may stay open for a moment after its download.
       await eventually("the room is free", async () => (await used()) < 1_000_000);
     } finally {
       await server.kill9();
@@ -166,9 +166,9 @@ describe.skipIf(mountingFails !== undefined)("blobs/ on a file system of its own
 });
 
 test.skipIf(mountingFails !== undefined)(
-  "after a power cut all is there that an import had reported, with blobs/ on a disk of its own",
+  "after a power cut, all reported files of an import are there, with blobs/ on a separate disk",
   async () => {
-    // Only the disk of the data directory was synced, which the contents did not lie on.
+    // Only the disk of the data directory was synced, which did not have the blobs.
     const folder = await temporaryDirectory();
     const dataDir = join(folder, "data");
     const source = join(folder, "source");
@@ -220,7 +220,7 @@ describe.skipIf(mountingFails !== undefined)("a read-only disk", () => {
     }
   });
 
-  test("of everything else does no harm, as in a container", async () => {
+  test("of everything else is accepted, as in a container", async () => {
     const disk = await mountTmpfs(64);
     const dataDir = join(disk.path, "data");
     await mkdir(dataDir);
@@ -243,7 +243,7 @@ describe.skipIf(mountingFails !== undefined)("a read-only disk", () => {
 });
 
 describe.skipIf(mountingFails !== undefined)("a disk without a free byte", () => {
-  test("after a crash the server starts, reads, signs in and deletes, and goes on when there is room", async () => {
+  test("after a crash, the server starts, reads, signs in, and deletes; uploads continue when there is space", async () => {
     const disk = await mountExt4(64);
     const server = await startServer({ dataDir: disk.path });
     try {
@@ -251,14 +251,14 @@ describe.skipIf(mountingFails !== undefined)("a disk without a free byte", () =>
       const { client, email, password } = account;
       const content = randomContent(200_000);
       const id = await client.storedId(content, { name: "kept" });
-      const doomed = await client.storedId(randomContent(100_000), { name: "doomed" });
+      const deletedId = await client.storedId(randomContent(100_000), { name: "deleted" });
       await fillUp(disk.path);
       await server.kill9();
       await server.start();
       expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
       expectStatus(await server.visitor.post("/api/auth/signin", { email, password }), 200);
       expectError(await client.upload(randomContent(500_000), { name: "refused" }), 507, "disk_full");
-      expectStatus(await client.delete(`/api/files/${doomed}`), 200);
+      expectStatus(await client.delete(`/api/files/${deletedId}`), 200);
       expect(await client.names()).toEqual(["kept"]);
       await rm(join(disk.path, "ballast"));
       expectStatus(await client.upload(content, { name: "again" }), 201);
@@ -269,7 +269,7 @@ describe.skipIf(mountingFails !== undefined)("a disk without a free byte", () =>
     }
   });
 
-  test("stops a first start in words", async () => {
+  test("stops a first start with a message", async () => {
     const disk = await mountExt4(16);
     try {
       await fillUp(disk.path);
@@ -283,7 +283,7 @@ describe.skipIf(mountingFails !== undefined)("a disk without a free byte", () =>
   });
 });
 
-/** Takes the last byte of a file system. */
+/** Fills a file system to the last byte. */
 async function fillUp(path: string): Promise<void> {
   await run(["dd", "if=/dev/zero", `of=${join(path, "ballast")}`, "bs=64K"]);
   await run(["dd", "if=/dev/zero", `of=${join(path, "ballast")}`, "bs=512", "oflag=append", "conv=notrunc"]);

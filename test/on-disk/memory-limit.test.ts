@@ -1,4 +1,4 @@
-// A storm of uploads on a machine, or in a unit, that gives little memory: issue "Unattended for years", faults.
+// Many uploads at once on a machine, or in a unit, with little memory.
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 const UPLOADS = 64;
 const UPLOAD_BYTES = 6 * MIB;
 
-/** What became of the storm: digests of what was acknowledged, by id; statuses of the rest; connections that broke. */
+/** The result of the uploads: digests of acknowledged files by id, statuses of the rest, and broken connections. */
 interface Outcome {
   acknowledged: Map<string, string>;
   refused: number[];
@@ -43,13 +43,13 @@ async function expectWhole(client: Client, { acknowledged }: Outcome): Promise<v
   }
 }
 
-/** Memory of the server that is nobody's file: the kernel can't take it back. */
+/** Anonymous memory of the server, which the kernel cannot reclaim. */
 async function anonymousBytes(server: TestServer): Promise<number> {
   const status = await readFile(`/proc/${server.pid}/status`, "utf8");
   return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** Runs `use` with a group of so much memory. Where none can be made, the test says so and passes. */
+/** Runs `use` with a control group of this much memory. If none can be created, the test prints that and passes. */
 async function withMemory(mebibytes: number, use: (group: MemoryGroup) => Promise<void>): Promise<void> {
   const group = makeMemoryGroup(mebibytes * MIB);
   if (group === undefined) {
@@ -63,7 +63,7 @@ async function withMemory(mebibytes: number, use: (group: MemoryGroup) => Promis
   }
 }
 
-test("64 uploads at once in 256 MiB are all taken, or put off", async () => {
+test("64 uploads at once in 256 MiB are all accepted, or rejected with 503", async () => {
   await withMemory(256, async (group) => {
     await withServer({ hasAccounts: true, prefix: group.prefix }, async (server) => {
       const { client } = await server.signUp();
@@ -78,15 +78,15 @@ test("64 uploads at once in 256 MiB are all taken, or put off", async () => {
   });
 }, 120_000);
 
-test("where the kernel ends the server for want of memory, nothing acknowledged is lost", async () => {
+test("if the kernel kills the server for lack of memory, nothing acknowledged is lost", async () => {
   await withMemory(1024, async (group) => {
     await withServer({ hasAccounts: true, prefix: group.prefix }, async (server) => {
       const { client } = await server.signUp();
       const first = await client.storedId("acknowledged before the storm");
-      // What it needs to live differs between machines, by their cores; what it is given beyond that does not.
+      // The memory that the server needs depends on the number of cores; the addition does not.
       group.limit((await anonymousBytes(server)) + 24 * MIB);
       const outcome = await storm(client);
-      // It may have survived all the same: what counts is what comes then.
+      // The server may have survived; only the state afterwards counts.
       await server.restart({ prefix: [] });
       expect((await client.get(`/api/files/${first}/download`)).text).toBe("acknowledged before the storm");
       await expectWhole(client, outcome);

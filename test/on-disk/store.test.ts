@@ -6,7 +6,7 @@ import { expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto } from "../support/images.ts";
 import { type TestServer, runLarder, sharedServer, withServer } from "../support/server.ts";
 
-/** Where the bytes of some content lie. */
+/** The path of a blob. */
 function blobPath(server: TestServer, content: string | Uint8Array): string {
   const digest = digestOf(content);
   return join(server.dataDir, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
@@ -24,7 +24,7 @@ async function entriesOf(folder: string): Promise<string[]> {
   return (await readdir(folder, { recursive: true })).sort();
 }
 
-/** The start is refused: exit code 2, an explanation, and no word of listening. */
+/** Expects a failed start: exit code 2 with an explanation. */
 async function expectRejectedStart(dataDir: string): Promise<string> {
   const { code, stderr, stdout } = await runLarder(["serve", "--data", dataDir, "--port", "0"]);
   expect({ code, listening: stdout.includes("listening on") }).toEqual({ code: 2, listening: false });
@@ -33,7 +33,7 @@ async function expectRejectedStart(dataDir: string): Promise<string> {
   return stderr;
 }
 
-describe("a data directory whose parts do not belong together is refused", () => {
+describe("a data directory whose parts do not belong together is rejected", () => {
   test("a database without its blob folder", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
@@ -49,7 +49,7 @@ describe("a data directory whose parts do not belong together is refused", () =>
     });
   });
 
-  test("a database beside an empty blob folder, as where a disk is not mounted", async () => {
+  test("a database next to an empty blob folder, as without a mounted disk", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.stored("content");
@@ -62,7 +62,7 @@ describe("a data directory whose parts do not belong together is refused", () =>
     });
   });
 
-  test("a database beside another store's blobs", async () => {
+  test("a database next to the blobs of another store", async () => {
     await withServer({}, async (server) => {
       await withServer({ hasAccounts: true }, async (other) => {
         await (await server.signUp()).client.stored("mine");
@@ -90,7 +90,7 @@ describe("a data directory whose parts do not belong together is refused", () =>
     });
   });
 
-  test("a database that is none", async () => {
+  test("a file that is not a database", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       await server.stop();
       for (const suffix of ["-wal", "-shm"]) await rm(join(server.dataDir, `larder.db${suffix}`), { force: true });
@@ -105,7 +105,7 @@ describe("a data directory whose parts do not belong together is refused", () =>
   });
 });
 
-test("a store that goes away while running is an error, nothing is made in its place, and it comes back whole", async () => {
+test("a store that vanishes while the server runs is an error; nothing is created in its place, and it comes back complete", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const content = randomContent(100_000);
@@ -132,7 +132,7 @@ test("a store that goes away while running is an error, nothing is made in its p
   });
 });
 
-test("a blob folder that was swapped for another is not written to", async () => {
+test("a blob folder that was replaced by another is not written to", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     await client.stored("content");
@@ -150,7 +150,7 @@ test("a blob folder that was swapped for another is not written to", async () =>
 describe("a damaged blob is not trusted", () => {
   const shared = sharedServer({ hasAccounts: true });
 
-  test("a short one is replaced by the next upload of the same bytes", async () => {
+  test("a truncated one is replaced by the next upload of the same bytes", async () => {
     const server = shared();
     const { client } = await server.signUp();
     const content = randomContent(100_000);
@@ -161,7 +161,7 @@ describe("a damaged blob is not trusted", () => {
       expect(checksumOf((await client.get(`/api/files/${one}/download`)).bytes)).toBe(checksumOf(content));
   });
 
-  test("a missing one is replaced, too", async () => {
+  test("a missing one is replaced too", async () => {
     const server = shared();
     const { client } = await server.signUp();
     const content = randomContent(100_000);
@@ -172,7 +172,7 @@ describe("a damaged blob is not trusted", () => {
     expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
   });
 
-  test("one that failed its check is replaced, though its size is right", async () => {
+  test("one with a wrong checksum is replaced, although its size is right", async () => {
     const server = shared();
     const { client } = await server.signUp();
     const content = randomContent(100_000);
@@ -190,7 +190,7 @@ describe("a damaged blob is not trusted", () => {
     expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
   });
 
-  test("a short one is never sent as if it were whole", async () => {
+  test("a truncated one is never sent as a complete file", async () => {
     const server = shared();
     const { client } = await server.signUp();
     const content = randomContent(100_000);
@@ -200,7 +200,7 @@ describe("a damaged blob is not trusted", () => {
     if (response !== undefined) expect(response.status).toBeGreaterThanOrEqual(500);
   });
 
-  test("a link in the store is not followed", async () => {
+  test("a symbolic link in the store is not followed", async () => {
     const server = shared();
     const { client } = await server.signUp();
     const content = randomContent(1000);

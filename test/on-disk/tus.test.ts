@@ -11,35 +11,35 @@ import { appendTus, tryCreateTus, headTus, createTus, readOffset, tusVersion } f
 const mebibyte = 1024 * 1024;
 const rounds = 4;
 
-test("kill -9 while bytes come loses none that was told durable, and the whole is right", async () => {
+test("kill -9 during an upload loses no acknowledged byte, and the file is correct", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const content = randomContent(60 * mebibyte + 33);
     const path = await createTus(client, content.length, { filename: "film.bin", checksum: checksumOf(content) });
     const staged = join(server.dataDir, "uploads", path.slice(path.lastIndexOf("/") + 1));
-    let told = 0;
+    let durable = 0;
     for (let round = 0; round < rounds; round++) {
       const at = await readOffset(client, path);
-      expect(at).toBeGreaterThanOrEqual(told);
-      // One request is acknowledged, another one is cut by the crash in its midst.
+      expect(at).toBeGreaterThanOrEqual(durable);
+      // One request is acknowledged; the crash cuts another one.
       const acknowledged = await appendTus(client, path, at, content.subarray(at, at + mebibyte));
       expectStatus(acknowledged, 204);
-      told = Number(acknowledged.header("upload-offset"));
-      expect(told).toBe(at + mebibyte);
+      durable = Number(acknowledged.header("upload-offset"));
+      expect(durable).toBe(at + mebibyte);
       const connection = await RawConnection.open(server.port);
       await connection.write(
         `PATCH ${path} HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\nTus-Resumable: 1.0.0\r\n` +
-          `Content-Type: application/offset+octet-stream\r\nUpload-Offset: ${told}\r\n` +
-          `Content-Length: ${content.length - told}\r\n\r\n`,
+          `Content-Type: application/offset+octet-stream\r\nUpload-Offset: ${durable}\r\n` +
+          `Content-Length: ${content.length - durable}\r\n\r\n`,
       );
-      await connection.write(content.subarray(told, told + 7 * mebibyte));
-      // Half of the rounds hear by HEAD how far it came, which is durable from then on.
-      if (round % 2 === 0) told = await readOffset(client, path);
+      await connection.write(content.subarray(durable, durable + 7 * mebibyte));
+      // In half of the rounds, HEAD returns the offset, which is durable then.
+      if (round % 2 === 0) durable = await readOffset(client, path);
       await server.kill9();
       connection.cut();
       await server.start();
       const after = await readOffset(client, path);
-      expect(after).toBeGreaterThanOrEqual(told);
+      expect(after).toBeGreaterThanOrEqual(durable);
       expect((await stat(staged)).size).toBeGreaterThanOrEqual(after);
     }
     const rest = await readOffset(client, path);
@@ -52,7 +52,7 @@ test("kill -9 while bytes come loses none that was told durable, and the whole i
   });
 });
 
-test("a crash around the last bytes leaves one file, by whatever the client does next", async () => {
+test("a crash around the last bytes leaves one file, with any next request of the client", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const sent = [];
@@ -60,12 +60,12 @@ test("a crash around the last bytes leaves one file, by whatever the client does
       const content = randomContent(50_000 + index);
       const path = await createTus(client, content.length, { filename: `${index}.bin` });
       const response = appendTus(client, path, 0, content).catch(() => undefined);
-      // Somewhere between the request's first step and its answer.
+      // Between the first step of the request and its response.
       await Bun.sleep(index * 3);
       await server.kill9();
       await response;
       await server.start();
-      // As clients do: they ask, and send the rest if there is any.
+      // Clients request the offset, and send the rest if there is any.
       const at = await readOffset(client, path);
       if (at < content.length) expectStatus(await appendTus(client, path, at, content.subarray(at)), 204);
       const head = await headTus(client, path);
@@ -78,7 +78,7 @@ test("a crash around the last bytes leaves one file, by whatever the client does
   });
 });
 
-test("a joining that a crash broke off can be made again, and leaves nothing behind", async () => {
+test("a concatenation that a crash interrupted can be repeated, and leaves no files", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const parts = Array.from({ length: 3 }, () => randomContent(12 * mebibyte));
@@ -109,7 +109,7 @@ test("a joining that a crash broke off can be made again, and leaves nothing beh
 });
 
 test.skipIf(clockFails !== undefined)(
-  "where a drop box has no place left, the upload without bytes for longest gives way, and none that has got some",
+  "a full drop box evicts the upload that has been without bytes longest, and none that received some",
   async () => {
     const clock = await createMovableClock();
     await withServer(
@@ -129,13 +129,13 @@ test.skipIf(clockFails !== undefined)(
         await clock.set(4 * 60);
         expectError(await begin("198.51.100.1"), 503, "overloaded");
         expectStatus(await appendTus(guest, alive, 1, "b"), 204);
-        // Six minutes after the others, two after this one. No place is asked for: all stay, however idle.
+        // Six minutes after the others, two after this one. Without a new upload, all stay.
         await clock.set(6 * 60);
         for (const path of begun) expectStatus(await headTus(guest, path), 200);
         expectStatus(await begin("198.51.100.1"), 201);
         expectStatus(await headTus(guest, idle), 404);
         for (const path of [alive, next]) expectStatus(await headTus(guest, path), 200);
-        // One that was only announced goes before all that have bytes, once it had the time to send some.
+        // An upload that never received bytes is evicted first, after some time to send them.
         const announced = await createTus(guest, 9, {}, { home, headers: { "x-forwarded-for": "198.51.100.1" } });
         expectStatus(await headTus(guest, next), 404);
         expectStatus(await begin("198.51.100.1"), 201);
@@ -148,7 +148,7 @@ test.skipIf(clockFails !== undefined)(
   },
 );
 
-test("bytes that are not there any more are asked for again", async () => {
+test("lost bytes must be sent again", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const path = await createTus(client, 100);
