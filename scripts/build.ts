@@ -22,18 +22,18 @@ import type { BunPlugin } from "bun";
 import { bundleClient, writeBundle } from "../src/web/bundle/client-build.ts";
 
 interface Target {
-  /** Bun's name for what it links the program to; x64 runs on processors without AVX2. */
+  /** Bun's name of the target. "baseline" runs on x64 processors without AVX2. */
   readonly compile: Bun.Build.CompileTarget;
-  /** The ending of sharp's package names. */
+  /** The suffix of sharp's package names. */
   readonly sharp: string;
   readonly cpu: "x64" | "arm64";
   readonly libc: "glibc" | "musl";
 }
 
-/** Every target, by the name that archives have. */
+/** The targets, by the name in archives. */
 export const TARGETS: Readonly<Record<string, Target>> = {
   "linux-x64": { compile: "bun-linux-x64-baseline", sharp: "linux-x64", cpu: "x64", libc: "glibc" },
-  /** For processors with AVX2 alone: hashing and searching are somewhat quicker there. */
+  /** Only for processors with AVX2, where hashing and searching are somewhat faster. */
   "linux-x64-modern": { compile: "bun-linux-x64-modern", sharp: "linux-x64", cpu: "x64", libc: "glibc" },
   "linux-arm64": { compile: "bun-linux-arm64", sharp: "linux-arm64", cpu: "arm64", libc: "glibc" },
   "linux-x64-musl": { compile: "bun-linux-x64-baseline-musl", sharp: "linuxmusl-x64", cpu: "x64", libc: "musl" },
@@ -43,31 +43,31 @@ export const TARGETS: Readonly<Record<string, Target>> = {
 const ROOT = resolve(import.meta.dir, "..");
 
 /**
- * Besides the entry: whatever runs in a thread of its own is loaded by its name at run time and must be listed. A worker
- * lies beside the file that starts it, and its file name is the only one of its kind.
+ * Workers are loaded by name at run time, so the build lists them as entries. Each is next to the file that starts it, and
+ * has a unique file name.
  */
 const WORKER_PATTERN = "src/**/*.worker.ts";
 
-/** Where the pages come from, when they are not in the executable. */
+/** The module that builds the pages when they are not in the executable. */
 const CLIENT_PACK_MODULE = join(ROOT, "src/web/bundle/client-pack.ts");
 
 const NATIVE_MODULE = join(ROOT, "src/features/media/thumbnails/native.ts");
 
-/** What is built and where to. */
+/** The target, the source, and the output. */
 export interface BuildOptions {
   readonly target: string;
   readonly entry: string;
   readonly outfile: string;
 }
 
-/** Builds one executable. @throws Error that says what is missing */
+/** Builds one executable. @throws Error with the reason */
 export async function build(options: BuildOptions): Promise<void> {
   const target = TARGETS[options.target];
   if (target === undefined) {
     throw new Error(`Unknown target "${options.target}". Use one of ${Object.keys(TARGETS).join(", ")}.`);
   }
   const temporary = mkdtempSync(join(tmpdir(), "larder-build-"));
-  // The bundler writes the path of what it embeds into the program: it has to be the same each time.
+  // The bundler writes the paths of embedded files into the program, so they must be the same each time.
   const packed = join(ROOT, "node_modules/.cache/larder", `build-${options.target}`);
   mkdirSync(packed, { recursive: true });
   try {
@@ -75,7 +75,7 @@ export async function build(options: BuildOptions): Promise<void> {
     const workers = findWorkers();
     await Bun.build({
       entrypoints: [options.entry, ...workers],
-      // All side by side: the program is one file there, and `new URL("./x.worker.ts", import.meta.url)` starts from it.
+      // All in one folder, because `new URL("./x.worker.ts", import.meta.url)` is relative to the program there.
       naming: { entry: "[name].[ext]" },
       minify: false,
       bytecode: true,
@@ -101,12 +101,12 @@ export async function build(options: BuildOptions): Promise<void> {
   }
 }
 
-/** Bun stores the source in two bytes for each character as soon as one is beyond ASCII. @throws Error where it did */
+/** Checks that the source is ASCII: otherwise Bun stores two bytes a character. @throws Error */
 function requireNarrowSource(outfile: string): void {
   if (!readFileSync(outfile).includes(Buffer.from("// @bun", "utf16le"))) return;
   throw new Error(
     "The program's source has a character beyond ASCII, so the executable stores it at twice its size. It comes from a " +
-      "licence comment of a package: let asciiComments in scripts/build.ts take care of that package, too.",
+      "license comment of a package: add that package to asciiComments in scripts/build.ts.",
   );
 }
 
@@ -123,7 +123,7 @@ interface Natives {
   readonly libvipsVersion: string;
 }
 
-/** The native libraries for a target: from node_modules where they are this machine's, else fetched into `temporary`. */
+/** The native libraries of a target: from node_modules for this machine, otherwise installed into `temporary`. */
 function findNatives(target: Target, temporary: string): Natives {
   const packages = [`@img/sharp-${target.sharp}`, `@img/sharp-libvips-${target.sharp}`];
   let modules = join(ROOT, "node_modules");
@@ -140,7 +140,7 @@ function findNatives(target: Target, temporary: string): Natives {
   };
 }
 
-/** Installs what bun.lock names for another platform, checked by its digests, outside of the checkout. */
+/** Installs packages of bun.lock for another platform, outside of the checkout. Bun verifies their digests. */
 function installNatives(target: Target, packages: readonly string[], temporary: string): string {
   for (const name of ["package.json", "bun.lock"]) cpSync(join(ROOT, name), join(temporary, name));
   const platform = ["--os=linux", `--cpu=${target.cpu}`, `--libc=${target.libc}`];
@@ -153,10 +153,10 @@ function installNatives(target: Target, packages: readonly string[], temporary: 
   const modules = join(temporary, "node_modules");
   const missing = packages.filter((name) => !existsSync(join(modules, name)));
   if (missing.length === 0) return modules;
-  const complaint = install.stderr.toString().trim().split("\n").at(-1) ?? "";
+  const lastLine = install.stderr.toString().trim().split("\n").at(-1) ?? "";
   throw new Error(
-    `${missing.join(" and ")} can't be had, so there is no build for this target. Check the package registry and ` +
-      `that bun.lock names them. (${complaint})`,
+    `${missing.join(" and ")} cannot be installed, so there is no build for this target. Check the package registry and ` +
+      `that bun.lock names them. (${lastLine})`,
   );
 }
 
@@ -168,8 +168,8 @@ function findOne(folder: string, pattern: RegExp): string {
 }
 
 /**
- * Puts our own loader in the place of sharp's, which looks for its addon in node_modules. The libraries keep the places
- * that they have to one another, because the addon finds libvips by a relative path.
+ * Replaces the loader of sharp, which looks for its addon in node_modules. The libraries keep their relative paths, because
+ * the addon finds libvips by one.
  */
 function embedSharp(natives: Natives, folder: string): BunPlugin {
   const addon = packLibrary(natives.addon, folder);
@@ -192,7 +192,7 @@ function embedSharp(natives: Natives, folder: string): BunPlugin {
   };
 }
 
-/** Takes the accents out of a licence comment, see {@link requireNarrowSource}. */
+/** Removes the accents of a license comment: see {@link requireNarrowSource}. */
 function asciiComments(): BunPlugin {
   return {
     name: "ascii-comments",
@@ -210,7 +210,7 @@ function asciiComments(): BunPlugin {
 
 let pages: Promise<{ readonly manifest: string; readonly path: string }> | undefined;
 
-/** Bundles the pages once for all targets, since they are the same in each. */
+/** Bundles the pages once for all targets. */
 async function bundlePages() {
   pages ??= bundleClient("release").then((bundle) => {
     const folder = join(ROOT, "node_modules/.cache/larder", "build-pages");
@@ -221,7 +221,7 @@ async function bundlePages() {
   return pages;
 }
 
-/** Puts the built pages in the place of the module that would build them. */
+/** Replaces the module that builds the pages by the built pages. */
 async function embedPages(): Promise<BunPlugin> {
   const { manifest, path } = await bundlePages();
   return {
@@ -242,11 +242,11 @@ async function embedPages(): Promise<BunPlugin> {
   };
 }
 
-/** Compresses a library: it is read from the executable once in its life, and takes a third of the room. */
+/** Compresses a library to a third of its size. The executable unpacks it once. */
 function packLibrary(path: string, folder: string): { packed: string; name: string; sha256: string } {
   const bytes = readFileSync(path);
   const packed = join(folder, `${basename(path)}.zst`);
-  // Another build may read it just now; it holds the same.
+  // Another build may be reading the same file.
   writeFileSync(`${packed}.${process.pid}`, Bun.zstdCompressSync(bytes, { level: 12 }));
   renameSync(`${packed}.${process.pid}`, packed);
   return {
@@ -257,14 +257,14 @@ function packLibrary(path: string, folder: string): { packed: string; name: stri
   };
 }
 
-/** The commit of the checkout, with a mark where files differ from it; "unknown" outside of git. */
+/** The commit of the checkout, marked if files differ from it; "unknown" outside of git. */
 function readCommit(): string {
   try {
     const commit = git("rev-parse", "--short=12", "HEAD");
     if (commit === undefined) return "unknown";
     return git("status", "--porcelain", "--untracked-files=no") === "" ? commit : `${commit}-modified`;
   } catch (error) {
-    // git itself is missing, as in a container that only builds.
+    // git is not installed, as in a build container.
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return "unknown";
     throw error;
   }

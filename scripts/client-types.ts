@@ -17,7 +17,7 @@ export function clientTypes(document: unknown): string {
   const { components, paths } = recordOf(document);
   const { schemas, responses } = recordOf(components);
   const records = Object.entries(recordOf(schemas)).map(([name, schema]) => line(name, typeOf(schema, 1)));
-  const answers = Object.entries(recordOf(paths)).flatMap(([path, item]) =>
+  const responseData = Object.entries(recordOf(paths)).flatMap(([path, item]) =>
     Object.entries(recordOf(item)).flatMap(([method, operation]) => {
       const data = dataOf(recordOf(operation), recordOf(responses));
       return data === undefined ? [] : [line(`${method.toUpperCase()} ${path}`, typeOf(data, 1))];
@@ -26,11 +26,11 @@ export function clientTypes(document: unknown): string {
   return (
     HEAD +
     `/** The named records. */\nexport interface Schemas {\n${records.join("")}}\n\n` +
-    `/** \`data\` of the response to each request. */\nexport interface ResponseData {\n${answers.join("")}}\n`
+    `/** \`data\` of the response to each request. */\nexport interface ResponseData {\n${responseData.join("")}}\n`
   );
 }
 
-/** The schema of `data` in the response of success; undefined where it has none. */
+/** The schema of `data` in the successful response; undefined if it has none. */
 function dataOf({ responses: own }: Json, shared: Json): unknown {
   const [, success] = Object.entries(recordOf(own)).find(([status]) => status.startsWith("2")) ?? [];
   const { $ref } = recordOf(success);
@@ -74,7 +74,7 @@ function line(name: string, type: string, depth = 1): string {
   return `${"  ".repeat(depth)}readonly ${key}: ${type};\n`;
 }
 
-/** The type of a schema as a part of another type: in brackets where it is made of several. */
+/** The type of a schema as a part of another type: in parentheses if it has several parts. */
 function grouped(schema: unknown, depth: number): string {
   const { nullable, allOf, anyOf, oneOf, enum: values, type } = recordOf(schema);
   const parts = [allOf, anyOf, oneOf, values].flatMap(listOf).length;

@@ -1,6 +1,6 @@
 /**
- * Makes src/lib/confusables.txt, the table of look-alike characters that the executable carries, from confusables.txt of
- * Unicode's security data (https://www.unicode.org/Public/security/latest/confusables.txt):
+ * Writes src/lib/confusables.txt, the table of look-alike characters in the executable, from confusables.txt of Unicode's
+ * security data (https://www.unicode.org/Public/security/latest/confusables.txt):
  *
  *   bun scripts/confusables.ts confusables.txt
  */
@@ -12,7 +12,7 @@ if (source === undefined) throw new Error("Name the file to read: bun scripts/co
 const text = readFileSync(source, "utf8").replace(/^\uFEFF/, "");
 const version = /^# Version: ([\d.]+)$/m.exec(text)?.[1];
 const total = Number(/^# total: (\d+)$/m.exec(text)?.[1]);
-if (version === undefined) throw new Error(`${source} names no version: it is not Unicode's confusables.txt.`);
+if (version === undefined) throw new Error(`${source} has no version: it is not Unicode's confusables.txt.`);
 
 const sources = new Map<string, string[]>();
 let rows = 0;
@@ -25,7 +25,7 @@ for (const line of text.split("\n")) {
   if (known === undefined) sources.set(to, [from]);
   else known.push(from);
 }
-if (rows !== total) throw new Error(`${source} has ${rows} rows and says ${total}: it is not whole.`);
+if (rows !== total) throw new Error(`${source} has ${rows} rows instead of ${total}: it is not complete.`);
 
 const head = [
   `# Look-alike characters of Unicode ${version} (UTS 39), made by scripts/confusables.ts.`,

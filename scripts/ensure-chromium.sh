@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Makes sure that there is a Chromium for the tests of the pages: installs Debian's where it may. Exits with 1, and says
-# why in a line that begins with "SKIPPED:", where there is none; nothing else of the suite needs it.
+# Makes sure that there is a Chromium for the tests in test/web: installs the one of Debian if possible. Otherwise exits with
+# 1, and prints the reason in a line that starts with "SKIPPED:". No other tests need it.
 set -euo pipefail
 
 for program in "${LARDER_TEST_CHROMIUM:-}" /usr/bin/chromium-headless-shell; do
   if [ -n "$program" ] && [ -x "$program" ]; then exit 0; fi
 done
 
-# The shell without a window needs a third less of the processor. Any other Chromium does too.
+# The headless shell needs a third less processor time. Any other Chromium works too.
 has_chromium() {
   local program
   for program in /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome; do
@@ -22,8 +22,8 @@ skip() {
   exit 1
 }
 
-command -v apt-get >/dev/null || skip "there is no Chromium, and no apt-get to install it with."
-[ "$(id -u)" -eq 0 ] || skip "there is no Chromium. Install it: sudo apt-get install chromium"
+command -v apt-get >/dev/null || skip "Chromium and apt-get were not found."
+[ "$(id -u)" -eq 0 ] || skip "Chromium was not found. Install it: sudo apt-get install chromium"
 printf 'Installing Chromium …\n' >&2
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq >&2 || skip "apt-get update failed."

@@ -1,11 +1,11 @@
 /**
- * Makes test/fixtures/releases/: data directories as earlier versions of the program left them, each with a list of what was
- * put into it. Each version is built from its commit and filled over its own API.
+ * Creates test/fixtures/releases/: data directories of earlier versions, each with a list of its files. Each version runs
+ * from the source of its commit, and is filled over its own API.
  *
  *   bun scripts/fixtures.ts NAME COMMIT LEVEL [--killed]
  *
- * LEVEL says what that version could do: 2 files and folders; 3 also devices; 4 also versions, trash, shares and keys. With
- * --killed it is ended as by a power cut. What is there already is never made again: released data is frozen.
+ * LEVEL is the set of features of that version: 2 files and folders; 3 also devices; 4 also versions, trash, shares, and
+ * API keys. --killed kills it, as a power cut does. Existing fixtures are never created again: released data is frozen.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -18,26 +18,25 @@ const PASSWORD = "correct horse battery";
 const DEVICE = "0b9b0c1e-6f3c-4f0e-9f55-0a4c1f0d9a01";
 const START_MS_MAX = 30_000;
 
-/** A file as it was left. */
-interface LeftFile {
+interface FixtureFile {
   readonly path: string;
   readonly sha256: string;
   readonly size: number;
   readonly tags: readonly string[];
   readonly description: string;
-  /** Digests of its contents, oldest first. */
+  /** Digests of its versions, oldest first. */
   readonly versions: readonly string[];
 }
 
-/** What was put into the directory. */
-interface Left {
+/** The list of a data directory. */
+interface Fixture {
   readonly name: string;
   readonly commit: string;
   readonly isKilled: boolean;
   readonly email: string;
   readonly otherEmail: string;
   readonly password: string;
-  readonly files: LeftFile[];
+  readonly files: FixtureFile[];
   readonly folders: string[];
   readonly otherFiles: string[];
   readonly deviceId: string | null;
@@ -49,9 +48,9 @@ interface Left {
 const [name = "", commit = "", levelText = "", killed] = process.argv.slice(2);
 const level = Number(levelText);
 if (!/^[\w.-]+$/.test(name) || !/^[0-9a-f]{7,40}$/.test(commit) || ![2, 3, 4].includes(level)) {
-  throw new Error("Say it as: bun scripts/fixtures.ts NAME COMMIT 2|3|4 [--killed]");
+  throw new Error("Usage: bun scripts/fixtures.ts NAME COMMIT 2|3|4 [--killed]");
 }
-if (existsSync(join(TARGET, `${name}.json`))) throw new Error(`${name} is there already, and frozen.`);
+if (existsSync(join(TARGET, `${name}.json`))) throw new Error(`${name} exists already, and is frozen.`);
 
 const work = mkdtempSync(join(tmpdir(), "larder-fixture-"));
 try {
@@ -60,16 +59,16 @@ try {
   mkdirSync(source);
   await run(["sh", "-c", `git -C '${ROOT}' archive ${commit} | tar -x -C '${source}'`]);
   symlinkSync(join(ROOT, "node_modules"), join(source, "node_modules"));
-  const left = await fill(source, data, killed === "--killed");
+  const fixture = await fill(source, data, killed === "--killed");
   mkdirSync(TARGET, { recursive: true });
   const out = ["larder.reserve", "larder.lock", "thumbs", "native"].map((one) => `--exclude=./${one}`);
   await run(["tar", "--zstd", ...out, "-cf", join(TARGET, `${name}.tar.zst`), "-C", data, "."]);
-  writeFileSync(join(TARGET, `${name}.json`), `${JSON.stringify(left, undefined, 2)}\n`);
+  writeFileSync(join(TARGET, `${name}.json`), `${JSON.stringify(fixture, undefined, 2)}\n`);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
 
-async function fill(source: string, data: string, isKilled: boolean): Promise<Left> {
+async function fill(source: string, data: string, isKilled: boolean): Promise<Fixture> {
   const child = Bun.spawn(
     [process.execPath, "src/main.ts", "serve", "--data", data, "--host", "127.0.0.1", "--port", "0"],
     {
@@ -80,14 +79,14 @@ async function fill(source: string, data: string, isKilled: boolean): Promise<Le
     },
   );
   try {
-    const url = await addressOf(child.stdout);
+    const url = await readAddress(child.stdout);
     const email = "anna@example.org";
     const otherEmail = "bert@example.org";
     await command(source, data, ["user", "add", email, "--name", "Anna Ä", "--admin", "--plan", "enterprise"]);
     await command(source, data, ["user", "add", otherEmail, "--plan", "pro"]);
-    const anna = new Caller(url, await signIn(url, email));
-    const bert = new Caller(url, await signIn(url, otherEmail));
-    const left: Left = {
+    const anna = new AccountClient(url, await signIn(url, email));
+    const bert = new AccountClient(url, await signIn(url, otherEmail));
+    const fixture: Fixture = {
       name,
       commit,
       isKilled,
@@ -102,24 +101,24 @@ async function fill(source: string, data: string, isKilled: boolean): Promise<Le
       shareToken: null,
       apiKey: null,
     };
-    const more = await fillFiles(anna, left);
+    const files = await fillFiles(anna, fixture);
     await bert.upload("/shared name.txt", "dear anna", { tags: [], description: "" });
-    left.otherFiles.push("/shared name.txt");
-    const told = level >= 3 ? { ...left, deviceId: await fillDevice(anna, email) } : left;
-    return level >= 4 ? { ...told, ...(await fillSharing(anna, told, more)) } : told;
+    fixture.otherFiles.push("/shared name.txt");
+    const withDevice = level >= 3 ? { ...fixture, deviceId: await fillDevice(anna, email) } : fixture;
+    return level >= 4 ? { ...withDevice, ...(await fillSharing(anna, withDevice, files)) } : withDevice;
   } finally {
     child.kill(isKilled ? "SIGKILL" : "SIGTERM");
     await child.exited;
   }
 }
 
-async function fillFiles(anna: Caller, left: Left): Promise<{ letter: string }> {
-  const put = async (path: string, contents: readonly (string | Uint8Array)[], labels: Labels) => {
+async function fillFiles(anna: AccountClient, fixture: Fixture): Promise<{ sharedId: string }> {
+  const put = async (path: string, contents: readonly (string | Uint8Array)[], labels: FileLabels) => {
     const [first = "", ...later] = contents;
     const id = await anna.upload(path, first, labels);
-    for (const content of later) await anna.ask("PUT", `/api/files/${id}/content`, 200, { body: content });
+    for (const content of later) await anna.request("PUT", `/api/files/${id}/content`, 200, { body: content });
     const last = contents.at(-1) ?? "";
-    left.files.push({
+    fixture.files.push({
       path,
       sha256: digest(last),
       size: Buffer.from(last).length,
@@ -128,7 +127,7 @@ async function fillFiles(anna: Caller, left: Left): Promise<{ letter: string }> 
     });
     return id;
   };
-  const letter = await put("/Ablage/2024/Brief Änne.txt", ["dear anna", "dear anna,", "dear anna, at last"], {
+  const sharedId = await put("/Ablage/2024/Brief Änne.txt", ["dear anna", "dear anna,", "dear anna, at last"], {
     tags: ["Post", "wichtig"],
     description: "of the letter, ünïcode",
   });
@@ -138,53 +137,57 @@ async function fillFiles(anna: Caller, left: Left): Promise<{ letter: string }> 
   for (let index = 0; index < 20; index++) {
     await put(`/many/${index}.txt`, [`number ${index}`], { tags: index % 2 === 0 ? ["even"] : [], description: "" });
   }
-  await anna.ask("POST", "/api/files/folders", 201, {
+  await anna.request("POST", "/api/files/folders", 201, {
     json: { name: "empty folder", path: "/", description: "of it" },
   });
-  left.folders.push("/Ablage", "/Ablage/2024", "/🗂", "/🗂/a", "/🗂/a/b", "/🗂/a/b/c", "/many", "/empty folder");
+  fixture.folders.push("/Ablage", "/Ablage/2024", "/🗂", "/🗂/a", "/🗂/a/b", "/🗂/a/b/c", "/many", "/empty folder");
   const gone = await anna.upload("/gone.txt", "gone", { tags: ["gone"], description: "" });
-  await anna.ask("DELETE", `/api/files/${gone}`, 200, {});
-  return { letter };
+  await anna.request("DELETE", `/api/files/${gone}`, 200, {});
+  return { sharedId };
 }
 
-async function fillDevice(anna: Caller, email: string): Promise<string> {
+async function fillDevice(anna: AccountClient, email: string): Promise<string> {
   const deviceInfo = { deviceId: DEVICE, platform: "android", model: "Phone", osVersion: "16", appVersion: "1.0" };
-  await anna.ask("POST", "/api/mobile/auth/register", 200, { json: { email, password: PASSWORD, deviceInfo } });
+  await anna.request("POST", "/api/mobile/auth/register", 200, { json: { email, password: PASSWORD, deviceInfo } });
   return DEVICE;
 }
 
-async function fillSharing(anna: Caller, left: Left, { letter }: { letter: string }): Promise<Partial<Left>> {
+async function fillSharing(
+  anna: AccountClient,
+  fixture: Fixture,
+  { sharedId }: { sharedId: string },
+): Promise<Partial<Fixture>> {
   const trashed = await anna.upload("/trashed.txt", "in the trash", { tags: ["even"], description: "" });
-  await anna.ask("POST", "/api/files/trash", 200, { json: { fileIds: [trashed] } });
-  left.trash.push("trashed.txt");
-  const share = await anna.ask("POST", `/api/files/${letter}/shares`, 201, { json: { label: "for bert" } });
-  const key = await anna.ask("POST", "/api/users/api-keys", 201, {
+  await anna.request("POST", "/api/files/trash", 200, { json: { fileIds: [trashed] } });
+  fixture.trash.push("trashed.txt");
+  const share = await anna.request("POST", `/api/files/${sharedId}/shares`, 201, { json: { label: "for bert" } });
+  const key = await anna.request("POST", "/api/users/api-keys", 201, {
     json: { name: "script", currentPassword: PASSWORD },
   });
   return { shareToken: textAt(share, "token"), apiKey: textAt(key, "key") };
 }
 
-interface Labels {
+interface FileLabels {
   readonly tags: readonly string[];
   readonly description: string;
 }
 
-interface Content {
+interface RequestContent {
   readonly body?: string | Uint8Array | FormData;
   readonly json?: unknown;
 }
 
 /** Requests as one account. */
-class Caller {
+class AccountClient {
   constructor(
     readonly url: string,
     readonly token: string,
   ) {}
 
-  /** @returns `data` of the answer @throws Error where its status is another one */
-  async ask(method: string, path: string, status: number, { body, json }: Content): Promise<unknown> {
-    const type = json === undefined ? "application/octet-stream" : "application/json";
-    const content = json === undefined ? body : JSON.stringify(json);
+  /** @returns `data` of the response @throws Error if the status differs */
+  async request(method: string, path: string, status: number, { body, json: value }: RequestContent): Promise<unknown> {
+    const type = value === undefined ? "application/octet-stream" : "application/json";
+    const content = value === undefined ? body : JSON.stringify(value);
     const response = await fetch(this.url + path, {
       method,
       headers: {
@@ -195,12 +198,12 @@ class Caller {
     });
     const text = await response.text();
     if (response.status !== status) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    const answer: unknown = JSON.parse(text);
-    return typeof answer === "object" && answer !== null && "data" in answer ? answer.data : answer;
+    const json: unknown = JSON.parse(text);
+    return typeof json === "object" && json !== null && "data" in json ? json.data : json;
   }
 
-  /** @returns the new file's id */
-  async upload(path: string, content: string | Uint8Array, { tags, description }: Labels): Promise<string> {
+  /** @returns the id of the new file */
+  async upload(path: string, content: string | Uint8Array, { tags, description }: FileLabels): Promise<string> {
     const at = path.lastIndexOf("/");
     const form = new FormData();
     form.append("folder", path.slice(0, at) || "/");
@@ -208,7 +211,7 @@ class Caller {
     form.append("description", description);
     const bytes = new Uint8Array(Buffer.from(content));
     form.append("file", new File([bytes], path.slice(at + 1), { type: "text/plain" }));
-    return textAt(await this.ask("POST", "/api/files/upload", 201, { body: form }), "id");
+    return textAt(await this.request("POST", "/api/files/upload", 201, { body: form }), "id");
   }
 }
 
@@ -231,7 +234,7 @@ async function command(source: string, data: string, args: readonly string[]): P
   if ((await child.exited) !== 0) throw new Error(`larder ${args.join(" ")} failed`);
 }
 
-async function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
+async function readAddress(output: ReadableStream<Uint8Array>): Promise<string> {
   const deadline = AbortSignal.timeout(START_MS_MAX);
   const reader = output.getReader();
   const decoder = new TextDecoder();

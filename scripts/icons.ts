@@ -1,4 +1,4 @@
-// Draws the icons of the installed application out of the sign of the program: bun scripts/icons.ts
+// Draws the icons of the installed app: bun scripts/icons.ts
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import sharp from "sharp";
@@ -6,7 +6,7 @@ import sharp from "sharp";
 const FOLDER = resolve(import.meta.dir, "../src/client/icons");
 const JAR = "M8 3h8v3H8zM8 6c0 1.5-2 2-2 4.5V18a2 2 0 0 0 2 2h8a2 2 0 0 0 2-2v-7.5c0-2.5-2-3-2-4.5M6 12.5h12M3 22.5h18";
 
-/** @param share how much of the square the sign takes: masks cut a fifth off each side. */
+/** @param share of the square that the jar takes: masks cut a fifth off each side */
 function drawing(share: number, radius: number): string {
   const scale = (512 * share) / 24;
   const start = (512 - 24 * scale) / 2;

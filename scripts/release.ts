@@ -83,7 +83,7 @@ function sbomOf(target: string, { commit, seconds }: Release) {
   });
 }
 
-/** By GNU tar and gzip, told to write down nothing of this machine and this moment. */
+/** Packs with GNU tar and gzip, with options that record nothing of this machine and this moment. */
 async function pack(folder: string, name: string, files: string[], archive: string, seconds: number): Promise<void> {
   const options = ["--format=ustar", "--owner=0", "--group=0", "--numeric-owner", `--mtime=@${seconds}`];
   const paths = files.map((file) => `${name}/${file}`);
@@ -97,7 +97,7 @@ async function pack(folder: string, name: string, files: string[], archive: stri
 
 async function digestOf(path: string): Promise<string> {
   const hash = createHash("sha256");
-  for await (const piece of createReadStream(path)) hash.update(piece);
+  for await (const bytes of createReadStream(path)) hash.update(bytes);
   return hash.digest("hex");
 }
 
@@ -120,9 +120,9 @@ async function main(): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  const [wanted, ...more] = positionals;
-  if (wanted === undefined || more.length > 0) throw new Error("Specify one version: scripts/release VERSION");
-  if (wanted !== version) throw new Error(`package.json says ${version}, not ${wanted}. Change it there first.`);
+  const [requested, ...more] = positionals;
+  if (requested === undefined || more.length > 0) throw new Error("Specify one version: scripts/release VERSION");
+  if (requested !== version) throw new Error(`package.json says ${version}, not ${requested}. Change it there first.`);
   const isModified = git("status", "--porcelain", "--untracked-files=no") !== "";
   if (isModified && values["allow-modified"] !== true) {
     throw new Error("Files differ from the commit. Commit them first, or use --allow-modified for a test.");

@@ -1,17 +1,16 @@
-/** The list of what is inside an executable, as CycloneDX 1.6 has it: from bun.lock and the packages that it names. */
+/** The software bill of materials of an executable, in CycloneDX 1.6: from bun.lock and its packages. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the list is of. */
 export interface SbomOptions {
   readonly root: string;
   readonly version: string;
   readonly commit: string;
-  /** Of the commit: the same sources give the same list. */
+  /** The time of the commit, so that the same sources give the same document. */
   readonly timestamp: string;
   readonly bunVersion: string;
-  /** Packages with the native libraries of the target; those of the others are left out. */
+  /** Packages with the native libraries of the target. Those of other targets are left out. */
   readonly natives: readonly string[];
 }
 
@@ -29,8 +28,8 @@ interface Component {
   )[];
 }
 
-/** Where a package lies in bun.lock, and what it needs. */
-interface Locked {
+/** An entry of bun.lock. */
+interface LockedPackage {
   readonly name: string;
   readonly version: string;
   readonly needs: readonly string[];
@@ -39,10 +38,10 @@ interface Locked {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The document. Its serial number follows from its content. @throws Error where bun.lock is not as expected */
+/** Creates the document. Its serial number is a digest of its content. @throws Error if bun.lock has an unknown format */
 export function makeSbom(options: SbomOptions): Json {
   const lock = parseLock(readFileSync(join(options.root, "bun.lock"), "utf8"));
-  const locked = closure(lock, options.natives);
+  const locked = listRuntimePackages(lock, options.natives);
   const components = [
     ...[...locked.entries()]
       .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -96,7 +95,7 @@ export function makeSbom(options: SbomOptions): Json {
   };
 }
 
-/** Nested copies of one version are one dependency. */
+/** Returns a filter for the first entry of each version: nested copies are one dependency. */
 function isFirst(): (entry: { readonly ref: string }) => boolean {
   const seen = new Set<string>();
   return ({ ref }) => {
@@ -110,12 +109,12 @@ function fullName({ group, name }: Component): string {
   return group === undefined ? name : `${group}/${name}`;
 }
 
-/** bun.lock is JSON with commas at the ends of its lists. */
-function parseLock(text: string): { direct: readonly string[]; packages: ReadonlyMap<string, Locked> } {
+/** bun.lock is JSON with trailing commas. */
+function parseLock(text: string): { direct: readonly string[]; packages: ReadonlyMap<string, LockedPackage> } {
   const parsed: unknown = JSON.parse(text.replace(/,(\s*[}\]])/g, "$1"));
   const workspaces = objectOf(objectOf(parsed)["workspaces"]);
   const direct = Object.keys(objectOf(objectOf(workspaces[""])["dependencies"]));
-  const packages = new Map<string, Locked>();
+  const packages = new Map<string, LockedPackage>();
   for (const [key, value] of Object.entries(objectOf(objectOf(parsed)["packages"]))) {
     if (!Array.isArray(value) || typeof value[0] !== "string") throw new Error(`bun.lock: ${key} is not as expected.`);
     const at = value[0].lastIndexOf("@");
@@ -134,9 +133,12 @@ function directOf(lock: ReturnType<typeof parseLock>): readonly string[] {
   return lock.direct;
 }
 
-/** All that the program needs to run, by its key in the lock. Native libraries are those of one target. */
-function closure(lock: ReturnType<typeof parseLock>, natives: readonly string[]): Map<string, Locked> {
-  const found = new Map<string, Locked>();
+/** All packages that the program needs at run time, by key. Native libraries are those of one target. */
+function listRuntimePackages(
+  lock: ReturnType<typeof parseLock>,
+  natives: readonly string[],
+): Map<string, LockedPackage> {
+  const found = new Map<string, LockedPackage>();
   const waiting = lock.direct.map((name) => keyOf(lock, "", name));
   for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
     const entry = lock.packages.get(key);
@@ -148,7 +150,7 @@ function closure(lock: ReturnType<typeof parseLock>, natives: readonly string[])
   return found;
 }
 
-/** A package sees those nested below it and below whatever it lies in, then those at the top. */
+/** Resolves a name: packages nested below `from` and below its parents come first, then those at the top. */
 function keyOf(lock: ReturnType<typeof parseLock>, from: string, name: string): string {
   for (let scope = from; scope !== ""; scope = scope.includes("/") ? scope.slice(0, scope.lastIndexOf("/")) : "") {
     const nested = `${scope}/${name}`;
@@ -159,7 +161,7 @@ function keyOf(lock: ReturnType<typeof parseLock>, from: string, name: string): 
 
 function refsOf(
   lock: ReturnType<typeof parseLock>,
-  found: ReadonlyMap<string, Locked>,
+  found: ReadonlyMap<string, LockedPackage>,
   from: string,
   name: string,
 ): string[] {
@@ -167,11 +169,11 @@ function refsOf(
   return entry === undefined ? [] : [refOf(entry)];
 }
 
-function refOf({ name, version }: Locked): string {
+function refOf({ name, version }: LockedPackage): string {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`;
 }
 
-function componentOf(root: string, key: string, entry: Locked): Component {
+function componentOf(root: string, key: string, entry: LockedPackage): Component {
   const { name, version, integrity } = entry;
   const [group, short] = name.startsWith("@") ? name.split("/") : [undefined, name];
   const licenses = licenseOf(root, key, name);
@@ -189,7 +191,7 @@ function componentOf(root: string, key: string, entry: Locked): Component {
   };
 }
 
-/** What a package says of its license. A package of another platform is not here to be asked. */
+/** The license in package.json. Packages of other platforms are not installed. */
 function licenseOf(root: string, key: string, name: string): Component["licenses"] {
   const nested = key.split("/").reduce<string[]>((parts, part) => {
     const last = parts.at(-1);

@@ -1,6 +1,6 @@
 /**
- * Writes migrations/schema.sql: the database that all steps of migrations/ leave, in one script. New databases are made by
- * it, which takes a fifth of the time. To be run after a step is added.
+ * Writes migrations/schema.sql: the result of all steps of migrations/ in one script. New databases are created from it, in
+ * a fifth of the time. Run it after you add a step.
  */
 import { Database } from "bun:sqlite";
 import { writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import { runSteps } from "../src/db/migrate.ts";
 import { MIGRATIONS } from "../src/db/migrations.ts";
 
-/** The script as it has to be now. */
+/** The text of the script. */
 export function writeSchema(): string {
   const sqlite = new Database(":memory:", { strict: true });
   runSteps(sqlite, MIGRATIONS);
@@ -25,7 +25,7 @@ export function writeSchema(): string {
   return `-- Written by scripts/schema.ts. Don't change it by hand: change the model by a new step.\n\n${statements.join("\n")}`;
 }
 
-/** The statements that give a table its rows. When each step ran is not among them. */
+/** The statements that insert the rows of a table, without the times of the steps. */
 function insertsOf(sqlite: Database, table: string): string[] {
   if (table === "migrations") return [];
   const columns = sqlite.query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)").all(table);

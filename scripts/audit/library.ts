@@ -1,4 +1,4 @@
-// A folder of many small files, for measuring: imported, because sending each would take longer than what is measured.
+// Creates a folder of many small files, by an import, because uploads would take longer than the measurement.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import type { Account } from "../../test/support/client.ts";
 import { landscape } from "../../test/support/sample-library.ts";
 import { cleanEnv, repositoryRoot, type TestServer, testCommand } from "../../test/support/server.ts";
 
-/** Pictures in front: what a library begins with, and what costs a page the most. */
+/** The first files are pictures, which cost a page the most. */
 const PICTURES = 40;
 
-/** Fills `/Many` of an account with `count` files, some of them pictures. @throws Error with what the import refused */
+/** Fills `/Many` of an account with `count` files, some of them pictures. @throws Error with the output of the import */
 export async function fillFolder(server: TestServer, account: Account, count: number): Promise<void> {
   const source = await mkdtemp(join(tmpdir(), "larder-audit-"));
   try {
@@ -27,8 +27,8 @@ export async function fillFolder(server: TestServer, account: Account, count: nu
       stdout: "ignore",
       stderr: "pipe",
     });
-    const complaint = await new Response(child.stderr).text();
-    if ((await child.exited) !== 0) throw new Error(`The import failed:\n${complaint}`);
+    const stderr = await new Response(child.stderr).text();
+    if ((await child.exited) !== 0) throw new Error(`The import failed:\n${stderr}`);
   } finally {
     await rm(source, { recursive: true, force: true });
   }

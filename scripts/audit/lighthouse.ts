@@ -1,4 +1,4 @@
-// Lighthouse, as it comes from npm: too large, and too seldom needed, to be one of our packages.
+// Runs Lighthouse from npm. It is too large and too rarely needed to be a development dependency.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,12 +8,11 @@ const LIGHTHOUSE = "lighthouse@13.5.0";
 const TRIES_MAX = 5;
 const CATEGORIES = ["performance", "accessibility", "best-practices"] as const;
 
-/** Scores from 0 to 100, and the times that the first of them is made of. */
-export interface Verdict {
+/** Scores from 0 to 100, and the times behind the performance score. */
+export interface AuditResult {
   readonly scores: Readonly<Record<(typeof CATEGORIES)[number], number>>;
   readonly metrics: Readonly<Record<string, string>>;
-  /** Audits that were not passed. */
-  readonly complaints: readonly string[];
+  readonly failures: readonly string[];
 }
 
 interface Report {
@@ -27,27 +26,27 @@ interface Report {
   >;
 }
 
-/** Installs Lighthouse for the length of `use`. @throws Error where npm is missing or refuses */
-export async function withLighthouse(use: (judge: typeof judgePage) => Promise<void>): Promise<void> {
+/** Installs Lighthouse during `use`. @throws Error if npm is missing or fails */
+export async function withLighthouse(use: (audit: typeof auditPage) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "larder-lighthouse-"));
   try {
     await run(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--loglevel=error", LIGHTHOUSE], {});
-    await use((options) => judgePage({ ...options, folder }));
+    await use((options) => auditPage({ ...options, folder }));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Judges one page, loaded with a cookie. */
-async function judgePage(options: {
+/** Audits one page, loaded with a cookie. */
+async function auditPage(options: {
   readonly url: string;
   readonly cookie: string;
   readonly preset: "phone" | "desktop";
   readonly folder?: string;
-}): Promise<Verdict> {
+}): Promise<AuditResult> {
   const { folder = ".", preset } = options;
   const output = join(folder, "report.json");
-  await runAgain(
+  await runWithRetries(
     [
       join(folder, "node_modules/.bin/lighthouse"),
       options.url,
@@ -79,14 +78,14 @@ async function judgePage(options: {
       shift: metric("cumulative-layout-shift"),
       "speed index": metric("speed-index"),
     },
-    complaints: failed.map(
+    failures: failed.map(
       ({ id }) => `${id}: ${report.audits[id]?.title ?? ""} ${report.audits[id]?.displayValue ?? ""}`,
     ),
   };
 }
 
-/** Now and then Chromium's trace lacks the start of the page; Lighthouse then says so, and asks to be run again. */
-async function runAgain(command: string[], env: Record<string, string>): Promise<void> {
+/** Runs the command again if the trace of Chromium lacks the start of the page, which happens sometimes. */
+async function runWithRetries(command: string[], env: Record<string, string>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       await run(command, env);

@@ -1,4 +1,4 @@
-// What scripts/audit-pages runs; its head says what for.
+// The program of scripts/audit-pages.
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import type { Account } from "../../test/support/client.ts";
@@ -44,11 +44,11 @@ async function main(): Promise<void> {
     const account = await server.addUser(["--admin"]);
     if (isEverything || values.axe === true) {
       await seedSampleLibrary(account, { friend: await server.signUp() });
-      await withChromium((browser) => tellAxe(server, account, browser));
+      await withChromium((browser) => printViolations(server, account, browser));
     }
-    if (isEverything || values.lighthouse === true) await tellLighthouse(server, account);
+    if (isEverything || values.lighthouse === true) await printLighthouse(server, account);
     if (values["hundred-thousand"] === true) {
-      await withChromium((browser) => tellScrolling(server, account, browser));
+      await withChromium((browser) => printScrolling(server, account, browser));
     }
   });
 }
@@ -74,10 +74,10 @@ async function signedIn(server: TestServer, account: Account, browser: Browser):
   return context.newPage();
 }
 
-async function tellScrolling(server: TestServer, account: Account, browser: Browser): Promise<void> {
+async function printScrolling(server: TestServer, account: Account, browser: Browser): Promise<void> {
   await fillFolder(server, account, 100_000);
   const page = await signedIn(server, account, browser);
-  // Once before, so that it is the page that is measured, and not the first start of a browser.
+  // A first visit, so that the start of the browser is not measured.
   await page.goto("/files");
   await page.waitForLoadState("networkidle");
   for (const view of ["first", "again"]) {
@@ -86,27 +86,27 @@ async function tellScrolling(server: TestServer, account: Account, browser: Brow
     console.table({
       [`100,000 files, ${view}`]: {
         "usable after": `${found.usableMs} ms`,
-        "frames per second (longest frame), by finger": tellFrames(found.byFinger),
-        "through all": tellFrames(found.throughAll),
-        "leap shown after": `${found.leapMedianMs} ms, slowest ${found.leapSlowestMs} ms`,
+        "frames per second (longest frame), by finger": describeFrames(found.byFinger),
+        "through all": describeFrames(found.throughAll),
+        "jump shown after": `${found.jumpMedianMs} ms, slowest ${found.jumpSlowestMs} ms`,
         "memory before": megabytes(found.memoryBytes.before),
         "after scrolling": megabytes(found.memoryBytes.scrolled),
-        "after 300 leaps": megabytes(found.memoryBytes.leapt),
+        "after 300 jumps": megabytes(found.memoryBytes.jumped),
         elements: found.elements,
       },
     });
   }
 }
 
-function tellFrames({ perSecond, longestMs }: Frames): string {
+function describeFrames({ perSecond, longestMs }: Frames): string {
   return `${perSecond} (${longestMs} ms)`;
 }
 
-async function tellAxe(server: TestServer, account: Account, browser: Browser): Promise<void> {
+async function printViolations(server: TestServer, account: Account, browser: Browser): Promise<void> {
   const page = await signedIn(server, account, browser);
   const rows: Record<string, { violations: number; first: string }> = {};
   for (const path of PAGES) {
-    // Who is signed in is sent on from there.
+    // A signed-in user is redirected from these pages.
     if (path.startsWith("/sign-")) await page.context().clearCookies();
     await page.goto(path);
     if (path.startsWith("/sign-")) await page.waitForLoadState("networkidle");
@@ -122,19 +122,19 @@ async function tellAxe(server: TestServer, account: Account, browser: Browser): 
   console.table(rows);
 }
 
-async function tellLighthouse(server: TestServer, account: Account): Promise<void> {
+async function printLighthouse(server: TestServer, account: Account): Promise<void> {
   await fillFolder(server, account, 10_000);
   const { email, password } = account;
-  await withLighthouse(async (judge) => {
+  await withLighthouse(async (auditPage) => {
     for (const preset of ["phone", "desktop"] as const) {
-      const answer = await server.visitor.post("/api/auth/signin", { email, password, cookie: true });
-      const cookie = answer.header("set-cookie").split(";")[0] ?? "";
-      // More than once: what else the machine does meanwhile counts for more than most changes to a page.
+      const response = await server.visitor.post("/api/auth/signin", { email, password, cookie: true });
+      const cookie = response.header("set-cookie").split(";")[0] ?? "";
+      // Several rounds, because other load of the machine changes the scores more than most changes to a page.
       const rows: Record<string, Record<string, string | number>> = {};
       for (let round = 1; round <= LIGHTHOUSE_ROUNDS; round++) {
-        const verdict = await judge({ url: `${server.url}/files/Many`, cookie, preset });
-        rows[`10,000 files, ${preset}, ${round}`] = { ...verdict.scores, ...verdict.metrics };
-        for (const complaint of verdict.complaints) console.log(`  ${preset}, ${round}: ${complaint}`);
+        const result = await auditPage({ url: `${server.url}/files/Many`, cookie, preset });
+        rows[`10,000 files, ${preset}, ${round}`] = { ...result.scores, ...result.metrics };
+        for (const failure of result.failures) console.log(`  ${preset}, ${round}: ${failure}`);
       }
       console.table(rows);
     }

@@ -1,33 +1,33 @@
-// How a large folder feels: when it can be used, whether it scrolls without a hitch, what it leaves in memory.
+// Measures the page of a large folder: time until it is usable, frames while scrolling, and memory.
 import type { CDPSession, Page } from "playwright-core";
 
-/** What was measured. */
+/** The measurements. */
 export interface Scrolling {
-  /** From the start of the navigation until rows can be used, in milliseconds. */
+  /** From the start of the navigation until the first row is usable. */
   readonly usableMs: number;
-  /** As a finger scrolls, and through all of it within ten seconds, which shows nothing twice. */
+  /** At the speed of a finger, and through all rows within ten seconds. */
   readonly byFinger: Frames;
   readonly throughAll: Frames;
-  /** From a leap to a far place until its rows are there: half of the leaps, and the slowest. */
-  readonly leapMedianMs: number;
-  readonly leapSlowestMs: number;
-  /** Before scrolling, after it, and after the leaps, each of which loads what it comes to. */
-  readonly memoryBytes: { readonly before: number; readonly scrolled: number; readonly leapt: number };
+  /** From a jump to a distant position until its rows are there. */
+  readonly jumpMedianMs: number;
+  readonly jumpSlowestMs: number;
+  /** Before scrolling, after it, and after the jumps, each of which loads rows. */
+  readonly memoryBytes: { readonly before: number; readonly scrolled: number; readonly jumped: number };
   readonly elements: number;
 }
 
 /** Frames while scrolling. */
 export interface Frames {
   readonly perSecond: number;
-  /** The longest time between two, in milliseconds. */
+  /** The longest time between two frames. */
   readonly longestMs: number;
 }
 
 const FINGER = { durationMs: 5_000, pixelsPerSecond: 4_000 } as const;
 const THROUGH_ALL_MS = 10_000;
-const LEAPS = 300;
+const JUMPS = 300;
 
-/** Opens a folder's page, scrolls through all of it, and measures. The page is in a browser with nothing else open. */
+/** Opens the page of a folder, scrolls through it, and measures. The browser has no other page open. */
 export async function measureScrolling(page: Page, path: string): Promise<Scrolling> {
   const session = await page.context().newCDPSession(page);
   await page.goto(path, { waitUntil: "commit" });
@@ -38,19 +38,19 @@ export async function measureScrolling(page: Page, path: string): Promise<Scroll
   const byFinger = await scroll(page, FINGER.durationMs, (FINGER.durationMs / 1000) * FINGER.pixelsPerSecond);
   const throughAll = await scroll(page, THROUGH_ALL_MS, Number.POSITIVE_INFINITY);
   const scrolled = await usedBytes(session);
-  const leaps = (await leapThrough(page)).sort((one, other) => one - other);
+  const jumps = (await jumpThrough(page)).sort((one, other) => one - other);
   return {
     usableMs: Math.round(usableMs),
     byFinger,
     throughAll,
-    leapMedianMs: Math.round(leaps[leaps.length >> 1] ?? 0),
-    leapSlowestMs: Math.round(leaps.at(-1) ?? 0),
-    memoryBytes: { before, scrolled, leapt: await usedBytes(session) },
+    jumpMedianMs: Math.round(jumps[jumps.length >> 1] ?? 0),
+    jumpSlowestMs: Math.round(jumps.at(-1) ?? 0),
+    memoryBytes: { before, scrolled, jumped: await usedBytes(session) },
     elements: await page.locator("*").count(),
   };
 }
 
-/** Scrolls evenly from the first row, at most to the last, and watches when frames are drawn. */
+/** Scrolls evenly from the first row, at most to the last, and records the time of each frame. */
 async function scroll(page: Page, durationMs: number, pixels: number): Promise<Frames> {
   const frames = await page.getByRole("grid").evaluate(
     async (element, { durationMs: lasts, pixels: most }) => {
@@ -75,14 +75,14 @@ async function scroll(page: Page, durationMs: number, pixels: number): Promise<F
   };
 }
 
-/** Goes from place to place and waits at each until its rows are there. @returns how long each took, in milliseconds */
-async function leapThrough(page: Page): Promise<number[]> {
-  return page.getByRole("grid").evaluate(async (element, leaps) => {
+/** Jumps through the list, and waits after each jump for its rows. @returns the duration of each jump in milliseconds */
+async function jumpThrough(page: Page): Promise<number[]> {
+  return page.getByRole("grid").evaluate(async (element, jumps) => {
     const took: number[] = [];
-    for (let leap = 0; leap < leaps; leap++) {
+    for (let jump = 0; jump < jumps; jump++) {
       const begun = performance.now();
-      element.scrollTop = (leap / leaps) * (element.scrollHeight - element.clientHeight);
-      // Rows lie where their place in the list is: what is under the middle of the view is the place that was gone to.
+      element.scrollTop = (jump / jumps) * (element.scrollHeight - element.clientHeight);
+      // The row in the middle of the view belongs to the position of the jump.
       const middle = element.getBoundingClientRect();
       const rowThere = () =>
         document
@@ -93,7 +93,7 @@ async function leapThrough(page: Page): Promise<number[]> {
       took.push(performance.now() - begun);
     }
     return took;
-  }, LEAPS);
+  }, JUMPS);
 }
 
 async function usedBytes(session: CDPSession): Promise<number> {

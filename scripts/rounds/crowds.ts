@@ -1,6 +1,6 @@
 /*
- * What scripts/rounds/crowds calls. The clients are 127.0.0.2 and up, so that the server sees one address for the crowd and
- * another for the person beside it.
+ * The program of scripts/rounds/crowds. The crowd and the person have different addresses below 127.0.0.0/8, so that the
+ * server limits them separately.
  */
 import { connect, type Socket } from "node:net";
 import { type TestServer, withServer } from "../../test/support/server.ts";
@@ -13,11 +13,11 @@ const SIGN_IN_MS_MAX = 2_000;
 const SLOW_BODIES = 4_300;
 const DRIP_MS = 5_000;
 const SLOW_MS = 35_000;
-/** Before the next try of one that was refused. */
+/** The wait after a rejected request. */
 const REST_MS = 200;
 
-/** Sends one whole request. @returns the status of its answer; 0 where the connection ended without one */
-function ask({ port }: TestServer, from: string, method: string, path: string, json?: object): Promise<number> {
+/** Sends a request. @returns the status of the response; 0 if the connection ended without one */
+function request({ port }: TestServer, from: string, method: string, path: string, json?: object): Promise<number> {
   const body = json === undefined ? "" : JSON.stringify(json);
   const head = `${method} ${path} HTTP/1.1\r\nHost: larder.test\r\nConnection: close\r\nContent-Type: application/json`;
   return new Promise((resolve) => {
@@ -26,7 +26,7 @@ function ask({ port }: TestServer, from: string, method: string, path: string, j
       socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     });
     socket.on("data", (bytes) => (text += bytes.toString()));
-    // A reset is a way of closing: 'close' follows it.
+    // 'close' follows a reset.
     socket.on("error", () => {});
     socket.on("close", () => resolve(statusIn(text)));
   });
@@ -36,7 +36,7 @@ function statusIn(text: string): number {
   return Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0);
 }
 
-/** How many answers had which status. */
+/** Counts responses by status. */
 class Statuses {
   readonly counts: Record<number, number> = {};
 
@@ -49,8 +49,8 @@ function median(times: number[]): number {
   return Math.round(times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0);
 }
 
-/** Signs in beside the crowd's wrong sign-ins. @returns whether it was quick enough */
-async function besideSignIns(preset: string): Promise<boolean> {
+/** Signs in during the wrong sign-ins of the crowd. @returns whether it was fast enough */
+async function duringSignIns(preset: string): Promise<boolean> {
   return withServer({ env: { LARDER_RATE_LIMITS: "", LARDER_PRESET: preset } }, async (server) => {
     const { email, password } = await server.addUser(["--plan", "enterprise"]);
     const wrong = new Statuses();
@@ -58,7 +58,7 @@ async function besideSignIns(preset: string): Promise<boolean> {
     const crowd = Array.from({ length: WRONG_SIGN_INS }, async (_, at) => {
       for (let turn = 0; !end.signal.aborted; turn++) {
         const guess = { email: `${at}.${turn}@example.org`, password: "wrong password" };
-        const status = await ask(server, CROWD, "POST", "/api/auth/signin", guess);
+        const status = await request(server, CROWD, "POST", "/api/auth/signin", guess);
         wrong.add(status);
         if (status !== 401) await Bun.sleep(REST_MS);
       }
@@ -67,7 +67,7 @@ async function besideSignIns(preset: string): Promise<boolean> {
     const times: number[] = [];
     for (let i = 0; i < RIGHT_SIGN_INS; i++) {
       const startMs = performance.now();
-      right.add(await ask(server, PERSON, "POST", "/api/auth/signin", { email, password }));
+      right.add(await request(server, PERSON, "POST", "/api/auth/signin", { email, password }));
       times.push(performance.now() - startMs);
     }
     end.abort();
@@ -79,14 +79,14 @@ async function besideSignIns(preset: string): Promise<boolean> {
   });
 }
 
-/** Asks beside the crowd's slow bodies. @returns whether everything was answered 200 */
-async function besideSlowBodies(path: string, type: string): Promise<boolean> {
+/** Sends requests during the slow bodies of the crowd. @returns whether all of them succeeded */
+async function duringSlowBodies(path: string, type: string): Promise<boolean> {
   return withServer({ env: { LARDER_RATE_LIMITS: "" } }, async (server) => {
     const sockets = new Set<Socket>();
     const crowd = new Statuses();
-    let isOver = false;
+    let hasEnded = false;
     const openOne = (): void => {
-      if (isOver) return;
+      if (hasEnded) return;
       let text = "";
       const socket = connect({ port: server.port, host: "127.0.0.1", localAddress: CROWD }, () => {
         const head = `POST ${path} HTTP/1.1\r\nHost: larder.test\r\nContent-Type: ${type}\r\nContent-Length: 9000`;
@@ -110,11 +110,11 @@ async function besideSlowBodies(path: string, type: string): Promise<boolean> {
     const endMs = performance.now() + SLOW_MS;
     while (performance.now() < endMs) {
       const startMs = performance.now();
-      person.add(await ask(server, PERSON, "GET", "/api/auth/methods"));
+      person.add(await request(server, PERSON, "GET", "/api/auth/methods"));
       times.push(performance.now() - startMs);
       await Bun.sleep(REST_MS);
     }
-    isOver = true;
+    hasEnded = true;
     clearInterval(dripping);
     for (const socket of sockets) socket.destroy();
     console.info("slow bodies", { path, person: person.counts, medianMs: median(times), crowd: crowd.counts });
@@ -122,10 +122,10 @@ async function besideSlowBodies(path: string, type: string): Promise<boolean> {
   });
 }
 
-const areKept = [
-  await besideSignIns("spec"),
-  await besideSignIns("household"),
-  await besideSlowBodies("/invite", "application/x-www-form-urlencoded"),
-  await besideSlowBodies("/api/auth/signin", "application/json"),
+const results = [
+  await duringSignIns("spec"),
+  await duringSignIns("household"),
+  await duringSlowBodies("/invite", "application/x-www-form-urlencoded"),
+  await duringSlowBodies("/api/auth/signin", "application/json"),
 ];
-process.exit(areKept.every((isAvailable) => isAvailable) ? 0 : 1);
+process.exit(results.every((isOk) => isOk) ? 0 : 1);

@@ -1,6 +1,6 @@
 /*
- * What scripts/rounds/soak calls. Memory is compared between the end of a tenth of the work, when everything that is kept
- * has been loaded, and the end, each after the server has had nothing to do for a while; looks between tell how it went.
+ * The program of scripts/rounds/soak. It compares memory after a tenth of the work, when all caches are filled, with memory
+ * at the end, each time after the server was idle for a while. It prints measurements in between too.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -10,29 +10,29 @@ import { dispose, startServer, type TestServer } from "../../test/support/server
 
 const WORKERS = 8;
 const ACCOUNTS = 4;
-/** The server has come to rest when it has hardly used the processor for so many looks in a row: a copy may be under way. */
-const REST_LOOKS = 5;
-const REST_LOOK_MS = 5_000;
-const REST_SHARE_MAX = 0.05;
-const REST_MS_MAX = 180_000;
-/** In which /proc counts the time of a process; the same on all machines of Linux. */
+/** The server is idle after this many checks with hardly any processor time. One is not enough: a copy may be running. */
+const IDLE_CHECKS = 5;
+const IDLE_CHECK_MS = 5_000;
+const IDLE_SHARE_MAX = 0.05;
+const IDLE_WAIT_MS_MAX = 180_000;
+/** The unit of processor time in /proc, the same on all Linux machines. */
 const TICK_MS = 10;
-const LOOKS = [0.1, 0.25, 0.5, 0.75, 1] as const;
-/** What may be kept more at the end than after a tenth: the allocator's and the collector's luck. */
+const MEASURED_SHARES = [0.1, 0.25, 0.5, 0.75, 1] as const;
+/** The allowed growth, which depends on the allocator and the garbage collector. */
 const GROWTH_BYTES_MAX = 24 * 1024 * 1024;
 const DESCRIPTORS_GROWTH_MAX = 10;
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 const PROGRESS_MS = 10_000;
 
-interface Look {
+interface Measurement {
   readonly requests: number;
   readonly rssBytes: number;
   readonly descriptors: number;
   readonly logBytes: number;
 }
 
-/** One piece of a day: a file comes, is looked at, changed, fetched in part, shared, found, and deleted. */
-async function day({ client }: Account, number: number): Promise<number> {
+/** Uploads a file, then lists, changes, downloads, finds, and deletes it. @returns the number of requests */
+async function useFile({ client }: Account, number: number): Promise<number> {
   const folder = `/soak-${number % 20}`;
   const uploaded = await client.upload(`content ${number} ${"x".repeat(number % 5000)}`, {
     name: `file ${number}.txt`,
@@ -58,19 +58,19 @@ function usedMs({ pid }: TestServer): number {
   return (Number(user) + Number(system)) * TICK_MS;
 }
 
-/** Waits until the server has seen that it has nothing to do, and has given back what it can. */
-async function settle(server: TestServer): Promise<void> {
-  const endMs = performance.now() + REST_MS_MAX;
-  for (let quiet = 0; quiet < REST_LOOKS && performance.now() < endMs; ) {
+/** Waits until the server is idle and has released memory. */
+async function untilIdle(server: TestServer): Promise<void> {
+  const endMs = performance.now() + IDLE_WAIT_MS_MAX;
+  for (let quiet = 0; quiet < IDLE_CHECKS && performance.now() < endMs; ) {
     const before = usedMs(server);
-    // oxlint-disable-next-line no-await-in-loop -- one look after the other
-    await Bun.sleep(REST_LOOK_MS);
-    quiet = usedMs(server) - before < REST_LOOK_MS * REST_SHARE_MAX ? quiet + 1 : 0;
+    // oxlint-disable-next-line no-await-in-loop -- one check after the other
+    await Bun.sleep(IDLE_CHECK_MS);
+    quiet = usedMs(server) - before < IDLE_CHECK_MS * IDLE_SHARE_MAX ? quiet + 1 : 0;
   }
 }
 
-async function look(server: TestServer, requests: number): Promise<Look> {
-  await settle(server);
+async function measure(server: TestServer, requests: number): Promise<Measurement> {
+  await untilIdle(server);
   const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
   return {
     requests,
@@ -80,7 +80,7 @@ async function look(server: TestServer, requests: number): Promise<Look> {
   };
 }
 
-function tell({ requests, rssBytes, descriptors, logBytes }: Look): void {
+function print({ requests, rssBytes, descriptors, logBytes }: Measurement): void {
   const megabytes = (bytes: number) => (bytes / 1048576).toFixed(1).padStart(7);
   console.log(
     `${String(requests).padStart(8)} requests: ${megabytes(rssBytes)} MiB resident, ${descriptors} open files, ` +
@@ -88,20 +88,20 @@ function tell({ requests, rssBytes, descriptors, logBytes }: Look): void {
   );
 }
 
-/** Works until there have been so many requests, or until the instant; the first to come. */
+/** Sends requests until this many are done, or until the end time. */
 async function work(server: TestServer, accounts: readonly Account[], from: number, until: number, endMs: number) {
   let requests = from;
   let number = from;
-  let toldMs = performance.now();
+  let printedMs = performance.now();
   const worker = async (own: Account) => {
     while (requests < until && performance.now() < endMs) {
-      // oxlint-disable-next-line no-await-in-loop -- each worker does one thing after the other
-      const done = await day(own, number++);
+      // oxlint-disable-next-line no-await-in-loop -- each worker sends one request after the other
+      const done = await useFile(own, number++);
       requests += done;
-      // What the clients of the tests keep of each answer would be what grows here.
+      // The test client stores each response, which would grow here.
       server.responses.length = 0;
-      if (performance.now() - toldMs > PROGRESS_MS && process.stderr.isTTY) {
-        toldMs = performance.now();
+      if (performance.now() - printedMs > PROGRESS_MS && process.stderr.isTTY) {
+        printedMs = performance.now();
         console.error(`${requests} requests`);
       }
     }
@@ -117,29 +117,29 @@ async function work(server: TestServer, accounts: readonly Account[], from: numb
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { requests: { type: "string" }, minutes: { type: "string" } } });
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
-  const wanted = minutes === undefined ? Number(values.requests ?? 100_000) : Number.POSITIVE_INFINITY;
+  const requestsMax = minutes === undefined ? Number(values.requests ?? 100_000) : Number.POSITIVE_INFINITY;
   const wholeMs = minutes === undefined ? Number.POSITIVE_INFINITY : minutes * 60_000;
-  if (!(wanted > 0) || !(wholeMs > 0)) throw new Error("Specify a number: --requests N or --minutes M");
+  if (!(requestsMax > 0) || !(wholeMs > 0)) throw new Error("Specify a number: --requests N or --minutes M");
   const server = await startServer();
   try {
     const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => server.signUp()));
-    tell(await look(server, 0));
+    print(await measure(server, 0));
     const startMs = performance.now();
-    let restedMs = 0;
+    let idleMs = 0;
     let done = 0;
-    const seen: Look[] = [];
-    for (const share of LOOKS) {
+    const measurements: Measurement[] = [];
+    for (const share of MEASURED_SHARES) {
       // oxlint-disable-next-line no-await-in-loop -- one share of the work after the other
-      done = await work(server, accounts, done, wanted * share, startMs + restedMs + wholeMs * share);
+      done = await work(server, accounts, done, requestsMax * share, startMs + idleMs + wholeMs * share);
       const fromMs = performance.now();
       // oxlint-disable-next-line no-await-in-loop -- as above
-      const now = await look(server, done);
-      restedMs += performance.now() - fromMs;
-      seen.push(now);
-      tell(now);
+      const now = await measure(server, done);
+      idleMs += performance.now() - fromMs;
+      measurements.push(now);
+      print(now);
     }
-    const [early, late] = [seen[0], seen.at(-1)];
-    if (early === undefined || late === undefined) throw new Error("The server was not looked at.");
+    const [early, late] = [measurements[0], measurements.at(-1)];
+    if (early === undefined || late === undefined) throw new Error("There is no measurement.");
     const problems = [
       late.rssBytes - early.rssBytes > GROWTH_BYTES_MAX && "its memory has grown",
       late.descriptors - early.descriptors > DESCRIPTORS_GROWTH_MAX && "its open files have grown",

@@ -1,6 +1,6 @@
 /*
- * What scripts/rounds/uploads calls. The page reaches the server by a line that stands still after a quarter, a half and
- * three quarters of the file, so that each interruption meets the upload in the middle, however fast the machine is.
+ * The program of scripts/rounds/uploads. The page reaches the server through a line that pauses after a quarter, a half, and
+ * three quarters of the file, so that each interruption comes during the upload, on any machine.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -27,12 +27,12 @@ if (findChromium() === undefined) {
 
 const folder = await mkdtemp(join(tmpdir(), "larder-round-"));
 const path = join(folder, NAME);
-// The plan's own limit is smaller.
+// The limit of the plan is smaller.
 const server = await startServer({ env: { LARDER_PLANS_ENTERPRISE_MAX_FILE_SIZE: "100GB" } });
 const line = await Line.open(() => server.port);
 const browser = await launchChromium();
 try {
-  const expected = await makeFile(path, sizeBytes);
+  const expected = await writeSparseFile(path, sizeBytes);
   const account = await server.signUp();
   const context = await browser.newContext({ baseURL: line.origin, serviceWorkers: "block" });
   context.setDefaultTimeout(WAIT_MS_MAX);
@@ -70,7 +70,7 @@ try {
   line.release();
   line.mend();
   await page.reload();
-  await goOnWith(page, path);
+  await resumeWith(page, path);
   await untilTraySays(page, "1 file uploaded");
   say("the page reloaded, and the rest sent", reloadedMs);
   const seconds = (performance.now() - startedMs) / 1000;
@@ -78,7 +78,7 @@ try {
   const arrived = (await stored(account))[NAME];
   const isWhole = arrived === expected;
   console.log(
-    `${sizeBytes} bytes in ${seconds.toFixed(1)} s with three interruptions: ${isWhole ? "whole" : "NOT WHOLE"}`,
+    `${sizeBytes} bytes in ${seconds.toFixed(1)} s with three interruptions: ${isWhole ? "complete" : "NOT COMPLETE"}`,
   );
   if (!isWhole) {
     console.error(`sent ${expected}, stored ${arrived ?? "nothing"}`);
@@ -91,8 +91,8 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** A file with holes, and words of its own every 64 MiB, so that no part can stand for another. @returns its checksum */
-async function makeFile(at: string, size: number): Promise<string> {
+/** Writes a sparse file with different bytes every 64 MiB, so that no part equals another. @returns its checksum */
+async function writeSparseFile(at: string, size: number): Promise<string> {
   const file = await open(at, "w");
   await file.truncate(size);
   for (let offset = 0; offset < size; offset += 64 * MIB) {
@@ -100,11 +100,11 @@ async function makeFile(at: string, size: number): Promise<string> {
   }
   await file.close();
   const hash = createHash("sha256");
-  for await (const piece of createReadStream(at, { highWaterMark: 4 * MIB })) hash.update(piece);
+  for await (const bytes of createReadStream(at, { highWaterMark: 4 * MIB })) hash.update(bytes);
   return `sha256:${hash.digest("hex")}`;
 }
 
-async function goOnWith(page: Page, file: string): Promise<void> {
+async function resumeWith(page: Page, file: string): Promise<void> {
   const chooser = page.waitForEvent("filechooser");
   await tray(page).getByRole("button", { name: "Select files again" }).click();
   await (await chooser).setFiles(file);
