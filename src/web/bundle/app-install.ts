@@ -1,8 +1,8 @@
-// What makes the application one that can be installed: its manifest, and its service worker.
+// What browsers need to install the application: its manifest and its service worker.
 import { firstScripts, PAGE_PREFIXES, THEME_COLORS } from "./app-shell.ts";
 import type { ClientFiles } from "./client-files.ts";
 
-/** Larger files are kept when they are first used, but for those that no page does without. */
+/** Larger files are cached when they are first used, except those that every page needs. */
 const PRECACHED_BYTES_MAX = 200_000;
 
 /** The web app manifest (W3C), with the share target that phones offer as "Share → Larder". */
@@ -46,7 +46,7 @@ export function renderManifest(basePath: string, files: ClientFiles): string {
   });
 }
 
-/** The service worker, told what this build consists of. */
+/** The service worker, with the list of the files of this build. */
 export async function renderServiceWorker(basePath: string, files: ClientFiles): Promise<string> {
   const { manifest } = files;
   const small = Object.entries(manifest.files)
@@ -58,6 +58,6 @@ export async function renderServiceWorker(basePath: string, files: ClientFiles):
     pages: PAGE_PREFIXES,
     files: [...new Set([...firstScripts(files), ...files.loadsOf("start.css"), ...small])],
   };
-  // Base paths have no quotes and names of files are our own: JSON is a script here.
+  // Base paths contain no quotes and we choose the file names, so JSON is valid script here.
   return `const LARDER=${JSON.stringify(program)};\n${await files.open(manifest.worker).text()}`;
 }

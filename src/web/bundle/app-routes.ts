@@ -8,8 +8,8 @@ import { type ClientFiles, clientFiles, ENCODINGS, type Encoding } from "./clien
 import type { PackedFile } from "./client-manifest.ts";
 
 /**
- * The application: its document at every page's address, its files, its manifest and its service worker. Public, outside
- * /api, not counted: what it shows it asks the API for.
+ * The application: its document at the address of every page, its files, its manifest and its service worker. Public,
+ * outside /api, without rate limits: the application gets its data from the API.
  */
 export function appRoutes({ basePath }: { readonly basePath: string }) {
   const shell = document(async (files) => renderAppShell(basePath, files));
@@ -26,7 +26,7 @@ export function appRoutes({ basePath }: { readonly basePath: string }) {
     })
     .get("/manifest.webmanifest", PAGE_ROUTE, ({ request }) => manifest(request, "application/manifest+json"))
     .get("/service-worker.js", PAGE_ROUTE, ({ request }) => worker(request, "text/javascript; charset=utf-8"))
-    // The service worker takes these; this is where they land without one, and the files are lost with the request.
+    // The service worker handles these requests. Without one they arrive here, and the files are lost with the request.
     .post("/share-target", { ...PAGE_ROUTE, parse: "none" }, () =>
       Response.redirect(`${basePath}/files?shared=missed`, 303),
     );
@@ -35,7 +35,10 @@ export function appRoutes({ basePath }: { readonly basePath: string }) {
   return app;
 }
 
-/** An answer that is the same for everybody, until the program changes: made once, and asked after each time. */
+/**
+ * A response that is the same for everybody until the program changes: created once, and revalidated by clients each
+ * time.
+ */
 function document(render: (files: ClientFiles) => Promise<string>) {
   let made: { readonly text: string; readonly etag: string } | undefined;
   return async (request: Request, contentType: string): Promise<Response> => {
@@ -58,7 +61,7 @@ function document(render: (files: ClientFiles) => Promise<string>) {
   };
 }
 
-/** The address changes with the content, so a browser may keep it for ever. */
+/** The address changes with the content, so browsers can cache it forever. */
 function assetResponse(request: Request, files: ClientFiles, file: PackedFile): Response {
   const encoding = chooseEncoding(request.headers.get("accept-encoding") ?? "", file);
   return new Response(files.open(file, encoding), {
@@ -67,14 +70,17 @@ function assetResponse(request: Request, files: ClientFiles, file: PackedFile): 
       ...(encoding !== undefined && { "content-encoding": encoding }),
       vary: "Accept-Encoding",
       "cache-control": "public, max-age=31536000, immutable",
-      // For the workers among them, which have the policy of their own script: they only reckon.
+      // For the worker scripts, which have their own policy: they only calculate.
       "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'",
       "x-content-type-options": "nosniff",
     },
   });
 }
 
-/** The smallest of the encodings that the client takes (RFC 9110 §12.5.3): those it names, but with weight zero. */
+/**
+ * The smallest of the encodings that the client accepts (RFC 9110 §12.5.3): those that it names with a weight above
+ * zero.
+ */
 export function chooseEncoding(accepted: string, file: PackedFile): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const item of accepted.toLowerCase().split(",")) {

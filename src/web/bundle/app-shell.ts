@@ -2,7 +2,7 @@ import type { ClientFiles } from "./client-files.ts";
 import { type Html, html } from "../pages/html.ts";
 import { ICON } from "../pages/page.ts";
 
-/** Addresses that the application draws: itself (`exact`), or whatever is below it. `*` is the rest of the address. */
+/** Paths of the pages that the application renders. `*` stands for the rest of the path. */
 export const PAGE_ROUTES = [
   "/",
   "/files",
@@ -21,22 +21,23 @@ export const PAGE_ROUTES = [
   "/sign-up",
 ] as const;
 
-/** The same as prefixes: what the service worker answers from what it kept. */
+/** The same as prefixes: the service worker answers requests below them from its cache. */
 export const PAGE_PREFIXES = [...new Set(PAGE_ROUTES.map((route) => route.replace(/\/[*:].*$/, "")))];
 
 /**
- * What the application may do: run our own scripts, talk to us, show what we serve and what it made itself. No inline
- * script, no inline style element, no eval, nothing from elsewhere, no frame around it.
+ * The content security policy of the application: our own scripts, requests to this server, and what this server serves
+ * or the application creates. No inline script, no inline style element, no eval, nothing from other servers, no
+ * framing.
  */
 export const APP_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; " +
   "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self' blob:; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Colours of the browser's own frame; the grounds of `styles/app.css`. */
+/** Colors of the browser's own frame: the background colors of `styles/app.css`. */
 export const THEME_COLORS = { light: "#f7f6f2", dark: "#14171a" } as const;
 
-/** What the files page needs before it can be used: the start, the application, and the page itself. */
+/** The modules that the files page needs before it can be used: the start, the application, and the page itself. */
 const FIRST_MODULES = ["start.ts", "main.tsx", "features/browse/files-page.tsx"];
 
 /** Addresses of the scripts that the files page needs before it can be used, below the base path. */
@@ -45,12 +46,13 @@ export function firstScripts(files: ClientFiles): string[] {
 }
 
 /**
- * The one document of the application. It shows a frame before any script has run; the script draws the page over it.
- * @param basePath what addresses start with: `""`, or a path such as `/larder`
+ * The only document of the application. It shows a frame before any script has run; the script then renders the page.
+ * @param basePath prefix of all addresses: `""`, or a path such as `/larder`
  */
 export function renderAppShell(basePath: string, files: ClientFiles): string {
   const [style] = files.loadsOf("start.css");
-  // What `start.ts` imports at once. The application follows when the frame is painted, and so doesn't delay it.
+  // The modules that `start.ts` imports immediately. The application follows when the frame is painted, so that it does
+  // not delay the frame.
   const [start, ...imports] = files.loadsOf("start.ts");
   const preloads = imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`);
   return html`<!doctype html>
@@ -77,7 +79,7 @@ ${preloads}<link rel="icon" href="${basePath}${ICON.path}">
 `.text;
 }
 
-/** What stands there until the application has drawn itself. */
+/** The frame that is shown until the application has rendered the page. */
 function renderFrame(basePath: string): Html {
   const line = html`<div class="start-line"></div>`;
   return html`<div class="start-frame">

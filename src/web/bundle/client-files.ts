@@ -1,8 +1,8 @@
-// The files of the pages as the program has them: embedded in the executable, or built from the sources beside it.
+// The files of the pages: embedded in the executable, or built from the sources if the server runs from source.
 import type { ClientManifest, PackedFile } from "./client-manifest.ts";
 import { loadPack } from "./client-pack.ts";
 
-/** Encodings that files lie in the pack in, best first. */
+/** Encodings in the pack, best first. */
 export const ENCODINGS = ["br", "gzip"] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
@@ -23,15 +23,15 @@ export class ClientFiles {
     return `/assets/${this.version}/${name}`;
   }
 
-  /** A file by its name below `/assets/<version>/`; undefined for a name that no file has. */
+  /** The file with this name below `/assets/<version>/`; undefined if there is none. */
   find(name: string): PackedFile | undefined {
     return Object.hasOwn(this.manifest.files, name) ? this.manifest.files[name] : undefined;
   }
 
   /**
-   * Addresses of a module's file and of all that it imports before it can run, nearest first.
+   * Addresses of a module's file and of all files that it imports before it can run, nearest first.
    * @param module its path below `client/`
-   * @throws Error where the build knows no such entry
+   * @throws Error if the build has no such entry
    */
   loadsOf(module: string): readonly [string, ...string[]] {
     const [first, ...rest] = (this.manifest.entries[module] ?? []).map((name) => this.pathOf(name));
@@ -39,7 +39,7 @@ export class ClientFiles {
     return [first, ...rest];
   }
 
-  /** A file's bytes in an encoding; as they are where it doesn't lie in that one. */
+  /** The bytes of a file in an encoding; the unencoded bytes if the pack does not have that encoding. */
   open(file: PackedFile, encoding?: Encoding): Blob {
     const { offset, size } = (encoding && file[encoding]) ?? file.identity;
     return this.pack.slice(offset, offset + size);
@@ -49,8 +49,8 @@ export class ClientFiles {
 let loading: Promise<ClientFiles> | undefined;
 
 /**
- * The files of this program. Loaded when first asked for; a build that failed is tried again the next time.
- * @throws Error with what the bundler said, where the program runs from source
+ * The files of this program, loaded when first needed. A failed build is tried again the next time.
+ * @throws Error with the message of the bundler, if the program runs from source
  */
 export async function clientFiles(): Promise<ClientFiles> {
   loading ??= loadPack().then(
@@ -63,7 +63,7 @@ export async function clientFiles(): Promise<ClientFiles> {
   return loading;
 }
 
-/** What the pages of public links load, below the base path: the module, and what it imports. */
+/** The files that the pages of public links load, below the base path: the module and its imports. */
 export async function publicScript(): Promise<readonly [string, ...string[]]> {
   return (await clientFiles()).loadsOf("public/main.ts");
 }

@@ -1,5 +1,5 @@
-// Where the pages come from when the server runs from source. scripts/build puts the files themselves in this module's
-// place, so that nothing of this is in the executable.
+// Builds the pages when the server runs from source. scripts/build replaces this module with the built files, so that
+// none of this code is in the executable.
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -8,37 +8,40 @@ import type { ClientManifest, ClientPack } from "./client-manifest.ts";
 const ROOT = resolve(import.meta.dir, "../../..");
 const CACHE = join(ROOT, "node_modules/.cache/larder");
 
-/** How often a build is begun anew because a source changed meanwhile. */
+/** How often a build is repeated because a source changed during it. */
 const ROUNDS_MAX = 5;
 
-/** For how long a build is kept that may not be the sources' any more: a server of that time may still run. */
+/** How long an outdated build is stored: a server that was started with it may still run. */
 const RETENTION_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The pages of these very sources: built unless they were before. Two that build at once do it both; the first wins.
- * @throws Error with what the bundler said
+ * The pages of the current sources, from the cache or built now. Two processes may build at the same time; the first
+ * result is used.
+ * @throws Error with the message of the bundler
  */
 export async function loadPack(): Promise<ClientPack> {
   await mkdir(CACHE, { recursive: true });
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const digest = digestOfSources();
-    const kept = join(CACHE, `pages-${digest}`);
-    if (existsSync(kept)) return readPack(kept);
+    const cached = join(CACHE, `pages-${digest}`);
+    if (existsSync(cached)) return readPack(cached);
     const fresh = await mkdtemp(join(CACHE, "pages-new-"));
     try {
       await runBuild(fresh);
       if (digest !== digestOfSources()) continue;
       await removeOldPacks();
-      await rename(fresh, kept).catch((error: unknown) => {
-        // Another made it meanwhile: it holds the same.
-        if (!existsSync(kept)) throw error;
+      await rename(fresh, cached).catch((error: unknown) => {
+        // Another process has stored the same build.
+        if (!existsSync(cached)) throw error;
       });
-      return await readPack(kept);
+      return await readPack(cached);
     } finally {
       await rm(fresh, { recursive: true, force: true });
     }
   }
-  throw new Error("The sources of the pages change while they are built. Load the page again when they rest.");
+  throw new Error(
+    "The sources of the pages change while they are built. Load the page again when they no longer change.",
+  );
 }
 
 async function removeOldPacks(): Promise<void> {
@@ -52,11 +55,11 @@ async function removeOldPacks(): Promise<void> {
 
 async function readPack(folder: string): Promise<ClientPack> {
   const manifest: unknown = JSON.parse(await readFile(join(folder, "pages.json"), "utf8"));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by client-build.ts, for these very sources
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by client-build.ts, for these sources
   return { manifest: manifest as ClientManifest, pack: join(folder, "pages.pack") };
 }
 
-/** In a process of its own: bundling takes memory that a server shouldn't keep. */
+/** In a separate process: bundling takes memory that a server should not keep. */
 async function runBuild(folder: string): Promise<void> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "client-build.ts"), folder], {
     cwd: ROOT,
@@ -68,7 +71,7 @@ async function runBuild(folder: string): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(`The pages could not be built.\n${complaint}`);
 }
 
-/** Of all that a build reads: our sources, and the versions of the packages. */
+/** Everything that a build reads: our sources, and the versions of the packages. */
 function digestOfSources(): string {
   const hasher = new Bun.CryptoHasher("sha256");
   const sources = [...new Bun.Glob("src/client/**/*").scanSync(ROOT)].sort();
