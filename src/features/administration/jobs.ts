@@ -9,7 +9,7 @@ export interface AdministrationJobsOptions {
   readonly dailySamples: DailySamples;
 }
 
-/** Removes old entries of the audit log, and takes the daily figures. */
+/** Deletes old entries of the audit log, and takes the daily sample. */
 export function administrationJobs({ audit, dailySamples }: AdministrationJobsOptions): Job[] {
   return [
     {

@@ -15,9 +15,9 @@ import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import type { AccountAdministration, Check } from "./service.ts";
 
-/** The second factors of accounts. */
+/** Controls the second factors of accounts. */
 export interface TwoFactorControl {
-  /** Takes all of an account's away, so that its password is enough again; durable when this returns. */
+  /** Removes all second factors of an account, so that its password is enough again; durable when this returns. */
   disable(user: User, check: Check): Promise<void>;
 }
 

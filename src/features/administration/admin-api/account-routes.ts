@@ -61,7 +61,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
       async (context) => {
         const { body, principal, request, set } = context;
         const { email, name, quota, password, role = "user", plan = options.defaultPlan } = body;
-        // An administrator who is created could be a way to stay one: that needs proof.
+        // A stolen session could create an administrator to keep its access, so that needs proof.
         const proven = role === "admin" ? await proof.require("admin", context) : undefined;
         const quotaBytes = quota === "plan" ? undefined : quota;
         const named = name === undefined ? {} : { name };

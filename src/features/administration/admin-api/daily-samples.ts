@@ -1,4 +1,4 @@
-/** What the server held and did on each day: a job takes a sample now and then, and the last one of a day stays. */
+/** The daily figures of the server. A job takes a sample several times a day, and the last one of a day is stored. */
 import type { Database } from "bun:sqlite";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -16,7 +16,7 @@ export interface DailySamplesOptions {
 
 const DAY_MS = 86_400_000;
 
-/** Columns of `daily_samples` by the field of {@link DailySample} that they hold. */
+/** Columns of `daily_samples` by the field of {@link DailySample} that they store. */
 const COLUMNS: Readonly<Record<keyof DailySample, string>> = {
   day: "day",
   sampledAtMs: "sampled_at",
@@ -37,7 +37,7 @@ const COLUMNS: Readonly<Record<keyof DailySample, string>> = {
   downloadedBytes: "downloaded_bytes",
 };
 
-/** What was transferred on a day; null where the day before was not sampled, so that nobody knows. */
+/** The transfers of a day; null if the day before was not sampled. */
 export interface DailyTransfers {
   readonly uploads: number | null;
   readonly uploadedBytes: number | null;
@@ -64,19 +64,19 @@ export class DailySamples {
     );
   }
 
-  /** Takes a sample for today, in the place of an earlier one; durable when this returns. */
+  /** Takes today's sample and replaces an earlier one of today; durable when this returns. */
   async take(): Promise<DailySample> {
     const sample = await this.#now();
-    // A server that nobody uses takes samples, too: they are no reason for another copy of its database.
+    // Samples of an idle server are not a reason for another copy of its database.
     await this.#options.writer.run(() => void this.#keep.run(...valuesOf(sample)), { isQuiet: true });
     return sample;
   }
 
-  /** Each sampled day of the last `days`, today included as it stands now, the oldest first. */
+  /** Each sampled day of the last `days`, including today so far, oldest first. */
   async history(days: number): Promise<readonly (DailySample & { readonly transfers: DailyTransfers })[]> {
     const today = await this.#now();
     const first = today.day - days + 1;
-    // One more, from which the transfers of the first are counted.
+    // One more day, to calculate the transfers of the first.
     const known = this.#since.all(first - 1).filter(({ day }) => day < today.day);
     return [...known, today].flatMap((sample, index, all) =>
       sample.day < first ? [] : [{ ...sample, transfers: transfersOf(sample, all[index - 1]) }],
@@ -115,7 +115,7 @@ const NOT_KNOWN: DailyTransfers = { uploads: null, uploadedBytes: null, download
 function transfersOf(sample: DailySample, before: DailySample | undefined): DailyTransfers {
   if (before?.day !== sample.day - 1) return NOT_KNOWN;
   const isNewMonth = monthOf(before) !== monthOf(sample);
-  // An account that was erased took its counts along.
+  // The counts of a deleted account are deleted with it.
   const since = (name: keyof DailyTransfers) => Math.max(0, sample[name] - (isNewMonth ? 0 : before[name]));
   return {
     uploads: since("uploads"),

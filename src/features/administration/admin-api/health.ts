@@ -1,10 +1,10 @@
-/** What of the server's state wants an administrator's eye. Pure. */
+/** The problems of the server that need an administrator's attention. Pure functions. */
 import { describeSize } from "../../../config/quantities.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import type { HealthProblem, ServerHealth } from "./types.ts";
 
 const DAY_MS = 86_400_000;
-/** A disk is nearly full with less room than both of these. */
+/** A disk is nearly full if its free space is below both of these. */
 const FREE_PART_MIN = 0.05;
 const FREE_BYTES_MIN = 10 * 1024 ** 3;
 const CERTIFICATE_MS_MIN = 14 * DAY_MS;

@@ -89,7 +89,7 @@ export const NewAccountRecord = t.Composite([
 /** POST /api/admin/users/{id}/reset-link */
 export const ResetLinkRecord = t.Object({ url: t.String(), expiresAt: Timestamp });
 
-/** A job and how it stands. */
+/** A job and its state. */
 export const JobRecord = t.Object({
   name: t.String(),
   description: t.String(),
@@ -145,7 +145,7 @@ export const StatsRecord = t.Object({
   uptimeSeconds: Count,
 });
 
-/** A plan with its numbers as they hold; null is no limit. */
+/** A plan with its current numbers; null for no limit. */
 export const PlanRecord = t.Object({
   name: t.String({ enum: [...PLAN_NAMES] }),
   isDefault: t.Boolean(),

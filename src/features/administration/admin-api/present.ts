@@ -11,7 +11,7 @@ import type { AccountRow, Counted, DailySample, ServerHealth } from "./types.ts"
 
 const DAY_MS = 86_400_000;
 
-/** An account as administrators see it. @param plan the one it is on */
+/** An account as administrators see it. @param plan the plan of the account */
 export function presentAccount(row: AccountRow, plan: Plan, hasTwoFactor: boolean) {
   const { quotaBytes } = row;
   return {
@@ -141,7 +141,7 @@ export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs,
   };
 }
 
-/** GET /api/admin/config. Secrets are shown as being set, or not. */
+/** GET /api/admin/config. Of secrets, it shows only whether they are set. */
 export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | "file"> | undefined) {
   const settings = [...SETTINGS_BY_KEY].map(([key, setting]) => {
     const source = loaded?.sources.get(key) ?? "default";

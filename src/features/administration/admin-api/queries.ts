@@ -1,4 +1,7 @@
-/** What administrators are shown, read in the reading thread: lists and sums over all accounts must hold up nobody. */
+/**
+ * The queries for administrators. They run in the reader thread, because lists and sums over all accounts must not
+ * delay other requests.
+ */
 import { numbers, type Read, rows } from "../../../db/reader.ts";
 import { nameKey } from "../../accounts/users/service.ts";
 import { PLAN_NAMES, ROLES } from "../../accounts/users/types.ts";
@@ -24,8 +27,7 @@ const ACCOUNT = `SELECT u.id, u.public_id AS publicId, u.email, u.name, u.role, 
   FROM users u JOIN accounts a ON a.id = u.id`;
 
 /**
- * A page of accounts, and how many there are in all. A scan of the accounts; only those of the page are looked at
- * closely.
+ * A page of accounts, and the number of all. A scan of the accounts; other tables are read only for those of the page.
  */
 export function accountPage(query: AccountQuery): readonly [Read<readonly AccountRow[]>, Read<Float64Array>] {
   const { where, values } = conditions(query);
@@ -63,7 +65,7 @@ function count(condition: string): string {
   return `count(*) FILTER (WHERE ${condition})`;
 }
 
-/** What all accounts hold. A scan of the accounts. */
+/** The stored bytes of all accounts. A scan of the accounts. */
 export function storageSums() {
   return rows<{ usedBytes: number; files: number; folders: number; versionsBytes: number; trashBytes: number }>(
     `SELECT coalesce(sum(${USED}), 0) AS usedBytes, coalesce(sum(files), 0) AS files,

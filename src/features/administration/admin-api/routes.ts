@@ -1,4 +1,4 @@
-/** /api/admin/*: accounts, ways into them, and the server. Nothing here shows what is in an account. */
+/** /api/admin/*: accounts, access to them, and the server. These routes never show the files of an account. */
 import type { Router } from "../../accounts/routing/router.ts";
 import { type AccessRoutesOptions, accessRoutes } from "./access-routes.ts";
 import { type AccountRoutesOptions, accountActionRoutes, accountRoutes } from "./account-routes.ts";
@@ -16,7 +16,7 @@ export interface AdminRoutesOptions
   readonly twoFactor: AccountRoutesOptions["twoFactor"] & AccessRoutesOptions["twoFactor"];
 }
 
-/** The routes of /api/admin but for the audit log, invites and findings. */
+/** The routes of /api/admin, except those of the audit log, invitations and findings. */
 export function adminRoutes(options: AdminRoutesOptions): Router[] {
   return [
     accountRoutes(options),

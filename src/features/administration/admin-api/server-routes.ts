@@ -16,7 +16,7 @@ import type { Statistics } from "./statistics.ts";
 /** The jobs of the running server. */
 export interface JobControl {
   list(): readonly JobState[];
-  /** Runs a job now. @throws Error for a name that none has */
+  /** Runs a job now. @throws Error for an unknown name */
   run(name: string): Promise<JobOutcome>;
 }
 
@@ -30,7 +30,7 @@ export interface ServerRoutesOptions {
   readonly jobs: JobControl;
   readonly disk: { readonly freeBytes: () => number; readonly totalBytes: () => number };
   readonly version: string;
-  /** The store's health, as it is shown. */
+  /** The state of the blob store as the API shows it. */
   readonly integrity: () => ServerState["integrity"];
 }
 

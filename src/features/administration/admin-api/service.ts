@@ -17,17 +17,17 @@ export interface AccountAdministrationOptions {
   readonly users: UserService;
   readonly auth: AuthService;
   readonly events: Events;
-  /** Ends an account for good. @throws AppError last_admin */
+  /** Deletes an account permanently. @throws AppError last_admin */
   readonly eraseAccount: (user: User, check: Check) => Promise<void>;
   readonly apiKeys: KeyEnder;
 }
 
-/** Runs first in the transaction of what is asked; what it throws undoes it. */
+/** Runs first in the transaction of a change; what it throws undoes the change. */
 export type Check = (tx: Transaction) => unknown;
 
 /**
- * What administrators do with accounts. Everything takes effect on the next request of whom it concerns, and the
- * last enabled administrator stays one. Nothing here shows what is in an account.
+ * What administrators do with accounts. Every change takes effect on the next request of the account. At least one
+ * enabled administrator always remains. Nothing here shows the files of an account.
  */
 export class AccountAdministration {
   readonly #options: AccountAdministrationOptions;
@@ -36,7 +36,7 @@ export class AccountAdministration {
     this.#options = options;
   }
 
-  /** A page of the accounts, and how many fit the filter. */
+  /** A page of the accounts, and the number of those that match the filter. */
   async list(query: AccountQuery): Promise<{ accounts: readonly AccountRow[]; total: number }> {
     const [accounts, [total = 0]] = await this.#options.reader.read(accountPage(query));
     return { accounts, total };
@@ -49,28 +49,31 @@ export class AccountAdministration {
     return found;
   }
 
-  /** An account that is not erased. @throws AppError not_found */
+  /** An account that is not deleted. @throws AppError not_found */
   get(publicId: string): User {
     const user = this.#options.users.findByPublicId(publicId);
     if (user === undefined || user.email === "") throw unknownAccount();
     return user;
   }
 
-  /** The same, unless it is the caller's own. @throws AppError not_found; what {@link rejectOwn} throws */
+  /**
+   * Like {@link get}, but rejects the caller's own account.
+   * @throws AppError not_found; what {@link rejectOwn} throws
+   */
   getOther(caller: User, publicId: string): User {
     const user = this.get(publicId);
     this.rejectOwn(caller, user.publicId, {});
     return user;
   }
 
-  /** Makes an account; durable when this returns. @throws AppError invalid_field | email_taken | overloaded */
+  /** Creates an account; durable when this returns. @throws AppError invalid_field | email_taken | overloaded */
   async add(input: NewUser, check?: Check): Promise<User> {
     return this.#options.users.add({ ...input, isByAdministrator: true }, check);
   }
 
   /**
    * Changes an account; durable when this returns. See {@link changeAccount}.
-   * @param endKeys with a new password: API keys end too
+   * @param endKeys with a new password: revokes the API keys too
    * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
    */
   async change(publicId: string, changes: UserChanges, endKeys: boolean, check?: Check): Promise<User> {
@@ -79,7 +82,11 @@ export class AccountAdministration {
     return changeAccount(this.#options, this.get(publicId).id, changes, within, check);
   }
 
-  /** Erases an account with all its files. @returns whom @throws AppError not_found | last_admin */
+  /**
+   * Deletes an account with all its files.
+   * @returns the deleted user
+   * @throws AppError not_found | last_admin
+   */
   async erase(publicId: string, check: Check): Promise<User> {
     const user = this.get(publicId);
     await this.#options.eraseAccount(user, check);
@@ -87,7 +94,7 @@ export class AccountAdministration {
   }
 
   /**
-   * Ends all sessions of an account, phones included; durable when this returns. API keys stay.
+   * Ends all sessions of an account, including those of phones; durable when this returns. API keys stay.
    * @throws AppError not_found
    */
   async endSessions(publicId: string, check: Check): Promise<void> {
@@ -100,8 +107,8 @@ export class AccountAdministration {
 
   /**
    * Rejects a change by administrators of their own account: it would bypass the checks of the account settings.
-   * @param changes what would be done to it
-   * @throws AppError role; last_admin where it would leave no administrator
+   * @param changes the rejected changes
+   * @throws AppError role; last_admin if the change would leave no administrator
    */
   rejectOwn(caller: User, publicId: string, changes: UserChanges): void {
     if (caller.publicId !== publicId) return;

@@ -22,7 +22,7 @@ export interface StateRoutesOptions {
   readonly clock: Clock;
   readonly jobs: { list(): readonly JobState[] };
   readonly health: () => Promise<ServerHealth>;
-  /** How the settings came about; undefined where nothing is served. */
+  /** The settings with their sources; undefined if no server runs. */
   readonly configuration: () => Pick<LoadedConfig, "values" | "sources" | "file"> | undefined;
 }
 

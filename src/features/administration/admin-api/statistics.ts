@@ -9,17 +9,17 @@ import type { Counted } from "./types.ts";
 export interface StatisticsOptions {
   readonly reader: Reader;
   readonly clock: Clock;
-  /** Statements that count what waits to leave, each in a column `waiting`, by the name it is shown under. */
+  /** Statements that count queued messages, each in a column `waiting`, by the name under which they are shown. */
   readonly queues: Readonly<Record<string, string>>;
 }
 
 const HOUR_MS = 3_600_000;
 const ACTIVE_MS = 30 * 24 * HOUR_MS;
-/** Sums that took longer than this are kept, */
+/** Sums that took longer than this are cached, */
 const QUICK_MS = 20;
-/** so many times as long as they took, */
+/** for so many times as long as they took, */
 const CACHE_FACTOR = 50;
-/** and never longer than this. */
+/** but never longer than this. */
 const CACHE_MS_MAX = 60_000;
 
 interface CachedCounts {
@@ -29,8 +29,8 @@ interface CachedCounts {
 }
 
 /**
- * The numbers of GET /api/admin/stats that have to be summed up. The reading thread does it, so that nobody waits; and
- * what takes long is kept for a while, so that asking again and again costs a fiftieth of its time at most.
+ * The numbers of GET /api/admin/stats that must be summed up. The reader thread does that, so that nobody waits. Slow
+ * sums are cached, so that repeated requests use at most a fiftieth of its time.
  */
 export class Statistics {
   readonly #options: StatisticsOptions;
@@ -41,7 +41,7 @@ export class Statistics {
     this.#options = options;
   }
 
-  /** Up to date in a small server; up to a minute old in one of millions of files. */
+  /** Current on a small server; up to a minute old on one with millions of files. */
   async count(): Promise<Counted> {
     if (this.#cached !== undefined && performance.now() < this.#cached.untilMs) return this.#cached.counted;
     this.#counting ??= this.#countNow().finally(() => {
@@ -55,7 +55,7 @@ export class Statistics {
     const nowMs = clock.nowMs();
     const period = periodOf(nowMs);
     const waits = Object.entries(queues).map(([name, sql]) => [name, rows<{ waiting: number }>(sql)] as const);
-    // What starting the thread takes is no reason to keep anything.
+    // The time to start the thread does not count.
     await reader.read([uploadsUnderWay()]);
     const startedMs = performance.now();
     const [users, storage, blobs, transfers, requests, uploads] = await reader.read([

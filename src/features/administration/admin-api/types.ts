@@ -1,12 +1,12 @@
 import type { PlanName, Role } from "../../accounts/users/types.ts";
 
-/** By what the list of accounts can be sorted. */
+/** The fields by which the list of accounts can be sorted. */
 export const ACCOUNT_SORTS = ["email", "name", "createdAt", "lastActiveAt", "used"] as const;
 
 /** One of {@link ACCOUNT_SORTS}. */
 export type AccountSort = (typeof ACCOUNT_SORTS)[number];
 
-/** Which accounts are wanted; absent fields ask for nothing. */
+/** The filter of the list of accounts; absent fields match all. */
 export interface AccountFilter {
   /** Part of the email or of the name. */
   readonly search?: string | undefined;
@@ -31,20 +31,20 @@ export interface AccountRow {
   readonly name: string;
   readonly role: Role;
   readonly plan: PlanName;
-  /** As stored: null for the plan's, negative for none. */
+  /** As stored: null for the quota of the plan, negative for none. */
   readonly quotaBytes: number | null;
   readonly disabledAt: number | null;
   readonly emailUnconfirmedSince: number | null;
   readonly createdAt: number;
   readonly lastActiveAt: number | null;
-  /** All that counts against the quota. */
+  /** Everything that counts towards the quota. */
   readonly usedBytes: number;
   readonly files: number;
   readonly folders: number;
   readonly devices: number;
 }
 
-/** What all accounts together are. Nothing of an erased one. */
+/** Figures of all accounts, without deleted ones. */
 export interface AccountTotals {
   readonly total: number;
   /** Enabled, and seen within thirty days. */
@@ -54,7 +54,7 @@ export interface AccountTotals {
   readonly byRole: Readonly<Record<Role, number>>;
 }
 
-/** What all accounts hold together, and what that is in the store, where equal contents lie once. */
+/** The stored bytes of all accounts, and their size in the store, where equal contents are stored once. */
 export interface StorageTotals {
   readonly usedBytes: number;
   readonly files: number;
@@ -65,7 +65,7 @@ export interface StorageTotals {
   readonly blobBytes: number;
 }
 
-/** Transfers of all accounts in the present month. */
+/** Transfers of all accounts in the current month. */
 export interface TransferTotals {
   readonly period: string;
   readonly uploads: number;
@@ -74,19 +74,19 @@ export interface TransferTotals {
   readonly downloadedBytes: number;
 }
 
-/** What is counted in the database. */
+/** Figures that are counted in the database. */
 export interface Counted {
   readonly users: AccountTotals;
   readonly storage: StorageTotals;
   readonly transfers: TransferTotals;
   readonly uploadsUnderWay: number;
-  /** Messages and the like that wait to leave, by where they wait. */
+  /** Queued messages, by queue. */
   readonly queues: Readonly<Record<string, number>>;
   /** Requests of the last hour. */
   readonly requests: { readonly accepted: number; readonly refused: number };
 }
 
-/** What the server held at one moment of a day. */
+/** The figures of the server at one moment of a day. */
 export interface DailySample {
   /** Days since 1970, UTC. */
   readonly day: number;
@@ -102,24 +102,24 @@ export interface DailySample {
   readonly storedBytes: number;
   readonly diskFreeBytes: number;
   readonly diskTotalBytes: number;
-  /** Transfers since the month began. */
+  /** Transfers since the beginning of the month. */
   readonly uploads: number;
   readonly uploadedBytes: number;
   readonly downloads: number;
   readonly downloadedBytes: number;
 }
 
-/** How the server stands, for GET /api/admin/health. */
+/** The state of the server, for GET /api/admin/health. */
 export interface ServerHealth {
-  /** Why no requests can be taken, in words. */
+  /** Why the server accepts no requests, as text. */
   readonly notReady: string | undefined;
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
   readonly database: { readonly bytes: number; readonly logBytes: number; readonly fault: string | undefined };
   readonly snapshots: { readonly count: number; readonly lastAtMs: number | null; readonly lastBytes: number | null };
   readonly certificateEndsAtMs: number | undefined;
-  /** Contents that are known to be damaged or missing. */
+  /** Blobs that are known to be damaged or missing. */
   readonly openFindings: number;
-  /** Undefined where none is set up. `waiting`: contents that lie on this disk alone. */
+  /** Undefined if none is configured. `waiting`: blobs that are stored only on this disk. */
   readonly bucket:
     | { readonly outage: { readonly problem: string; readonly sinceMs: number } | undefined; readonly waiting: number }
     | undefined;
@@ -127,7 +127,7 @@ export interface ServerHealth {
   readonly memoryBytes: number;
 }
 
-/** What an administrator should look at. */
+/** A problem that needs an administrator's attention. */
 export interface HealthProblem {
   readonly severity: "warning" | "error";
   readonly about: "readiness" | "disk" | "database" | "findings" | "bucket" | "jobs" | "certificate";

@@ -1,4 +1,4 @@
-/** Which requests are audited, and as what: from the declarations of their routes. */
+/** Which requests are audited, and with which action, from the declarations of their routes. */
 import type { AuditRule } from "../../accounts/routing/audit-rule.ts";
 import type { DeclaredRoute } from "../../accounts/routing/declaration.ts";
 import type { AuditFiles } from "./types.ts";
@@ -6,16 +6,16 @@ import type { AuditFiles } from "./types.ts";
 /** How a request is audited. */
 export interface AuditedAction {
   readonly action: string;
-  /** The target: its id if the path has it, otherwise the response has it. */
+  /** The target. Its id is in the path or, if not, in the response. */
   readonly target: { readonly type: string; readonly id: string | undefined } | undefined;
   /** Public id of the account that the path names. */
   readonly subjectId: string | undefined;
   readonly write: NonNullable<AuditRule["write"]>;
-  /** The password is given in it: a limit that was reached is worth a row. */
+  /** The request contains a password, so reaching a rate limit is audited. */
   readonly isGuess: boolean;
 }
 
-/** How a request is audited; undefined where it is not. @param path as sent, without the query */
+/** How a request is audited; undefined if it is not. @param path as sent, without the query */
 export function auditedAction(
   { path: pattern, declaration: { audit } }: DeclaredRoute,
   path: string,

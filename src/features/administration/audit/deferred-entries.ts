@@ -1,25 +1,24 @@
 /**
- * Audit entries that are written within a second, without making a request wait.
- * Rejections, and actions open to anybody, share a row if they repeat within a minute. The first is written at once;
- * the rest become one row with their number at the end of the minute. So a flood of wrong passwords writes a bounded
- * number of rows, and its beginning is visible. Downloads are grouped too, because of their ranges. Every other action
- * has its own row.
+ * Audit entries that are written within a second, without delaying a request. Rejections and public actions share a row
+ * if they repeat within a minute. The first is written immediately; the rest become one row with their number at the
+ * end of the minute. So many wrong passwords in a row write a limited number of rows, and the first is visible
+ * immediately. Downloads are grouped too, because of their ranges. Every other action has its own row.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import type { AuditEntry } from "./types.ts";
 
-/** Groups within a minute. Further entries share one row, from any client. */
+/** Most groups within a minute. Further entries share one row, from any client. */
 const GROUPS_MAX = 1_000;
-/** Entries that wait for the disk; more only while it fails. */
+/** Most queued entries; more than a few only while the disk fails. */
 const WAITING_MAX = 10_000;
 const ROWS_PER_TRANSACTION = 500;
 
 const DOWNLOAD = "file.download";
 
-/** How long repetitions are gathered. */
+/** How long repetitions are grouped. */
 export const GATHER_MS = 60_000;
 
-/** An entry and when it was. */
+/** An entry and its time. */
 export interface WaitingEntry {
   readonly entry: AuditEntry;
   readonly atMs: number;
@@ -29,11 +28,11 @@ interface Group {
   readonly entry: AuditEntry;
   readonly sinceMs: number;
   atMs: number;
-  /** Not written yet, beside the first. */
+  /** Repetitions that are not written yet, without the first. */
   times: number;
 }
 
-/** Knows no database: who writes takes what is ready. */
+/** Does not use the database; the caller takes and writes the entries. */
 export class DeferredEntries {
   readonly #clock: Clock;
   readonly #groups = new Map<string, Group>();
@@ -43,17 +42,17 @@ export class DeferredEntries {
     this.#clock = clock;
   }
 
-  /** Something is to be written as soon as may be. */
+  /** Whether an entry is ready to be written. */
   get isReady(): boolean {
     return this.#ready.length > 0;
   }
 
-  /** Something is being gathered. */
+  /** Whether repetitions are being grouped. */
   get isGathering(): boolean {
     return this.#groups.size > 0;
   }
 
-  /** Adds an entry. @returns whether something became ready by it */
+  /** Adds an entry. @returns whether an entry became ready */
   add(entry: AuditEntry): boolean {
     const atMs = this.#clock.nowMs();
     const isCrowded = this.#groups.size >= GROUPS_MAX;
@@ -76,7 +75,7 @@ export class DeferredEntries {
     return true;
   }
 
-  /** Makes ready what was gathered for a minute. @param all also what was not, for the end of the program */
+  /** Makes groups ready whose minute has ended. @param all also the others, at shutdown */
   close(all = false): void {
     const nowMs = this.#clock.nowMs();
     for (const [key, { entry, sinceMs, atMs, times }] of this.#groups) {
@@ -87,12 +86,12 @@ export class DeferredEntries {
     }
   }
 
-  /** Takes so much of what is ready as one transaction should write. */
+  /** Takes as many ready entries as one transaction should write. */
   take(): WaitingEntry[] {
     return this.#ready.splice(0, ROWS_PER_TRANSACTION);
   }
 
-  /** Puts back what could not be written. */
+  /** Returns entries that could not be written. */
   giveBack(entries: readonly WaitingEntry[]): void {
     this.#ready = [...entries, ...this.#ready].slice(0, WAITING_MAX);
   }

@@ -1,7 +1,7 @@
 /**
- * The log's place around every request: when the response is known, what the table of actions names is written. Around
- * the application rather than among its hooks, so that it sees the status of every response, rejections included, and
- * costs what is not audited no more than a look at the method.
+ * Writes audit entries around the application: when the response is known, the audited action of its route is recorded.
+ * It wraps the application instead of being one of its hooks, so that it sees the status of every response, including
+ * rejections. Requests that are not audited cost only a check of the method.
  */
 import { type AuditNote, auditNoteOf } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -14,12 +14,12 @@ import { type AuditedAction, auditedAction } from "./actions.ts";
 import type { AuditLog } from "./service.ts";
 import type { AuditEntry, AuditFiles, AuditPerson, AuditVia } from "./types.ts";
 
-/** Dependencies of the log's guard. */
+/** Dependencies of the audit guard. */
 export interface AuditGuardOptions {
   readonly audit: AuditLog;
   readonly log: Log;
   readonly files: AuditFiles;
-  /** The route that a request is for; undefined where no route fits. */
+  /** The route of a request; undefined if no route matches. */
   readonly routeOf: (method: string, path: string) => DeclaredRoute | undefined;
   readonly users: {
     findByEmail(email: string): User | undefined;
@@ -27,7 +27,7 @@ export interface AuditGuardOptions {
   };
 }
 
-/** Rejections that are worth a row: somebody tried what is not theirs. Malformed requests and unknown ids are not. */
+/** Rejections that are audited: attempts to use what belongs to others. Malformed requests and unknown ids are not. */
 const REJECTED = new Set([
   "bad_credentials",
   "invalid_code",
@@ -43,12 +43,12 @@ const REJECTED = new Set([
   "share_permission",
 ]);
 
-/** Of a refresh token alone; elsewhere anybody could fill the log by requests without any. */
+/** Only for a refresh token. Elsewhere, requests without any token could fill the log. */
 const REJECTED_TOKENS = new Set(["invalid_token", "revoked_token"]);
 
 /**
- * Writes an audited request to the log once its response is known.
- * @returns a function that is given every request and the response in progress, and gives the response to be sent
+ * Writes an audited request to the log when its response is known.
+ * @returns a function from a request and its pending response to the response to be sent
  */
 export function auditGuard(options: AuditGuardOptions) {
   return (request: Request, response: Response | Promise<Response>): Response | Promise<Response> => {
@@ -61,19 +61,19 @@ export function auditGuard(options: AuditGuardOptions) {
   };
 }
 
-/** What a request is audited as, by its route. */
+/** How a request is audited, by its route. */
 function auditedOf({ routeOf, files }: AuditGuardOptions, request: Request): AuditedAction | undefined {
   const { path } = requestContextOf(request);
   const route = routeOf(request.method, path);
   return route && auditedAction(route, path, files);
 }
 
-/**  @returns the response, after the audit entry is as durable as it must be */
+/** @returns the response, when the audit entry is as durable as required */
 function afterResponse(options: AuditGuardOptions, request: Request, response: Response): Response | Promise<Response> {
   const note = auditNoteOf(request);
-  // HEAD does nothing that is audited, unless its handler says so.
+  // HEAD performs no audited action, unless its handler says so.
   const found = request.method === "HEAD" ? undefined : auditedOf(options, request);
-  // The action that a handler names wins over that of its path.
+  // An action from the handler overrides the action of the route.
   const audited =
     note.action === undefined ? found : { ...explicit(note.action), ...found, write: "security" as const };
   if (audited === undefined) return response;
@@ -101,7 +101,8 @@ async function whenDone(
     if (audited.write === "deferred") options.audit.note(entry);
     else await options.audit.record(entry);
   } catch (error) {
-    // What was asked for is done, and its response must say so; that nobody can read of it is the operator's to know.
+    // The action was performed, and the response must say so. Only the operator's log reports that its entry is
+    // missing.
     options.log.error("Could not write to the audit log.", { action: audited.action, error });
   }
   return response;
@@ -110,7 +111,7 @@ async function whenDone(
 function outcomeOf(status: number, reason: string | undefined, audited: AuditedAction) {
   if (status >= 500) return status === 500 ? { outcome: "failed" as const, reason } : undefined;
   if (status === 429) return audited.isGuess ? { outcome: "refused" as const, reason } : undefined;
-  // A rejection that was made into a page has no reason here.
+  // A rejection that was rendered as a page has no reason here.
   const isPage = reason === undefined && (status === 401 || status === 403) && audited.isGuess;
   if (isPage) return { outcome: "refused" as const, reason };
   if (reason === undefined || !REJECTED.has(reason)) return undefined;
@@ -118,13 +119,13 @@ function outcomeOf(status: number, reason: string | undefined, audited: AuditedA
   return { outcome: "refused" as const, reason };
 }
 
-/** Whom and what a response names: who signed in, what was made. */
+/** The user and the target in a response: who signed in, what was created. */
 interface Reported {
   readonly userId: string | undefined;
   readonly madeId: string | undefined;
 }
 
-/** Answers to changes are looked at where they are JSON, which is small; nothing but ids is taken out of them. */
+/** Responses to changes are read if they are JSON, which is small; only ids are taken from them. */
 async function readResponse(response: Response, note: AuditNote): Promise<Reported> {
   const nothing = { userId: note.userId, madeId: undefined };
   if (!/^application\/json(;|$)/.test(response.headers.get("content-type") ?? "")) return nothing;
@@ -152,7 +153,7 @@ function entryOf(
   const { principal } = identityOf(request);
   const signedIn = reported?.userId === undefined ? undefined : users.findByPublicId(reported.userId);
   const given = note.email === undefined ? undefined : users.findByEmail(note.email);
-  // A successful sign-in by email belongs to that account. A failed one may be anybody's.
+  // A successful sign-in with an email belongs to that account. A failed one may come from anybody.
   const user =
     personOf(principal?.user ?? signedIn ?? (reported === undefined ? undefined : given)) ?? unknownPerson(note.email);
   const subjectId = note.subjectId ?? audited.subjectId;
@@ -200,6 +201,6 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment; // a percent sign that encodes nothing stays as it is
+    return segment; // invalid percent-encoding is left unchanged
   }
 }

@@ -12,14 +12,14 @@ export function presentAuditRow(row: AuditRow) {
   };
 }
 
-/** What others do to an account's files they do as those with whom they are shared, all else as administrators. */
+/** Others act on an account's files because these are shared with them; in all other cases they are administrators. */
 const BY_GUESTS = /^(file|folder|version)\./;
 
-/** An entry as whom it concerns sees it: of others only what they are, or that nobody knows who it was. */
+/** An entry as the affected user sees it. Of other people it shows only their role, or that they are unknown. */
 export function presentActivity(row: AuditRow, ownId: string) {
   const isOwn = row.userId === ownId;
   const other = BY_GUESTS.test(row.action) ? "guest" : "administrator";
-  // On a rejected sign-in nobody is known.
+  // After a rejected sign-in, nobody is known.
   const by = isOwn ? "you" : row.userId === null && row.via !== "cli" ? "unknown" : other;
   const isHidden = by === other;
   const what = presentWhat(row);
@@ -32,7 +32,7 @@ export function presentActivity(row: AuditRow, ownId: string) {
   };
 }
 
-/** The columns of the export as a table, in their order. */
+/** The columns of the CSV export, in their order. */
 const CSV_COLUMNS = [
   "id",
   "at",
@@ -53,10 +53,10 @@ const CSV_COLUMNS = [
   "details",
 ] as const;
 
-/** The first line of the export as a table (RFC 4180). */
+/** The first line of the CSV export (RFC 4180). */
 export const CSV_HEADING = `${CSV_COLUMNS.join(",")}\r\n`;
 
-/** A row of the export as a table. */
+/** A row of the CSV export. */
 export function presentCsvLine(row: AuditRow): string {
   const values: Readonly<Record<(typeof CSV_COLUMNS)[number], string | number | null>> = {
     id: idOf(row),
@@ -81,8 +81,8 @@ export function presentCsvLine(row: AuditRow): string {
 }
 
 /**
- * A CSV field that no spreadsheet takes for a formula. An apostrophe precedes text that would start one: anybody can
- * send such an email or browser name.
+ * A CSV field that no spreadsheet interprets as a formula. An apostrophe is put before text that would start one:
+ * anybody can send such an email or browser name.
  */
 function csvField(value: string | number | null): string {
   if (value === null) return "";
@@ -114,7 +114,7 @@ function detailsOf({ details }: AuditRow): object {
   return typeof parsed === "object" && parsed !== null ? parsed : {};
 }
 
-/** Sorts as the rows were written. */
+/** Ids that sort in the order in which the rows were written. */
 function idOf({ id }: AuditRow): string {
   return `aud_${String(id).padStart(12, "0")}`;
 }

@@ -14,7 +14,7 @@ const DETAILS_CHARACTERS_MAX = 4_096;
 
 type Value = string | number | null;
 
-/** What writes the log. Synchronous: for transactions. */
+/** Writes the log. Synchronous: for transactions. */
 export function auditWrites(sqlite: Database) {
   const insert = sqlite.prepare<void, Value[]>(
     `INSERT INTO audit (at, user_id, email, via, via_name, action, subject_id, subject_email, target_type, target_id,
@@ -51,14 +51,14 @@ export function auditWrites(sqlite: Database) {
         details.length <= DETAILS_CHARACTERS_MAX ? details : "{}",
       );
     },
-    /** Deletes what is older than this, so many rows at most. @returns how many */
+    /** Deletes rows that are older than this, at most `limit`. @returns how many */
     sweep: (olderThanMs: number, limit: number): number => sweep.run(olderThanMs, limit).changes,
-    /** What the trigger holds deletions against. */
+    /** The trigger compares deletions with this. */
     setKeep: (keepMs: number): void => void keep.run(String(keepMs)),
   };
 }
 
-/** Newest first. The number of the whole list is counted over an index where the filter has one. */
+/** Newest first. With a filter, the total is counted over an index. */
 export function auditPage(
   filter: AuditFilter,
   limit: number,
@@ -75,7 +75,7 @@ export function auditPage(
   ];
 }
 
-/** So many rows below this id, newest first: the next piece of an export. */
+/** At most `limit` rows below this id, newest first: the next page of an export. */
 export function auditBefore(filter: AuditFilter, beforeId: number, limit: number): Read<readonly AuditRow[]> {
   const { where, values } = conditions(filter, ["id < ?"], [beforeId]);
   return rows<AuditRow>(`SELECT ${COLUMNS} FROM audit ${where} ORDER BY id DESC LIMIT ?`, [...values, limit]);
@@ -105,7 +105,7 @@ function conditions(filter: AuditFilter, first: readonly string[] = [], firstVal
   return { where: parts.length === 0 ? "" : `WHERE ${parts.join(" AND ")}`, values };
 }
 
-/** Whether this is what stands before the dot of actions; one action alone comes out of its index in order. */
+/** Whether this is the part of actions before the dot. A single action is read from its index in order. */
 function isGroup(action: string): boolean {
   return AUDIT_ACTIONS.some((known) => known.startsWith(`${action}.`));
 }

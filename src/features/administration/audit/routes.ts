@@ -1,4 +1,4 @@
-/** /api/admin/audit: who did what; and what of it concerns oneself, under /api/users/activity. */
+/** /api/admin/audit: the audit log. /api/users/activity: the entries about the own account. */
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { type Query, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
@@ -13,7 +13,7 @@ import { CSV_HEADING, presentActivity, presentAuditRow, presentCsvLine } from ".
 import type { AuditLog } from "./service.ts";
 import { AUDIT_OUTCOMES, type AuditFilter, type AuditRow } from "./types.ts";
 
-/** Dependencies of the routes of the log. */
+/** Dependencies of the routes of the audit log. */
 export interface AuditRoutesOptions {
   readonly audit: AuditLog;
   readonly guard: ReturnType<typeof authGuard>;
@@ -64,7 +64,7 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
     );
 }
 
-/** Made piece by piece as the client takes it. */
+/** Created page by page, as the client reads it. */
 function streamOf(pages: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -15,7 +15,7 @@ export interface AuditLogOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long rows are kept. */
+  /** How long rows are stored. */
   readonly keepMs: number;
 }
 
@@ -92,7 +92,7 @@ export class AuditLog {
     }
   }
 
-  /** Deletes what is older than the retention. @returns how many rows */
+  /** Deletes entries that are older than the retention. @returns how many rows */
   async sweep(signal: AbortSignal): Promise<number> {
     const { writer, clock, keepMs } = this.#options;
     await writer.run(() => this.#writes.setKeep(keepMs));
@@ -106,7 +106,7 @@ export class AuditLog {
     return removed;
   }
 
-  /** Writes what waits; at shutdown. */
+  /** Writes the deferred entries; at shutdown. */
   async flush(): Promise<void> {
     clearTimeout(this.#gathering);
     this.#deferred.close(true);
@@ -123,7 +123,7 @@ export class AuditLog {
       if (this.#deferred.isReady) this.#writeBehind.note();
       if (this.#deferred.isGathering) this.#gather();
     }, GATHER_MS);
-    // Gathering alone keeps no process alive: the shutdown writes it.
+    // This timer does not keep the process alive: the shutdown writes the grouped entries.
     this.#gathering.unref();
   }
 }

@@ -1,41 +1,39 @@
-/**
- * By which credential something was done: a session's kind, an API key, the command line, the program itself, nothing.
- */
+/** The credential of an action: a session's kind, an API key, the command line, the program itself, or none. */
 export const AUDIT_VIAS = ["web", "mobile", "key", "cli", "system", "none"] as const;
 
 /** One of {@link AUDIT_VIAS}. */
 export type AuditVia = (typeof AUDIT_VIAS)[number];
 
-/** `rejected`: the caller might not; `failed`: the server could not. */
+/** `rejected`: the caller had no permission; `failed`: the server could not do it. */
 export const AUDIT_OUTCOMES = ["done", "refused", "failed"] as const;
 
 /** One of {@link AUDIT_OUTCOMES}. */
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** An account as the log names it: by its public id and its email at that time. */
+/** An account in the log: by its public id and its email at that time. */
 export interface AuditPerson {
-  /** Undefined where only an email was given, that of no account perhaps. */
+  /** Undefined if only an email was given, which may belong to no account. */
   readonly id: string | undefined;
   readonly email: string | undefined;
 }
 
-/** Something to be written into the log. */
+/** A new entry of the log. */
 export interface AuditEntry {
-  /** `sign_in`, `user.change`: what was asked for, in words with a dot between thing and transaction. */
+  /** `sign_in`, `user.change`: the requested action; a dot separates thing and verb. */
   readonly action: string;
   readonly outcome: AuditOutcome;
   readonly reason?: string | undefined;
-  /** Who did it; undefined where nobody was signed in. */
+  /** The acting user; undefined if nobody was signed in. */
   readonly user?: AuditPerson | undefined;
   readonly via: AuditVia;
-  /** Name of the device, id of the key, or the system's user of a command. */
+  /** Name of the device, id of the key, or the operating system's user of a command. */
   readonly viaName?: string | undefined;
-  /** The account that it was done to. */
+  /** The affected account. */
   readonly subject?: AuditPerson | undefined;
   readonly target?: { readonly type: string; readonly id: string } | undefined;
   readonly clientAddress?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** How often; 1 unless it was repeated. */
+  /** The number of repetitions; 1 for a single action. */
   readonly times?: number;
   /** Never a secret, never the name of a file or folder. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
@@ -63,13 +61,13 @@ export interface AuditRow {
   readonly details: string;
 }
 
-/** Which rows are wanted; absent fields ask for nothing. */
+/** A filter of rows; absent fields match all. */
 export interface AuditFilter {
-  /** Public id or email: who did it, or whom it was done to. */
+  /** Public id or email of the acting user or the affected account. */
   readonly user?: string | undefined;
-  /** Only what was done to this account, by its public id. */
+  /** Only entries about this account, by its public id. */
   readonly subjectId?: string | undefined;
-  /** The action, or what stands before its dot. */
+  /** The action, or the part before its dot. */
   readonly action?: string | undefined;
   readonly outcome?: AuditOutcome | undefined;
   readonly clientAddress?: string | undefined;
@@ -79,5 +77,5 @@ export interface AuditFilter {
   readonly toMs?: number | undefined;
 }
 
-/** How much of what is done to files is written: nothing, what destroys, everything. */
+/** Which actions on files are logged: none, destructive ones, all. */
 export type AuditFiles = "off" | "changes" | "all";
