@@ -22,7 +22,7 @@ export interface AccountsJobsOptions {
 
 const SWEEP_ROWS = 1_000;
 
-/** Removes what has expired of sign-ins, keys, emails, invites and rate limits. */
+/** Removes expired records of sign-ins, keys, emails, invitations and rate limits. */
 export function accountsJobs(options: AccountsJobsOptions): Job[] {
   const { writer, auth, apiKeys, limiter, invites } = options;
   return [

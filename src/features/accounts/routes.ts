@@ -41,7 +41,9 @@ export interface AccountsRoutesOptions
   readonly eraseAccount: (user: User, proven: Proven) => Promise<void>;
 }
 
-/** Sign-up and sign-in, the own account, keys, factors, invitations; and the pages that their emails link to. */
+/**
+ * Sign-up and sign-in, the own account, keys, second factors, invitations; and the pages to which their emails link.
+ */
 export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
   const { config, users, passkeys, usageOf, eraseAccount } = options;
   const { basePath, tokenLifetimeMs, signup, defaultPlan, versions } = config;

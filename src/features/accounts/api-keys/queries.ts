@@ -19,7 +19,7 @@ export interface ApiKeyRow {
 const COLUMNS = `id, public_id AS publicId, user_id AS userId, name, prefix, scopes, created_at AS createdAtMs,
   expires_at AS expiresAtMs, last_used_at AS lastUsedAtMs, revoked_at AS revokedAtMs`;
 
-/** The statements about API keys, prepared once. */
+/** The prepared statements about API keys. */
 export function apiKeyQueries(sqlite: Database) {
   return {
     /** Index api_keys_hash. */
@@ -46,7 +46,7 @@ export function apiKeyQueries(sqlite: Database) {
     revokeAll: sqlite.prepare<void, [number, number]>(
       "UPDATE api_keys SET revoked_at = ?2 WHERE user_id = ?1 AND revoked_at IS NULL",
     ),
-    /** Index api_keys_user. Of an account's revoked keys the newest so many stay. */
+    /** Index api_keys_user. Of the revoked keys of an account, the newest ones stay. */
     forgetRevoked: sqlite.prepare<void, [number, number]>(
       `DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE user_id = ?1 AND revoked_at IS NOT NULL
          ORDER BY id DESC LIMIT -1 OFFSET ?2)`,

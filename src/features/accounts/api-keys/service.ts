@@ -27,14 +27,14 @@ const KEY_BITS = 256;
 /** `lk_` and six characters: 36 of the 256 random bits. */
 const PREFIX_CHARACTERS = 9;
 const NAME_CHARACTERS_MAX = 100;
-/** An account has at most this many keys. */
+/** Most keys of an account. */
 const KEYS_MAX = 100;
-/** Revoked keys in memory, so that a request with one of them learns the reason. */
+/** Revoked keys in memory, so that the response to a request with one of them gives the reason. */
 const REVOKED_MAX = 100;
 const REVOKED_MS = 90 * 24 * 60 * 60 * 1000;
 /** "Last used" is written at most this often. */
 const LAST_USED_MS = 60_000;
-/** Keys whose owners are remembered; bounded, oldest out first. */
+/** Most keys whose owners are cached; the oldest are dropped first. */
 const CACHED_KEYS_MAX = 10_000;
 
 interface CachedKey {
@@ -42,7 +42,7 @@ interface CachedKey {
   lastUsedAtMs: number;
 }
 
-/** API keys: making, listing and ending them, and whose a key is. */
+/** Creates, lists and revokes API keys, and finds their owners. */
 export class ApiKeyService {
   readonly #options: ApiKeyServiceOptions;
   readonly #queries: ReturnType<typeof apiKeyQueries>;
@@ -54,13 +54,13 @@ export class ApiKeyService {
     options.users.onChange(() => this.dropCaches());
   }
 
-  /** Forgets whose keys are whose: something about accounts or keys changed, here or in another process. */
+  /** Drops the cached owners: something about accounts or keys changed, here or in another process. */
   dropCaches(): void {
     this.#cache.clear();
   }
 
   /**
-   * Finds the owner of a key. Keys of disabled and erased accounts count as revoked.
+   * Finds the owner of a key. Keys of disabled and deleted accounts count as revoked.
    * @throws AppError invalid_token | expired_token | revoked_token
    */
   identify(key: string): KeyPrincipal {
@@ -73,7 +73,7 @@ export class ApiKeyService {
   }
 
   /**
-   * The user as they are now whose request was begun with this key. Synchronous and uncached: may be called inside a
+   * The current state of the user whose request began with this key. Synchronous and uncached: may be called inside a
    * transaction.
    * @throws AppError expired_token | revoked_token
    */
@@ -88,9 +88,9 @@ export class ApiKeyService {
   }
 
   /**
-   * Makes a key; durable when this returns. `key` is returned here and never again.
-   * @param ownerOf whose it is, in the transaction that makes it; may reject it
-   * @throws AppError invalid_field; role where somebody else than an administrator asks for the scope admin
+   * Creates a key; durable when this returns. `key` is returned only here.
+   * @param ownerOf returns its owner, in the transaction that creates it; may reject it
+   * @throws AppError invalid_field; role if a user who is not an administrator requests the scope admin
    */
   async add(
     input: NewApiKey,
@@ -146,8 +146,8 @@ export class ApiKeyService {
   }
 
   /**
-   * Ends a key of a user; durable when this returns.
-   * @throws AppError not_found for unknown ones and for those of others
+   * Revokes a key of a user; durable when this returns.
+   * @throws AppError not_found for unknown keys and keys of others
    */
   async revoke(userId: number, publicId: string): Promise<void> {
     const { writer, clock } = this.#options;
@@ -159,7 +159,7 @@ export class ApiKeyService {
     });
   }
 
-  /** Ends all keys of a user, in the caller's transaction. @returns how many */
+  /** Revokes all keys of a user, in the caller's transaction. @returns how many */
   revokeAll(tx: Transaction, userId: number): number {
     const { changes } = this.#queries.revokeAll.run(userId, this.#options.clock.nowMs());
     this.#queries.forgetRevoked.run(userId, REVOKED_MAX);
@@ -168,7 +168,7 @@ export class ApiKeyService {
   }
 
   /**
-   * Forgets keys that were deleted long ago, at most `limit`. A transaction for the housekeeping job.
+   * Deletes at most `limit` keys that were revoked long ago. A transaction for the housekeeping job.
    * @returns how many
    */
   async sweep(limit: number): Promise<number> {
@@ -198,7 +198,7 @@ export class ApiKeyService {
     return cached;
   }
 
-  /** Only a date for a list: nobody waits for it, and a failure shows in the requests that write. */
+  /** Only a date in a list: nobody waits for it, and failures show in the requests that write. */
   #noteUsed(key: string, cached: CachedKey, nowMs: number): void {
     cached.lastUsedAtMs = nowMs;
     this.#options.writer

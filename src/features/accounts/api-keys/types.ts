@@ -1,6 +1,6 @@
 import type { Scope } from "../auth/scopes.ts";
 
-/** A key for scripts, as its owner sees it. The key itself is shown once, when it is made. */
+/** A key for scripts, as its owner sees it. The key itself is shown once, when it is created. */
 export interface ApiKey {
   readonly publicId: string;
   readonly name: string;
@@ -15,8 +15,8 @@ export interface ApiKey {
 /** Settings of a new key. */
 export interface NewApiKey {
   readonly name: string;
-  /** The default ones where absent. */
+  /** The default scopes if absent. */
   readonly scopes?: readonly Scope[] | undefined;
-  /** Without an end where absent or null. */
+  /** Does not expire if absent or null. */
   readonly expiresAtMs?: number | null | undefined;
 }

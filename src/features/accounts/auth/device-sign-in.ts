@@ -3,14 +3,12 @@ import { type Exchange, type RefreshTokens } from "./refresh-tokens.ts";
 import type { PreparedSession, Sessions } from "./sessions.ts";
 
 /**
- * Access tokens of one device that are good at once. A refresh leaves the former one as it is, because requests with it
- * may be in progress; but a device that refreshes often keeps no more than these.
+ * Most valid access tokens of one device. A refresh leaves the former token valid, because requests with it may be in
+ * progress. A device that refreshes often has no more than these.
  */
 const DEVICE_SESSIONS_MAX = 4;
 
-/**
- * Sessions and refresh tokens of devices, which live and end together. Everything here belongs inside a transaction.
- */
+/** Sessions and refresh tokens of devices, which begin and end together. Call everything here inside a transaction. */
 export class DeviceSignIn {
   readonly #sessions: Sessions;
   readonly #refreshTokens: RefreshTokens;
@@ -32,8 +30,8 @@ export class DeviceSignIn {
   }
 
   /**
-   * Exchanges a refresh token and begins the session. A token that comes a second time ends everything of the device;
-   * every other rejection changes nothing.
+   * Exchanges a refresh token and begins the session. A reused token ends all sessions and tokens of the device. Any
+   * other rejection changes nothing.
    */
   refresh(tx: Transaction, deviceId: number, refreshToken: string, prepared: PreparedSession): Exchange {
     const exchange = this.#refreshTokens.exchange(refreshToken, prepared.row.publicId);

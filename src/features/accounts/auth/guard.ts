@@ -43,7 +43,7 @@ export const KEY_PREFIX = "lk_";
 export interface KeyIdentifier {
   /** @throws AppError invalid_token | expired_token | revoked_token */
   identify(key: string): KeyPrincipal;
-  /** The user as they are now whose request was begun with this key. @throws AppError expired_token | revoked_token */
+  /** The current state of the user whose request began with this key. @throws AppError expired_token | revoked_token */
   confirm(principal: KeyPrincipal): User;
 }
 
@@ -51,22 +51,22 @@ export interface KeyIdentifier {
 export interface AuthGuardOptions {
   readonly auth: AuthService;
   readonly apiKeys: KeyIdentifier;
-  /** Called for each request, before it is known who asks: notices what other processes changed. */
+  /** Called for each request, before authentication: notices changes by other processes. */
   readonly noticeChanges: () => void;
 }
 
 /** The identity of the caller, as far as known. */
 export interface Identity {
   readonly principal: Principal | undefined;
-  /** Why nobody is known: the response of routes that need to know. */
+  /** Why the caller is unknown: the error of routes that require a caller. */
   readonly problem: AppError | undefined;
-  /** The caller rests on the cookie alone, so that another site could have sent the request. */
+  /** Only the cookie identifies the caller, so another site could have sent the request. */
   readonly isByCookie: boolean;
 }
 
 const identities = new WeakMap<Request, KnownIdentity>();
 
-/** With what found it out: to ask once more after a body that took its time. */
+/** The identity with its guard, to authenticate again after a body that took long. */
 interface KnownIdentity extends Identity {
   readonly options: AuthGuardOptions;
 }
@@ -97,13 +97,11 @@ export function authGuard(options: AuthGuardOptions) {
 }
 
 /**
- * For routes with a JSON body.
- * It authenticates before it reads the body, so that an anonymous client learns nothing about the body and costs
- * little. It authenticates again afterwards: the session may have ended during a slow upload.
+ * For routes with a JSON body. It authenticates before it reads the body, so that an anonymous client learns nothing
+ * about the body and costs little. It authenticates again afterwards: the session may have ended during a slow upload.
  * It validates the body strictly, because the framework would coerce types.
  * @param isRequired whether a request without a body is rejected
- * @param readOther reads bodies of another type, to be held against the schema as JSON is; undefined leaves them to
- *   JSON
+ * @param readOther reads bodies of another type, which are validated like JSON; undefined for bodies that are JSON
  */
 export function takesJson(
   rule: AccessRule,
@@ -130,7 +128,7 @@ export function takesJson(
 
 /**
  * The caller of a route that is not public.
- * @throws AppError where nobody is signed in, or this caller may not call it
+ * @throws AppError if nobody is signed in, or if this caller may not use the route
  */
 export function demand({ access, scope }: ClosedRule, request: Request): Principal {
   const identity = identityOf(request);
@@ -149,7 +147,7 @@ export function demand({ access, scope }: ClosedRule, request: Request): Princip
   return principal;
 }
 
-/** @throws AppError role where this user may not do what a route asks */
+/** @throws AppError role if this user does not have the access that a route requires */
 export function checkRole(access: Access, user: User): void {
   if (access === "writer" || access === "deviceWriter") checkWriter(user);
   if (access === "admin" && user.role !== "admin") {
@@ -158,8 +156,8 @@ export function checkRole(access: Access, user: User): void {
 }
 
 /**
- * The sender of a request's bytes, for routes whose `access` lets accounts write. `confirm` judges them again by what
- * the database says then: a stream may take hours, and a sender who was thrown out makes no file by one begun before.
+ * The sender of a request's bytes, for routes whose `access` lets accounts write. `confirm` checks the sender again
+ * against the database: a stream may take hours, and a sender who was signed out since then must not create a file.
  */
 export function uploaderOf(request: Request): Uploader {
   const known = identities.get(request);
@@ -171,8 +169,8 @@ export function uploaderOf(request: Request): Uploader {
 }
 
 /**
- * The caller of a route that is open to everybody and does more for accounts. API keys count as anonymous there, since
- * no scope covers such routes. So does a cookie on a changing request that another site may have sent.
+ * The caller of a public route that does more for accounts. API keys count as anonymous there, because no scope covers
+ * such routes. So does a cookie on a changing request that another site may have sent.
  */
 export function callerOf(request: Request): Principal | undefined {
   const { principal, isByCookie } = identityOf(request);
@@ -191,13 +189,13 @@ export function requireScope({ key }: Principal, scope: Scope): void {
   });
 }
 
-/** The device that asks, on a route with the access `device` or `deviceWriter`. */
+/** The device that makes the request, on a route with the access `device` or `deviceWriter`. */
 export function deviceOf(principal: Principal): DeviceRef {
   invariant(principal.device !== undefined, "a route for devices was entered by one");
   return principal.device;
 }
 
-/** Finds out who asks as of now, for {@link identityOf}. */
+/** Authenticates the request now, for {@link identityOf}. */
 async function findOut(options: AuthGuardOptions, request: Request): Promise<void> {
   options.noticeChanges();
   identities.set(request, await identify(options, request));
@@ -232,7 +230,7 @@ function bearerOf(header: string): string {
   throw new AppError("invalid_token", 'The Authorization header must be "Bearer" followed by a space and the token.');
 }
 
-/** Checks what a route asks of an API key. @throws AppError scope | invalid_token */
+/** Checks the scope that a route requires of an API key. @throws AppError scope | invalid_token */
 function checkScope(principal: KeyPrincipal, rule: ScopeRule): void {
   if (rule === "any") return;
   if (rule === "never") throw notByKey();
@@ -246,8 +244,8 @@ function checkScope(principal: KeyPrincipal, rule: ScopeRule): void {
 }
 
 /**
- * A browser sends cookies along with what other sites make it send; what changes something must show that it comes from
- * our own pages (Fetch Metadata). Neither header is a no.
+ * Browsers send cookies with requests that other sites cause. A changing request must show that it comes from our own
+ * pages, by Fetch Metadata or Origin. A request without both is rejected.
  */
 function checkSameOrigin(request: Request): void {
   if (isSameOrigin(request)) return;
@@ -257,14 +255,14 @@ function checkSameOrigin(request: Request): void {
   );
 }
 
-/** Whether a changing request comes from our own pages, as far as its headers show: see {@link checkSameOrigin}. */
+/** Whether a changing request comes from our own pages, according to its headers: see {@link checkSameOrigin}. */
 export function isSameOrigin(request: Request): boolean {
   if (request.method === "GET" || request.method === "HEAD") return true;
   const origin = request.headers.get("origin");
   return origin === null ? request.headers.get("sec-fetch-site") === "same-origin" : isOurs(origin, request);
 }
 
-/** Our public address, or the very host that the browser asked: on the local network that may be another name. */
+/** Our public address, or the host of the request: on the local network, that may be another name. */
 function isOurs(origin: string, request: Request): boolean {
   const { baseUrl, requestOrigin } = requestContextOf(request);
   const given = URL.parse(origin)?.origin;

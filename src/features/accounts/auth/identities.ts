@@ -21,7 +21,7 @@ export interface IdentitiesOptions {
   readonly tokens: TokenSigner;
 }
 
-/** Bounded, oldest out first. */
+/** Limit of the cache; the oldest are dropped first. */
 const CACHED_TOKENS_MAX = 10_000;
 /** A session's "last seen" is written at most this often. */
 const LAST_SEEN_MS = 60_000;
@@ -34,7 +34,7 @@ export class Identities {
     this.#options = options;
   }
 
-  /** Forgets who tokens belong to. */
+  /** Clears the cache. */
   dropCache(): void {
     this.#cache.clear();
   }
@@ -88,7 +88,7 @@ export class Identities {
     const { session, device } = principal;
     if (nowMs - session.lastSeenAtMs < LAST_SEEN_MS) return;
     this.#cache.set(token, { ...principal, session: { ...session, lastSeenAtMs: nowMs } });
-    // This is only a date in a list. Nobody waits for it, and failures show in the requests that write.
+    // Only a date in a list: nobody waits for it, and failures show in the requests that write.
     writer.run(() => sessions.noteSeen(session, device, nowMs)).catch(() => this.#cache.delete(token));
   }
 }

@@ -9,7 +9,7 @@ export function presentUser(user: User): { id: string; email: string; name: stri
   return { id: user.publicId, email: user.email, name: user.name };
 }
 
-/** The session of GET /api/auth/session; of an API key, what stands for one. */
+/** The session of GET /api/auth/session; for an API key, a record in its place. */
 export function presentSession({ session, device, key }: Principal, confirmedUntilMs: number | undefined) {
   if (key !== undefined) {
     return {
@@ -40,7 +40,7 @@ export function presentDeviceRef(device: DeviceRef): { id: string; name: string 
   return { id: device.publicId, name: device.name };
 }
 
-/** Response of signup, signin and refresh; these stand at the top level, not in `data`. */
+/** Response of signup, signin and refresh. Its fields are at the top level, not in `data`. */
 export function presentSignedIn(signedIn: SignedIn, tokenLifetimeMs: number) {
   return {
     success: true as const,

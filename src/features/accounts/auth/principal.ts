@@ -5,7 +5,7 @@ import type { Scope } from "./scopes.ts";
 /** A sign-in. */
 export interface Session {
   readonly publicId: string;
-  /** Public id of the session that the sign-in began with: a refresh passes it on. */
+  /** Public id of the session that the sign-in began with; a refresh keeps it. */
   readonly originId: string;
   readonly kind: "web" | "mobile" | "cli";
   readonly createdAtMs: number;
@@ -15,22 +15,22 @@ export interface Session {
   readonly clientAddress: string | null;
 }
 
-/** A registered device, as it asks. */
+/** A registered device, as the sender of a request. */
 export interface DeviceRef {
-  /** Key inside the database. */
+  /** Row id. */
   readonly id: number;
-  /** As the device chose it. */
+  /** Chosen by the device. */
   readonly publicId: string;
   readonly name: string;
 }
 
-/** A sign-in in the list of them. */
+/** A sign-in in the list of sessions. */
 export interface ListedSession extends Session {
-  /** The device that is signed in by it; there for kind `mobile` alone. */
+  /** The device that it signs in; only for the kind `mobile`. */
   readonly device: DeviceRef | undefined;
 }
 
-/** An API key, as it asks. */
+/** An API key, as the sender of a request. */
 export interface KeyRef {
   readonly publicId: string;
   /** The scopes of the key, within the role of its user. */
@@ -40,16 +40,16 @@ export interface KeyRef {
   readonly expiresAtMs: number | null;
 }
 
-/** A user who asks by one of their sessions. */
+/** A user who is signed in with a session. */
 export interface SessionPrincipal {
   readonly user: User;
   readonly session: Session;
-  /** The device that the session belongs to; there for every session of kind `mobile`, and for no other. */
+  /** The device of the session; set for every session of kind `mobile`, and for no other. */
   readonly device?: DeviceRef | undefined;
   readonly key?: undefined;
 }
 
-/** A user for whom a script asks, by an API key. */
+/** A user for whom a script sends requests with an API key. */
 export interface KeyPrincipal {
   readonly user: User;
   readonly key: KeyRef;
@@ -66,10 +66,7 @@ export type Principal = SessionPrincipal | KeyPrincipal;
  */
 export interface Uploader {
   readonly user: User;
-  /**
-   * Synchronous.
-   * @throws AppError where the sender may not write any more: signed out, disabled, demoted, key deleted
-   */
+  /** Synchronous. @throws AppError if the sender may no longer write: signed out, disabled, demoted, key deleted */
   readonly confirm: () => void;
 }
 
@@ -80,7 +77,8 @@ export interface ClientInfo {
 }
 
 /**
- * The session that asks, for what is never done by an API key: keys, sessions, passwords, the end of the account.
+ * The session of the request, for actions that no API key can do: keys, sessions, passwords, the deletion of the
+ * account.
  * @throws AppError scope
  */
 export function sessionOf(principal: Principal): Session {
@@ -88,7 +86,7 @@ export function sessionOf(principal: Principal): Session {
   throw notByKey();
 }
 
-/** The same with whose session it is. @throws AppError scope */
+/** The session of the request, with its user. @throws AppError scope */
 export function sessionPrincipalOf(principal: Principal): SessionPrincipal {
   if (principal.session !== undefined) return principal;
   throw notByKey();

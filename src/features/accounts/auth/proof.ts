@@ -21,7 +21,7 @@ export interface ProofServiceOptions {
   readonly auth: AuthService;
   readonly rateGate: Pick<RateGate, "guardPassword">;
   readonly hasPasskeys: (userId: number) => boolean;
-  /** Whether the account can be entered by the OpenID Connect provider of this server. */
+  /** Whether the provider of this server can sign in to the account. */
   readonly isLinked: (userId: number) => boolean;
   readonly hasSecondFactor: (userId: number) => boolean;
 }

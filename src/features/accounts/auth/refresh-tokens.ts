@@ -9,14 +9,14 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import { hashToken } from "./token-hash.ts";
 
-/** How long a device may stay away and still be signed in. */
+/** How long a device may be away without being signed out. */
 const REFRESH_LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
-/** How long a lost response may be asked for again. */
+/** How long a lost response can be requested again. */
 const LOST_RESPONSE_MS = 30_000;
 
 /**
- * Used tokens of one device that are remembered, so that their return is noticed. Years for a phone that refreshes once
- * in a while; and a device that does so in a loop fills no table.
+ * Most used tokens of one device that are stored, so that a reuse is noticed. They cover years for a phone that
+ * refreshes now and then, and a device that refreshes in a loop can't fill the table.
  */
 const REMEMBERED_MAX = 1_000;
 
@@ -28,9 +28,9 @@ export interface RefreshTokenOwner {
 
 /** The result of exchanging a token. */
 export type Exchange =
-  /** Here is the next. `lostSessionId`: the session that was given along with the one that got lost, to be ended. */
+  /** The next token. `lostSessionId`: the session issued with the lost token, to be ended. */
   | { readonly outcome: "exchanged"; readonly token: string; readonly lostSessionId: string | undefined }
-  /** `reused`: it came a second time, and everything of the device must end. The others change nothing. */
+  /** `reused`: it came a second time, and all sessions and tokens of the device must end. The others change nothing. */
   | { readonly outcome: "unknown" | "expired" | "replaced" | "reused" };
 
 interface Row {
@@ -45,7 +45,7 @@ interface Row {
 const COLUMNS = `id, device_id AS deviceId, session_id AS sessionId, expires_at AS expiresAtMs, used_at AS usedAtMs,
   successor_id AS successorId`;
 
-/** The rows of `refresh_tokens`. What writes is synchronous and belongs inside a transaction. */
+/** The rows of `refresh_tokens`. Call the methods that write inside a transaction. */
 export class RefreshTokens {
   readonly #clock: Clock;
   readonly #statements: ReturnType<typeof statements>;
@@ -60,12 +60,12 @@ export class RefreshTokens {
     return this.#statements.byHash.get(hashToken(token)) ?? undefined;
   }
 
-  /** A first token for a device that has none. @param sessionId public id of the session that is given along with it */
+  /** A first token for a device without tokens. @param sessionId public id of the session that is issued with it */
   issue(deviceId: number, sessionId: string): string {
     return this.#insert(deviceId, sessionId).token;
   }
 
-  /** Exchanges a token for the next. @param sessionId public id of the session that is given along with the next one */
+  /** Exchanges a token for the next. @param sessionId public id of the session that is issued with the next one */
   exchange(token: string, sessionId: string): Exchange {
     const row = this.#statements.byHash.get(hashToken(token));
     if (row === null) return { outcome: "unknown" };
@@ -90,7 +90,7 @@ export class RefreshTokens {
     return { outcome: "exchanged", token: next.token, lostSessionId: successor.sessionId };
   }
 
-  /** Notes that a session took the place of another that was given along with a token. */
+  /** Records that a session replaces another one that was issued with a token. */
   moveSession(deviceId: number, sessionId: string, newSessionId: string): void {
     this.#statements.moveSession.run(deviceId, sessionId, newSessionId);
   }
@@ -100,7 +100,7 @@ export class RefreshTokens {
     this.#statements.endOfDevice.run(deviceId);
   }
 
-  /** Ends all tokens of a user's devices, but for one device where given. */
+  /** Ends all tokens of a user's devices, except those of one device if given. */
   endOfUser(userId: number, exceptDeviceId: number | undefined): void {
     this.#statements.endOfUser.run(userId, exceptDeviceId ?? -1);
   }

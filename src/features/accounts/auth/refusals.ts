@@ -6,12 +6,12 @@ export function badCredentials(): AppError {
   return new AppError("bad_credentials", "The email or password is wrong. Check both and try again.");
 }
 
-/** For those alone who proved that the account is theirs. */
+/** Only for callers who proved that the account is theirs. */
 export function accountDisabled(): AppError {
   return new AppError("account_disabled", "This account is disabled. Ask your administrator to enable it.");
 }
 
-/** The token was good once. */
+/** The token was valid earlier. */
 export function expiredToken(): AppError {
   return new AppError("expired_token", "The access token has expired. Sign in again.");
 }
@@ -22,8 +22,8 @@ export function revokedToken(): AppError {
 }
 
 /**
- * The account has a second factor, and the request says nothing of it.
- * @param methods what the account can answer with
+ * The account has a second factor, and the request contains none.
+ * @param methods the methods that the account accepts
  */
 export function secondFactorRequired(methods: readonly string[]): AppError {
   return new AppError(
@@ -34,13 +34,13 @@ export function secondFactorRequired(methods: readonly string[]): AppError {
   );
 }
 
-/** A way to show that the owner of an account asks. */
+/** A way to prove that the owner of an account makes a request. */
 export type ProofMethod = "password" | "passkey" | "provider";
 
 /**
  * The session alone is not enough for this.
- * @param methods how this account can confirm it; the first is the usual one
- * @param needsCode whether the password goes with a code
+ * @param methods the ways to confirm it; the usual one first
+ * @param needsCode whether the password requires a code
  */
 export function proofRequired(methods: readonly ProofMethod[], needsCode: boolean): AppError {
   return new AppError(
@@ -51,7 +51,7 @@ export function proofRequired(methods: readonly ProofMethod[], needsCode: boolea
   );
 }
 
-/** The one response to a wrong, an old and a used code. */
+/** The one response to a wrong, an expired and a used code. */
 export function invalidCode(): AppError {
   return new AppError(
     "invalid_code",

@@ -1,6 +1,6 @@
 /**
- * What an API key may do. Each route declares the scope that it needs of a key, so that it is open to keys only once
- * somebody has thought about it.
+ * What an API key may do. Each route declares the scope that it requires of a key, so that no route is open to keys by
+ * accident.
  */
 
 /** All scopes, for validation and help texts. */
@@ -9,11 +9,11 @@ export const SCOPES = ["files:read", "files:write", "shares", "profile", "admin"
 /** One of {@link SCOPES}. */
 export type Scope = (typeof SCOPES)[number];
 
-/** What a key may do where nothing was said. */
+/** The scopes of a key if none were given. */
 export const DEFAULT_SCOPES: readonly Scope[] = ["files:read", "files:write"];
 
 /**
- * What a route asks of a key: a scope; `any` for what every key may; `never` for what no key may; `device` for what is
- * for registered devices, where a key is no token at all.
+ * What a route requires of a key: a scope; `any` if every key may use it; `never` if no key may; `device` for
+ * registered devices, where a key is not valid.
  */
 export type ScopeRule = Scope | "any" | "never" | "device";

@@ -32,20 +32,20 @@ export interface AuthServiceOptions {
   readonly passwords: PasswordHasher;
   readonly tokens: TokenSigner;
   readonly secondFactors: SecondFactors;
-  /** How long an access token opens anything. */
+  /** How long an access token is valid. */
   readonly tokenLifetimeMs: number;
   readonly signup: "open" | "invite" | "closed";
   readonly defaultPlan: PlanName;
 }
 
-/** A signed-in token and whose it is. */
+/** A new token and its user. */
 export interface SignedIn {
   readonly user: User;
   readonly token: string;
   readonly expiresAtMs: number;
 }
 
-/** Somebody who has just given the right password, and the hash that it was checked against. */
+/** A user who has just given the right password, and the hash that it was checked against. */
 export interface CheckedUser {
   readonly user: User;
   readonly passwordHash: string;
@@ -75,7 +75,7 @@ export class AuthService {
     options.users.onChange(() => this.dropCaches());
   }
 
-  /** Forgets who tokens belong to: something about accounts or sessions changed, here or in another process. */
+  /** Drops the cached owners of tokens: something about accounts or sessions changed, here or in another process. */
   dropCaches(): void {
     this.#identities.dropCache();
   }
@@ -86,10 +86,10 @@ export class AuthService {
   }
 
   /**
-   * The user as they are now whose request was begun earlier. A token that expired since then still counts while nobody
-   * has ended the sign-in, and one that was refreshed counts as its successor does. Synchronous and uncached: may be
-   * called inside a transaction.
-   * @throws AppError revoked_token where the sign-in has ended, or the account is disabled or gone
+   * The current state of the user whose request began earlier. A token that expired since then still counts until the
+   * sign-in ends, and a refreshed token counts like its successor. Synchronous and uncached: may be called inside a
+   * transaction.
+   * @throws AppError revoked_token if the sign-in has ended, or the account is disabled or deleted
    */
   confirmSignedIn({ user, session }: SessionPrincipal): User {
     const present = this.#options.users.findById(user.id);
@@ -99,7 +99,7 @@ export class AuthService {
   }
 
   /**
-   * Creates an account, as far as the configuration allows, and signs it in.
+   * Creates an account, if the configuration allows it, and signs it in.
    * @throws AppError signup_closed | invalid_field | email_taken | overloaded
    */
   async signUp(
@@ -109,7 +109,7 @@ export class AuthService {
     const { signup, users, defaultPlan } = this.#options;
     if (signup === "closed")
       throw signupClosed("You can't create an account on this server. Ask your administrator for one.");
-    // Where anybody may sign up, an unknown invitation is ignored. A used or expired one is an error.
+    // If anyone may sign up, an unknown invitation is ignored. A used or expired one is an error.
     const isInvited = signup === "invite" || this.#signupTokens.isInvite(input.invite);
     const invite = isInvited ? this.#signupTokens.find(input.invite, "invite") : undefined;
     if (invite?.emailKey && invite.emailKey !== emailKey(input.email)) {
@@ -122,7 +122,7 @@ export class AuthService {
         ...(input.name !== undefined && { name: input.name }),
         role: invite?.role ?? "user",
         plan: invite?.plan ?? defaultPlan,
-        // The administrator who invites names the address.
+        // The inviting administrator has named the address.
         isEmailConfirmed: typeof invite?.emailKey === "string",
       },
       invite && ((tx, userId) => this.#signupTokens.use(tx, invite.id, userId)),
@@ -132,7 +132,7 @@ export class AuthService {
 
   /**
    * Checks the password of an enabled account. Unknown accounts and wrong passwords take the same time and give the
-   * same error. Only the right password learns that an account is disabled.
+   * same error. That an account is disabled is revealed only with the right password.
    * @throws AppError bad_credentials | account_disabled | overloaded
    */
   async checkPassword(email: string, password: string): Promise<CheckedUser> {
@@ -144,8 +144,8 @@ export class AuthService {
   }
 
   /**
-   * Checks everything that a sign-in needs: the password and, if the account has one, the second factor. The code is
-   * used up in any case. Only the right password learns that a code is needed.
+   * Checks the password and, if the account has one, the second factor. The code is used up in any case. That a code is
+   * needed is revealed only with the right password.
    * @throws AppError bad_credentials | account_disabled | overloaded | second_factor_required | invalid_code
    */
   async checkCredentials(email: string, password: string, code: string | undefined): Promise<CheckedUser> {
@@ -159,7 +159,7 @@ export class AuthService {
   }
 
   /**
-   * The user as of the caller's transaction. A password that was replaced during its check has no effect.
+   * The user in the state of the caller's transaction. A password that was replaced during its check is rejected.
    * @throws AppError bad_credentials | account_disabled
    */
   confirmPassword(_tx: Transaction, { user, passwordHash }: CheckedUser): User {
@@ -175,7 +175,7 @@ export class AuthService {
   }
 
   /**
-   * The same for a sign-in: nobody begins a session without the second factor that the account asks for by now.
+   * Like {@link confirm}, for a sign-in: rejects it if the account has got a second factor in the meantime.
    * @throws AppError bad_credentials | account_disabled | second_factor_required
    */
   confirm(tx: Transaction, checked: CheckedUser): User {
@@ -186,18 +186,19 @@ export class AuthService {
   }
 
   /**
-   * Signs a user in whose credentials have just been checked. Durable when this returns.
-   * @throws AppError bad_credentials | account_disabled | second_factor_required where that changed during the check
+   * Signs in a user whose credentials have just been checked. Durable when this returns.
+   * @throws AppError bad_credentials | account_disabled | second_factor_required if that changed during the check
    */
   async signIn(checked: CheckedUser, client: ClientInfo): Promise<SignedIn> {
     return this.#beginSession(checked.user, client, (tx) => this.confirm(tx, checked));
   }
 
   /**
-   * Signs a user in who proved otherwise who they are: by a passkey, to another service that vouches for them, or
-   * because they have made the account just now. No password and no second factor is asked. Durable when this returns.
-   * @param within runs in the same transaction, before the session begins: for what proves it (a counter, a used ticket)
-   * @throws AppError bad_credentials where the account is gone | account_disabled; what `within` throws
+   * Signs in a user who was authenticated in another way: with a passkey, by a provider, or by creating the account.
+   * Requires no password and no second factor. Durable when this returns.
+   * @param within runs in the same transaction, before the session begins: records the authentication (a counter, a
+   *   used ticket)
+   * @throws AppError bad_credentials if the account was deleted | account_disabled; what `within` throws
    */
   async signInConfirmed(user: User, client: ClientInfo, within?: (tx: Transaction) => void): Promise<SignedIn> {
     return this.#beginSession(user, client, (tx) => {
@@ -210,7 +211,7 @@ export class AuthService {
   }
 
   /**
-   * Lets a session count as confirmed from now on, for {@link CONFIRMED_MS}, in the caller's transaction. It ends with
+   * Confirms a session for {@link CONFIRMED_MS} from now on, in the caller's transaction. The confirmation ends with
    * the session, and with a new password or second factor.
    * @returns until when
    */
@@ -220,25 +221,25 @@ export class AuthService {
     return untilMs;
   }
 
-  /** Until when a session counts as confirmed, where it does now. */
+  /** Until when a session is confirmed; undefined if it is not. */
   confirmedUntil({ publicId }: Session): number | undefined {
     const untilMs = this.#sessions.find(publicId)?.confirmedUntilMs ?? 0;
     const leftMs = untilMs - this.#options.clock.nowMs();
-    // A clock that was set back must not make it longer.
+    // A clock that was set back must not extend it.
     return leftMs > 0 && leftMs <= CONFIRMED_MS ? untilMs : undefined;
   }
 
-  /** A session that has not been ended; it may have expired. */
+  /** A session that has not ended; it may have expired. */
   findSession(publicId: string): Session | undefined {
     return this.#sessions.find(publicId)?.session;
   }
 
-  /** No session of this user counts as confirmed any longer. In the caller's transaction. */
+  /** Ends the confirmations of all sessions of this user. In the caller's transaction. */
   endConfirmations(_tx: Transaction, userId: number): void {
     this.#sessions.endConfirmations(userId);
   }
 
-  /** A session for a device of this user, to be begun by {@link signInDevice} or {@link refreshDevice}. */
+  /** A new session for a device of this user, which {@link signInDevice} or {@link refreshDevice} begins. */
   async prepareDeviceSession(user: User, client: ClientInfo): Promise<PreparedSession> {
     return this.#sessions.prepare(user, "mobile", client);
   }
@@ -254,8 +255,8 @@ export class AuthService {
   }
 
   /**
-   * Exchanges a device's refresh token and begins the session, in the caller's transaction. A token that comes a second
-   * time ends everything of the device; every other rejection changes nothing.
+   * Exchanges a device's refresh token and begins the session, in the caller's transaction. A reused token ends all
+   * sessions and tokens of the device. Any other rejection changes nothing.
    */
   refreshDevice(tx: Transaction, deviceId: number, refreshToken: string, prepared: PreparedSession): Exchange {
     return this.#devices.refresh(tx, deviceId, refreshToken, prepared);
@@ -266,17 +267,17 @@ export class AuthService {
     this.#devices.end(tx, deviceId);
   }
 
-  /** A token for scripts, as `larder user token` gives it. @param kind where it is shown in the list of sessions */
+  /** A token for scripts, for `larder user token`. @param kind shown in the list of sessions */
   async issueToken(user: User, kind: Session["kind"]): Promise<{ token: string; expiresAtMs: number }> {
     return this.#startSession(user, kind);
   }
 
-  /** A new session in place of this one, whose token is dead at once. A device's stays the device's. */
+  /** A new session in place of this one, whose token ends immediately. The new session belongs to the same device. */
   async refresh(principal: SessionPrincipal, client: ClientInfo): Promise<SignedIn> {
     const { session, user, device } = principal;
     const prepared = await this.#sessions.prepare(user, session.kind, client);
     await this.#options.writer.run((tx) => {
-      // Two refreshes of one token at the same time: only one of them may live on.
+      // If the same token is refreshed twice at the same time, only one of the two new ones remains valid.
       if (!this.#sessions.end(tx, session.publicId)) throw revokedToken();
       this.#sessions.begin(prepared, device?.id, session.originId);
       if (device !== undefined) {
@@ -286,10 +287,7 @@ export class AuthService {
     return { user, token: prepared.token, expiresAtMs: prepared.row.expiresAt };
   }
 
-  /**
-   * Ends this session, or all of the user's. A device is signed in as a whole: with one of its sessions end all of
-   * them, and its refresh tokens.
-   */
+  /** Ends this session, or all of the user's. For a device, ends all its sessions and refresh tokens. */
   async signOut(principal: SessionPrincipal, everywhere: boolean): Promise<void> {
     const { user, session, device } = principal;
     await this.#options.writer.run((tx) => {
@@ -300,8 +298,8 @@ export class AuthService {
   }
 
   /**
-   * Ends all sessions of a user, and the refresh tokens of all devices, also of those that are away; but, where given,
-   * for one session and its device's refresh tokens. API keys stay. In the caller's transaction.
+   * Ends all sessions of a user and the refresh tokens of all devices, except one session and the refresh tokens of its
+   * device if given. API keys stay. In the caller's transaction.
    */
   endSessions(tx: Transaction, userId: number, except?: Session): void {
     const staying = except && this.#sessions.find(except.publicId);
@@ -310,9 +308,9 @@ export class AuthService {
   }
 
   /**
-   * Ends one session of a user; a device's with everything that the device is signed in by.
+   * Ends one session of a user; for a device, also everything else that signs it in.
    * @param check runs first in the same transaction; what it throws undoes it
-   * @throws AppError not_found for unknown ones and for those of others
+   * @throws AppError not_found for unknown sessions and those of others
    */
   async endSession(userId: number, publicId: string, check?: (tx: Transaction) => unknown): Promise<void> {
     await this.#options.writer.run((tx) => {
@@ -327,7 +325,7 @@ export class AuthService {
   }
 
   /**
-   * The sessions of a user, newest first. A device is listed once: by the caller's session, otherwise by its newest
+   * The sessions of a user, newest first. A device is listed once: with the caller's session, otherwise with its newest
    * one. It stays listed while its refresh token is valid, so that a lost phone can be signed out after its access
    * token has expired.
    */
@@ -336,22 +334,23 @@ export class AuthService {
   }
 
   /**
-   * Removes sessions and refresh tokens that have expired, so many of each at most; but not the session by which a
-   * device is listed that may come back. Indexes sessions_expiry, refresh_tokens_expiry. @returns how many
+   * Removes at most `limit` expired sessions and as many expired refresh tokens. Keeps the session that lists a device
+   * with a valid refresh token. Indexes sessions_expiry, refresh_tokens_expiry.
+   * @returns how many
    */
   async sweepSessions(limit: number): Promise<number> {
     return this.#options.writer.run(() => this.#refreshTokens.sweep(limit) + this.#sessions.sweep(limit));
   }
 
   /**
-   * A new one-time token for the set-up page, valid for a day; earlier ones die.
-   * @returns undefined where there is an administrator already
+   * A new one-time token for the setup page, valid for a day. Earlier ones end.
+   * @returns undefined if there is an administrator already
    */
   async newSetupToken(): Promise<string | undefined> {
     return this.#options.users.hasAdministrator() ? undefined : this.#signupTokens.newSetupToken();
   }
 
-  /** Whether this token opens the set-up page now: until there is an administrator, also where other accounts exist. */
+  /** Whether this token opens the setup page now: until there is an administrator, even if other accounts exist. */
   isSetupToken(token: string): boolean {
     if (this.#options.users.hasAdministrator()) return false;
     try {
@@ -362,14 +361,14 @@ export class AuthService {
     }
   }
 
-  /** Makes the first administrator. @throws AppError signup_closed | invalid_field | email_taken | overloaded */
+  /** Creates the first administrator. @throws AppError signup_closed | invalid_field | email_taken | overloaded */
   async setUp(token: string, input: { email: string; password: string; name?: string }, plan: PlanName): Promise<User> {
     const { users } = this.#options;
     const { id } = this.#signupTokens.find(token, "setup");
     return users.add(
       { ...input, role: "admin", plan, isEmailConfirmed: true },
       (tx, userId) => this.#signupTokens.use(tx, id, userId),
-      // Another administrator may have been made while the password was hashed.
+      // Another administrator may have been created while the password was hashed.
       () => {
         if (users.hasAdministrator())
           throw signupClosed("This server already has an administrator. Sign in to that account.");
@@ -384,7 +383,7 @@ export class AuthService {
     return { user, token: prepared.token, expiresAtMs: prepared.row.expiresAt };
   }
 
-  /** The same for whom `confirm` lets in: in the same transaction. */
+  /** Begins a session for the user that `confirm` returns in the same transaction. */
   async #beginSession(user: User, client: ClientInfo, confirm: (tx: Transaction) => User): Promise<SignedIn> {
     const prepared = await this.#sessions.prepare(user, "web", client);
     const present = await this.#options.writer.run((tx) => {

@@ -14,22 +14,22 @@ export interface SessionsOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly tokens: TokenSigner;
-  /** How long an access token opens anything; a device's lasts for {@link DEVICE_TOKEN_LIFETIME_MS}. */
+  /** How long an access token is valid; that of a device for {@link DEVICE_TOKEN_LIFETIME_MS}. */
   readonly tokenLifetimeMs: number;
   /** Called after each commit that ended sessions. */
   readonly onEnded: () => void;
 }
 
 /**
- * A session that is not begun yet, and the token that will name it. Signing takes a moment, which no transaction may
- * wait.
+ * A session that has not begun yet, and the token that will name it. Signing takes time, and must not happen inside a
+ * transaction.
  */
 export interface PreparedSession {
   readonly token: string;
   readonly row: Omit<typeof sessions.$inferInsert, "id" | "deviceId" | "originId">;
 }
 
-/** A session with whose it is, as its row says. */
+/** A session and its user, as in its row. */
 export interface StoredSession {
   readonly userId: number;
   /** Row id of its device. */
@@ -38,13 +38,13 @@ export interface StoredSession {
   readonly confirmedUntilMs: number | null;
 }
 
-/** How long a device's access token opens anything. */
+/** How long a device's access token is valid. */
 export const DEVICE_TOKEN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Expired sessions stay this long: a request that was begun with a valid token may still send its bytes. */
+/** How long expired sessions are stored: a request that began with a valid token may still send its bytes. */
 const EXPIRED_RETENTION_MS = 24 * 60 * 60 * 1000;
 
-/** The rows of `sessions`. What writes is synchronous and belongs inside a transaction. */
+/** The rows of `sessions`. Call the methods that write inside a transaction. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #byPublicId;
@@ -71,7 +71,7 @@ export class Sessions {
     );
   }
 
-  /** A new session and its token; a device's lasts longer. */
+  /** A new session and its token; that of a device is valid longer. */
   async prepare(user: User, kind: Session["kind"], client: ClientInfo | undefined): Promise<PreparedSession> {
     const row = this.#newRow(user, kind, client);
     const claims = { sub: user.publicId, sid: row.publicId, exp: row.expiresAt / 1000 };
@@ -79,9 +79,9 @@ export class Sessions {
   }
 
   /**
-   * From here on its token opens what the session may.
-   * @param deviceId row id of its device, where it has one
-   * @param originId the sign-in that it continues; a new one where absent
+   * Begins a session: its token is valid from now on.
+   * @param deviceId row id of its device, if it has one
+   * @param originId the sign-in that it continues; a new one if absent
    */
   begin({ row }: PreparedSession, deviceId: number | null = null, originId: string | null = null): void {
     this.#options.db.orm
@@ -90,17 +90,17 @@ export class Sessions {
       .run();
   }
 
-  /** Whether a sign-in is still open through any of its tokens, expired ones included. */
+  /** Whether a sign-in is still open through any of its tokens, including expired ones. */
   isSignedIn(userId: number, originId: string): boolean {
     return this.#ofSignIn.get(userId, originId) !== null;
   }
 
-  /** The sign-in of a device, which all its sessions belong to; null where it has none. @param deviceId row id */
+  /** The sign-in of a device, to which all its sessions belong; null if it has none. @param deviceId row id */
   findOriginOfDevice(deviceId: number): string | null {
     return this.#originOfDevice.get(deviceId)?.originId ?? null;
   }
 
-  /** A session that has not been ended; it may have expired. */
+  /** A session that has not ended; it may have expired. */
   find(publicId: string): StoredSession | undefined {
     const row = this.#byPublicId.get({ publicId });
     if (row === undefined) return undefined;
@@ -108,29 +108,29 @@ export class Sessions {
     return { userId, deviceId, session: toSession(row), confirmedUntilMs: confirmedUntil };
   }
 
-  /** Notes until when a session counts as confirmed. */
+  /** Records until when a session is confirmed. */
   confirm(publicId: string, untilMs: number): void {
     const { orm } = this.#options.db;
     orm.update(sessions).set({ confirmedUntil: untilMs }).where(eq(sessions.publicId, publicId)).run();
   }
 
-  /** No session of this user counts as confirmed any longer. Index sessions_user. */
+  /** Ends the confirmations of all sessions of this user. Index sessions_user. */
   endConfirmations(userId: number): void {
     this.#options.db.orm.update(sessions).set({ confirmedUntil: null }).where(eq(sessions.userId, userId)).run();
   }
 
-  /** Ends one session. By its public id: row ids are given again. @returns whether it was there */
+  /** Ends one session. By its public id, because row ids are reused. @returns whether it existed */
   end(tx: Transaction, publicId: string): boolean {
     return this.#end(tx, eq(sessions.publicId, publicId)) > 0;
   }
 
-  /** Ends the sessions of a user, but for one where given. */
+  /** Ends the sessions of a user, except one if given. */
   endOfUser(tx: Transaction, userId: number, except: Session | undefined): void {
     const ofUser = eq(sessions.userId, userId);
     this.#end(tx, except === undefined ? ofUser : and(ofUser, ne(sessions.publicId, except.publicId)));
   }
 
-  /** Ends the sessions of a device, but for the newest so many. @param deviceId row id */
+  /** Ends the sessions of a device, except the newest ones. @param deviceId row id */
   endOfDevice(tx: Transaction, deviceId: number, keep = 0): void {
     const ofDevice = eq(sessions.deviceId, deviceId);
     if (keep === 0) {
@@ -146,7 +146,7 @@ export class Sessions {
     this.#end(tx, and(ofDevice, notInArray(sessions.id, newest)));
   }
 
-  /** Notes when a session, and its device, were last seen. */
+  /** Records when a session, and its device, were last seen. */
   noteSeen(session: Session, device: DeviceRef | undefined, nowMs: number): void {
     const { orm } = this.#options.db;
     orm.update(sessions).set({ lastSeenAt: nowMs }).where(eq(sessions.publicId, session.publicId)).run();
@@ -184,8 +184,9 @@ export class Sessions {
   }
 
   /**
-   * Removes sessions that expired a day ago, so many at most; but not the one by which a device is listed that may come
-   * back. Index sessions_expiry. @returns how many
+   * Removes at most `limit` sessions that expired a day ago. Keeps the session that lists a device with a valid refresh
+   * token. Index sessions_expiry.
+   * @returns how many
    */
   sweep(limit: number): number {
     const { db, clock } = this.#options;
@@ -236,7 +237,7 @@ function toSession(row: typeof sessions.$inferSelect): Session {
   };
 }
 
-/** Joins to a session the refresh token that was given along with it, where that may still be exchanged. */
+/** Joins to a session the refresh token that was issued with it, if that can still be exchanged. */
 function isRefreshable() {
   return and(
     eq(refreshTokens.deviceId, sessions.deviceId),

@@ -1,4 +1,6 @@
-/** Proofs that let somebody make an account, each used once: the set-up address of the first start, and invitations. */
+/**
+ * Tokens that allow somebody to create an account, each valid once: the setup link of the first start, and invitations.
+ */
 import { eq } from "drizzle-orm";
 import type { Db } from "../../../db/open.ts";
 import { invites } from "../../../db/schema/users.ts";
@@ -19,10 +21,10 @@ export interface SignupTokensOptions {
 /** The rights that a sign-up token gives. */
 export interface Admission {
   readonly id: number;
-  /** The folded email that it is for; null for anybody's. */
+  /** The folded email that it is bound to; null for any. */
   readonly emailKey: string | null;
   readonly role: Role;
-  /** Null for the default one. */
+  /** Null for the default plan. */
   readonly plan: PlanName | null;
 }
 
@@ -35,7 +37,7 @@ export class SignupTokens {
     this.#options = options;
   }
 
-  /** A new one-time token for the set-up page, valid for a day; earlier ones die. Durable when this returns. */
+  /** A new one-time token for the setup page, valid for a day. Earlier ones end. Durable when this returns. */
   async newSetupToken(): Promise<string> {
     const { db, writer, clock } = this.#options;
     const token = newSecretToken();
@@ -57,7 +59,7 @@ export class SignupTokens {
     return token;
   }
 
-  /** Whether a token is that of an invitation, good or not any longer. */
+  /** Whether a token is that of an invitation, valid or not. */
   isInvite(token: string | undefined): boolean {
     if (token === undefined) return false;
     const { orm } = this.#options.db;
@@ -85,7 +87,7 @@ export class SignupTokens {
     return row;
   }
 
-  /** Uses a proof up, in the transaction that makes the account with this row id. @throws AppError signup_closed */
+  /** Uses up a token, in the transaction that creates the account with this row id. @throws AppError signup_closed */
   use(_tx: Transaction, id: number, userId: number): void {
     const { db, clock } = this.#options;
     const used = db.sqlite
@@ -95,7 +97,7 @@ export class SignupTokens {
   }
 }
 
-/** Nobody makes an account this way. */
+/** Nobody can create an account with this token. */
 export function signupClosed(message: string): AppError {
   return new AppError("signup_closed", message);
 }

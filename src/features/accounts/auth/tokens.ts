@@ -1,12 +1,12 @@
 /**
- * Access tokens: JWT, HS256, by the plugin @elysiajs/jwt; nobody else signs or reads one. A token only names a session;
- * what it opens is what the session's row says at the time.
+ * Access tokens: JWT, HS256, by the plugin @elysiajs/jwt. Only this file signs and reads them. A token only names a
+ * session; the row of the session decides what it gives access to.
  */
 import { jwt } from "@elysiajs/jwt";
 import { Elysia } from "elysia";
 import { decodeProtectedHeader } from "jose";
 
-/** The key that signs. `kid` is in every token's header, so that a token of a replaced key is known as such. */
+/** The signing key. `kid` is in the header of every token, so that a token of a replaced key is recognized. */
 export interface SigningKey {
   readonly kid: string;
   readonly secret: Uint8Array;
@@ -21,7 +21,10 @@ export interface TokenClaims {
   readonly exp: number;
 }
 
-/** A signature in its one spelling: of the last letter's six bits two mean nothing, and a decoder would take any. */
+/**
+ * Accepts a signature in only one spelling: two bits of its last letter are unused, and a decoder would accept any
+ * value.
+ */
 const SIGNATURE = /\.[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
 /** Signs and reads access tokens. */
@@ -57,7 +60,7 @@ export class TokenSigner {
       const header = decodeProtectedHeader(token);
       return header.kid === this.#kid && header.alg === "HS256";
     } catch {
-      return false; // not a JWT at all: the response is the same as for a foreign one
+      return false; // not a JWT at all: the same response as for a foreign one
     }
   }
 }

@@ -1,7 +1,7 @@
-/** SQL of the links by which email addresses are confirmed. */
+/** SQL of the links that confirm email addresses. */
 import type { Database } from "bun:sqlite";
 
-/** A link as it is stored. */
+/** A link as stored. */
 export interface LinkRow {
   readonly userId: number;
   /** The address that it was sent to, folded. */
@@ -9,7 +9,7 @@ export interface LinkRow {
   readonly expiresAt: number;
 }
 
-/** The statements, prepared once. */
+/** The prepared statements. */
 export function confirmationQueries(sqlite: Database) {
   return {
     add: sqlite.prepare<void, [Uint8Array, number, string, number, number]>(
@@ -29,7 +29,7 @@ export function confirmationQueries(sqlite: Database) {
       `SELECT created_at AS createdAt FROM email_confirmations WHERE email_key = ?1 AND created_at > ?2
        ORDER BY created_at DESC`,
     ),
-    /** They open nothing any longer. The rows stay, because the mails of the last hour are counted by them. */
+    /** Invalidates links. The rows stay, because the limit of mails per hour counts them. */
     end: sqlite.prepare<void, [number, number]>(
       "UPDATE email_confirmations SET expires_at = min(expires_at, ?2) WHERE user_id = ?1",
     ),

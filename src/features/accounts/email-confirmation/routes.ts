@@ -68,7 +68,7 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
           const sent = await confirmations.send(user);
           return ok({ email: user.email, emailVerified: user.isEmailUnconfirmed !== true, sent });
         } catch (error) {
-          // The limit of these mails is what rejects, and what the headers show.
+          // The limit of these mails rejects, and the headers show it.
           if (error instanceof RateLimitedError)
             Object.assign(set.headers, rateLimitHeaders(error.limitResult, clock.nowMs()));
           throw error;

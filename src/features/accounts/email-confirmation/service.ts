@@ -1,6 +1,6 @@
 /**
- * Confirmation of email addresses by a link in a mail. With the setting mail.verify, an account whose address is not
- * confirmed uses its own files, and neither shares nor receives what waits for its address.
+ * Confirms email addresses with a link in a mail. With the setting mail.verify, an account with an unconfirmed address
+ * can use its own files, but neither share files nor open shares for its address.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -26,14 +26,14 @@ export interface EmailConfirmationOptions {
   readonly log: Log;
   readonly users: UserService;
   readonly mail: MailService;
-  /** Address of this server, which links begin with; null where no mail is sent. */
+  /** Address of this server, for links; null if no mail is sent. */
   readonly publicUrl: string | null;
 }
 
 const HOUR_MS = 60 * 60_000;
-/** How long a link works. */
+/** How long a link is valid. */
 const LIFETIME_MS = 24 * HOUR_MS;
-/** In one hour: for an account, and to an address over all accounts, so that nobody's mailbox is filled. */
+/** Mails per hour: for an account, and to an address from all accounts, so that nobody can flood a mailbox. */
 const MAILS_MAX = 3;
 
 export class EmailConfirmation {
@@ -45,21 +45,21 @@ export class EmailConfirmation {
     this.#queries = confirmationQueries(options.sqlite);
   }
 
-  /** Sends the first link to an address that waits for its confirmation, in the transaction that stores the address. */
+  /** Sends the first link to an unconfirmed address, in the transaction that stores the address. */
   addressGiven(tx: Transaction, { accountId }: EventOf<"user.email_unconfirmed">): void {
     const { mail, users, log } = this.#options;
     const user = users.findById(accountId);
     if (user === undefined || !mail.isConfigured) return;
-    // Links to a former address confirm nothing any longer.
+    // Links to a former address are no longer valid.
     mail.drop(tx, accountId, "email-confirmation");
     if (this.#nextMailMs(user) === undefined) this.#mailLink(tx, user);
     else log.info("Confirmation email not sent; the limit of three per hour is reached.", { user: user.publicId });
   }
 
   /**
-   * Sends one more link to the address of an account; durable when this returns.
-   * @returns false where the address is confirmed already
-   * @throws AppError rate_limited above three mails an hour; invalid_request where the server sends no mail
+   * Sends another link to the address of an account; durable when this returns.
+   * @returns false if the address is already confirmed
+   * @throws AppError rate_limited above three mails an hour; invalid_request if the server sends no mail
    */
   async send(user: User): Promise<boolean> {
     const { writer, clock, mail } = this.#options;
@@ -75,7 +75,7 @@ export class EmailConfirmation {
     });
   }
 
-  /** The account whose address a link confirms now; undefined where it confirms nothing. */
+  /** The account whose address a link can confirm now; undefined for an invalid link. */
   find(token: string): User | undefined {
     const { users, clock } = this.#options;
     const row = this.#queries.byToken.get(hashToken(token));
@@ -86,7 +86,7 @@ export class EmailConfirmation {
   }
 
   /**
-   * Confirms the address that a link was sent to; the link is used up. Durable when this returns.
+   * Confirms the address that a link was sent to, and uses up the link. Durable when this returns.
    * @throws AppError invalid_token
    */
   async confirm(token: string): Promise<User> {
@@ -99,12 +99,12 @@ export class EmailConfirmation {
     });
   }
 
-  /** Removes links of more than a day ago, at most `limit`. In a transaction. @returns how many */
+  /** Deletes at most `limit` links that are more than a day old. In a transaction. @returns how many */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs() - LIFETIME_MS, limit).changes;
   }
 
-  /** When the next mail may be sent; undefined for now. */
+  /** When the next mail may be sent; undefined if now. */
   #nextMailMs({ id, email }: User): number | undefined {
     const sinceMs = this.#options.clock.nowMs() - HOUR_MS;
     const times = [this.#queries.sentFor.all(id, sinceMs), this.#queries.sentTo.all(emailKey(email), sinceMs)];

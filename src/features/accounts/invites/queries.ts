@@ -9,7 +9,7 @@ const INVITE = `SELECT i.public_id AS publicId, coalesce(i.email, i.email_key) A
 
 type Text = string | null;
 
-/** The statements about invitations; the set-up link's row is none of theirs. */
+/** The prepared statements about invitations. They exclude the row of the setup link. */
 export function inviteQueries(sqlite: Database) {
   return {
     insert: sqlite.prepare<void, [string, Uint8Array, Text, Text, string, Text, number, number, number | null]>(
@@ -18,7 +18,7 @@ export function inviteQueries(sqlite: Database) {
     ),
     /** Index invites_public. */
     byPublicId: sqlite.prepare<Invite, [string]>(`${INVITE} AND i.public_id = ?1`),
-    /** By the primary key, backwards; the job keeps the table small. */
+    /** By the primary key, backwards; a job keeps the table small. */
     page: sqlite.prepare<Invite, [number, number]>(`${INVITE} ORDER BY i.id DESC LIMIT ?1 OFFSET ?2`),
     count: sqlite.prepare<{ count: number }, []>("SELECT count(*) AS count FROM invites WHERE kind = 'invite'"),
     remove: sqlite.prepare<void, [string]>("DELETE FROM invites WHERE kind = 'invite' AND public_id = ?1"),

@@ -1,4 +1,4 @@
-/** /api/admin/invites, and the page where an invitation is used. */
+/** /api/admin/invites, and the page of an invitation. */
 import { parseDuration } from "../../../config/quantities.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
@@ -99,7 +99,7 @@ export function inviteRoutes(options: InviteRoutesOptions) {
     .use(invitePage(options));
 }
 
-/** The page of an invitation. The token stands in the query, which no log keeps. */
+/** The address of the page of an invitation. The token is in the query, which no log records. */
 export function inviteUrl(baseUrl: string, token: string): string {
   return `${baseUrl}/invite?token=${token}`;
 }
@@ -142,7 +142,7 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
           return show({ token, boundTo, email, name, problem: { field, message: error.message } }, status);
         }
         noteAudit(request, { userId: user.publicId, details: { invited: true } });
-        // Nobody is signed in by another site's form, to an account whose password that site knows.
+        // A form of another site must not sign anybody in to an account whose password that site knows.
         const isOurForm = isFromOurPage(request);
         const done = renderInviteDonePage(basePath, { email: user.email, isSignedIn: isOurForm });
         if (!isOurForm) return pageResponse(done, 201, HEADERS);
@@ -153,8 +153,9 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
 }
 
 /**
- * Whether a browser says that our own page sent this form. Where it says nothing of sites, which it leaves out without
- * TLS, a form of a page that sends no referrer has the origin `null`, and so may one of another site: that is a no.
+ * Whether the headers show that our own page sent this form. Without TLS, browsers leave out Fetch Metadata, and the
+ * origin is `null` because the page sends no referrer. A form of another site may look the same, so that case counts as
+ * no.
  */
 function isFromOurPage(request: Request): boolean {
   const site = request.headers.get("sec-fetch-site");

@@ -21,7 +21,7 @@ export interface InviteServiceOptions {
   readonly users: UserService;
   readonly mail: Pick<MailService, "send">;
   readonly defaultPlan: PlanName;
-  /** `closed` shuts the page too. */
+  /** `closed` closes the page too. */
   readonly signup: "open" | "invite" | "closed";
 }
 
@@ -31,7 +31,7 @@ const LIFETIME_MS_MAX = 365 * DAY_MS;
 /** How long the state of an invitation can be looked up. */
 const RETENTION_MS = 90 * DAY_MS;
 
-/** Invitations: each makes one account, of the role and the plan that it was made for. */
+/** Invitations: each creates one account, with its role and plan. */
 export class InviteService {
   readonly #options: InviteServiceOptions;
   readonly #queries: ReturnType<typeof inviteQueries>;
@@ -45,7 +45,7 @@ export class InviteService {
 
   /**
    * Creates an invitation; durable when this returns. An invitation for an address is sent there if mail is configured.
-   * @param linkOf the page's address for a token
+   * @param linkOf the address of the page for a token
    * @param within runs in the same transaction
    * @returns the token, which is shown only here
    * @throws AppError invalid_field | email_taken
@@ -107,12 +107,12 @@ export class InviteService {
     });
   }
 
-  /** Newest first; those of the last 90 days and those that are open. */
+  /** Open invitations and those of the last 90 days, newest first. */
   list(limit: number, offset: number): { invites: Invite[]; total: number } {
     return { invites: this.#queries.page.all(limit, offset), total: this.#queries.count.get()?.count ?? 0 };
   }
 
-  /** Takes an invitation back, or forgets a used one; durable when this returns. @throws AppError not_found */
+  /** Revokes an invitation, or deletes a used one; durable when this returns. @throws AppError not_found */
   async remove(publicId: string): Promise<void> {
     await this.#options.writer.run(() => {
       this.#get(publicId);
@@ -126,7 +126,7 @@ export class InviteService {
     return expiresAtMs <= this.#options.clock.nowMs() ? "expired" : "open";
   }
 
-  /** The folded address that a token is good for, or null for any; undefined where it opens nothing. */
+  /** The folded address that a token is bound to, or null for any; undefined for an invalid token. */
   addressOf(token: string): string | null | undefined {
     if (this.#options.signup === "closed") return undefined;
     try {
@@ -138,7 +138,7 @@ export class InviteService {
   }
 
   /**
-   * Makes the account that a token is for; durable when this returns.
+   * Creates the account for a token; durable when this returns.
    * @throws AppError signup_closed | invalid_field | email_taken | overloaded
    */
   async accept(token: string, input: { email: string; password: string; name?: string }): Promise<User> {
@@ -154,7 +154,7 @@ export class InviteService {
     );
   }
 
-  /** Forgets invitations that were over 90 days ago, at most `limit`. A transaction. @returns how many */
+  /** Deletes at most `limit` invitations that ended 90 days ago. A transaction. @returns how many */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs() - RETENTION_MS, limit).changes;
   }

@@ -3,10 +3,10 @@ import type { PlanName, Role } from "../users/types.ts";
 /** The state of an invitation. */
 export type InviteState = "open" | "used" | "expired";
 
-/** An invitation. Its token is kept nowhere but as a hash. */
+/** An invitation. Only the hash of its token is stored. */
 export interface Invite {
   readonly publicId: string;
-  /** The only address that it is good for; null for anybody's. */
+  /** The only address that can use it; null for any. */
   readonly email: string | null;
   readonly role: Role;
   /** Null for the default plan. */
@@ -14,7 +14,7 @@ export interface Invite {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly usedAtMs: number | null;
-  /** Emails, where the accounts are there still. `createdBy` is null for the command line too. */
+  /** Emails, if the accounts still exist. `createdBy` is null for the command line too. */
   readonly createdBy: string | null;
   readonly usedBy: string | null;
 }

@@ -1,8 +1,8 @@
 /**
- * Sends the mails that wait. It runs on its own: woken by the transactions that put mails down and by a timer for the
- * next that falls due; no request ever waits for it. A few at once, but one at a time to each recipient, so that their
- * order stays. While the server takes nothing at all, it is asked seldom, and by one mail after the other: one that it
- * can't stand holds the others up for no longer than its own attempt.
+ * Sends queued mails in the background. Transactions that queue mails wake it, and so does a timer for the next mail
+ * that is due. No request waits for it. It sends a few mails at a time, but one at a time to each recipient, so that
+ * their order is kept. While the server accepts nothing at all, it tries rarely and one mail at a time. A mail that the
+ * server can't handle delays the others by no more than its own attempt.
  */
 import type { Writer } from "../../../db/transaction.ts";
 import { DispatchLoop } from "../../../jobs/dispatch-loop.ts";
@@ -16,13 +16,13 @@ import type { MailOutcome, MailTransport, StoredMail } from "./types.ts";
 export interface MailDispatcherOptions {
   readonly outbox: MailOutbox;
   readonly writer: Writer;
-  /** Undefined where no mail is sent: what was put down earlier runs out. */
+  /** Undefined if no mail is sent: mails queued earlier expire. */
   readonly transport: MailTransport | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  /** Between attempts for one mail; default 1 minute, doubled up to an hour. */
+  /** Delay between attempts for one mail; default 1 minute, doubled up to an hour. */
   readonly backoff?: Backoff;
-  /** Between attempts while the server is away; default 5 seconds, doubled up to 5 minutes. */
+  /** Delay between attempts while the server is unavailable; default 5 seconds, doubled up to 5 minutes. */
   readonly pause?: Backoff;
 }
 
@@ -36,9 +36,9 @@ const STOP_MS_MAX = 5_000;
 export class MailDispatcher {
   readonly #options: MailDispatcherOptions;
   readonly #loop: DispatchLoop;
-  /** To whom a mail is in progress. */
+  /** Recipients with a mail in progress. */
   readonly #recipients = new Set<string>();
-  /** Attempts in a row that found no server. */
+  /** Consecutive attempts that did not reach the server. */
   #failures = 0;
   #pausedUntilMs = 0;
 
@@ -47,17 +47,17 @@ export class MailDispatcher {
     this.#loop = new DispatchLoop({ ...options, what: "emails", startDue: (nowMs) => this.#startDue(nowMs) });
   }
 
-  /** Begins to send. Before it, mails only gather. */
+  /** Starts sending. Before that, mails are only queued. */
   start(): void {
     if (this.#options.transport !== undefined) this.#loop.start();
   }
 
-  /** Something may be due: looks soon. Costs nothing when called often. */
+  /** Checks soon whether a mail is due. Cheap enough to be called often. */
   wake(): void {
     this.#loop.wake();
   }
 
-  /** Begins nothing more; what was not sent by then is sent after the next start. */
+  /** Starts no more mails. Unsent mails are sent after the next start. */
   close(): Promise<void> {
     return this.#loop.close();
   }
@@ -67,7 +67,7 @@ export class MailDispatcher {
     if (transport === undefined) return undefined;
     const pauseMs = this.#pausedUntilMs - nowMs;
     if (pauseMs > 0 && pauseMs <= PAUSE.maxMs) return this.#pausedUntilMs;
-    // The first after a pause goes alone.
+    // The first mail after a pause is sent alone.
     const parallelMax = this.#failures > 0 ? 1 : SIDE_BY_SIDE_MAX;
     for (const mail of outbox.due(nowMs, SIDE_BY_SIDE_MAX + this.#recipients.size)) {
       if (this.#recipients.size >= parallelMax) break;
@@ -107,7 +107,7 @@ export class MailDispatcher {
     }
     this.#failures++;
     this.#pausedUntilMs = nowMs + backoffMs(this.#failures, pause);
-    // Behind all others: next time it is another one's turn.
+    // To the end of the queue, so that another mail is next.
     return this.#pausedUntilMs;
   }
 
@@ -126,7 +126,7 @@ export class MailDispatcher {
   }
 }
 
-/** Never the recipient, the subject or the words: a log is read by others, and kept. */
+/** Never the recipient, the subject or the text: other people read logs, and they are archived. */
 function factsOf({ id, kind, attempts }: StoredMail) {
   return { mail: id, kind, attempts: attempts + 1 };
 }

@@ -1,8 +1,8 @@
-/** Letters that somebody asked for. */
+/** Mails that somebody requested. */
 import { quoteName, renderMail } from "./render-mail.ts";
 import type { MailMessage } from "./types.ts";
 
-/** The letter with the link by which a new password is set. */
+/** The mail with the link to set a new password. */
 export function resetMail(link: string, lifetimeMs: number): MailMessage {
   return renderMail({
     subject: "Reset your password",
@@ -15,7 +15,7 @@ export function resetMail(link: string, lifetimeMs: number): MailMessage {
   });
 }
 
-/** The letter with the link by which an email address is confirmed. */
+/** The mail with the link that confirms an email address. */
 export function confirmationMail(link: string): MailMessage {
   return renderMail({
     subject: "Confirm your email address",
@@ -29,9 +29,9 @@ export function confirmationMail(link: string): MailMessage {
 }
 
 /**
- * The letter with an invitation.
- * @param invite.link where it is taken up
- * @param invite.from who invites, where they are to be named
+ * The mail with an invitation.
+ * @param invite.link the page that accepts it
+ * @param invite.from the inviting person, if named
  */
 export function inviteMail(invite: { link: string; from?: string; expiresAtMs: number }): MailMessage {
   const invited = invite.from === undefined ? "You are invited" : `${quoteName(invite.from)} invited you`;

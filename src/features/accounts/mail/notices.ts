@@ -76,7 +76,7 @@ export class MailNotices {
     });
   }
 
-  /** To the owner of an account that fills up. */
+  /** To the owner of an account that is almost full. */
   storageWarning(tx: Transaction, { accountId, percentage }: EventOf<"storage.warning">): void {
     const isFull = percentage === 100;
     this.#send(tx, accountId, "storage-warning", {

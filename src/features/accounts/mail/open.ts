@@ -11,11 +11,11 @@ export interface MailParts
     Pick<MailNoticesOptions, "users"> {
   readonly db: Db;
   readonly smtp: ReturnType<typeof openSmtp>;
-  /** Address of this server, which links in mails begin with; null where no mail is sent. */
+  /** Address of this server, for links in mails; null if no mail is sent. */
   readonly publicUrl: string | null;
 }
 
-/** Builds the parts of the feature over one outbox. Nothing is sent before the dispatcher is started. */
+/** Builds the parts of the feature over one outbox. Sends nothing until the dispatcher is started. */
 export function openMail(parts: MailParts) {
   const outbox = new MailOutbox(parts.db.sqlite);
   const mailDispatcher = new MailDispatcher({ ...parts, outbox, transport: parts.smtp });

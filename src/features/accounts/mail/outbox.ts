@@ -1,8 +1,8 @@
-/** SQL of the mails on their way out. */
+/** SQL of the queued mails. */
 import type { Database } from "bun:sqlite";
 import type { MailOutcome, StoredMail } from "./types.ts";
 
-/** A mail as it is put down. */
+/** A mail to be queued. */
 export interface MailRow {
   readonly accountId: number | null;
   readonly kind: string;
@@ -15,13 +15,13 @@ export interface MailRow {
   readonly expiresAt: number;
 }
 
-/** No mail waits longer than this for its next attempt; one that seems to was put down while the clock was ahead. */
+/** Longest wait for a next attempt. A mail with a longer wait was queued while the clock was ahead. */
 const WAIT_MS_MAX = 2 * 60 * 60_000;
 
 const COLUMNS = `id, kind, recipient, recipient_key AS recipientKey, message_id AS messageId, subject, text, html, attempts,
   created_at AS createdAt, expires_at AS expiresAt`;
 
-/** The table `mails`. Everything that writes is to be called within a transaction. */
+/** The table `mails`. Call everything that writes inside a transaction. */
 export class MailOutbox {
   readonly #queries: ReturnType<typeof queries>;
 
@@ -29,7 +29,7 @@ export class MailOutbox {
     this.#queries = queries(sqlite);
   }
 
-  /** Puts a mail down, behind those that wait for the same recipient. */
+  /** Queues a mail, after those for the same recipient. */
   add(row: MailRow, nowMs: number): void {
     this.#queries.insert.run(
       row.accountId,
@@ -45,53 +45,53 @@ export class MailOutbox {
     );
   }
 
-  /** How many mails wait. */
+  /** How many mails are queued. */
   waiting(): number {
     return this.#queries.waiting.get()?.count ?? 0;
   }
 
-  /** How many mails of a kind were put down for a recipient since then. */
+  /** How many mails of a kind were queued for a recipient since then. */
   countTo(recipientKey: string, kind: string, sinceMs: number): number {
     return this.#queries.countTo.get(recipientKey, kind, sinceMs)?.count ?? 0;
   }
 
-  /** How many mails of a kind were put down for an account since then. */
+  /** How many mails of a kind were queued for an account since then. */
   countFor(accountId: number, kind: string, sinceMs: number): number {
     return this.#queries.countFor.get(accountId, kind, sinceMs)?.count ?? 0;
   }
 
-  /** The first mail of each recipient for whom something is due, longest due first. */
+  /** The first due mail of each recipient, longest due first. */
   due(nowMs: number, limit: number): StoredMail[] {
     return this.#queries.due.all(nowMs, nowMs + WAIT_MS_MAX, limit);
   }
 
-  /** When the next mail falls due; undefined where none waits. */
+  /** When the next mail is due; undefined if none is queued. */
   nextDueMs(): number | undefined {
     return this.#queries.nextDue.get()?.dueAt ?? undefined;
   }
 
-  /** Notes what became of an attempt; a mail that is done with loses its words. */
+  /** Records the result of an attempt. The text of a finished mail is deleted. */
   settle(mail: StoredMail, outcome: MailOutcome, nextMs: number, nowMs: number): void {
     if (outcome.state === "sent") this.#queries.finish.run(mail.id, "sent", nowMs, null);
     else if (outcome.state === "refused") this.#queries.finish.run(mail.id, "refused", nowMs, outcome.why);
     else {
       this.#queries.noteAttempt.run(mail.id, outcome.why);
-      // With it waits all that came after it for the same recipient.
+      // All later mails for the same recipient wait with it.
       this.#queries.putOff.run(mail.recipientKey, nextMs);
     }
   }
 
-  /** Gives up what is of no use any longer. @returns how many */
+  /** Drops expired mails. @returns how many */
   expire(nowMs: number): number {
     return this.#queries.expire.run(nowMs).changes;
   }
 
-  /** Gives up what waits for an account, of one kind or all, so that nothing of it leaves any longer. */
+  /** Drops the queued mails of an account, of one kind or all, so that none of them is sent. */
   drop(accountId: number, kind?: string): void {
     this.#queries.drop.run(accountId, kind ?? null);
   }
 
-  /** Forgets what was done with before then, at most `limit`. @returns how many */
+  /** Deletes at most `limit` records of mails that were finished before then. @returns how many */
   sweep(olderThanMs: number, limit: number): number {
     return this.#queries.sweep.run(olderThanMs, limit).changes;
   }

@@ -1,22 +1,22 @@
-/** The form of all mails: plain words, and the same words as a page that needs nothing from elsewhere. */
+/** Renders mails as plain text, and as a page with the same text that loads nothing from other servers. */
 import type { MailMessage } from "./types.ts";
 
 /** The content of a mail. */
 export interface MailContent {
-  /** One line; characters that would end a line are taken out. */
+  /** One line; line breaks are removed. */
   readonly subject: string;
-  /** Each one sentence or a few. */
+  /** Each has one sentence or a few. */
   readonly paragraphs: readonly string[];
-  /** Stands behind the first paragraph. */
+  /** Shown after the first paragraph. */
   readonly link?: { readonly label: string; readonly url: string } | undefined;
 }
 
 const SUBJECT_CHARACTERS_MAX = 150;
-/** Names are cut in sentences. */
+/** Names are shortened in sentences. */
 const NAME_CHARACTERS_MAX = 60;
 const FOOTER = "This email was sent automatically by a Larder server. Replies are not read.";
 
-/** Both forms of a letter. */
+/** Both forms of a mail. */
 export function renderMail({ subject, paragraphs, link }: MailContent): MailMessage {
   const [first = "", ...others] = paragraphs.map(oneLine);
   const plain = [first, ...(link === undefined ? [] : [link.url]), ...others, `-- \n${FOOTER}`];
@@ -33,20 +33,20 @@ export function renderMail({ subject, paragraphs, link }: MailContent): MailMess
   };
 }
 
-/** A page made of plain text, paragraph by paragraph. */
+/** Turns plain text into a page, paragraph by paragraph. */
 export function pageOf(text: string): string {
   const paragraphs = text.split(/\n{2,}/).filter((words) => words.trim() !== "");
   return page(paragraphs.map((words) => `<p>${escapeMarkup(words.trim()).replaceAll("\n", "<br>")}</p>`).join(""));
 }
 
-/** Text on one line: what could end it, or turn its direction, is a space. */
+/** Text on one line: characters that end a line or change its direction become spaces. */
 export function oneLine(text: string): string {
   return text.toWellFormed().replaceAll(BREAKING, " ").replaceAll(/ {2,}/g, " ").trim();
 }
 
 /**
- * A name that somebody chose, as it may stand in a mail from us: short, on one line, and no address that a mail program
- * would make a link of. Otherwise a name were a way to send other people's links in our name.
+ * A name that somebody chose, made safe for a mail from us: short, on one line, and without an address that a mail
+ * program would turn into a link. Otherwise a name could be used to send links in our name.
  */
 export function quoteName(name: string): string {
   const characters = [

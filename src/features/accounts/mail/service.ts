@@ -14,23 +14,23 @@ export interface MailServiceOptions {
   readonly log: Log;
   /** The sender's domain; undefined if no mail is sent. */
   readonly senderDomain: string | undefined;
-  /** Called after a commit that put a mail down. */
+  /** Called after a commit that queued a mail. */
   readonly onQueued: () => void;
 }
 
-/** For so long a mail is tried. */
+/** How long delivery of a mail is tried. */
 const USEFUL_MS_MAX = 48 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
 /**
- * To one address within an hour, of each kind: nobody's mailbox is filled through us, and nobody keeps another one's
- * link for a new password away by causing other mails.
+ * Mails of each kind to one address within an hour. Nobody can flood a mailbox through us, and other mails can't hold
+ * back a link for a new password.
  */
 const PER_RECIPIENT_MAX = 20;
 const WAITING_MAX = 10_000;
 /** How long results of mails are stored. */
 const RETENTION_MS = 7 * 24 * HOUR_MS;
 
-/** Mails: put down within the transaction that causes them, sent afterwards by the dispatcher. */
+/** Queues mails in the transaction that causes them. The dispatcher sends them afterwards. */
 export class MailService {
   readonly #options: MailServiceOptions;
 
@@ -44,11 +44,11 @@ export class MailService {
   }
 
   /**
-   * Puts a mail down, within the caller's transaction: it leaves after the commit, at least once, after all that was
-   * put down earlier for the same address.
-   * @returns false where it will not be sent: no mail is configured, too many wait, or too many of its kind went to
+   * Queues a mail in the caller's transaction. It is sent after the commit, at least once, after all earlier mails for
+   * the same address.
+   * @returns false if it will not be sent: no mail is configured, too many are queued, or too many of its kind went to
    *   this address within the hour
-   * @throws AppError invalid_field where `to` is no email address
+   * @throws AppError invalid_field if `to` is not an email address
    */
   send(tx: Transaction, mail: OutgoingMail): boolean {
     const { outbox, clock, log, senderDomain, onQueued } = this.#options;
@@ -77,7 +77,7 @@ export class MailService {
     return true;
   }
 
-  /** How many mails of a kind an account was sent within so many milliseconds up to now. */
+  /** How many mails of a kind were queued for an account within so many milliseconds up to now. */
   countWithin(accountId: number, kind: NonNullable<OutgoingMail["kind"]>, durationMs: number): number {
     return this.#options.outbox.countFor(accountId, kind, this.#options.clock.nowMs() - durationMs);
   }
@@ -88,7 +88,8 @@ export class MailService {
   }
 
   /**
-   * Gives up what could not be sent in time, and forgets what became of the mails of a week ago. A transaction.
+   * Drops mails that could not be sent in time, and deletes the records of mails that were finished a week ago. A
+   * transaction.
    * @returns rows
    */
   sweep(_tx: Transaction, limit: number): number {

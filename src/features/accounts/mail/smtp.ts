@@ -1,6 +1,6 @@
 /**
- * The way to the mail server, by nodemailer; nobody else imports it. The server is the operator's choice, wherever it
- * lies. Certificates are verified, and credentials never cross a network in the clear.
+ * The connection to the mail server, by nodemailer, which no other file imports. The operator chooses the server, so it
+ * may have any address. Certificates are verified, and credentials are never sent unencrypted.
  */
 import { readFileSync } from "node:fs";
 import ipaddr from "ipaddr.js";
@@ -27,8 +27,8 @@ export interface Sender {
 
 /**
  * The mail server of the configuration.
- * @returns undefined where none is set
- * @throws StartupError where the settings contradict each other, or a file of theirs can't be read
+ * @returns undefined if none is set
+ * @throws StartupError if the settings contradict each other, or one of their files can't be read
  */
 export function openSmtp(config: Pick<Config, "mail" | "publicUrl">): (MailTransport & { sender: Sender }) | undefined {
   const { host, from } = config.mail;
@@ -76,7 +76,7 @@ function smtpOptions(mail: Config["mail"], host: string) {
     greetingTimeout: CONNECT_MS,
     dnsTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // Nothing in a mail names a file or an address to be fetched.
+    // Nothing in a mail refers to a file or an address to be fetched.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -103,7 +103,7 @@ class SmtpTransport implements MailTransport {
         html: mail.html,
         date: new Date(mail.createdAt),
         messageId: `<${mail.messageId}>`,
-        // RFC 3834, section 5: no answering machine answers to it.
+        // Automatic responders do not respond to it (RFC 3834, section 5).
         headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
       });
       return { state: "sent" };
@@ -122,7 +122,7 @@ class SmtpTransport implements MailTransport {
     }
   }
 
-  /** The library is loaded for the first mail: most servers send none, and a start should be quick. */
+  /** Loads the library with the first mail: most servers send none, and the start should be fast. */
   async #open() {
     const { createTransport } = await import("nodemailer");
     return createTransport(this.#options);
@@ -137,7 +137,7 @@ export function outcomeOf(error: unknown): MailOutcome {
   const status = statusOf(error);
   // Errors of greeting, encryption and sign-in concern all mails, regardless of their status code.
   const isOfMail = ["EENVELOPE", "EMESSAGE"].includes(codeOf(error));
-  // Rejected by the library itself, before anything was said: an address or a size that no server takes.
+  // Rejected by the library itself, before it connected: an address or a size that no server accepts.
   if (isOfMail && status === undefined && responseOf(error) === "") return { state: "refused", why };
   if (!isOfMail || status === undefined || OUR_FAULT.has(status)) return { state: "unreachable", why };
   return { state: status >= 500 ? "refused" : "retry", why };

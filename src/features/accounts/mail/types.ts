@@ -17,33 +17,33 @@ export type MailKind =
   | "sign-in-changed"
   | "sign-in-linked";
 
-/** Categories of messages, as people want them or not. */
+/** Categories of messages that users can turn on and off. */
 export type MailCategory = Exclude<keyof NotificationPreferences, "quietHours">;
 
-/** Words for a mail, in both forms. */
+/** The text of a mail, in both forms. */
 export interface MailMessage {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 }
 
-/** A mail that is to be sent. */
+/** A mail to be sent. */
 export interface OutgoingMail {
   /** One email address. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The same as a page; made from the text where it is left out. */
+  /** The same as a page; made from the text if absent. */
   readonly html?: string;
   /** Default: `other`. */
   readonly kind?: MailKind;
   /** The recipient's account, if there is one. */
   readonly accountId?: number;
-  /** For so long it is of use; what could not be delivered by then is given up. At most, and by default, 48 h. */
+  /** How long delivery is tried before the mail is dropped. At most, and by default, 48 h. */
   readonly usefulMs?: number;
 }
 
-/** A mail as it goes to the mail server. */
+/** A mail as it is passed to the mail server. */
 export interface StoredMail {
   readonly id: number;
   readonly kind: string;
@@ -66,10 +66,10 @@ export type MailOutcome =
   | { readonly state: "sent" }
   | { readonly state: "refused" | "retry" | "unreachable"; readonly why: string };
 
-/** The way to the mail server. */
+/** The connection to the mail server. */
 export interface MailTransport {
   /** One attempt; never throws. */
   deliver(mail: StoredMail): Promise<MailOutcome>;
-  /** Whether the server can be reached and lets us in. @returns what is wrong, or undefined */
+  /** Checks whether the server can be reached and accepts the credentials. @returns the problem, or undefined */
   probe(): Promise<string | undefined>;
 }

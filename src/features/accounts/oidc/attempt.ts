@@ -1,7 +1,6 @@
 /**
- * A sign-in in progress is kept by the browser that began it, in a cookie that only this server can read or make. So
- * nobody can fill our memory by beginning sign-ins, and a response of the provider is worth nothing in any other
- * browser.
+ * The browser stores the sign-in that it began, in a cookie that only this server can read or make. So nobody can fill
+ * our memory by beginning sign-ins, and a response of the provider is worthless in any other browser.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import type { Attempt } from "./types.ts";
@@ -10,11 +9,11 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALED_CHARACTERS_MAX = 4_000;
 
-/** Seals and opens attempts (AES-256-GCM). */
+/** Encrypts and decrypts attempts (AES-256-GCM). */
 export class AttemptSeal {
   readonly #key: Buffer;
 
-  /** @param secret of this server; the key is made from it, for this use alone */
+  /** @param secret of this server; the key is derived from it for this purpose only */
   constructor(secret: Uint8Array) {
     this.#key = createHmac("sha256", secret).update("larder: openid connect sign-in in progress").digest();
   }
@@ -26,7 +25,7 @@ export class AttemptSeal {
     return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url");
   }
 
-  /**  @returns undefined for text that this server did not seal, and for an expired attempt */
+  /** @returns undefined for text that this server did not encrypt, and for an expired attempt */
   open(sealed: string, nowMs: number): Attempt | undefined {
     if (sealed.length > SEALED_CHARACTERS_MAX) return undefined;
     const bytes = Buffer.from(sealed, "base64url");
@@ -37,7 +36,7 @@ export class AttemptSeal {
     try {
       text = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
     } catch {
-      return undefined; // not ours, or changed: the response is the same as for none
+      return undefined; // not ours, or changed: the same response as for none
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `seal` alone
     const attempt = JSON.parse(text) as Attempt;
@@ -46,11 +45,11 @@ export class AttemptSeal {
 }
 
 /**
- * A path of this very server, as a browser may be sent to it; anything that could lead elsewhere is rejected.
- * @returns undefined where it is none
+ * A path of this server to which a browser may be sent; anything that could lead elsewhere is rejected.
+ * @returns undefined if it is not such a path
  */
 export function readReturnPath(text: string): string | undefined {
-  // Characters that browsers treat as a slash, or drop, are treated alike here (WHATWG URL).
+  // Characters that browsers treat as a slash, or remove, are treated the same here (WHATWG URL).
   if (text.length > 1_024 || !text.startsWith("/") || /[\\\p{Cc}]|^\/\//u.test(text)) return undefined;
   const origin = "http://larder.invalid";
   const url = URL.parse(text, origin);

@@ -27,12 +27,12 @@ export interface IdentitiesOptions {
   readonly autoCreate: boolean;
   readonly linkByEmail: boolean;
   readonly trustEmail: boolean;
-  /** Lower case; empty: all. */
+  /** Lower case; empty for all. */
   readonly allowedDomains: readonly string[];
-  /** Null: the provider doesn't say who administers. */
+  /** Null: the provider does not decide who is an administrator. */
   readonly adminGroup: string | null;
   readonly defaultPlan: PlanName;
-  /** Notifies the owner of a new way into their account, in the transaction. */
+  /** Notifies the owner of a new way to sign in to their account, in the transaction. */
   readonly onLinked: (tx: Transaction, accountId: number) => void;
 }
 
@@ -50,7 +50,7 @@ export class Identities {
   }
 
   /**
-   * The account of somebody who has just signed in at the provider; made or linked where the configuration lets us.
+   * The account of a user who has just signed in at the provider; created or linked if the configuration allows it.
    * @throws AppError signup_closed | account_disabled | invalid_field | email_taken | overloaded
    */
   async accountOf(person: ProviderUser): Promise<Entry> {
@@ -61,10 +61,10 @@ export class Identities {
   }
 
   /**
-   * Lets somebody who has just signed in at the provider enter an account from now on. Durable when this returns.
-   * @param confirm gives the account's row id within the transaction, or throws
-   * @returns whose account it is
-   * @throws AppError signup_closed where they enter another one already, or their domain is not let in |
+   * Links a user who has just signed in at the provider to an account. Durable when this returns.
+   * @param confirm returns the account's row id within the transaction, or throws
+   * @returns the user of the account
+   * @throws AppError signup_closed if they are linked to another account already, or their domain is not allowed |
    *   account_disabled; what `confirm` throws
    */
   async link(person: ProviderUser, confirm: () => number): Promise<User> {
@@ -88,7 +88,11 @@ export class Identities {
     });
   }
 
-  /** Ends every such way into an account. @param check runs first in the transaction @returns how many there were */
+  /**
+   * Removes all links of an account.
+   * @param check runs first in the transaction
+   * @returns how many there were
+   */
   async unlink(userId: number, check: (tx: Transaction) => unknown): Promise<number> {
     return this.#options.writer.run((tx) => {
       check(tx);
@@ -96,17 +100,17 @@ export class Identities {
     });
   }
 
-  /** Whether this account can be entered by the provider of this server. */
+  /** Whether the provider of this server can sign in to this account. */
   isLinked(userId: number): boolean {
     return this.#queries.ofUser.all(userId).some(({ issuer }) => issuer === this.#issuer);
   }
 
-  /** Whether somebody who has just signed in at the provider enters this account. */
+  /** Whether a user who has just signed in at the provider is linked to this account. */
   isOwner(person: ProviderUser, userId: number): boolean {
     return this.#find(person)?.id === userId;
   }
 
-  /** Since when an account can be entered by the provider. */
+  /** Since when the provider can sign in to an account. */
   list(userId: number): { issuer: string; createdAtMs: number }[] {
     return this.#queries.ofUser.all(userId).map(({ issuer, createdAt }) => ({ issuer, createdAtMs: createdAt }));
   }
@@ -116,14 +120,14 @@ export class Identities {
     return row === null ? undefined : this.#options.users.findById(row.userId);
   }
 
-  /** Somebody who comes for the first time. */
+  /** Signs in a user who comes for the first time. */
   async #welcome(person: ProviderUser): Promise<Entry> {
     const { users, autoCreate, linkByEmail } = this.#options;
     if (!autoCreate && !linkByEmail) throw unknownHere();
     const email = this.#verifiedEmail(person);
     const same = users.findByEmail(email);
     if (same !== undefined) {
-      // An unconfirmed email may have been given by somebody else, who would have the person as a guest.
+      // Another person may have entered the unconfirmed email, and would then share the account with its owner.
       if (linkByEmail && same.isEmailUnconfirmed !== true) return this.#linkByEmail(same, email, person);
       throw new AppError(
         "signup_closed",
@@ -138,7 +142,7 @@ export class Identities {
     const { users, writer } = this.#options;
     return writer.run((tx) => {
       const present = users.findById(user.id);
-      // Changed in between: it is somebody else's by now.
+      // Changed in between: it belongs to another account now.
       const isSame = present !== undefined && emailKey(present.email) === emailKey(email);
       if (!isSame || present.isEmailUnconfirmed === true) throw unknownHere();
       return { user: this.#add(tx, user.id, person.subject), made: "link", role: undefined };
@@ -162,7 +166,7 @@ export class Identities {
       );
       return { user, made: "account", role: undefined };
     } catch (error) {
-      // Two first sign-ins at once: one of them made the account.
+      // Two concurrent first sign-ins: one of them created the account.
       const user = error instanceof AppError && error.reason === "email_taken" ? this.#find(person) : undefined;
       if (user === undefined) throw error;
       return { user, made: undefined, role: undefined };

@@ -15,14 +15,14 @@ export interface OidcParts extends Pick<IdentitiesOptions, "writer" | "clock" | 
   readonly auth: AuthService;
   /** The server's secret, from which the key of sign-ins in progress is derived. */
   readonly secret: Uint8Array;
-  /** As of {@link Identities}, with what the button says. */
+  /** The options of {@link Identities}, and the label of the button. */
   readonly onLinked: (...parameters: [...Parameters<IdentitiesOptions["onLinked"]>, name: string]) => void;
 }
 
 /**
- * The provider of the configuration; it is not asked before somebody wants to sign in.
- * @returns undefined where none is configured
- * @throws StartupError where the settings are not whole
+ * The provider of the configuration. No request is sent to it before the first sign-in.
+ * @returns undefined if none is configured
+ * @throws StartupError if settings are missing
  */
 export function openProvider(
   { oidc }: Pick<Config, "oidc">,
@@ -41,7 +41,7 @@ export function openProvider(
   return new OidcProvider({ ...parts, issuer, clientId, clientSecret, scopes: oidc.scopes });
 }
 
-/** Builds the parts of the feature. As {@link openProvider}. */
+/** Builds the parts of the feature. @throws StartupError as {@link openProvider} */
 export function openOidc(parts: OidcParts): OidcService | undefined {
   const { oidc, defaultPlan } = parts.config;
   const provider = openProvider(parts.config, parts);

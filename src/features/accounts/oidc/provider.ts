@@ -12,11 +12,11 @@ import { OutboundError } from "../../../net/outbound.ts";
 import { sendToService } from "../../../net/service.ts";
 import type { Attempt, ProviderUser } from "./types.ts";
 
-/** How the provider is found and talked to. */
+/** The address and the credentials of the provider. */
 export interface ProviderOptions {
   readonly issuer: string;
   readonly clientId: string;
-  /** Null: a public client, which has none. */
+  /** Null for a public client, which has none. */
   readonly clientSecret: string | null;
   readonly scopes: string;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface ProviderOptions {
  * used.
  */
 const KNOWN_MS = 60 * 60_000;
-/** The provider's clock may differ by so much. */
+/** The provider's clock may differ by this much. */
 const CLOCK_SECONDS = 60;
 
 export class OidcProvider {
@@ -43,7 +43,7 @@ export class OidcProvider {
     return this.#options.issuer;
   }
 
-  /** Whether the provider can be used. @returns what is wrong, or undefined */
+  /** Checks whether the provider can be used. @returns the problem, or undefined */
   async probe(): Promise<string | undefined> {
     try {
       await this.#discover();
@@ -86,7 +86,7 @@ export class OidcProvider {
       const claims = tokens.claims();
       if (claims === undefined) throw notConfirmed();
       if (isFresh(attempt)) checkFresh(attempt, claims.auth_time);
-      // Many providers put no more than the subject into the ID token.
+      // Many providers put only the subject into the ID token.
       const hasAll = confirmsEmail(claims) && claims["groups"] !== undefined;
       const hasUserInfo = provider.serverMetadata().userinfo_endpoint !== undefined;
       const more = hasAll || !hasUserInfo ? {} : await openid.fetchUserInfo(provider, tokens.access_token, claims.sub);
@@ -152,7 +152,7 @@ function isFresh({ bySession }: Attempt): boolean {
   return bySession?.purpose === "confirm";
 }
 
-/** The address is in the browser's hands, which may leave the prompt out; what the provider signed is not. */
+/** The browser could remove the prompt from the address, but can't change what the provider signed. */
 function checkFresh({ startedAtMs }: Attempt, authTime: number | undefined): void {
   if (authTime !== undefined && authTime >= startedAtMs / 1000 - CLOCK_SECONDS) return;
   throw new AppError(
@@ -161,7 +161,7 @@ function checkFresh({ startedAtMs }: Attempt, authTime: number | undefined): voi
   );
 }
 
-/** Uses the header, unless the provider requires something else (OpenID Connect Core 1.0, section 9). */
+/** Uses the header, unless the provider requires another method (OpenID Connect Core 1.0, section 9). */
 function authenticateBy(secret: string): openid.ClientAuth {
   const byHeader = openid.ClientSecretBasic(secret);
   const inBody = openid.ClientSecretPost(secret);
@@ -172,7 +172,9 @@ function authenticateBy(secret: string): openid.ClientAuth {
   };
 }
 
-/** Requests to the provider, wherever the operator says that it is: 15 s and 64 KiB at most, no redirects. */
+/**
+ * Sends requests to the provider, at any address that the operator configured: 15 s and 64 KiB at most, no redirects.
+ */
 const boundedFetch: openid.CustomFetch = async (url, { method, headers, body, signal }) => {
   const response = await sendToService(url, {
     method: method === "POST" ? "POST" : "GET",
@@ -202,14 +204,14 @@ function confirmsEmail(claims: Claims): boolean {
 
 /**
  * The claims with the email and its confirmation. Both come from one source, since a confirmation says nothing about
- * another address: the ID token if it has both, otherwise userinfo if that has an address.
+ * another address: the ID token if it has both, otherwise userinfo if it has an address.
  */
 function emailSource(idToken: Claims, userinfo: Claims): Claims {
   if (confirmsEmail(idToken)) return idToken;
   return userinfo["email"] === undefined ? idToken : userinfo;
 }
 
-/** @param email where the email and its confirmation are read */
+/** @param email the claims that contain the email and its confirmation */
 function toProviderUser(subject: string, claims: Claims, email: Claims): ProviderUser {
   const text = (from: Claims, name: string) => {
     const value = from[name];
@@ -219,7 +221,7 @@ function toProviderUser(subject: string, claims: Claims, email: Claims): Provide
   return {
     subject,
     email: text(email, "email"),
-    // Some providers write it as text.
+    // Some providers send it as text.
     isEmailVerified: email["email_verified"] === true || email["email_verified"] === "true",
     name: text(claims, "name") ?? text(claims, "preferred_username"),
     groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === "string"),
@@ -237,7 +239,7 @@ function findCause<T>(error: unknown, kind: abstract new (...parameters: never[]
   return undefined;
 }
 
-/** Codes and the library's own words: never what was sent. */
+/** The codes and messages of the library; never the data that was sent. */
 function describe(error: unknown): string {
   if (error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError)
     return error.error;

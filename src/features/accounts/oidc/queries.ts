@@ -1,7 +1,7 @@
-/** SQL of who a provider's subject is here. */
+/** SQL of the links between accounts and the provider's subjects. */
 import type { Database } from "bun:sqlite";
 
-/** The statements, prepared once. */
+/** The prepared statements. */
 export function identityQueries(sqlite: Database) {
   return {
     find: sqlite.prepare<{ userId: number }, [string, string]>(

@@ -1,4 +1,4 @@
-/** Sign-in by an OpenID Connect provider, from its begin to the session. */
+/** Sign-in with an OpenID Connect provider, from its start to the session. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
@@ -27,7 +27,7 @@ export interface OidcServiceOptions {
   readonly clock: Clock;
 }
 
-/** How somebody wants to sign in. */
+/** The options of a new sign-in. */
 export interface BeginRequest {
   /** The address to which the provider redirects the browser. */
   readonly redirectUri: string;
@@ -61,7 +61,9 @@ const CODES_MAX = 1_000;
 
 export class OidcService {
   readonly #options: OidcServiceOptions;
-  /** States whose answer has come: each counts once. After a restart the provider itself rejects a used answer. */
+  /**
+   * States whose response has arrived: each counts once. After a restart, the provider itself rejects a used response.
+   */
   readonly #used: ExpiringMap<true>;
   readonly #codes: ExpiringMap<{ readonly userId: number; readonly challenge: string }>;
 
@@ -106,7 +108,7 @@ export class OidcService {
    * Ends a sign-in with the provider's response.
    * @param sealed the state from the browser, or undefined
    * @param query as the browser sends it
-   * @throws AppError invalid_request where it doesn't belong to this browser, has expired or was used before |
+   * @throws AppError invalid_request if it does not belong to this browser, has expired or was used before |
    *   bad_credentials | provider_unavailable | signup_closed | account_disabled
    */
   async finish(sealed: string | undefined, query: string, client: ClientInfo): Promise<Finished> {
@@ -163,7 +165,7 @@ export class OidcService {
     return { purpose, userId: user.publicId, sessionId, basis: digestOf(hash) };
   }
 
-  /** Confirms the session that asked for it; durable when this returns. @throws AppError bad_credentials */
+  /** Confirms the session that requested it; durable when this returns. @throws AppError bad_credentials */
   async #confirm(attempt: Attempt, person: ProviderUser): Promise<User> {
     const { identities, auth, writer } = this.#options;
     return writer.run((tx) => {
@@ -181,8 +183,8 @@ export class OidcService {
   }
 
   /**
-   * The account of a session that began an attempt, in the transaction that ends it. Who lost a password or a session
-   * to somebody else, and ended it, has not left another way in open that was begun before.
+   * The account of a session that began an attempt, in the transaction that ends it. If another person had the password
+   * or a session, and the owner ended that, an attempt that began earlier must not give access again.
    */
   #ownerOf({ bySession }: Attempt): User {
     const { users, auth } = this.#options;

@@ -2,7 +2,7 @@ import type { Role, User } from "../users/types.ts";
 
 /** A user as the provider describes them, after all checks. */
 export interface ProviderUser {
-  /** Never given to somebody else by this provider. */
+  /** The provider never gives it to another user. */
   readonly subject: string;
   readonly email: string | undefined;
   /** Whether the provider says that the email is this person's. */
@@ -12,12 +12,12 @@ export interface ProviderUser {
   readonly groups: readonly string[];
 }
 
-/** The account that a sign-in enters, and the changes it caused. */
+/** The account that a user signs in to, and the changes that the sign-in made. */
 export interface Entry {
   readonly user: User;
-  /** Whether the account, or the link to one that was there, was made just now. */
+  /** Whether this sign-in created the account, or the link to an existing one. */
   readonly made: "account" | "link" | undefined;
-  /** The role that the provider's groups gave just now. */
+  /** The role that the provider's groups assigned in this sign-in. */
   readonly role: Role | undefined;
 }
 
@@ -27,7 +27,7 @@ export type SignInMode = "cookie" | "code";
 /** All of {@link SignInMode}. */
 export const SIGN_IN_MODES: readonly SignInMode[] = ["cookie", "code"];
 
-/** A sign-in that was begun. It lies, sealed, with the browser that began it, and nowhere else. */
+/** A sign-in in progress. Only the browser that began it stores it, encrypted. */
 export interface Attempt {
   readonly state: string;
   readonly nonce: string;
@@ -35,14 +35,14 @@ export interface Attempt {
   readonly verifier: string;
   /** The address to which the provider redirects the browser. */
   readonly redirectUri: string;
-  /** Path on this server where the browser goes in the end; empty where nowhere was said. */
+  /** Path on this server to which the browser returns at the end; empty if none was given. */
   readonly returnTo: string;
   readonly mode: SignInMode;
-  /** base64url of the sha256 of what has to come with the code; empty where nothing has to. */
+  /** base64url of the sha256 of the verifier that must come with the code; empty if none is required. */
   readonly challenge: string;
-  /** The purpose of a user who is signed in already; null for a sign-in. */
+  /** The purpose of an attempt of a user who is signed in already; null for a sign-in. */
   readonly bySession: {
-    /** `link`: let the provider's user enter the account; `confirm`: confirm the session. */
+    /** `link`: link the provider's user to the account; `confirm`: confirm the session. */
     readonly purpose: "link" | "confirm";
     /** Public ids of the account and the session. */
     readonly userId: string;

@@ -7,10 +7,10 @@ import { newSecretToken } from "../../../lib/id.ts";
 
 const LIFETIME_MS = 5 * 60 * 1000;
 const CHALLENGE_BITS = 256;
-/** Bounded, oldest out first: asking for one costs nothing. */
+/** Limit on stored challenges; the oldest are dropped first, because a request for one costs nothing. */
 const CHALLENGES_MAX = 50_000;
 
-/** The purpose of a challenge: to sign in; or, in one session only, to add a passkey or to confirm the session. */
+/** The purpose of a challenge: to sign in; or, only in one session, to add a passkey or to confirm the session. */
 export type Purpose = "sign-in" | `add:${string}` | `confirm:${string}`;
 
 export class Challenges {
@@ -29,14 +29,14 @@ export class Challenges {
     return challenge;
   }
 
-  /** Whether this challenge was open for this; it no longer is. */
+  /** Whether this challenge was open for this purpose. It no longer is. */
   take(challenge: string, purpose: Purpose): boolean {
     const found = this.#open.get(challenge);
     this.#open.delete(challenge);
     return found !== undefined && found.purpose === purpose && found.expiresAtMs > this.#clock.nowMs();
   }
 
-  /** All live equally long, so that the oldest are the first to go. */
+  /** All have the same lifetime, so the oldest expire first. */
   #forgetExpired(): void {
     const nowMs = this.#clock.nowMs();
     for (const [challenge, { expiresAtMs }] of this.#open) {

@@ -16,14 +16,14 @@ export interface PasskeyRow {
   readonly lastUsedAtMs: number | null;
 }
 
-/** A row to be made, in the order of its parameters. */
+/** A new row, in the order of its parameters. */
 type NewRow = [string, number, string, string, Uint8Array, Uint8Array, number, string, number, number];
 
 const COLUMNS = `public_id AS publicId, user_id AS userId, name, rp_id AS rpId, credential_id AS credentialId,
   public_key AS publicKey, counter, transports, is_backed_up AS isBackedUp, created_at AS createdAtMs,
   last_used_at AS lastUsedAtMs`;
 
-/** The statements about passkeys, prepared once. */
+/** The prepared statements about passkeys. */
 export function passkeyQueries(sqlite: Database) {
   return {
     /** Index passkeys_credential. */

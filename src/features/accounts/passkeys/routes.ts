@@ -157,7 +157,7 @@ function siteOf(request: Request): Site {
   return { origin, rpId: hostname };
 }
 
-/** The library's types name what it doesn't read; transports are kept as a hint and compared with nothing. */
+/** The library's types require fields that it does not read. Transports are stored as a hint and never compared. */
 function toRegistration({ id, rawId, type, response }: (typeof NewPasskeyBody.static)["response"]) {
   const { clientDataJSON, attestationObject, transports = [] } = response;
   const known = TRANSPORTS.filter((transport) => transports.includes(transport));
@@ -183,5 +183,5 @@ function toAssertion({ id, rawId, type, response }: (typeof PasskeySignInBody.st
   return json;
 }
 
-/** WebAuthn §5.8.4, as browsers name them. */
+/** WebAuthn §5.8.4, with the names that browsers use. */
 const TRANSPORTS = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"] as const;

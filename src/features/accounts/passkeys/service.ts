@@ -33,12 +33,12 @@ const RP_NAME = "Larder";
 const PASSKEYS_MAX = 20;
 const NAME_CHARACTERS_MAX = 100;
 const TIMEOUT_MS = 5 * 60 * 1000;
-/** EdDSA, ES256, RS256 (RFC 8152, RFC 8230): what authenticators have. */
+/** EdDSA, ES256, RS256 (RFC 8152, RFC 8230): the algorithms of authenticators. */
 const ALGORITHMS = [-8, -7, -257];
 
 /**
- * Passkeys (WebAuthn level 2), by the library @simplewebauthn/server: discoverable, and with the user verified by the
- * authenticator, so that one counts as both factors.
+ * Passkeys (WebAuthn level 2), by the library @simplewebauthn/server. They are discoverable, and the authenticator
+ * verifies the user, so that one passkey counts as both factors.
  */
 export class PasskeyService {
   readonly #options: PasskeyServiceOptions;
@@ -51,7 +51,7 @@ export class PasskeyService {
     this.#challenges = new Challenges(options.clock);
   }
 
-  /** How many a user has. */
+  /** How many passkeys a user has. */
   count(userId: number): number {
     return this.#queries.count.get(userId)?.count ?? 0;
   }
@@ -61,7 +61,7 @@ export class PasskeyService {
     return this.#queries.ofUser.all(userId).map(toPasskey);
   }
 
-  /** Options with which a browser asks for any passkey of this site. */
+  /** Options with which a browser creates a passkey on this site. */
   async registrationOptions(
     user: User,
     { publicId: sessionId }: Session,
@@ -79,7 +79,7 @@ export class PasskeyService {
       attestationType: "none",
       supportedAlgorithmIDs: ALGORITHMS,
       authenticatorSelection: { residentKey: "required", userVerification: "required" },
-      // An authenticator holds one passkey of an account.
+      // An authenticator stores one passkey per account.
       excludeCredentials: this.#queries.ofUser.all(user.id).map(({ credentialId, transports }) => ({
         id: base64Url(credentialId),
         transports: readTransports(transports),
@@ -88,9 +88,9 @@ export class PasskeyService {
   }
 
   /**
-   * Adds the passkey that an authenticator made; durable when this returns.
+   * Adds the passkey that an authenticator created; durable when this returns.
    * @param standing runs first in the same transaction; what it throws undoes it
-   * @throws AppError invalid_field where it isn't one for this challenge, session and site, or is known already; what
+   * @throws AppError invalid_field if it does not match the challenge, session and site, or is known already; what
    *   `standing` throws
    */
   async add(
@@ -132,7 +132,7 @@ export class PasskeyService {
     });
   }
 
-  /** Gives a passkey of a user another name; durable when this returns. @throws AppError not_found | invalid_field */
+  /** Renames a passkey of a user; durable when this returns. @throws AppError not_found | invalid_field */
   async rename(userId: number, publicId: string, givenName: string): Promise<Passkey> {
     const name = checkName(givenName, NAME_CHARACTERS_MAX);
     return this.#options.writer.run(() => {
@@ -158,12 +158,12 @@ export class PasskeyService {
     });
   }
 
-  /** Options with which a browser asks for any passkey of this site. */
+  /** Options with which a browser requests any passkey of this site. */
   async signInOptions(site: Site): Promise<PublicKeyCredentialRequestOptionsJSON> {
     return this.#requestOptions(site, "sign-in");
   }
 
-  /** Options with which a browser asks for one of this user's passkeys of this site, to confirm a session. */
+  /** Options with which a browser requests one of this user's passkeys of this site, to confirm a session. */
   async confirmOptions(
     { user, session }: SessionPrincipal,
     site: Site,
@@ -180,8 +180,8 @@ export class PasskeyService {
   }
 
   /**
-   * Finds the user of this passkey. Every fault has the same error.
-   * @throws AppError bad_credentials; account_disabled to the right passkey alone
+   * Finds the user of this passkey. Every problem gives the same error.
+   * @throws AppError bad_credentials; account_disabled only with the right passkey
    */
   async verify(site: Site, response: AuthenticationResponseJSON, purpose: Purpose = "sign-in"): Promise<PasskeyProof> {
     const { users } = this.#options;
@@ -199,7 +199,7 @@ export class PasskeyService {
 
   /**
    * Checks a passkey that confirms a session.
-   * @throws AppError bad_credentials, also for a passkey of somebody else; account_disabled
+   * @throws AppError bad_credentials, also for a passkey of another user; account_disabled
    */
   async verifyConfirmation(
     { user, session }: SessionPrincipal,
@@ -284,8 +284,8 @@ export class PasskeyService {
 }
 
 /**
- * Loads the library when first needed: it includes parsers of certificates, which would slow the start down. The
- * parsers need reflect-metadata; inside the executable, the library imports it too late by default.
+ * Loads the library when first needed: it includes parsers of certificates, which would slow down the start. The
+ * parsers need reflect-metadata, and inside the executable the library would import it too late by itself.
  */
 async function loadLibrary() {
   await import("reflect-metadata");
@@ -293,10 +293,9 @@ async function loadLibrary() {
 }
 
 /**
- * The same without what the authenticator says of its make, which nobody asked for. The library would check it, and on
- * the way fetch lists of revoked certificates from wherever a certificate says: any address, private ones and files
- * too.
- * @throws Error where it is no attestation object
+ * Removes the attestation statement about the authenticator's model, which we did not request. The library would check
+ * it, and fetch revocation lists from any address in a certificate, including private addresses and files.
+ * @throws Error if it is not an attestation object
  */
 async function withoutAttestation(given: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {
   const { decodeAttestationObject, isoCBOR } = await import("@simplewebauthn/server/helpers");

@@ -12,5 +12,5 @@ export const ResetBody = t.Object({
   endKeys: t.Optional(t.Boolean({ description: "Ends all API keys of the account too" })),
 });
 
-/** Answers without data. */
+/** Responses without data. */
 export const MessageResponse = t.Object({ success: t.Literal(true), message: t.String() });

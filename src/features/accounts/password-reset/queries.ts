@@ -1,10 +1,10 @@
-/** SQL of links for new passwords, and of the requests for them. */
+/** SQL of the links for new passwords, and of the requests for them. */
 import type { Database } from "bun:sqlite";
 
-/** The statements, prepared once. */
+/** The prepared statements. */
 export function resetQueries(sqlite: Database) {
   return {
-    /** Once per address, however often it is asked. */
+    /** One row per address, for any number of requests. */
     note: sqlite.prepare<void, [string, number, number]>(
       `INSERT OR IGNORE INTO reset_requests (email_key, asked_at)
        SELECT ?1, ?2 WHERE (SELECT count(*) FROM reset_requests) < ?3`,

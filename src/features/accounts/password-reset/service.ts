@@ -1,7 +1,6 @@
 /**
- * Password reset by mail.
- * A response must not show whether an account exists. So a request only stores the address, known or not, in the same
- * transaction and the same time. A background task then looks the account up.
+ * Password reset by mail. A response must not show whether an account exists. So a request only stores the address,
+ * known or not, in the same transaction and the same time. A background task then looks the account up.
  */
 import type { Database } from "bun:sqlite";
 import { timingSafeEqual } from "node:crypto";
@@ -33,11 +32,11 @@ export interface PasswordResetOptions {
   readonly apiKeys: KeyEnder;
   readonly events: Events;
   readonly mail: MailService;
-  /** Address of this server, which links begin with; null where no mail is sent. */
+  /** Address of this server, for links; null if no mail is sent. */
   readonly publicUrl: string | null;
 }
 
-/** How long a link opens anything. */
+/** How long a link is valid. */
 export const RESET_LIFETIME_MS = 30 * 60_000;
 /**
  * Mails to one account within the lifetime of a link, so that nobody can flood a mailbox. The last link that was sent
@@ -58,14 +57,14 @@ export class PasswordReset {
     this.#queries = resetQueries(options.sqlite);
   }
 
-  /** Whether a link can be asked for by mail at all. */
+  /** Whether a link can be requested by mail at all. */
   get isByMail(): boolean {
     return this.#options.mail.isConfigured;
   }
 
   /**
-   * Notes that a new password is wanted for this address; durable when this returns, and the same for every address.
-   * Where there is an enabled account, a mail with a link leaves afterwards; three within 30 minutes at most.
+   * Records a request for a new password; durable when this returns, and the same for every address. If there is an
+   * enabled account, a mail with a link follows, at most three within 30 minutes.
    */
   async request(email: string): Promise<void> {
     const { writer, clock } = this.#options;
@@ -74,7 +73,7 @@ export class PasswordReset {
     setImmediate(() => this.handleRequests());
   }
 
-  /** Sends what was asked for; also called at the start, for what was noted before a crash. Never throws. */
+  /** Sends the requested links; also called at the start, for requests from before a crash. Never throws. */
   handleRequests(): void {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -90,8 +89,8 @@ export class PasswordReset {
   }
 
   /**
-   * A new link for an account, by its token; earlier ones end. It holds for 30 minutes, once, and no longer than the
-   * present email and password. In the caller's transaction.
+   * The token of a new link for an account; earlier ones end. It is valid once, for 30 minutes, and only until the
+   * email or the password changes. In the caller's transaction.
    * @throws AppError not_found | account_disabled
    */
   issue(_tx: Transaction, userId: number): string {
@@ -115,16 +114,15 @@ export class PasswordReset {
     });
   }
 
-  /** Whether a link opens anything now. */
+  /** Whether a link is valid now. */
   isOpen(token: string): boolean {
     return this.#find(token) !== undefined;
   }
 
   /**
-   * Sets a new password, in exchange for the link; durable when this returns. All sessions end, those of phones
-   * included, and with
-   * `endKeys` the API keys; passkeys and the second factor stay.
-   * @throws AppError invalid_field (the link stays good) | invalid_token | overloaded
+   * Sets a new password with a link; durable when this returns. All sessions end, including those of phones, and with
+   * `endKeys` also the API keys. Passkeys and the second factor stay.
+   * @throws AppError invalid_field (the link stays valid) | invalid_token | overloaded
    */
   async reset(token: string, newPassword: string, endKeys: boolean): Promise<User> {
     checkNewPassword(newPassword, "newPassword");
@@ -139,7 +137,7 @@ export class PasswordReset {
         if (endKeys) apiKeys.revokeAll(tx, accountId);
         events.emit(tx, "security.credentials_changed", { accountId, what: "password", deviceId: null });
       },
-      // Hashing took a while, in which the link may have been used, or what it was made for may have changed.
+      // During hashing, the link may have been used, or the account may have changed.
       () => {
         if (this.#find(token)?.id !== found.id) throw linkGone();
         this.#queries.remove.run(found.id);
@@ -147,7 +145,7 @@ export class PasswordReset {
     );
   }
 
-  /** Ends the link of an account, within the transaction that changes its password or email. */
+  /** Ends the link of an account, in the transaction that changes its password or email. */
   forget(tx: Transaction, accountId: number): void {
     this.#queries.remove.run(accountId);
     this.#options.mail.drop(tx, accountId, "password-reset");
@@ -190,7 +188,7 @@ export class PasswordReset {
       log.info(text, { user: user.publicId });
       return;
     }
-    // The earlier link ends, so its mail is of no use any longer.
+    // The earlier link ends, so its mail is no longer needed.
     mail.drop(tx, user.id, "password-reset");
     mail.send(tx, {
       ...resetMail(resetLink(publicUrl, this.issue(tx, user.id)), RESET_LIFETIME_MS),

@@ -3,7 +3,7 @@ import type { Writer } from "../../../db/transaction.ts";
 import { WriteBehind } from "../../../jobs/write-behind.ts";
 import type { Log } from "../../../lib/log.ts";
 
-/** How often a file was downloaded, and when last; null where never. */
+/** How often a file was downloaded, and when last; null if never. */
 export interface NodeAccess {
   readonly downloads: number;
   readonly lastAccessedAtMs: number | null;
@@ -14,7 +14,7 @@ export interface AccessCountersOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly log: Log;
-  /** Files that may wait to be written; default 50,000. */
+  /** Most files with unwritten counts; default 50,000. */
   readonly pendingMax?: number;
 }
 
@@ -37,7 +37,8 @@ export class AccessCounters {
   readonly #writeBehind: WriteBehind<Map<number, PendingAccess>>;
   readonly #select;
   /**
-   * Rows as they stand in the database, which nobody else writes: a look there costs more than all else of a request.
+   * Rows as they are in the database, which only this class writes. Reading them there would cost more than the rest of
+   * a request.
    */
   readonly #known = new Map<number, { readonly publicId: string; readonly stored: NodeAccess | undefined }>();
   #pending = new Map<number, PendingAccess>();
@@ -50,7 +51,7 @@ export class AccessCounters {
     this.#select = sqlite.prepare<PendingAccess, [number]>(
       "SELECT downloads, last_accessed_at AS lastAccessedAtMs FROM node_access WHERE node_id = ?1",
     );
-    // A file that was deleted since then leaves no row.
+    // A file that was deleted since then gets no row.
     const add = sqlite.prepare(
       `INSERT INTO node_access (node_id, downloads, last_accessed_at)
        SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM nodes WHERE id = ?1)
@@ -80,7 +81,7 @@ export class AccessCounters {
     });
   }
 
-  /** Notes that a file was read. @param downloads 0 if this continues a download that is already counted */
+  /** Records that a file was read. @param downloads 0 if this continues a download that is already counted */
   note(nodeId: number, nowMs: number, downloads: 0 | 1 = 1): void {
     this.#add(nodeId, downloads, nowMs);
     this.#writeBehind.note();
@@ -101,8 +102,8 @@ export class AccessCounters {
   }
 
   /**
-   * Adds what waits to what a query has just read from `node_access` for this file (undefined: no row), for lists that
-   * join the table themselves. To be called in the same round as the query.
+   * Adds the unwritten counts to a row that a query has just read from `node_access` for this file (undefined: no row).
+   * For lists that join the table themselves. Call it in the same tick as the query.
    */
   overlay(nodeId: number, stored: NodeAccess | undefined): NodeAccess {
     const waiting = this.#pending.get(nodeId);
@@ -115,14 +116,15 @@ export class AccessCounters {
   }
 
   /**
-   * Drops what waits for a file that is being deleted: its number may be given again. Its row is the tree's to delete.
+   * Drops the unwritten counts of a file that is being deleted, because its row id may be reused. The tree deletes its
+   * row.
    */
   forget(nodeId: number): void {
     this.#known.delete(nodeId);
     this.#pending.delete(nodeId);
   }
 
-  /** Writes what waits; at shutdown. */
+  /** Writes the counts that are not in the database yet; at shutdown. */
   flush(): Promise<void> {
     return this.#writeBehind.flush();
   }

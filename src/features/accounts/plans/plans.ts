@@ -1,6 +1,6 @@
 /**
- * The three plans with every number of the API's section "Limits", and how configuration changes them.
- * Everything that asks "how much" or "how often" asks the {@link Plans} made here at start.
+ * The three plans with all their limits, and how the configuration changes them. All code that checks an amount or a
+ * rate uses the {@link Plans} made here at start.
  */
 import { SETTINGS } from "../../../config/settings.ts";
 import { perCategory, type RateCategory } from "../../../config/settings/plans.ts";
@@ -9,13 +9,13 @@ import type { PlanName } from "../users/types.ts";
 /** The category of a request: one of {@link RATE_CATEGORIES}, and the value of `X-RateLimit-Resource`. */
 export type Category = RateCategory;
 
-/** Accepted requests per window; null is no limit. */
+/** Accepted requests per window; null for no limit. */
 export type Limit = number | null;
 
-/** "No limit" as the API writes it: the largest whole number that JSON readers keep exact. */
+/** "No limit" in the API: the largest whole number that JSON readers represent exactly. */
 export const UNLIMITED_ON_WIRE = Number.MAX_SAFE_INTEGER;
 
-/** How long the window of each category is, in seconds (API, Rate limits). */
+/** The length of the window of each category, in seconds. */
 export const WINDOW_SECONDS: Readonly<Record<Category, number>> = {
   signin: 60,
   signup: 3600,
@@ -35,11 +35,11 @@ export interface Plan {
   readonly name: PlanName;
   /** Largest size of one file. */
   readonly maxFileSizeBytes: number;
-  /** Bytes an account may hold in all, unless its own quota says otherwise; null for no limit. */
+  /** Bytes that an account may store in all, unless it has a quota of its own; null for no limit. */
   readonly quotaBytes: number | null;
-  /** Files and folders an account may hold, those in the trash included; null for no limit. */
+  /** Files and folders that an account may have, including those in the trash; null for no limit. */
   readonly maxNodes: number | null;
-  /** Phones and tablets an account may have registered at once; null for no limit. */
+  /** Phones and tablets that an account may have registered at the same time; null for no limit. */
   readonly devices: number | null;
   /** Requests per window of {@link WINDOW_SECONDS}. */
   readonly limits: Readonly<Record<Category, Limit>>;
@@ -47,14 +47,12 @@ export interface Plan {
 
 /** The plans in force. */
 export interface Plans extends Readonly<Record<PlanName, Plan>> {
-  /** Sign-in tries per minute from one address, for any accounts. */
+  /** Sign-in attempts per minute from one address, for any accounts. */
   readonly signinCeiling: Limit;
   readonly wrongPasswords: WrongPasswordLimits;
 }
 
-/**
- * How many wrong passwords are let through. Neither a preset nor `rateLimitScale` nor `rateLimits=off` changes this.
- */
+/** How many wrong passwords are allowed. Neither a preset nor `rateLimitScale` nor `rateLimits=off` changes this. */
 export interface WrongPasswordLimits {
   /** Per minute, address and account (or link): the sign-in limit of `free`, or its configured number. */
   readonly perMinute: Limit;
@@ -64,7 +62,7 @@ export interface WrongPasswordLimits {
   readonly perHour: number;
 }
 
-/** Configured numbers in place of a plan's own. Null lifts a limit; absent leaves it. */
+/** Configured numbers that replace those of a plan. Null removes a limit; absent leaves it. */
 export interface PlanOverride {
   readonly maxFileSizeBytes?: number | undefined;
   readonly quotaBytes?: number | null | undefined;
@@ -79,16 +77,16 @@ export type PlanOverrides = Readonly<Partial<Record<PlanName, PlanOverride | und
 /** The configuration of plans. */
 export interface PlanSettings {
   readonly overrides?: PlanOverrides;
-  /** Every rate limit but those of wrong passwords times this; numbers given in `overrides` stay as given. */
+  /** Multiplies every rate limit except those of wrong passwords; numbers in `overrides` stay as given. */
   readonly limitMultiplier?: number;
-  /** `off` lifts every rate limit but those of wrong passwords; file sizes, quotas and device numbers stay. */
+  /** `off` removes every rate limit except those of wrong passwords. File sizes, quotas and device limits stay. */
   readonly rateLimits?: "on" | "off";
 }
 
 const SIGNIN_CEILING = 20;
 const WRONG_PASSWORDS_PER_HOUR = 50;
 
-/** The numbers of the API's tables; they stand in the table of settings. */
+/** The default numbers of the limits; they come from the table of settings. */
 const BUILT_IN: Readonly<Record<PlanName, Plan>> = {
   free: builtIn("free"),
   pro: builtIn("pro"),
@@ -108,9 +106,9 @@ function builtIn(name: PlanName): Plan {
 }
 
 /**
- * The plans with the configuration applied. An explicit limit replaces the plan's number and is not multiplied.
- * The ceiling of sign-ins per address is multiplied too, and never lies below what a plan allows one account:
- * raising a plan's sign-in limit would have no effect otherwise.
+ * The plans with the configuration applied. An explicit limit replaces the plan's number and is not multiplied. The
+ * ceiling of sign-ins per address is multiplied too, and is never below the limit of one account: otherwise raising a
+ * plan's sign-in limit would have no effect.
  */
 export function buildPlans(settings: PlanSettings = {}): Plans {
   const { overrides = {}, limitMultiplier = 1, rateLimits = "on" } = settings;

@@ -9,7 +9,7 @@ const STORAGE_MARKS = [100, 95, 80] as const;
 /** Dependencies of {@link StorageMarks}. */
 export interface StorageMarksOptions {
   readonly events: Events;
-  /** Bytes that an account may hold; null for no limit. */
+  /** Bytes that an account may store; null for no limit. */
   readonly quotaOf: (accountId: number) => number | null;
 }
 

@@ -53,7 +53,7 @@ export class TransferCounters {
       `SELECT uploads, uploaded_bytes AS uploadedBytes, downloads, downloaded_bytes AS downloadedBytes
        FROM transfers WHERE account_id = ?1 AND period = ?2`,
     );
-    // An account that was erased since then leaves no row.
+    // An account that was deleted since then gets no row.
     const add = sqlite.prepare(
       `INSERT INTO transfers (account_id, period, uploads, uploaded_bytes, downloads, downloaded_bytes)
        SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM accounts WHERE id = ?1)
@@ -87,12 +87,12 @@ export class TransferCounters {
     this.#note(accountId, { uploads: 1, uploadedBytes: bytes, downloads: 0, downloadedBytes: 0 });
   }
 
-  /** Counts a download, or with `downloads` 0 the further bytes of one already counted. */
+  /** Counts a download, or with `downloads` 0 further bytes of a counted one. */
   noteDownload(accountId: number, bytes: number, downloads: 0 | 1 = 1): void {
     this.#note(accountId, { uploads: 0, uploadedBytes: 0, downloads, downloadedBytes: bytes });
   }
 
-  /** The present month of an account, up to this very moment. */
+  /** The current month of an account, including unwritten counts. */
   read(accountId: number): Transfers {
     const period = periodOf(this.#options.clock.nowMs());
     const stored = this.#select.get(accountId, period);
@@ -106,12 +106,12 @@ export class TransferCounters {
     };
   }
 
-  /** Drops what waits for an account that is being erased: its number may be given again. */
+  /** Drops the unwritten counts of an account that is being deleted, because its row id may be reused. */
   forget(accountId: number): void {
     for (const [key, counts] of this.#pending) if (counts.accountId === accountId) this.#pending.delete(key);
   }
 
-  /** Writes what waits; at shutdown. */
+  /** Writes the counts that are not in the database yet; at shutdown. */
   flush(): Promise<void> {
     return this.#writeBehind.flush();
   }

@@ -9,7 +9,7 @@ export interface AccountTotals {
   /** Bytes of earlier versions. */
   readonly versionBytes: number;
   readonly trashBytes: number;
-  /** Promised to uploads that are in progress. */
+  /** Reserved for uploads in progress. */
   readonly reservedBytes?: number;
 }
 
@@ -20,7 +20,7 @@ export interface TypeTotals {
   readonly bytes: number;
 }
 
-/** Everything that {@link accountUsage} puts together. */
+/** The input of {@link accountUsage}. */
 export interface UsageInput {
   readonly totals: AccountTotals;
   readonly byType: readonly TypeTotals[];
@@ -28,11 +28,11 @@ export interface UsageInput {
   /** Devices registered now. */
   readonly devices: number;
   readonly plan: Plan;
-  /** The account's own quota in bytes: null for none, undefined for the plan's. */
+  /** The account's own quota in bytes: null for none, undefined for the quota of the plan. */
   readonly quotaBytes: number | null | undefined;
 }
 
-/** The data of GET /api/users/usage. Sizes in bytes; `quota`, `remaining` and a `limit` of null: none. */
+/** The data of GET /api/users/usage. Sizes are in bytes; null in `quota`, `remaining` and `limit` means no limit. */
 export interface AccountUsage {
   readonly storage: {
     readonly used: number;
@@ -51,8 +51,8 @@ export interface AccountUsage {
 }
 
 /**
- * An account's usage. `used` is all that counts against the quota: files, earlier versions, trash, uploads in progress;
- * `files` and `folders` are numbers of entries, `versions` and `trash` bytes. Types come largest first.
+ * An account's usage. `used` is everything that counts towards the quota: files, earlier versions, trash, uploads in
+ * progress. `files` and `folders` are numbers of items, `versions` and `trash` bytes. The largest types come first.
  */
 export function accountUsage(input: UsageInput): AccountUsage {
   const { totals, byType, transfers, devices, plan } = input;
@@ -80,8 +80,8 @@ export function accountUsage(input: UsageInput): AccountUsage {
 }
 
 /**
- * `part` of `whole` in percent with two decimals: 0 where there is no limit (null), above 100 where a limit was
- * lowered below what is used; of a limit of nothing, 100 as soon as anything is used.
+ * `part` of `whole` in percent with two decimals: 0 if there is no limit (null), above 100 if a limit was lowered below
+ * the usage. With a limit of zero: 100 as soon as anything is used.
  */
 export function percentageOf(part: number, whole: number | null): number {
   if (whole === null || part === 0) return 0;

@@ -1,4 +1,4 @@
-/** An administrator, or the command line, changes somebody's account: the transaction spans accounts and sessions. */
+/** Changes an account for an administrator or the command line: the transaction spans accounts and sessions. */
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
@@ -15,8 +15,8 @@ export interface ChangeAccountServices {
 
 /**
  * Changes an account; durable when this returns. A new password, and disabling, end all of its sessions in the same
- * transaction, phones included. A new password or email emits `security.credentials_changed`, as when the owner changes
- * it.
+ * transaction, including those of phones. A new password or email emits `security.credentials_changed`, as when the
+ * owner changes it.
  * @param within runs afterwards in the same transaction
  * @param check runs first in it; what it throws undoes the change
  * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
@@ -49,14 +49,14 @@ export async function changeAccount(
     (tx) => {
       check?.(tx);
       const before = users.findById(userId);
-      // An erased account lives on until its files are taken apart; nobody can change it any longer.
+      // A deleted account exists until all its files are deleted; nobody can change it any longer.
       if (before === undefined || before.email === "") throw unknownAccount();
       emailBefore = before.email;
     },
   );
 }
 
-/** There is none, or none any longer. */
+/** The account does not exist, or no longer. */
 export function unknownAccount(): AppError {
   return new AppError("not_found", "This account was not found. Check the ID, or list the accounts.");
 }

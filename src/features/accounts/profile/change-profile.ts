@@ -1,4 +1,4 @@
-/** A user changes their own account: the transaction spans accounts and sessions. */
+/** Users change their own account: the transaction spans accounts and sessions. */
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
@@ -13,24 +13,23 @@ export interface ProfileChange {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
   readonly newPassword?: string | undefined;
-  /** With a new password: API keys end too. */
+  /** With a new password: revokes the API keys too. */
   readonly endKeys?: boolean | undefined;
 }
 
-/** Ends the API keys of an account in the caller's transaction. */
+/** Revokes the API keys of an account in the caller's transaction. */
 export interface KeyEnder {
   revokeAll(tx: Transaction, userId: number): void;
 }
 
 /**
  * Changes name, email or password; durable when this returns. A new password ends all other sessions in the same
- * transaction, and
- * `security.credentials_changed` is emitted in it, once for each of the two that changed.
- * The caller asks for proof where email or password change. The transaction checks it again, so that of two changes at
- * once by the same old password one is rejected.
- * @param proven the proof, where it was needed
+ * transaction. A new email and a new password each emit `security.credentials_changed` in it. The caller requires proof
+ * for a new email or password. The transaction checks the proof again, so that only one of two concurrent changes with
+ * the same old password succeeds.
+ * @param proven the proof, if it was required
  * @throws AppError invalid_field | email_taken | overloaded | bad_credentials | account_disabled; scope for an API key
- * that would change more than the name
+ *   that changes more than the name
  */
 export async function changeProfile(
   services: { users: UserService; auth: Pick<AuthService, "endSessions">; apiKeys: KeyEnder; events: Events },
@@ -76,7 +75,7 @@ export async function changeProfile(
       proven,
     )
     .catch((error: unknown) => {
-      // The field is called otherwise here than where accounts are made.
+      // The name of the field differs from that of new accounts.
       const isPassword = error instanceof AppError && error.details["field"] === "password";
       throw isPassword ? invalidField("newPassword", error.message) : error;
     });

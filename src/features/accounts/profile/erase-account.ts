@@ -1,6 +1,6 @@
 /**
- * Erases an account. In one transaction it loses its sessions, its email and its tree; the many rows of a large
- * tree are taken apart afterwards in small pieces, and when the last is gone so is the account's own row.
+ * Deletes an account. One transaction removes its sessions, its email and its tree. The rows of a large tree are
+ * deleted afterwards in small batches, and the row of the account last.
  */
 import type { Db } from "../../../db/open.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -9,19 +9,19 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 
-/** Services that erasing an account uses. */
+/** Services that the deletion of an account uses. */
 export interface EraseOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly users: UserService;
   readonly auth: AuthService;
   readonly treeWriter: TreeWriter;
-  /** Called when there is something to be taken apart. */
+  /** Called when there are rows to delete in the background. */
   readonly onDetached: () => void;
 }
 
 /**
- * Ends the account; durable when this returns.
+ * Deletes the account; durable when this returns.
  * @param before runs first in the same transaction; what it throws undoes it
  * @throws AppError last_admin | not_found; what `before` throws
  */
@@ -36,7 +36,7 @@ export async function eraseAccount(
     treeWriter.detachRoot(tx, user.id);
     // Accounts that shared something with this user must not keep the address.
     db.sqlite.query("DELETE FROM shares WHERE recipient_id = ?1").run(user.id);
-    // Nothing of the person stays: the address is free for a new account, and no password opens this one.
+    // No personal data remains: the address is free for a new account, and no password opens this one.
     db.sqlite
       .query(
         `UPDATE users SET email = '', email_key = 'erased:' || public_id, email_folded = NULL,
@@ -44,7 +44,7 @@ export async function eraseAccount(
            role = 'viewer' WHERE id = ?1`,
       )
       .run(user.id);
-    // Nobody comes in by another service, and no mail is on its way any longer.
+    // No provider signs in to it, and no mail to it remains queued.
     db.sqlite.query("DELETE FROM oidc_identities WHERE user_id = ?1").run(user.id);
     db.sqlite.query("DELETE FROM mails WHERE account_id = ?1").run(user.id);
     db.sqlite.query("DELETE FROM email_confirmations WHERE user_id = ?1").run(user.id);
@@ -54,7 +54,7 @@ export async function eraseAccount(
 }
 
 /**
- * Removes the rows of erased accounts whose trees are gone. A transaction for the housekeeping job.
+ * Deletes the rows of deleted accounts whose trees are gone. A transaction for the housekeeping job.
  * @returns how many
  */
 export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">): Promise<number> {
@@ -62,7 +62,7 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
   return writer.run(() => {
     const gone = db.sqlite
       .query<{ id: number }, []>(
-        // A root is the last of its tree to go.
+        // The root is the last row of a tree to be deleted.
         `SELECT u.id FROM users u JOIN accounts a ON a.id = u.id
          WHERE u.email_key LIKE 'erased:%' AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = -a.root_id) LIMIT 10`,
       )

@@ -16,7 +16,7 @@ export function presentProfile(user: User) {
   };
 }
 
-/** An entry of GET /api/users/sessions. @param current the session that asks, where it is one */
+/** An entry of GET /api/users/sessions. @param current the session of the request, if it has one */
 export function presentSessionItem(session: ListedSession, current: Pick<Session, "publicId"> | undefined) {
   return {
     id: session.publicId,

@@ -1,7 +1,7 @@
 import type { Category } from "../plans/plans.ts";
 import type { RateRule } from "../routing/declaration.ts";
 
-/** Categories of paths without a route, by prefix; `general` elsewhere under /api. */
+/** Categories of paths without a route, by prefix. Other paths under /api are `general`. */
 const UNROUTED: readonly (readonly [prefix: string, category: Category])[] = [
   ["/api/auth/password", "signin"],
   ["/api/files", "operations"],
@@ -13,16 +13,13 @@ const UNROUTED: readonly (readonly [prefix: string, category: Category])[] = [
 ];
 
 /**
- * The category that a request counts as, known from its first line alone: it is counted before its body is read, and
- * also where its path does not exist. Undefined for what is not limited: all outside /api except downloads and uploads
- * through a share link.
- *
- * A further range of a download begun within the last hour counts as `general` ({@link DownloadLedger}). Where
- * {@link isCountedByHandler} says so, the handler counts.
- *
- * @param rule of the route that fits; undefined where none does
+ * The category of a request, known from its first line alone: requests are counted before their body is read, and also
+ * if their path does not exist. Undefined for requests without a limit: all outside /api, except downloads and uploads
+ * through a share link. A further range of a download that began within the last hour counts as `general` ({@link
+ * DownloadLedger}). If {@link isCountedByHandler} is true, the handler counts.
+ * @param rule of the route; undefined if no route matches
  * @param path as sent, without the query
- * @param query what follows the question mark
+ * @param query the text after the question mark
  */
 export function categoryOf(rule: RateRule | undefined, path: string, query: string): Category | undefined {
   if (rule === undefined) return unrouted(path);
@@ -32,8 +29,9 @@ export function categoryOf(rule: RateRule | undefined, path: string, query: stri
 }
 
 /**
- * Whether the handler counts a request, so that the guard only shows the state: sign-in, whose account is in the body,
- * and the start of an upload session, which counts once per file that it plans (as `general` when it plans none).
+ * Whether the handler counts a request, so that the guard only shows the state of the window: sign-in, because its
+ * account is in the body, and the start of an upload session, which counts once per planned file (as `general` if it
+ * plans none).
  */
 export function isCountedByHandler(rule: RateRule | undefined): boolean {
   return typeof rule === "object" && rule.countedBy === "handler";
@@ -44,7 +42,7 @@ function unrouted(path: string): Category | undefined {
   return UNROUTED.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`))?.[1] ?? "general";
 }
 
-/** Every value of `thumbnail` that gets a thumbnail; with any other, the whole file may be sent. */
+/** The values of `thumbnail` that select a thumbnail. With any other value, the whole file may be sent. */
 const THUMBNAIL_VALUES: ReadonlySet<string> = new Set(["", "true", "1", "small", "medium", "large"]);
 
 function asksForThumbnail(query: string): boolean {

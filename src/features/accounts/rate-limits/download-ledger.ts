@@ -5,13 +5,13 @@ const PERIOD_MS = 3_600_000;
 const ENTRIES_MAX = 50_000;
 
 /**
- * Who has begun to download what within the hour, so that a player that asks for a film in a thousand ranges counts
- * once. In memory: after a restart, or when more downloads run than fit, a range may count once more.
- * Limits and download counts need a ledger each: a download may be counted in one before it is rejected by the other.
+ * Remembers for an hour which caller began which download, so that a player that requests a video in a thousand ranges
+ * counts once. In memory: after a restart, or if more downloads run than fit, a range may count once more. Rate limits
+ * and download counts need separate ledgers: a download may be counted in one before it is rejected by the other.
  */
 export class DownloadLedger {
   readonly #entriesMax: number;
-  /** When each was begun, in the order of beginning. */
+  /** When each download began, in that order. */
   readonly #begun = new Map<string, number>();
 
   constructor(entriesMax = ENTRIES_MAX) {
@@ -19,20 +19,20 @@ export class DownloadLedger {
   }
 
   /**
-   * Notes one request. A whole file counts each time. A range counts only if this caller has not begun this content
+   * Records a request. A whole file counts each time. A range counts only if this caller has not begun this content
    * within the hour. Continuing does not extend the hour.
    */
   begin(callerKey: string, contentKey: string, isRange: boolean, nowMs: number): DownloadStep {
     const key = `${callerKey} ${contentKey}`;
     if (isRange && this.#isBegun(key, nowMs)) return "continues";
-    // Deleted first, so that the order of the map stays that of beginning.
+    // Deleted first, so that the order of the map remains the order of the beginnings.
     this.#begun.delete(key);
     this.#forget(nowMs);
     this.#begun.set(key, nowMs);
     return "counts";
   }
 
-  /** What {@link begin} would say, without noting it. */
+  /** The result of {@link begin}, without recording the request. */
   stepOf(callerKey: string, contentKey: string, isRange: boolean, nowMs: number): DownloadStep {
     return isRange && this.#isBegun(`${callerKey} ${contentKey}`, nowMs) ? "continues" : "counts";
   }

@@ -1,4 +1,4 @@
-/** How often: counts every request before it is routed, and puts the state of its window on every response. */
+/** Counts every request before it is routed, and puts the state of its window into every response. */
 import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
@@ -24,18 +24,18 @@ import { type RateLimitUsage, rateLimitUsage } from "./usage.ts";
 export interface RateGateOptions {
   readonly limiter: RateLimiter;
   readonly signins: SigninLimiter;
-  /** Notes downloads for their category alone; counting them is another's ledger. */
+  /** Records downloads for their category only; the download counts have their own ledger. */
   readonly downloads: DownloadLedger;
   readonly planOf: (name: PlanName) => Plan;
-  /** The plan of an account, for its own sign-in; undefined where there is no such account. */
+  /** The plan of an account, for its sign-in; undefined if there is no such account. */
   readonly findPlan: (email: string) => PlanName | undefined;
   readonly clock: Clock;
 }
 
-/** Response headers as the framework keeps them until they are sent. */
+/** Response headers as the framework stores them until they are sent. */
 type HeaderBag = Record<string, string | number>;
 
-/** The limits as routes and guard use them. */
+/** The rate limits, as routes and the guard use them. */
 export class RateGate {
   readonly #options: RateGateOptions;
   #ownerOfSigned: (path: string, query: string) => User | undefined = () => undefined;
@@ -45,8 +45,8 @@ export class RateGate {
   }
 
   /**
-   * Counts a request that has just arrived and shows its window.
-   * @param rule of the route that it is for; undefined where no route fits
+   * Counts a new request and shows its window.
+   * @param rule of its route; undefined if no route matches
    * @throws AppError rate_limited
    */
   countRequest(request: Request, rule: RateRule | undefined, headers: HeaderBag): void {
@@ -67,9 +67,9 @@ export class RateGate {
   }
 
   /**
-   * Counts a request for a content as a download where it was let in as something less, and the whole content is sent:
-   * otherwise `?thumbnail` or a meaningless range would be a way around the limit. The response shows the category of
-   * the request, `general`, unless this rejects it.
+   * Counts a request as a download if it was admitted as something less, and the whole content is sent. Otherwise
+   * `?thumbnail` or a meaningless range would bypass the limit. The response shows the category of the request,
+   * `general`, unless this rejects it.
    * @throws AppError rate_limited
    */
   countWholeDownload(request: Request, headers: HeaderBag): void {
@@ -85,7 +85,7 @@ export class RateGate {
    * Counts the files that the start of an upload session plans, each as an upload, up to the limit. A call that plans
    * none counts as `general`. Call it once for each such request.
    * @returns how many files may continue, and the error for the others
-   * @throws AppError rate_limited where nothing is planned and that is too often
+   * @throws AppError rate_limited if nothing is planned and the window is full
    */
   countPlanned(
     request: Request,
@@ -99,20 +99,21 @@ export class RateGate {
       return { taken: 0, rejection: undefined };
     }
     const { taken, limitResult } = limiter.takeUpTo(subject, "uploads", plan.limits.uploads, count);
-    // Whether to try again later is for the error to say, where that is what the call fails with.
+    // Retry-After belongs to the error, and is set only if the call fails with it.
     this.#show({ ...limitResult, allowed: true }, headers);
     return { taken, rejection: taken < count ? rateLimited(limitResult, clock.nowMs()) : undefined };
   }
 
   /**
-   * Sets how the owner of a request without a token is found, by the signature in its address. It counts as theirs.
+   * Sets how the owner of a request without a token is found by the signature in its address. The request counts as
+   * theirs.
    */
   setOwnerOfSigned(ownerOf: (path: string, query: string) => User | undefined): void {
     this.#ownerOfSigned = ownerOf;
   }
 
   /**
-   * Runs a sign-in's check of the password, within the limits of sign-ins.
+   * Runs the password check of a sign-in, within the limits of sign-ins.
    * @throws AppError rate_limited; what `check` throws
    */
   async guardSignIn<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {
@@ -123,27 +124,29 @@ export class RateGate {
     return this.#guard(request, gate, check, (limitResult) => this.#show(limitResult, headers));
   }
 
-  /** Counts a sign-in that names no account. @throws AppError rate_limited where the address has used up its ceiling */
+  /** Counts a sign-in that names no account. @throws AppError rate_limited if the address has used up its ceiling */
   countMalformedSignIn(request: Request, headers: HeaderBag): void {
     const limitResult = this.#options.signins.malformed(this.#addressKey(request));
     this.#show(limitResult, headers);
     if (!limitResult.allowed) throw rateLimited(limitResult, this.#options.clock.nowMs());
   }
 
-  /** The same for a password that is asked elsewhere; the request itself counts in its own category. */
+  /**
+   * Like {@link guardSignIn}, for a password that is checked elsewhere. The request itself counts in its own category.
+   */
   async guardPassword<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {
     const isShare = email.startsWith("share:");
     noteAudit(request, isShare ? { target: { type: "share", id: email.slice("share:".length) } } : { email });
     const gate = await this.#options.signins.beforeElsewhere(this.#addressKey(request), emailKey(email));
-    // The request shows its own category, unless this is what rejects it.
+    // The response shows the category of the request, unless this limit rejects it.
     return this.#guard(request, gate, check, (limitResult) => {
       if (!limitResult.allowed) this.#show(limitResult, headers);
     });
   }
 
   /**
-   * Describes the limit of unfinished bodies where that rejected the request. Its own window may have room, and its
-   * Reset would not be the time that Retry-After names.
+   * Describes the limit of unfinished bodies in the headers, if that limit rejected the request. Its own window may
+   * have room, and its Reset would differ from Retry-After.
    */
   showBodyLimit(error: unknown, headers: HeaderBag): void {
     if (!(error instanceof TooManyBodiesError) || headers["X-RateLimit-Resource"] === undefined) return;
@@ -180,7 +183,7 @@ export class RateGate {
       else if (reason === "account_disabled" || reason === "second_factor_required") show(gate.attempt.succeeded());
       else {
         const limitResult = gate.attempt.abandoned();
-        // A limit of its own, such as that of codes: what is shown is what rejects.
+        // Other limits, such as that of codes, show their own state when they reject.
         show(error instanceof RateLimitedError ? error.limitResult : limitResult);
       }
       throw error;
@@ -193,7 +196,7 @@ export class RateGate {
     if (!limitResult.allowed) throw rateLimited(limitResult, this.#options.clock.nowMs());
   }
 
-  /** Further ranges of a download that has begun count as `general`; one that is rejected has not begun. */
+  /** Further ranges of a download in progress count as `general`. A rejected download is not in progress. */
   #countDownload(request: Request, path: string, subject: string, plan: Plan, headers: HeaderBag): void {
     const { downloads, clock } = this.#options;
     const isRange = request.headers.has("range");
@@ -205,7 +208,7 @@ export class RateGate {
     downloads.begin(subject, path, isRange, clock.nowMs());
   }
 
-  /** The state of the uploads' window, without counting: for what is rejected before anything is planned. */
+  /** The state of the window of uploads, without counting: for requests that are rejected before they plan anything. */
   #showUploads(request: Request, headers: HeaderBag): void {
     const { subject, plan } = this.#callerOf(request);
     const limitResult = this.#options.limiter.peek(subject, "uploads", plan.limits.uploads);
@@ -237,8 +240,8 @@ export class RateGate {
 }
 
 /**
- * Counts each request. Mounted after the auth guard, because the principal decides whose count it is.
- * @param ruleOf the rule of the route that a request is for; undefined where no route fits
+ * Counts each request. Mounted after the auth guard, because the caller decides which counts apply.
+ * @param ruleOf the rule of the route of a request; undefined if no route matches
  */
 export function rateLimitGuard(gate: RateGate, ruleOf: (method: string, path: string) => RateRule | undefined) {
   return new Elysia({ name: "rate-limit-guard" }).onRequest(({ request, set }) => {

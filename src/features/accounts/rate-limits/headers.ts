@@ -2,7 +2,7 @@ import { AppError } from "../../../errors.ts";
 import { UNLIMITED_ON_WIRE } from "../plans/plans.ts";
 import type { RateLimitResult } from "./counters.ts";
 
-/** Headers of every response under /api (API, Rate-limit response headers); `Retry-After` with 429 alone. */
+/** Rate limit headers of every response under /api; `Retry-After` only with 429. */
 export interface RateLimitHeaders {
   "X-RateLimit-Limit": string;
   "X-RateLimit-Remaining": string;
@@ -42,8 +42,8 @@ export function bodyLimitHeaders(
 }
 
 /**
- * Whole seconds to wait until a request is accepted, at least 1: Reset − now, rounded up once and from the
- * milliseconds, so that it is never longer than the window only because both were rounded.
+ * Whole seconds until a request is accepted, at least 1: Reset − now, rounded up once from milliseconds. Rounding both
+ * numbers could make it longer than the window.
  */
 export function retryAfterSeconds(limitResult: RateLimitResult, nowMs: number): number {
   return Math.max(1, Math.ceil((limitResult.resetAtMs - nowMs) / 1000));
@@ -51,7 +51,7 @@ export function retryAfterSeconds(limitResult: RateLimitResult, nowMs: number): 
 
 /** The error of a rejected request: its details name category, limit and seconds to wait. */
 export class RateLimitedError extends AppError {
-  /** @param message in place of the usual words */
+  /** @param message replaces the default message */
   constructor(
     readonly limitResult: RateLimitResult,
     nowMs: number,

@@ -20,17 +20,18 @@ import type { PlanName } from "../users/types.ts";
 import { addressSubject, type CountKind, type RateLimitResult, WRONG_BY_HOUR } from "./counters.ts";
 import type { RateLimiter } from "./limiter.ts";
 
-/** A password that may be checked now. Exactly one of its methods must be called, also after an error. */
+/** A password that may be checked now. Call exactly one of its methods, also after an error. */
 export interface PasswordAttempt {
-  /** The password was wrong, or there is no such account. Gives what to show: free's numbers. */
+  /** The password was wrong, or there is no such account. Returns the result to show, with the numbers of `free`. */
   failed(): RateLimitResult;
-  /** The password was right and the code that goes with it wrong. Gives what to show: free's numbers. */
+  /** The password was right and its code was wrong. Returns the result to show, with the numbers of `free`. */
   failedByCode(): RateLimitResult;
   /**
-   * The password was right (also that of a disabled account). Gives what to show: the numbers of the account's plan.
+   * The password was right (even if the account is disabled). Returns the result to show, with the numbers of the
+   * account's plan.
    */
   succeeded(): RateLimitResult;
-  /** The password was not checked after all: overloaded, aborted. Gives free's numbers. Later calls change nothing. */
+  /** The password was not checked: overloaded or aborted. Returns the numbers of `free`. Later calls change nothing. */
   abandoned(): RateLimitResult;
 }
 
@@ -46,37 +47,41 @@ export interface SigninLimiterOptions {
   readonly plans: Plans;
 }
 
-/** One window that a try must fit into. */
+/** One window that an attempt must fit into. */
 interface Window {
   readonly subject: string;
   readonly kind: CountKind;
   readonly limit: Limit;
 }
 
-/** Somebody's try. */
+/** An attempt to check a password. */
 interface Try {
   readonly addressKey: string;
-  /** Of the address and the account. */
+  /** The key of the address and the account. */
   readonly key: string;
-  /** Undefined where the password is asked elsewhere than at a sign-in. */
+  /** Undefined if the password is checked elsewhere than at a sign-in. */
   readonly signIn: { readonly plan: PlanName } | undefined;
 }
 
-/** Tries in progress of an address, or of an (address, account), and the requests that wait for one of them to end. */
+/**
+ * Attempts in progress of an address, or of an (address, account), and the requests that wait for one of them to end.
+ */
 interface InProgress {
   tries: number;
   readonly waiting: (() => void)[];
 }
 
-/** So many requests wait for others of the same subject; more are rejected as if all in progress were wrong. */
+/**
+ * At most this many requests wait for others of the same subject. More are rejected as if all in progress were wrong.
+ */
 const WAITING_MAX = 100;
 const CATEGORY = "signin";
 
-/** Decides on sign-ins and on every other check of a password. */
+/** Admits sign-ins and all other password checks. */
 export class SigninLimiter {
   readonly #limiter: RateLimiter;
   readonly #plans: Plans;
-  /** By the subject whose wrong tries they may become. */
+  /** By the subject in which they count if they are wrong. */
   readonly #inProgress = new Map<string, InProgress>();
 
   constructor(options: SigninLimiterOptions) {
@@ -85,7 +90,7 @@ export class SigninLimiter {
   }
 
   /**
-   * Asks for a sign-in. May wait for other tries from this address to end.
+   * Admits a sign-in. May wait until other attempts from this address end.
    * @param addressKey the client address, or its /64
    * @param account the email in its compared form, whether there is such an account or not
    * @param plan the account's; undefined for an unknown account
@@ -95,16 +100,16 @@ export class SigninLimiter {
   }
 
   /**
-   * Asks for the check of a password at any other place: registering a phone, changing the profile, unlocking a share.
-   * @param account the email in its compared form, or a name of the share that no email can be
+   * Admits a password check at any other place: registering a phone, changing the profile, unlocking a share.
+   * @param account the email in its compared form, or a name of the share that no email can have
    */
   async beforeElsewhere(addressKey: string, account: string): Promise<PasswordGate> {
     return this.#ask({ addressKey, key: keyOf(addressKey, account), signIn: undefined });
   }
 
   /**
-   * What to show of a sign-in before its body is read, or when its body names no account: free's numbers, as far as the
-   * address's ceiling leaves them. Counts nothing, and rejects nothing: {@link before} or {@link malformed} does.
+   * The result to show for a sign-in before its body is read, or if its body names no account: the numbers of `free`,
+   * within the ceiling of the address. Counts and rejects nothing: {@link before} and {@link malformed} do.
    */
   preview(addressKey: string): RateLimitResult {
     const ceiling = this.#limiter.peek(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
@@ -112,8 +117,8 @@ export class SigninLimiter {
   }
 
   /**
-   * A sign-in that names no account (not JSON, not an email address). No password is tried by it; it counts in the
-   * address's ceiling alone. Shows free's numbers; rejected when the ceiling is reached.
+   * Counts a sign-in that names no account (invalid JSON, not an email address). It tries no password, so it counts
+   * only in the ceiling of the address. Shows the numbers of `free`; rejected when the ceiling is reached.
    */
   malformed(addressKey: string): RateLimitResult {
     const ceiling = this.#limiter.check(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
@@ -161,7 +166,7 @@ export class SigninLimiter {
     const [first] = refusing;
     if (first === undefined) return undefined;
     const resetAtMs = Math.max(...refusing.map(({ limitResult }) => limitResult.resetAtMs));
-    // In the statistics of the account a rejection by its own windows counts alone.
+    // In the statistics of the account, only a rejection by its own windows counts.
     const isOfAddress = first.window.subject === addressSubject(attempted.addressKey);
     return this.#reject(isOfAddress ? first.window.subject : allSubject(attempted.key), {
       ...first.limitResult,
@@ -169,7 +174,7 @@ export class SigninLimiter {
     });
   }
 
-  /** What of this try's tries in progress must end first, since all of them may be wrong; undefined for nothing. */
+  /** The attempts in progress that must end before this one, since all of them may be wrong; undefined if none. */
   #busyOf(attempted: Try): InProgress | undefined {
     const rooms = new Map<string, number>();
     for (const window of this.#windowsOf(attempted)) {
@@ -193,7 +198,7 @@ export class SigninLimiter {
     const end = (wrong: "password" | "code" | undefined, isCounted: boolean): void => {
       if (hasEnded) return;
       hasEnded = true;
-      // Without a limit: room was there when it began, and by now the password has been tried.
+      // Without a limit: there was room when it began, and the password has been tried.
       if (wrong !== undefined) {
         this.#limiter.check(wrongSubject(key), CATEGORY, null);
         this.#limiter.check(wrongSubject(key), WRONG_BY_HOUR, null);
@@ -218,7 +223,7 @@ export class SigninLimiter {
         return { ...this.#limiter.peek(allSubject(key), CATEGORY, limit), allowed: true };
       },
       abandoned: () => {
-        // Not even in `all`: there it would fill an unknown name's window, and not that of a larger plan.
+        // Not even in `all`: there it would fill the window of an unknown account, but not that of a larger plan.
         end(undefined, false);
         return wrongNumbers();
       },

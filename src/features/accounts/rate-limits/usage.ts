@@ -4,7 +4,7 @@ import { type Category, type Plan, UNLIMITED_ON_WIRE } from "../plans/plans.ts";
 import { percentageOf } from "../plans/usage.ts";
 import type { RateLimiter } from "./limiter.ts";
 
-/** One category in GET /api/users/usage/rate-limits (API, Rate-limit usage record). */
+/** One category in GET /api/users/usage/rate-limits. */
 export interface RateLimitUsageRecord {
   readonly endpoint: string;
   readonly resource: Category;
@@ -27,14 +27,14 @@ export interface RateLimitUsage {
   };
 }
 
-/** Who is counted where: the user in every category, but for sign-ins, which count by address and account. */
+/** The subjects of a user: the user in every category, except sign-ins, which count by address and account. */
 export interface CountedSubjects {
   readonly user: string;
-  /** {@link SigninLimiter.subjectOf} the address that asks and the user's own email. */
+  /** {@link SigninLimiter.subjectOf} the address of the request and the user's own email. */
   readonly signin: string;
 }
 
-/** The path that stands for each category. */
+/** The path that represents each category. */
 const ENDPOINT_OF: Readonly<Record<Category, string>> = {
   signin: "/api/auth/signin",
   signup: "/api/auth/signup",
@@ -50,8 +50,8 @@ const ENDPOINT_OF: Readonly<Record<Category, string>> = {
 };
 
 /**
- * What a user has used of every limit, and all their requests of the last hour. A "successful" request is one that
- * was not rejected for its rate. Without any request the rate of success is 100.
+ * What a user has used of every limit, and all their requests of the last hour. A "successful" request is one that no
+ * rate limit rejected. Without any request, the success rate is 100.
  */
 export function rateLimitUsage(limiter: RateLimiter, plan: Plan, subjects: CountedSubjects): RateLimitUsage {
   const endpoints = RATE_CATEGORIES.map((category): RateLimitUsageRecord => {

@@ -28,8 +28,9 @@ export class SlidingWindow {
   }
 
   /**
-   * Accepts as many of `requested` requests at this instant as the limit leaves room for, and says how many.
-   * @param limit null for none: all are accepted, and counted still
+   * Accepts as many of `requested` requests at this instant as the limit has room for.
+   * @param limit null for no limit: all are accepted, but still counted
+   * @returns how many were accepted
    */
   take(nowMs: number, limit: number | null, requested = 1): number {
     this.#advance(nowMs);
@@ -47,7 +48,7 @@ export class SlidingWindow {
     return this.#used;
   }
 
-  /** How many more would be accepted at this instant; null where there is no limit. */
+  /** How many more would be accepted at this instant; null if there is no limit. */
   remaining(nowMs: number, limit: number | null): number | null {
     this.#advance(nowMs);
     return limit === null ? null : Math.max(0, limit - this.#used);
@@ -69,14 +70,14 @@ export class SlidingWindow {
     }
   }
 
-  /** Puts back what was counted before a restart. Instants must come in ascending order, before any `take`. */
+  /** Restores the counts from before a restart. Instants must come in ascending order, before any `take`. */
   restore(atMs: number, count: number): void {
     this.#add(atMs, count);
   }
 
   #add(atMs: number, count: number): void {
     const last = this.#times.length - 1;
-    // Coarse and exact instants may follow each other; keeping the later one is the careful side.
+    // Coarse and exact instants may be mixed; the later one is the stricter choice.
     if (last >= this.#head && (this.#times[last] ?? 0) >= atMs) this.#counts[last] = (this.#counts[last] ?? 0) + count;
     else {
       this.#times.push(atMs);
@@ -85,7 +86,7 @@ export class SlidingWindow {
     this.#used += count;
   }
 
-  /** Lets go of what has left the window. */
+  /** Removes expired instants. */
   #advance(nowMs: number): void {
     const times = this.#times;
     if ((times[times.length - 1] ?? 0) > nowMs + this.#coarseMs) this.#clockWentBack(nowMs);
@@ -106,8 +107,8 @@ export class SlidingWindow {
   }
 
   /**
-   * The clock was set back: what lies in its future has happened by now at the latest. Counted as of now it leaves
-   * within one window, so that nobody is locked out until the clock gets there again.
+   * Handles a clock that was set back: later instants now count as of this moment. They leave within one window, so
+   * that nobody is locked out until the clock reaches those instants again.
    */
   #clockWentBack(nowMs: number): void {
     let count = 0;

@@ -1,4 +1,4 @@
-/** The page behind the one-time set-up link, which makes the first administrator. */
+/** The page of the one-time setup link, which creates the first administrator. */
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { queryOf } from "../../../http/fields.ts";
@@ -18,14 +18,14 @@ import type { PlanName, User } from "../users/types.ts";
 import { PAGE_ROUTE } from "../routing/declaration.ts";
 import { Router } from "../routing/router.ts";
 
-/** Dependencies of the set-up page. */
+/** Dependencies of the setup page. */
 export interface SetupRoutesOptions {
   readonly auth: AuthService;
   readonly cookies: SessionCookies;
   readonly defaultPlan: PlanName;
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
-  /** Called when the administrator was made, with who will use the server. */
+  /** Called with the chosen use of the server when the administrator is created. */
   readonly onSetUp: (use: SetupUse) => void;
 }
 
@@ -82,7 +82,7 @@ export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: S
           );
         }
         noteAudit(request, { userId: user.publicId, details: { role: user.role } });
-        // The account exists and the link is used, so the choice stays, even if starting the session fails.
+        // The account exists and the link is used up, so the choice is applied even if starting the session fails.
         const signedIn = await auth.signInConfirmed(user, clientOf(request)).finally(() => onSetUp(use));
         return pageResponse(renderSetupDonePage(basePath, user.email, use), 201, {
           ...HEADERS,

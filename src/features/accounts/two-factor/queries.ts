@@ -8,7 +8,7 @@ export interface TwoFactorRow {
   readonly lastStep: number;
 }
 
-/** The statements about second factors, prepared once. Each goes by the primary key. */
+/** The prepared statements about second factors. Each uses the primary key. */
 export function twoFactorQueries(sqlite: Database) {
   return {
     find: sqlite.prepare<TwoFactorRow, [number]>(

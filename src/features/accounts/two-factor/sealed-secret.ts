@@ -1,6 +1,6 @@
 /**
- * Secrets of authenticator apps as the database keeps them: AES-256-GCM by a key of the server that lies outside the
- * database, bound to the account, so that a row moved to another account opens nothing.
+ * Encrypts the secrets of authenticator apps for the database: AES-256-GCM with a key that the server stores outside
+ * the database. The account is bound in, so that a row moved to another account can't be decrypted.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
@@ -15,7 +15,7 @@ export function sealSecret(key: Uint8Array, userId: number, secret: Uint8Array):
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** The secret; undefined where it was sealed by another key or for another account, or is damaged. */
+/** The secret; undefined if it was encrypted with another key or for another account, or is damaged. */
 export function openSecret(key: Uint8Array, userId: number, sealed: Uint8Array): Uint8Array | undefined {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
@@ -25,7 +25,7 @@ export function openSecret(key: Uint8Array, userId: number, sealed: Uint8Array):
     const opened = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
     return Buffer.concat([opened, decipher.final()]);
   } catch {
-    return undefined; // that the tag doesn't fit is the response
+    return undefined; // a tag that does not match means undefined
   }
 }
 

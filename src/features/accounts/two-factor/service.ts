@@ -19,24 +19,24 @@ export interface TwoFactorServiceOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly events: Events;
-  /** Seals the secrets: 32 bytes that lie outside the database. */
+  /** Encrypts the secrets: 32 bytes that are stored outside the database. */
   readonly key: Uint8Array;
   /** Whether an account can sign in with a passkey too. */
   readonly hasPasskeys: (userId: number) => boolean;
-  /** Whether an account is signed in from this address just now. @param addressKey the address, or its /64 */
+  /** Whether an account is now signed in from this address. @param addressKey the address, or its /64 */
   readonly isSignedInFrom: (userId: number, addressKey: string) => boolean;
 }
 
-/** Checks in the transaction that the owner still asks; throws where not. */
+/** Checks in the transaction that the owner still makes the request. Throws if not. */
 export type Proven = (tx: Transaction) => unknown;
 
-/** The second factor of an account as its owner sees it. */
+/** The second factor of an account as shown to its owner. */
 export interface TwoFactorState {
   readonly isEnabled: boolean;
   readonly recoveryCodesLeft: number;
 }
 
-/** RFC 6238 as every authenticator app has it. */
+/** RFC 6238 as implemented by every authenticator app. */
 const ISSUER = "Larder";
 const STEP_SECONDS = 30;
 const DIGITS = 6;
@@ -44,12 +44,12 @@ const DIGITS = 6;
 const STEPS_AROUND = 1;
 /** RFC 4226 §4 recommends 160 bits. */
 const SECRET_BYTES = 20;
-/** A set-up that is not finished within this time starts over. */
+/** After this time, an unfinished setup starts over. */
 const SETUP_MS = 60 * 60 * 1000;
 
 /**
- * Two-factor sign-in: codes of an authenticator app, each good once, and recovery codes. Passwords are the callers' to
- * check; here they are taken as given.
+ * Two-factor authentication: codes of an authenticator app and recovery codes, each valid once. Callers check the
+ * password first.
  */
 export class TwoFactorService implements SecondFactors {
   readonly #options: TwoFactorServiceOptions;
@@ -62,13 +62,13 @@ export class TwoFactorService implements SecondFactors {
     this.#wrongCodes = new WrongCodes(options.clock);
   }
 
-  /** Whether sign-in asks for a second factor, and how many recovery codes are left. */
+  /** Whether sign-in requires a second factor, and how many recovery codes are left. */
   state(userId: number): TwoFactorState {
     const isEnabled = this.#findEnabled(userId) !== undefined;
     return { isEnabled, recoveryCodesLeft: isEnabled ? this.#queries.codes.all(userId).length : 0 };
   }
 
-  /** @throws AppError invalid_request where it is on already: nothing to prove anything for */
+  /** @throws AppError invalid_request if it is already on, so that no proof is requested */
   checkOff(userId: number): void {
     if (this.#findEnabled(userId) !== undefined) throw isOnAlready();
   }
@@ -79,10 +79,10 @@ export class TwoFactorService implements SecondFactors {
   }
 
   /**
-   * Begins the set-up: a new secret, in force once {@link enable} has seen a code made from it. An earlier set-up that
-   * was not finished is forgotten. Durable when this returns.
+   * Begins the setup with a new secret, which becomes active when {@link enable} receives a code made from it. An
+   * earlier unfinished setup is dropped. Durable when this returns.
    * @param proven runs first in the same transaction; what it throws undoes it
-   * @throws AppError invalid_request where it is on already; what `proven` throws
+   * @throws AppError invalid_request if it is already on; what `proven` throws
    */
   async setUp(user: User, proven: Proven): Promise<{ readonly secret: string; readonly otpauthUrl: string }> {
     const { writer, clock, key } = this.#options;
@@ -99,7 +99,7 @@ export class TwoFactorService implements SecondFactors {
   /**
    * Turns the second factor on; durable when this returns.
    * @returns the recovery codes, shown only here
-   * @throws AppError invalid_code; invalid_request where no set-up is in progress, or it is on already
+   * @throws AppError invalid_code; invalid_request if no setup is in progress, or if it is already on
    */
   async enable(user: User, code: string, proven: Proven): Promise<readonly string[]> {
     return this.#options.writer.run((tx) => {
@@ -119,15 +119,15 @@ export class TwoFactorService implements SecondFactors {
   }
 
   /**
-   * Uses up a code of the app or a recovery code. Of several requests with the same code one succeeds.
+   * Uses up a code of the app or a recovery code. Of several requests with the same code, one succeeds.
    * @throws AppError invalid_code | rate_limited
    */
   async use(userId: number, code: string): Promise<void> {
     const address = checkedAddress();
-    // Somebody else who knows the password can't use up the tries of where its owner is signed in.
+    // Another person who knows the password can't use up the attempts of an address from which the owner is signed in.
     const isOwners = address !== undefined && this.#options.isSignedInFrom(userId, address);
     await this.#options.writer.run(() => {
-      // In the transaction: of many that come at once each sees those before it.
+      // In the transaction, so that each of many concurrent attempts sees those before it.
       if (!isOwners) this.#wrongCodes.check(userId);
       try {
         this.#use(userId, code);
@@ -140,8 +140,8 @@ export class TwoFactorService implements SecondFactors {
   }
 
   /**
-   * New recovery codes in place of all former ones; durable when this returns.
-   * @throws AppError invalid_request where two-factor sign-in is off
+   * Replaces all recovery codes; durable when this returns.
+   * @throws AppError invalid_request if two-factor authentication is off
    */
   async renewRecoveryCodes(user: User, proven: Proven): Promise<readonly string[]> {
     return this.#options.writer.run((tx) => {
@@ -153,8 +153,8 @@ export class TwoFactorService implements SecondFactors {
   }
 
   /**
-   * Switches the second factor off, in the caller's transaction, with its recovery codes: for its owner, the
-   * administrator and the command line.
+   * Turns the second factor off and deletes the recovery codes, in the caller's transaction: for its owner,
+   * administrators and the command line.
    * @returns whether it was on
    */
   disable(tx: Transaction, user: Pick<User, "id" | "viaDeviceId">): boolean {
@@ -165,7 +165,7 @@ export class TwoFactorService implements SecondFactors {
     return wasOn;
   }
 
-  /** The same as a transaction of its own, for its owner. @throws AppError invalid_request where it is off already */
+  /** Turns it off for its owner, in its own transaction. @throws AppError invalid_request if it is already off */
   async switchOff(user: User, proven: Proven): Promise<void> {
     await this.#options.writer.run((tx) => {
       proven(tx);
@@ -189,7 +189,7 @@ export class TwoFactorService implements SecondFactors {
     this.#queries.removeCode.run(userId, hash);
   }
 
-  /** The time step that a code of the app is for; undefined for wrong, old and used ones (RFC 6238 §5.2). */
+  /** The time step of a code of the app; undefined for wrong, old and used codes (RFC 6238 §5.2). */
   #stepOf(userId: number, row: TwoFactorRow, code: string): number | undefined {
     const token = code.replaceAll(/\s/g, "");
     if (!/^\d{6}$/.test(token)) return undefined;

@@ -1,15 +1,15 @@
 /**
- * How often a wrong code may follow the right password. The windows of sign-in are per address; somebody who knows the
- * password and has many addresses could guess on in each of them. Somebody like that can use up an account's tries,
- * too: so addresses from which the account is signed in keep to the windows of sign-in, and don't count here. In
- * memory: a restart gives new tries.
+ * Limits how often a wrong code may follow the right password. The windows of sign-in are per address, so somebody who
+ * knows the password and has many addresses could guess from each of them. That person could also use up the attempts
+ * of an account. Addresses from which the account is signed in therefore have only the windows of sign-in, and don't
+ * count here. In memory: a restart gives new attempts.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import { RateLimitedError } from "../rate-limits/headers.ts";
 
 const WINDOW_MS = 60 * 60 * 1000;
 /**
- * In any hour. Three codes of a million are right at a time: a day of guessing finds one in less than one of 600 tries.
+ * Per hour. Three of a million codes are valid at a time, so a day of guessing succeeds with a probability below 1/600.
  */
 const WRONG_MAX = 20;
 const ACCOUNTS_MAX = 10_000;
@@ -22,7 +22,7 @@ export class WrongCodes {
     this.#clock = clock;
   }
 
-  /** @throws AppError rate_limited where the account has no tries left */
+  /** @throws AppError rate_limited if the account has no attempts left */
   check(userId: number): void {
     const times = this.#recent(userId);
     const oldestMs = times[0];
@@ -44,7 +44,7 @@ export class WrongCodes {
     );
   }
 
-  /** Notes a wrong code. */
+  /** Records a wrong code. */
   note(userId: number): void {
     const times = this.#recent(userId);
     times.push(this.#clock.nowMs());
@@ -58,7 +58,7 @@ export class WrongCodes {
 
   #recent(userId: number): number[] {
     const nowMs = this.#clock.nowMs();
-    // One to come was noted before the clock was set back: it would reject for as long as that was.
+    // An attempt in the future was recorded before the clock was set back. It would block the account for that time.
     return (this.#times.get(userId) ?? []).filter((atMs) => atMs > nowMs - WINDOW_MS && atMs <= nowMs);
   }
 }

@@ -2,7 +2,7 @@ import { AppError } from "../../../errors.ts";
 import type { User } from "./types.ts";
 
 /**
- * For everything that shares, or lets others do more: links, public files, drop boxes, shares with accounts.
+ * Required for everything that shares or gives others access: links, public files, drop boxes, shares with accounts.
  * @throws AppError email_unconfirmed
  */
 export function requireConfirmedEmail({ isEmailUnconfirmed, email }: User): void {

@@ -1,15 +1,18 @@
-/** Forms of email addresses by which look-alikes are found: two accounts must not be taken for each other. */
+/** Forms of email addresses that reveal look-alikes: two accounts must not be confused with each other. */
 import { SKELETON_VERSION, skeleton, withoutIgnorable } from "../../../lib/skeleton.ts";
 
-/** What is stored of each address, in indexed columns. */
+/** The forms stored for each address, in indexed columns. */
 export interface EmailForms {
-  /** Folded by compatibility and case (NFKC_Casefold): wide, small and styled letters are plain ones. */
+  /** Folded by compatibility and case (NFKC_Casefold): wide, small and styled letters become plain ones. */
   readonly folded: string;
-  /** The UTS 39 skeleton of that. */
+  /** The UTS 39 skeleton of the folded address. */
   readonly skeleton: string;
 }
 
-/** Changes with the tables and with the code below. Stored with the forms: others are made again at the next start. */
+/**
+ * Changes with the tables and with the code below. Stored with the forms: other versions are computed again at the next
+ * start.
+ */
 export const EMAIL_FORMS_VERSION = `1:${SKELETON_VERSION}`;
 
 /** Both forms of an address. */
@@ -19,7 +22,7 @@ export function emailForms(email: string): EmailForms {
 }
 
 /**
- * The skeletons that a new address must not share: also that of the letters as written, where a capital I looks like an
+ * The skeletons that a new address must not share, including that of the letters as written: a capital I looks like an
  * l.
  */
 export function skeletonsToCheck(email: string): readonly [folded: string, shown: string] {
@@ -27,7 +30,8 @@ export function skeletonsToCheck(email: string): readonly [folded: string, shown
 }
 
 function fold(email: string): string {
-  // Letter by letter: the final form of a sigma depends on its neighbours. By way of the capitals, ß becomes ss.
+  // Letter by letter, because the final form of a sigma depends on its neighbors. Upper case first, so that ß becomes
+  // ss.
   const characters = [...withoutIgnorable(email.trim().normalize("NFKC"))];
   const folded = characters.map((character) => character.toUpperCase().toLowerCase()).join("");
   return withoutIgnorable(folded.normalize("NFKC"));

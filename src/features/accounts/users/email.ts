@@ -2,12 +2,13 @@ import isEmail from "validator/es/lib/isEmail";
 import { invalidField } from "../../../errors.ts";
 
 /**
- * Checks the syntax of an email address and gives it without surrounding space, as it is shown.
+ * Checks the syntax of an email address.
+ * @returns the address without surrounding spaces, as it is shown
  * @throws AppError invalid_field
  */
 export function parseEmail(text: string, field = "email"): string {
   const email = text.trim().normalize("NFC");
-  // Half a pair of UTF-16, which JSON can spell, makes the library throw.
+  // The library throws on half a UTF-16 surrogate pair, which JSON can contain.
   if (
     !email.isWellFormed() ||
     !isEmail(email, { allow_utf8_local_part: true, require_tld: false, ignore_max_length: false })
@@ -17,7 +18,7 @@ export function parseEmail(text: string, field = "email"): string {
   return email;
 }
 
-/** The form in which addresses are compared: case doesn't count. */
+/** The form in which addresses are compared: case is ignored. */
 export function emailKey(email: string): string {
   return email.trim().normalize("NFC").toLowerCase();
 }

@@ -1,13 +1,13 @@
 import { invalidField } from "../../../errors.ts";
 
 /**
- * A name that people give to themselves, a key or a passkey, as it is kept: in NFC, without surrounding space.
+ * The stored form of a name of a person, a key or a passkey: NFC, without surrounding spaces.
  * @param charactersMax counted by code point
  * @throws AppError invalid_field
  */
 export function checkName(text: string, charactersMax: number): string {
   const name = text.trim().normalize("NFC");
-  // Half a pair of UTF-16, which JSON can spell, would come back from the database as another character.
+  // Half a UTF-16 surrogate pair, which JSON can contain, would come back from the database as another character.
   const isText = name !== "" && name.isWellFormed();
   // oxlint-disable-next-line no-control-regex -- control characters are what is refused
   if (!isText || [...name].length > charactersMax || /[\u0000-\u001f\u007f-\u009f]/.test(name)) {

@@ -1,6 +1,6 @@
 /**
- * Passwords by argon2id, off the event loop and at most two side by side, one on small machines: a storm of sign-ins
- * must not take all memory, nor every thread.
+ * Hashes passwords with argon2id, off the event loop, at most two at a time (one on small machines): many concurrent
+ * sign-ins must not take all memory or all threads.
  */
 import { availableParallelism } from "node:os";
 import { AppError, invalidField } from "../../../errors.ts";
@@ -9,26 +9,26 @@ import { checkedAddress } from "./password-line.ts";
 
 const PASSWORD_CHARACTERS_MIN = 8;
 const PASSWORD_CHARACTERS_MAX = 256;
-/** One processor stays free for everything else. */
+/** One processor remains free for everything else. */
 const RUNNING_MAX = Math.max(1, Math.min(2, availableParallelism() - 1));
-/** A longer queue would take more than some seconds. */
+/** A longer queue would take more than a few seconds. */
 const WAITING_MAX = 100;
-/** What one hash costs: KiB of memory, and passes over them. */
+/** The cost of one hash: KiB of memory, and passes over them. */
 export interface HashCost {
   readonly memoryCost: number;
   readonly timeCost: number;
 }
 
-/** The OWASP minimum. */
+/** The minimum that OWASP recommends. */
 const HASH_COST: HashCost = { memoryCost: 19_456, timeCost: 2 };
 
-/** Makes and checks password hashes, with a bound on how many at once. The addresses that ask take turns. */
+/** Creates and checks password hashes, with a limit on concurrent ones. Addresses take turns. */
 export class PasswordHasher {
   readonly #queue = new FairQueue({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX });
   readonly #argon2: Bun.Password.Argon2Algorithm;
   #decoy: Promise<string> | undefined;
 
-  /** @param cost for tests, of which most make accounts */
+  /** @param cost lower in tests that create accounts */
   constructor(cost: HashCost = HASH_COST) {
     this.#argon2 = { algorithm: "argon2id", ...cost };
   }
@@ -39,8 +39,8 @@ export class PasswordHasher {
   }
 
   /**
-   * Whether `password` is the one that was hashed. Without a hash (an unknown account) it takes the same time, and the
-   * answer is no.
+   * Whether `password` is the one that was hashed. Without a hash (an unknown account) it takes the same time and
+   * returns false.
    * @throws AppError overloaded
    */
   async verify(password: string, hash: string | undefined): Promise<boolean> {
@@ -57,10 +57,7 @@ export class PasswordHasher {
   }
 }
 
-/**
- * Checks a new password's length, in characters after NFC.
- * @throws AppError invalid_field
- */
+/** Checks the length of a new password, in characters after NFC. @throws AppError invalid_field */
 export function checkNewPassword(password: string, field = "password"): string {
   const { length } = [...password.slice(0, PASSWORD_CHARACTERS_MAX * 8).normalize("NFC")];
   if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX) {

@@ -99,7 +99,7 @@ export interface UserRow {
 }
 
 /**
- * In `accounts.quota_bytes` null means "the plan's" and a negative number "none".
+ * Null in `accounts.quota_bytes` means the quota of the plan, a negative number means no limit.
  * @param verifiesEmail whether addresses must be confirmed at all
  */
 export function toUser(row: UserRow, verifiesEmail: boolean): User {

@@ -1,7 +1,7 @@
-/** A user's settings: what they are when nothing was set, and how a change is merged in. */
+/** A user's settings: the defaults, and how a change is merged in. */
 import { invalidField } from "../../../errors.ts";
 
-/** When notifications are held back. Times are HH:MM in `timezone`. */
+/** The hours in which notifications are deferred. Times are HH:MM in `timezone`. */
 export interface QuietHours {
   readonly enabled: boolean;
   readonly start: string;
@@ -9,7 +9,7 @@ export interface QuietHours {
   readonly timezone: string;
 }
 
-/** Which of the four categories of notifications are wanted. */
+/** Which of the four categories of notifications the user wants. */
 export interface NotificationPreferences {
   readonly uploads: boolean;
   readonly shares: boolean;
@@ -25,7 +25,7 @@ export interface Settings {
   readonly theme: "system" | "light" | "dark";
   readonly defaultView: "list" | "grid";
   readonly notifications: NotificationPreferences;
-  /** How many earlier versions of a file are kept. */
+  /** How many earlier versions of a file are retained. */
   readonly versioning: { readonly keep: number };
 }
 
@@ -54,23 +54,20 @@ const DEFAULTS: Settings = {
 };
 
 /**
- * The settings in force, from the stored JSON of those that were ever set.
- * @param keep how many earlier versions are kept where the user has not said it
+ * The effective settings, from the stored JSON of those that were ever set.
+ * @param keep how many earlier versions are retained unless the user has set a number
  */
 export function readSettings(json: string, keep = DEFAULTS.versioning.keep): Settings {
   return merge({ ...DEFAULTS, versioning: { keep } }, parse(json));
 }
 
-/**
- * The stored JSON after a change.
- * @throws AppError invalid_field for an unknown language tag or time zone
- */
+/** The stored JSON after a change. @throws AppError invalid_field for an unknown language tag or time zone */
 export function changeSettings(json: string, change: SettingsChange): string {
   if (change.language !== undefined) checkLanguage(change.language);
   if (change.timezone !== undefined) checkTimeZone(change.timezone, "timezone");
   const zone = change.notifications?.quietHours?.timezone;
   if (zone !== undefined) checkTimeZone(zone, "notifications.quietHours.timezone");
-  // What the user has not said stays unsaid: the configuration may change it.
+  // Settings that the user has not set are not stored: the configuration may change their defaults.
   const keep = change.versioning?.keep ?? parse(json).versioning?.keep;
   const versioning = keep === undefined ? undefined : { keep };
   return JSON.stringify({ ...merge(readSettings(json), change), versioning });
@@ -92,7 +89,7 @@ function merge(base: Settings, change: SettingsChange): Settings {
   };
 }
 
-/** Preferences after a change: what it doesn't name stays. */
+/** Preferences after a change; absent ones stay. */
 export function mergeNotifications(base: NotificationPreferences, change: NotificationChange): NotificationPreferences {
   const { quietHours = {} } = change;
   return {
