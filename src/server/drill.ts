@@ -17,7 +17,7 @@ import { findAbsent } from "../features/storage/backup/contents.ts";
 import { countDatabase } from "../features/storage/backup/counts.ts";
 import { copyPrivateFile, copySecrets } from "../features/storage/backup/private-files.ts";
 import { chooseSample, type Sample } from "../features/storage/backup/sample.ts";
-import { forgetBucket, giveUpOutboxes } from "../features/storage/backup/settle.ts";
+import { forgetBucket, dropQueuedMessages } from "../features/storage/backup/restored-database.ts";
 import type { DatabaseCounts, LostContent } from "../features/storage/backup/types.ts";
 import type { Log } from "../lib/log.ts";
 import { findDatabaseSource } from "./data/database-source.ts";
@@ -120,7 +120,7 @@ function prepare(paths: DataPaths, name: string, { source, sampleCount, config, 
     migrate(sqlite, log);
     const nowMs = Date.now();
     settleRestored(sqlite, name, nowMs);
-    giveUpOutboxes(sqlite, nowMs);
+    dropQueuedMessages(sqlite, nowMs);
     const missing = findAbsent(sqlite, new Layout(source.root), MISSING_MAX);
     // A server does not start if its database refers to a bucket that is not configured.
     if (config.s3.bucket === null) forgetBucket(sqlite);

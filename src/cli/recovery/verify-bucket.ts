@@ -50,7 +50,7 @@ export async function readBucket(
     throw new StartupError("Cannot read the bucket because the data directory cannot be opened.");
   const rateBytes = readSize(command, "rate") ?? s3.verifyRateBytes;
   if (rateBytes === 0) throw new UsageError("--rate must be greater than 0.");
-  const all = await remoteStore.countAlone();
+  const all = await remoteStore.countRemoteOnly();
   await confirmReading(command, all.bytes, s3.bucket);
   const show = blobProgress(command.terminal);
   try {

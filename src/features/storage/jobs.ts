@@ -14,7 +14,7 @@ import type { Snapshots } from "./snapshots/service.ts";
 import { forgetNewer } from "./store-journal/newer-objects.ts";
 import { journalRoot } from "./store-journal/open.ts";
 
-/** What the jobs of the store and the database work with. */
+/** What the jobs of the store and the database need. */
 export interface StorageJobsOptions {
   readonly config: Pick<Config, "scrub" | "s3">;
   readonly clock: Clock;
@@ -33,13 +33,13 @@ export interface StorageJobsOptions {
 /** Name of the job that checks the database for damage, also soon after each start. */
 export const QUICK_CHECK_JOB = "quick-check";
 
-/** Name of the job that copies the database; woken earlier where the database is small and has changed. */
+/** Name of the job that copies the database. A small database that has changed wakes it earlier. */
 export const SNAPSHOT_JOB = "snapshot";
 
 const FIRST_BYTES = 256;
 /** How long changes that are newer than a restored snapshot can be restored. */
 const NEWER_AGE_MS = 30 * 24 * 60 * 60 * 1000;
-/** Folders of the store that one run searches for files without a row; the whole store in a week of nights. */
+/** Folders of the store that one run searches for files without a row: the whole store in a week. */
 const FOLDERS_PER_RUN = 37;
 
 /** Garbage collection, scrubs, snapshots and checks. */
@@ -149,9 +149,9 @@ function quickCheckJob({ reader, writer, integrity }: StorageJobsOptions): Job {
   };
 }
 
-/** Contents on this disk and in a bucket; a command may ask the first for more ({@link MoveRequest}). */
+/** Jobs for the bucket. A command can pass options to the first one ({@link MoveRequest}). */
 function remoteStoreJobs(
-  places: RemoteStoreService,
+  remoteStore: RemoteStoreService,
   { config, clock }: Pick<StorageJobsOptions, "config" | "clock">,
 ): Job[] {
   return [
@@ -159,13 +159,13 @@ function remoteStoreJobs(
       name: REMOTE_STORE_JOB,
       schedule: "* * * * *",
       description: "Sends blobs to the bucket, and evicts unused local copies.",
-      run: ({ signal, arguments: given }) => places.run(signal, readMoveRequest(given)),
+      run: ({ signal, arguments: given }) => remoteStore.run(signal, readMoveRequest(given)),
     },
     {
       name: "bucket-stock",
       schedule: "29 5 * * *",
       description: "Compares the bucket with the database, and registers new objects.",
-      run: ({ signal }) => places.reconcileBucket(signal),
+      run: ({ signal }) => remoteStore.reconcileBucket(signal),
     },
     {
       name: "bucket-scrub",
@@ -174,9 +174,9 @@ function remoteStoreJobs(
       async run({ signal, isRequested }) {
         const { scrub, s3 } = config;
         if (!s3.scrub || s3.verifyRateBytes === 0) return "turned off (s3.scrub)";
-        // As in the store: half of the time lies between two readings, because nights are missed.
+        // Like the scrub of the store: blobs are due after half of the interval, because nights are missed.
         const ageMs = isRequested === true ? 0 : Math.floor(scrub.withinMs / 2);
-        const { contents, bytes, found, isDone } = await places.readObjects(
+        const { contents, bytes, found, isDone } = await remoteStore.readObjects(
           { rateBytes: s3.verifyRateBytes, untilMs: clock.nowMs() - ageMs, maxTimeMs: scrub.maxTimeMs },
           signal,
         );
@@ -187,7 +187,7 @@ function remoteStoreJobs(
   ];
 }
 
-/** Where the damage is such that not even the check can be carried out, that is the finding. */
+/** Checks the database. Damage that prevents the check itself is recorded too. */
 async function quickCheck({
   reader,
   writer,
@@ -202,12 +202,15 @@ async function quickCheck({
   }
 }
 
-/** On the word of a damaged database nothing may go: its good copies name contents that it may have forgotten. */
+/** Nothing may be deleted based on a damaged database: blobs that its good copies name may be missing in it. */
 function rejectDamaged({ isDamaged }: Pick<Writer, "isDamaged">): void {
   if (isDamaged) throw new Error("The database is damaged. Nothing is removed from the store until it is restored.");
 }
 
-/** What is about to go is named by older copies only: a new one takes their place. On a full disk there is no room for it. */
+/**
+ * Takes a snapshot, because older ones may name the blobs that garbage collection is about to delete. On a full disk,
+ * it is skipped.
+ */
 async function snapshotBeforeCollecting({
   snapshots,
   writer,

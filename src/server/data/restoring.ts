@@ -14,11 +14,11 @@ import { findAbsent } from "../../features/storage/backup/contents.ts";
 import { countDatabase } from "../../features/storage/backup/counts.ts";
 import {
   forgetBucket,
-  type GivenUp,
-  giveUpOutboxes,
+  type DroppedMessages,
+  dropQueuedMessages,
   isStale,
   signOutAll,
-} from "../../features/storage/backup/settle.ts";
+} from "../../features/storage/backup/restored-database.ts";
 import type { DatabaseCounts, LostContent } from "../../features/storage/backup/types.ts";
 import { hasNewerObjects } from "../../features/storage/store-journal/newer-objects.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
@@ -57,7 +57,7 @@ export interface Restored {
   readonly counts: DatabaseCounts | undefined;
   /** Number of missing blobs that the database refers to, with details of some. */
   readonly missing: { readonly count: number; readonly some: readonly LostContent[] };
-  readonly givenUp: GivenUp | undefined;
+  readonly givenUp: DroppedMessages | undefined;
   /** Number of ended sessions and refresh tokens. */
   readonly signedOut: number;
   /** The snapshot of the former database; undefined if there was none, or it was unreadable. */
@@ -118,7 +118,7 @@ function prepareCopy(
   from: RestoreFrom,
   { signOut, isIndependent, nowMs }: RestoreOptions,
   log: Log,
-): { givenUp: GivenUp | undefined; signedOut: number } {
+): { givenUp: DroppedMessages | undefined; signedOut: number } {
   const db = openIntact(copy, from);
   try {
     checkStore(db.sqlite, paths);
@@ -126,7 +126,7 @@ function prepareCopy(
     settleRestored(db.sqlite, from.name, nowMs);
     if (isIndependent) forgetBucket(db.sqlite);
     return {
-      givenUp: isStale(from.takenAtMs, nowMs) ? giveUpOutboxes(db.sqlite, nowMs) : undefined,
+      givenUp: isStale(from.takenAtMs, nowMs) ? dropQueuedMessages(db.sqlite, nowMs) : undefined,
       signedOut: signOut ? signOutAll(db.sqlite) : 0,
     };
   } catch (error) {
@@ -184,6 +184,6 @@ export function reportRestored(db: Db, takenAtMs: number, nowMs: number, log: Lo
   });
   if (!isStale(takenAtMs, nowMs)) return;
   log.info("Dropped queued messages; they were already sent after this snapshot was taken.", {
-    ...giveUpOutboxes(db.sqlite, nowMs),
+    ...dropQueuedMessages(db.sqlite, nowMs),
   });
 }

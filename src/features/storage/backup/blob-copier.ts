@@ -34,7 +34,7 @@ const BATCH_FILES = 64;
 const BATCH_BYTES = 64 * 1024 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
 /** Errors of file systems that can't link or share blocks, or not with another file system. */
-export const NOT_HERE: ReadonlySet<string> = new Set([
+export const UNSUPPORTED: ReadonlySet<string> = new Set([
   "EXDEV",
   "EPERM",
   "EACCES",
@@ -133,7 +133,7 @@ export class BlobCopier {
       for (const { fd } of parts) fs.closeSync(fd);
       this.sweep();
     } catch {
-      // The disk is gone, and its error was thrown already. The next run deletes the files.
+      // The disk was removed, and its error was thrown already. The next run deletes the files.
     }
   }
 
@@ -161,7 +161,7 @@ export class BlobCopier {
     } catch (error) {
       const code = errorCode(error) ?? "";
       if (code === "EEXIST") return true;
-      if (!NOT_HERE.has(code)) throw error;
+      if (!UNSUPPORTED.has(code)) throw error;
       this.#mayLink = code === "EMLINK";
       return false;
     }
@@ -174,7 +174,7 @@ export class BlobCopier {
     try {
       fs.copyFileSync(from, path, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
     } catch (error) {
-      if (!NOT_HERE.has(errorCode(error) ?? "")) throw error;
+      if (!UNSUPPORTED.has(errorCode(error) ?? "")) throw error;
       fs.rmSync(path, { force: true });
       this.#mayClone = false;
       return undefined;
@@ -260,12 +260,15 @@ export class BlobCopier {
 
 const syncfs = loadSyncfs();
 
-/** Whether {@link syncFileSystem} can be had for a path. */
+/** Whether {@link syncFileSystem} supports a path. */
 export function canSyncFileSystem(path: string): boolean {
   return syncfs !== undefined && syncsWhole(path);
 }
 
-/** Makes everything durable that was written to the file system of a path. @returns false where the file system does not support it */
+/**
+ * Makes everything durable that was written to the file system of a path.
+ * @returns false if the file system does not support it
+ */
 export function syncFileSystem(path: string): boolean {
   if (syncfs === undefined || !syncsWhole(path)) return false;
   const fd = fs.openSync(path, "r");
@@ -276,7 +279,7 @@ export function syncFileSystem(path: string): boolean {
   }
 }
 
-/** Makes what was made, renamed or removed in a folder last through a power cut. */
+/** Makes new, renamed and deleted entries of a folder durable. */
 export function syncFolder(path: string): void {
   const fd = fs.openSync(path, "r");
   try {

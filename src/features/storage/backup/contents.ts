@@ -6,7 +6,7 @@ import { type Digest, digestFromBytes, digestToBytes } from "../../../blobs/dige
 import { Layout } from "../../../blobs/layout.ts";
 import type { Content, CopyTotals, LostContent } from "./types.ts";
 
-/** The first bytes that digests may have, as folders are named: `00` to `ff`. */
+/** The first bytes that digests can have, written like the names of folders: `00` to `ff`. */
 export const FIRST_BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, "0"),
 );
@@ -121,7 +121,7 @@ function namesIn(folder: string): string[] {
   try {
     return fs.readdirSync(folder);
   } catch (error) {
-    // The folder is missing, so no digest begins like this; or it is no folder.
+    // The folder is missing or not a folder: there is no digest with this prefix.
     if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return [];
     throw error;
   }

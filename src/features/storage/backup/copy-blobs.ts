@@ -15,7 +15,7 @@ export interface CopyBlobsOptions {
   readonly target: Layout;
   /** Whether hard links replace copies where both stores are on one file system. */
   readonly mayLink: boolean;
-  /** Fetches a blob from the bucket to the source's disk. @returns whether it is there now */
+  /** Fetches a blob from the bucket to the source's disk. @returns whether it is on this disk now */
   readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
   readonly onProgress: (progress: Progress) => void;
 }

@@ -1,4 +1,4 @@
-/** What a backup is about to write, found out before its first byte: how much, in which way, and whether there is room. */
+/** Computes what a backup will write before its first byte: the size, the method, and whether the space suffices. */
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { errorCode } from "../../../blobs/disk.ts";
@@ -6,24 +6,24 @@ import { type Layout, STORE_MARKER } from "../../../blobs/layout.ts";
 import { describeSize } from "../../../config/quantities.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import { FIRST_BYTES, listNamed, listStored } from "./contents.ts";
-import { NOT_HERE } from "./blob-copier.ts";
+import { UNSUPPORTED } from "./blob-copier.ts";
 import type { Content, Plan } from "./types.ts";
 
-/** What {@link planContents} looks at. */
+/** What {@link planContents} needs. */
 export interface PlanOptions {
-  /** Names the contents. */
+  /** The database whose blobs are copied. */
   readonly sqlite: Database;
   readonly source: Layout;
   readonly target: Layout;
   readonly mayLink: boolean;
-  /** Whether contents that are not on the source's disk are fetched from a bucket. */
+  /** Whether blobs that are not on the source's disk are fetched from a bucket. */
   readonly canFetch: boolean;
 }
 
-/** What the file system needs for a file in addition to its bytes. */
+/** The space that a file takes in addition to its bytes. */
 const FILE_OVERHEAD_BYTES = 4096;
 
-/** Whether a content of the target is the very file of the source, by a hard link. */
+/** Whether a blob of the target is a hard link to the source's file. */
 export function isShared({ digest }: Content, source: Layout, target: Layout): boolean {
   const stored = fs.lstatSync(target.blob(digest), { throwIfNoEntry: false });
   if (stored === undefined || stored.nlink < 2) return false;
@@ -31,7 +31,10 @@ export function isShared({ digest }: Content, source: Layout, target: Layout): b
   return own !== undefined && own.dev === stored.dev && own.ino === stored.ino;
 }
 
-/** Counts what the target has not. Reads names and sizes only. @throws the system's error where the target fails */
+/**
+ * Counts the blobs that the target lacks. Reads only names and sizes.
+ * @throws the system's error if the target fails
+ */
 export function planContents({ sqlite, source, target, mayLink, canFetch }: PlanOptions): Plan {
   let [contents, bytes, shared] = [0, 0, 0];
   for (const firstByte of FIRST_BYTES) {
@@ -53,7 +56,7 @@ export function planContents({ sqlite, source, target, mayLink, canFetch }: Plan
   return { how, contents, bytes, shared, availableBytes: bavail * bsize };
 }
 
-/** @throws StartupError where the bytes that are to be copied don't fit */
+/** @throws StartupError if the free space does not suffice */
 export function requireRoom({ how, contents, bytes, availableBytes }: Plan, root: string): void {
   const neededBytes = bytes + contents * FILE_OVERHEAD_BYTES;
   if (how !== "copy" || neededBytes <= availableBytes) return;
@@ -68,7 +71,7 @@ function sizeOf(path: string): number | undefined {
   return found?.isFile() === true ? found.size : undefined;
 }
 
-/** Whether files can share their bytes on the disk until one of them changes (reflink): tried with the smallest there is. */
+/** Whether files can share blocks until one of them changes (reflink). Tries it with the smallest file of the store. */
 function canClone(source: Layout, target: Layout): boolean {
   const probe = `${target.staging}/${process.pid}-probe.part`;
   const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = fs.constants;
@@ -78,7 +81,7 @@ function canClone(source: Layout, target: Layout): boolean {
     return true;
   } catch (error) {
     const code = errorCode(error) ?? "";
-    if (NOT_HERE.has(code) || code === "ENOENT") return false;
+    if (UNSUPPORTED.has(code) || code === "ENOENT") return false;
     throw error;
   } finally {
     fs.rmSync(probe, { force: true });

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 
-/** A file whose content is fetched to see whether a backup gives it back. */
+/** A file that is fetched to test a backup. */
 export interface Sample {
   readonly accountId: number;
   readonly fileId: string;
@@ -10,9 +10,9 @@ export interface Sample {
   readonly sizeBytes: number;
 }
 
-/** How the candidates of a sample are found: the newest, the oldest, the largest, and from anywhere. */
+/** The orders in which files are chosen: newest, oldest, largest, random. */
 const ORDERS = ["b.id DESC", "b.id", "b.size_bytes DESC", "random()"];
-/** What lies in the trash, or was cut off, ends in no account's root; chains are short. */
+/** Excludes nodes in the trash and detached nodes, whose parents don't lead to a root. The chains are short. */
 const IS_IN_TREE = `EXISTS (
   WITH RECURSIVE up (id, parent_id) AS (
     SELECT id, parent_id FROM nodes WHERE id = n.id
@@ -20,14 +20,14 @@ const IS_IN_TREE = `EXISTS (
   SELECT 1 FROM up JOIN accounts a ON a.root_id = up.id)`;
 
 /**
- * Chooses files of a database, at most `count`: some of the newest, oldest and largest contents, the rest at random, each
- * content once.
+ * Chooses at most `count` files of a database: some of the newest, oldest and largest blobs, the rest at random, each
+ * blob once.
  */
 export function chooseSample(sqlite: Database, count: number): Sample[] {
   const chosen = new Map<Digest, Sample>();
   const shares = ORDERS.map((_, index) => Math.ceil((count * (index + 1)) / ORDERS.length));
   for (const [index, order] of ORDERS.entries()) {
-    // More than needed: some are there already, and some are of no file that one could fetch.
+    // Twice as many as needed: some are chosen already, and some blobs belong to no visible file.
     for (const row of findCandidates(sqlite, order, count * 2)) {
       if (chosen.size >= (shares[index] ?? count)) break;
       const digest = digestFromBytes(row.digest);

@@ -32,15 +32,15 @@ export interface BackupOptions {
   /** Whether another call of `takeSnapshot` returns a later state. */
   readonly isLive: boolean;
   readonly mayLink: boolean;
-  /** Fetches a blob from the bucket to the source's disk. @returns whether it is there now */
+  /** Fetches a blob from the bucket to the source's disk. @returns whether it is on this disk now */
   readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
   /** Number of snapshots that the target retains. */
   readonly keep: number;
   /** Whether blobs are deleted that no snapshot names. */
   readonly prune: boolean;
   /**
-   * Whether the target is for one account alone: keys and settings that would let its holder act as another user of the
-   * original are left out.
+   * Whether the target is for one account only. Keys and settings that would let its owner act as other users are left
+   * out.
    */
   readonly isOneAccount?: boolean;
   /** Marks the target as a backup; the last step. */
@@ -51,7 +51,7 @@ export interface BackupOptions {
   readonly nowMs: number;
 }
 
-/** Name of a file that describes the backup to people; the program does not read it. */
+/** The name of a file that describes the backup to readers. The program does not read it. */
 export const MANIFEST = "larder-backup.json";
 /** Name of the configuration file in a data directory. */
 const CONFIG_FILE = "larder.toml";
@@ -226,7 +226,7 @@ function copyKeys(source: BackupLocation, target: BackupLocation): string[] {
   return copySecrets(source.secrets, target.secrets);
 }
 
-/** Copies the key without which nobody with an authenticator app could sign in. It only decrypts values of the database. */
+/** Copies only the key that decrypts the secrets of authenticator apps, so that users of these apps can sign in. */
 function copyFactors(source: BackupLocation, target: BackupLocation): string[] {
   const key = join(source.secrets, "factors.json");
   fs.mkdirSync(target.secrets, { recursive: true, mode: 0o700 });
@@ -236,8 +236,8 @@ function copyFactors(source: BackupLocation, target: BackupLocation): string[] {
 }
 
 /**
- * Adds the new snapshot, digest first, so that no snapshot is ever without one. Where the newest snapshot has the same bytes,
- * nothing has changed since, and that one is used.
+ * Adds the new snapshot, digest first, so that no snapshot exists without its digest. If the newest snapshot has the
+ * same bytes, nothing has changed, and that one is used.
  */
 function addSnapshot(snapshot: Snapshot, folder: string): Snapshot {
   const [newest] = listSnapshots(folder);

@@ -1,6 +1,6 @@
 /**
- * Headers of tar archives: POSIX ustar (IEEE Std 1003.1, pax), which every tar reads. Our names are short; a size beyond
- * what eight octal digits of ustar can say goes into an extended header.
+ * Headers of tar archives in the POSIX format (ustar and pax, IEEE Std 1003.1), which every tar reads. Our names are
+ * short; a size that does not fit into ustar's octal digits is written in an extended header.
  */
 
 /** A member of an archive. */
@@ -10,21 +10,24 @@ export interface TarEntry {
   readonly kind: "file" | "folder";
 }
 
-/** A header that is none, or of a kind that a backup doesn't have. */
+/** An invalid header, or a kind of member that backups don't have. */
 export class TarError extends Error {
   override readonly name = "TarError";
 }
 
-/** Everything in an archive begins at a multiple of this. */
+/** Headers and members start at multiples of this. */
 export const BLOCK_BYTES = 512;
-/** Two blocks of nothing end it. */
+/** An archive ends with two blocks of zeros. */
 export const TAR_END = new Uint8Array(2 * BLOCK_BYTES);
 const NAME_BYTES_MAX = 100;
 const OCTAL_SIZE_MAX = 0o77777777777;
 const CHECKSUM_AT = 148;
 const TYPES = { file: "0", folder: "5", extended: "x", extendedForAll: "g" };
 
-/** The header of a member, an extended one before it where its size needs one. @throws TarError for a long name */
+/**
+ * The header of a member, after an extended header if its size needs one.
+ * @throws TarError for a name that is too long
+ */
 export function writeHeader({ name, sizeBytes, kind }: TarEntry, mtimeMs: number): Uint8Array {
   const type = TYPES[kind];
   if (sizeBytes <= OCTAL_SIZE_MAX) return block(name, sizeBytes, type, mtimeMs);
@@ -37,12 +40,12 @@ export function writeHeader({ name, sizeBytes, kind }: TarEntry, mtimeMs: number
   ]);
 }
 
-/** How many zeros follow a member of that size. */
+/** The number of zeros after a member of this size. */
 export function paddingOf(sizeBytes: number): number {
   return (BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES;
 }
 
-/** What a block says: a member, an extended header (whose records follow), or the end of the archive. */
+/** The content of a header block: a member, an extended header (its records follow), or the end of the archive. */
 export type Header = TarEntry | { readonly kind: "extended"; readonly sizeBytes: number } | { readonly kind: "end" };
 
 /** Reads a header block. @throws TarError */
@@ -65,7 +68,7 @@ export function readHeader(bytes: Uint8Array): Header {
   throw new TarError(`The archive has an entry of a type that a backup does not have: ${name}`);
 }
 
-/** The records of an extended header: path and size, where they are among them. */
+/** The path and size in the records of an extended header, if present. */
 export function readPax(bytes: Uint8Array): { path?: string; size?: number } {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const found: { path?: string; size?: number } = {};
@@ -104,14 +107,14 @@ function block(name: string, sizeBytes: number, type: string, mtimeMs: number): 
   return header;
 }
 
-/** The sum of all bytes, those of the sum itself counted as spaces. */
+/** The sum of all bytes of the header, with spaces in place of the checksum. */
 function checksumOf(header: Uint8Array): number {
   let sum = 0;
   for (const [index, byte] of header.entries()) sum += index >= CHECKSUM_AT && index < CHECKSUM_AT + 8 ? 0x20 : byte;
   return sum;
 }
 
-/** Octal digits; or, where the first bit is set, the number itself, as GNU tar writes large ones. */
+/** Parses a size: octal digits, or a binary number if the first bit is set, like GNU tar writes large sizes. */
 function readSize(header: Uint8Array, octal: string): number {
   if (((header[124] ?? 0) & 0x80) === 0) return Number.parseInt(octal.trim() || "0", 8);
   let size = 0;
@@ -122,7 +125,7 @@ function readSize(header: Uint8Array, octal: string): number {
 function paxRecord(key: string, value: string): Buffer {
   const rest = ` ${key}=${value}\n`;
   let length = rest.length;
-  // The length counts its own digits.
+  // The length includes its own digits.
   while (String(length).length + rest.length !== length) length = String(length).length + rest.length;
   return Buffer.from(`${length}${rest}`);
 }

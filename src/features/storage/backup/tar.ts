@@ -22,7 +22,7 @@ export interface TarBackupOptions {
   /** Copies the source's database; called again for a later state. */
   readonly takeSnapshot: () => Snapshot;
   readonly isLive: boolean;
-  /** Fetches a blob from the bucket to the source's disk. @returns whether it is there now */
+  /** Fetches a blob from the bucket to the source's disk. @returns whether it is on this disk now */
   readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
   /** Writes bytes; waits for a slow reader. */
   readonly write: (bytes: Uint8Array) => void;
@@ -38,7 +38,7 @@ const STATE = "larder.state";
 export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: Snapshot; totals: CopyTotals }> {
   const { source, isLive } = options;
   const writer = new TarWriter(options.write);
-  // Otherwise unpacking would make a folder that other users can read.
+  // With its mode: otherwise `tar xf` would create a folder that other users can read.
   writer.folder("secrets/");
   for (const name of ["larder.toml", ...listSecrets(source)]) writer.small(name, join(source.root, name));
   writer.small("blobs/.larder-store", source.storeMarker);
@@ -68,7 +68,7 @@ export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: S
   }
 }
 
-/** The database can't be replaced by anything. @throws StartupError */
+/** Nothing can replace the database. @throws StartupError */
 function requireWritten(written: Written, { path }: Snapshot): void {
   if ("digest" in written && written.digest === digestOf(path)) return;
   throw new StartupError(
@@ -216,7 +216,7 @@ class TarWriter {
 /** Largest extended header, which is read as a whole; a name and a size need much less. */
 const EXTENDED_BYTES_MAX = 1024 * 1024;
 
-/** The only members that are unpacked: no path in an archive leads outside of the target. */
+/** The only members that are extracted, so that no path leads out of the target directory. */
 const MEMBER =
   /^(larder\.toml|larder\.state|larder-backup\.json|secrets\/[a-z]+\.json|snapshots\/larder-[0-9TZ-]+-[a-z-]+\.db(\.sha256)?|blobs\/\.larder-store|blobs\/sha256\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
 

@@ -1,6 +1,6 @@
 import type { Digest } from "../../../blobs/digest.ts";
 
-/** Where the parts of a data directory lie, a backup being one. */
+/** The paths of a data directory or a backup. */
 export interface BackupLocation {
   readonly root: string;
   readonly database: string;
@@ -11,27 +11,27 @@ export interface BackupLocation {
   readonly secrets: string;
 }
 
-/** A content that a database names. */
+/** A blob that a database names. */
 export interface Content {
   readonly digest: Digest;
   readonly sizeBytes: number;
-  /** A reading found it unlike its digest before. */
+  /** Whether its last read did not match the digest. */
   readonly isDamaged: boolean;
 }
 
-/** A content that could not be taken along. */
+/** A blob that could not be copied. */
 export interface LostContent {
   readonly digest: Digest;
   readonly sizeBytes: number;
-  /** Not there; there with other bytes or another length; there, and the disk doesn't give it. */
+  /** missing: no file; damaged: the file has other bytes or another length; unreadable: the disk fails to read it. */
   readonly why: "missing" | "damaged" | "unreadable";
-  /** Names of files that are or were it, some of them. */
+  /** Names of some of the files that use it or used it. */
   readonly names: readonly string[];
 }
 
-/** What became of the contents that a database names. */
+/** The results for all blobs that a database names. */
 export interface CopyTotals {
-  /** All that it names. */
+  /** All blobs. */
   contents: number;
   bytes: number;
   /** Only in the bucket, and not copied. */
@@ -43,7 +43,7 @@ export interface CopyTotals {
   /** Share their blocks with the source's file (reflink). */
   cloned: number;
   copied: number;
-  /** Of the cloned and copied: those that replaced a hard link. */
+  /** The number of cloned and copied blobs that replaced a hard link. */
   unshared: number;
   /** Bytes of new blobs. */
   newBytes: number;
@@ -52,7 +52,7 @@ export interface CopyTotals {
 
 /** What a backup will write. */
 export interface Plan {
-  /** Hard links, clones that share their bytes on the disk until one of them changes, or copies. */
+  /** Hard links, clones (which share blocks until one of them changes), or copies. */
   readonly how: "link" | "clone" | "copy";
   readonly contents: number;
   readonly bytes: number;

@@ -1,16 +1,16 @@
 /**
- * A restored database on a disk without contents: what it knows of its bucket is compared with what lies there. The copy of
- * the database may be some seconds older than the bucket, and the bucket may have lost objects.
+ * Updates a restored database, on a disk without blobs, to the state of its bucket. The database may be some seconds
+ * older than the bucket, and the bucket may have lost objects.
  */
 import type { Database } from "bun:sqlite";
 import { type Digest, digestToBytes, isDigest } from "../../../blobs/digest.ts";
 import type { S3Client, S3Object } from "../../../blobs/s3/client.ts";
 
-/** What {@link adoptBucket} works with. */
+/** What {@link adoptBucket} needs. */
 export interface AdoptOptions {
   readonly sqlite: Database;
   readonly client: Pick<S3Client, "list">;
-  /** The keys of contents begin with this. */
+  /** The prefix of the keys of all blobs. */
   readonly folder: string;
   readonly nowMs: number;
   /** Called after each page with the number of objects listed so far. */
@@ -18,8 +18,8 @@ export interface AdoptOptions {
 }
 
 /**
- * Lists the bucket and makes the database's rows of it true: contents that are there are known to be there, in the bucket
- * alone, and those that are not, or with another length, count as missing. To be called before a server uses the database.
+ * Lists the bucket and updates the database's rows. Listed blobs are only in the bucket; blobs that are not listed, or
+ * with another length, count as missing. Must run before a server uses the database.
  * @throws S3Error
  */
 export async function adoptBucket({ sqlite, client, folder, nowMs, onProgress }: AdoptOptions): Promise<void> {
@@ -52,7 +52,7 @@ export async function adoptBucket({ sqlite, client, folder, nowMs, onProgress }:
   sqlite
     .transaction(() => {
       sqlite.run("UPDATE remote_blobs SET used_at = NULL WHERE used_at IS NOT NULL");
-      // Objects of contents that are no longer named stay to be removed.
+      // The rows of deleted blobs stay, so that their objects are deleted.
       sqlite.run(
         `DELETE FROM remote_blobs WHERE digest NOT IN (SELECT digest FROM listed)
            AND EXISTS (SELECT 1 FROM blobs b WHERE b.digest = remote_blobs.digest)`,

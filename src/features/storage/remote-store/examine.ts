@@ -1,21 +1,21 @@
-/** What `larder doctor` says of the bucket. */
+/** The state of the bucket, for `larder doctor`. */
 import type { Database } from "bun:sqlite";
 import { S3Error } from "../../../blobs/s3/error.ts";
 import type { Config } from "../../../config/settings.ts";
 import { openClient } from "./open.ts";
 import { MARKER } from "./owner.ts";
-import { countOnlyHere } from "./queries.ts";
+import { countUnsent } from "./queries.ts";
 
-/** A sentence, and how it stands. */
+/** A sentence and a state. */
 export interface BucketFinding {
   readonly state: "ok" | "wrong";
   readonly text: string;
 }
 
 /**
- * Asks the bucket of the settings for one object; undefined where none is set. Changes nothing.
- * @param sqlite the database, where there is one
- * @throws StartupError where settings contradict each other
+ * Requests one object from the configured bucket; returns undefined if there is none. Changes nothing.
+ * @param sqlite the database, if it exists
+ * @throws StartupError if settings contradict each other
  */
 export async function examineBucket(
   { s3, blobs }: Pick<Config, "s3" | "blobs">,
@@ -23,7 +23,7 @@ export async function examineBucket(
 ): Promise<BucketFinding | undefined> {
   const bucket = openClient(s3);
   if (bucket === undefined) return undefined;
-  const onlyHere = sqlite === undefined || blobs.store !== "s3" ? undefined : countOnlyHere(sqlite);
+  const onlyHere = sqlite === undefined || blobs.store !== "s3" ? undefined : countUnsent(sqlite);
   const waiting = onlyHere === undefined ? "" : `; ${onlyHere} blobs are stored only on this disk`;
   try {
     const marker = await bucket.client.getSmall(bucket.prefix + MARKER);

@@ -8,7 +8,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { LOST, type ObjectChecker, type ObjectFault, OTHER_BYTES, TOO_SHORT } from "./object-checker.ts";
 import { CACHED, type RemoteRows, type UnusedCopy } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
-import { DamagedHereError, tagOfFile } from "./send-content.ts";
+import { DamagedCopyError, etagOfFile } from "./send-content.ts";
 import type { BlobSender } from "./sender.ts";
 import type { SizedBlob, TierCounts } from "./types.ts";
 
@@ -84,7 +84,7 @@ export class LocalCache {
     return writer.run(
       (tx) => {
         if (clock.nowMs() - remote.lastUseMs(digest) < IN_USE_MS || blobs.isLeased(digest)) return false;
-        if (!rows.drop(digest, usedAtMs)) return false;
+        if (!rows.dropCopy(digest, usedAtMs)) return false;
         tx.afterCommit(() => blobs.dropCopy(digest));
         return true;
       },
@@ -111,12 +111,12 @@ export class LocalCache {
   }
 }
 
-/** The ETag that the object of a copy on this disk should have; undefined where the copy is damaged or gone. */
+/** The ETag that the object of a local copy should have; undefined if the copy is damaged or deleted. */
 async function findExpectedEtag(path: string, copy: SizedBlob): Promise<string | undefined> {
   try {
-    return await tagOfFile(path, copy);
+    return await etagOfFile(path, copy);
   } catch (error) {
-    if (error instanceof DamagedHereError || errorCode(error) === "ENOENT") return undefined;
+    if (error instanceof DamagedCopyError || errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

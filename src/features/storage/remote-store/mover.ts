@@ -14,7 +14,7 @@ import { AppError } from "../../../errors.ts";
 import type { Log } from "../../../lib/log.ts";
 import { claim, claimIfFree, foreignBucket, type Owner, type Ownership } from "./owner.ts";
 import { LocalCache, type LocalCacheOptions } from "./local-cache.ts";
-import { AWAY, DAMAGED, REMOTE, RESENT, UNMOVED, UNMOVED_COUNT, ORPHANS } from "./queries.ts";
+import { REMOTE_ONLY, DAMAGED_LOCAL, REMOTE, TO_RESEND, UNSENT, UNSENT_COUNT, ORPHANS } from "./queries.ts";
 import type { SendResult } from "./sender.ts";
 import type { TierCounts, SizedBlob } from "./types.ts";
 
@@ -106,9 +106,9 @@ export class BlobMover {
     }
     const result = new MoveCounts();
     try {
-      await this.#sendAll(await this.#listById(RESENT), result, signal);
+      await this.#sendAll(await this.#listById(TO_RESEND), result, signal);
       while (!signal.aborted) {
-        const batch = await this.#listById(UNMOVED);
+        const batch = await this.#listById(UNSENT);
         if (batch.length === 0) break;
         await this.#sendAll(batch, result, signal);
         if (!signal.aborted) this.#afterId = batch.at(-1)?.id ?? this.#afterId;
@@ -119,10 +119,10 @@ export class BlobMover {
     return result;
   }
 
-  /** Counts blobs that are still to be sent, up to a hundred thousand. Counts only those that were not listed yet. */
+  /** Counts blobs that are still to be sent, up to a hundred thousand, without those that were listed already. */
   async countWaiting(): Promise<number> {
     const [found] = await this.#options.reader.read([
-      rowsOf<{ contents: number }>(UNMOVED_COUNT, [this.#afterId, COUNTED_MAX]),
+      rowsOf<{ contents: number }>(UNSENT_COUNT, [this.#afterId, COUNTED_MAX]),
     ]);
     return found[0]?.contents ?? 0;
   }
@@ -132,7 +132,7 @@ export class BlobMover {
     const { blobs, log, remote } = this.#options;
     let lost: { checksum: string; error: unknown } | undefined;
     const result = new MoveCounts();
-    for await (const { digest, sizeBytes } of this.#walk(AWAY, signal)) {
+    for await (const { digest, sizeBytes } of this.#walk(REMOTE_ONLY, signal)) {
       try {
         await blobs.fetchLocal(digest);
         result.add(sizeBytes);
@@ -162,7 +162,7 @@ export class BlobMover {
       if (after === undefined) break;
       const here = batch.filter(({ digest, sizeBytes }) => blobs.statLocal(digest)?.sizeBytes === sizeBytes);
       await writer.run(() => {
-        for (const { digest } of here) rows.leave(digest, clock.nowMs());
+        for (const { digest } of here) rows.markForDeletion(digest, clock.nowMs());
       });
       removed += await this.#removeLeaving(signal);
     }
@@ -180,7 +180,9 @@ export class BlobMover {
     const { rows, writer, clock } = this.#options;
     for await (const { digest } of this.#walk(ORPHANS, signal)) {
       // An upload may have stored it again since it was listed.
-      await writer.run(() => (rows.isNamed(digest) ? undefined : rows.leave(digest, clock.nowMs())), { isQuiet: true });
+      await writer.run(() => (rows.isNamed(digest) ? undefined : rows.markForDeletion(digest, clock.nowMs())), {
+        isQuiet: true,
+      });
       // A new blob may get the id of the deleted one, which was listed already.
       this.listAll();
     }
@@ -199,7 +201,7 @@ export class BlobMover {
       this.#repairedAtMs = clock.nowMs();
     }
     let repaired = 0;
-    for await (const { digest } of this.#walk(DAMAGED, signal)) {
+    for await (const { digest } of this.#walk(DAMAGED_LOCAL, signal)) {
       if (this.#unrepairable.has(digest)) continue;
       try {
         await blobs.replaceFromRemote(digest);
@@ -241,7 +243,11 @@ export class BlobMover {
   async #removeLeaving(signal: AbortSignal): Promise<number> {
     const { rows, sender } = this.#options;
     let removed = 0;
-    for (let batch = rows.listLeaving(BATCH); batch.length > 0 && !signal.aborted; batch = rows.listLeaving(BATCH)) {
+    for (
+      let batch = rows.listMarkedForDeletion(BATCH);
+      batch.length > 0 && !signal.aborted;
+      batch = rows.listMarkedForDeletion(BATCH)
+    ) {
       for (const { digest } of batch) if (await sender.remove(digest)) removed++;
     }
     return removed;

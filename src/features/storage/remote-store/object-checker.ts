@@ -115,7 +115,7 @@ export class ObjectChecker {
         for (const { digest, fault } of readings) {
           const sizeBytes = rows.find(digest)?.sizeBytes;
           if (fault === null && sizeBytes !== undefined) rows.noteWhole(digest, sizeBytes, nowMs);
-          else if (fault?.kind === "missing") rows.lose(digest);
+          else if (fault?.kind === "missing") rows.markLost(digest);
           else if (fault !== null) rows.markDamaged(digest, nowMs);
         }
       },

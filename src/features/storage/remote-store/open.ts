@@ -29,7 +29,7 @@ import { ObjectReading } from "./read-objects.ts";
 import { BucketReconciliation } from "./reconcile.ts";
 import { RemoteStoreService } from "./service.ts";
 
-/** What the bucket is opened with. */
+/** What {@link openBucket} needs. */
 export interface BucketOptions {
   readonly config: Pick<Config, "blobs" | "s3">;
   readonly sqlite: Database;
@@ -38,7 +38,7 @@ export interface BucketOptions {
   readonly log: Log;
 }
 
-/** A bucket that is set up: what the store needs of it, and what {@link openRemoteStore} needs. */
+/** The configured bucket: the parts that the store and {@link openRemoteStore} need. */
 export interface Bucket {
   readonly client: S3Client;
   readonly name: string;
@@ -48,8 +48,8 @@ export interface Bucket {
 }
 
 /**
- * The bucket of the settings; undefined where none is set.
- * @throws StartupError where settings contradict each other, or the database has blobs in a bucket that the settings don't name
+ * Opens the configured bucket; returns undefined if none is set.
+ * @throws StartupError if settings contradict each other, or the database has blobs in a bucket that is not configured
  */
 export function openBucket(options: BucketOptions): Bucket | undefined {
   const { config, sqlite, writer, clock, log } = options;
@@ -64,8 +64,8 @@ export function openBucket(options: BucketOptions): Bucket | undefined {
 }
 
 /**
- * A client for the bucket of the settings; undefined where none is set.
- * @throws StartupError where settings contradict each other
+ * A client for the configured bucket; undefined if none is set.
+ * @throws StartupError if settings contradict each other
  */
 export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "prefix"> | undefined {
   if (s3.endpoint === null && s3.bucket === null) return undefined;
@@ -85,13 +85,13 @@ export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "
   return { client, name, prefix };
 }
 
-/** What moves contents between this disk and the bucket. */
+/** Opens the service that moves blobs between this disk and the bucket. */
 export function openRemoteStore(
   bucket: Bucket,
   options: BucketOptions & {
     readonly blobs: BlobStore & Pick<DiskBlobStore, "statLocal" | "dropCopy" | "replaceFromRemote">;
     readonly reader: Reader;
-    /** Which store, and which database of it. */
+    /** This store, and this database of it. */
     readonly owner: () => Owner;
     readonly isBusy: () => boolean;
     readonly shortageBytes: () => number;
@@ -146,7 +146,7 @@ export function openRemoteStore(
     watch,
     reading: new ObjectReading({ checker, reader }),
     mover,
-    stock: new BucketReconciliation({ ...options, client, rows, remote, checker }),
+    reconciliation: new BucketReconciliation({ ...options, client, rows, remote, checker }),
     checker,
     queue,
     remote,
@@ -171,7 +171,7 @@ function rejectWithoutBucket({ blobs }: Pick<Config, "blobs">, rows: RemoteRows)
       "blobs.store is s3, but no bucket is configured. Set s3.endpoint, s3.bucket, and the access keys, or set blobs.store to disk.",
     );
   }
-  const away = rows.countAlone();
+  const away = rows.countRemoteOnly();
   if (away === 0) return;
   throw new StartupError(
     `${away} blobs of this store are only in a bucket, but no bucket is configured. Set s3.* as before. ` +

@@ -5,17 +5,17 @@
 import { type S3Client, toBody } from "../../../blobs/s3/client.ts";
 import { S3Error } from "../../../blobs/s3/error.ts";
 
-/** A store, and which of the databases that know it. */
+/** A store, and one of its databases: copies and restored snapshots are databases of the same store. */
 export interface Owner {
   readonly store: string;
   /** Changes whenever a database continues from a snapshot or a copy. */
   readonly epoch: string;
 }
 
-/** Whose a bucket is, seen from here. */
+/** Whether this database, another database of this store, or another store owns the bucket. */
 export type Ownership = "ours" | "copy" | "foreign";
 
-/** Key, after the prefix, of the object that says whose a bucket is. */
+/** The key, after the prefix, of the object that names the owner of the bucket. */
 export const MARKER = "larder-store.json";
 
 /** Reads the owner of the bucket; one without an owner becomes ours. @throws S3Error */
@@ -30,7 +30,10 @@ export async function claimIfFree(client: S3Client, prefix: string, own: Owner):
   return owner.epoch === own.epoch ? "ours" : "copy";
 }
 
-/** Whose a bucket is; undefined for nobody's, "unreadable" where something else lies under the marker's key. @throws S3Error */
+/**
+ * The owner of the bucket; undefined if it has none, "unreadable" if the object is not an owner marker.
+ * @throws S3Error
+ */
 export async function findOwner(client: S3Client, prefix: string): Promise<Owner | "unreadable" | undefined> {
   const bytes = await client.getSmall(prefix + MARKER);
   return bytes === undefined ? undefined : (parseOwner(bytes) ?? "unreadable");

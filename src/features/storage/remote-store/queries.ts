@@ -46,7 +46,7 @@ export class RemoteRows {
   readonly #blob;
   readonly #known;
   readonly #any;
-  readonly #isLeaving;
+  readonly #isMarkedForDeletion;
   readonly #setEtag;
   readonly #damage;
   readonly #lose;
@@ -102,7 +102,7 @@ export class RemoteRows {
     this.#blob = sqlite.query<{ sizeBytes: number }, [Uint8Array]>(
       "SELECT size_bytes AS sizeBytes FROM blobs WHERE digest = ?1",
     );
-    this.#isLeaving = sqlite.query<{ one: 1 }, [Uint8Array]>(
+    this.#isMarkedForDeletion = sqlite.query<{ one: 1 }, [Uint8Array]>(
       "SELECT 1 AS one FROM remote_blobs WHERE digest = ?1 AND leaving_at IS NOT NULL",
     );
     this.#known = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM remote_blobs WHERE digest = ?1");
@@ -118,12 +118,12 @@ export class RemoteRows {
     return this.#any.get() !== null;
   }
 
-  /** Whether a content is one of the store's. */
+  /** Whether the store has a row for a blob. */
   isNamed(digest: Digest): boolean {
     return this.blobBytes(digest) !== undefined;
   }
 
-  /** Length of a content of the store. */
+  /** The size of a blob in the store. */
   blobBytes(digest: Digest): number | undefined {
     return this.#blob.get(digestToBytes(digest))?.sizeBytes;
   }
@@ -143,18 +143,18 @@ export class RemoteRows {
     this.#setEtag.run(digestToBytes(digest), etag);
   }
 
-  /** Notes that an object was found damaged. */
+  /** Marks an object as damaged. */
   markDamaged(digest: Digest, nowMs: number): void {
     this.#damage.run(digestToBytes(digest), nowMs);
   }
 
-  /** Notes that the bucket has lost an object. */
-  lose(digest: Digest): void {
+  /** Deletes the row of a missing object. */
+  markLost(digest: Digest): void {
     this.#lose.run(digestToBytes(digest));
   }
 
-  /** Notes that the copy here was used. */
-  use(digest: Digest, atMs: number): void {
+  /** Records when the local copy was used. */
+  setUsed(digest: Digest, atMs: number): void {
     this.#use.run(digestToBytes(digest), atMs);
   }
 
@@ -163,129 +163,138 @@ export class RemoteRows {
     this.#whole.run(digestToBytes(digest), atMs, sizeBytes);
   }
 
-  /** Notes that there is no copy here any more. @returns false where it was used since `usedAtMs`, or its object is damaged or on its way out of the bucket */
-  drop(digest: Digest, usedAtMs: number): boolean {
+  /**
+   * Records that the local copy is deleted.
+   * @returns false if it was used since `usedAtMs`, or its object is damaged or marked for deletion
+   */
+  dropCopy(digest: Digest, usedAtMs: number): boolean {
     return this.#drop.run(digestToBytes(digest), usedAtMs).changes > 0;
   }
 
-  /** Accounts that are notified of what concerns the server. */
+  /** Accounts of administrators, who are notified about the server. */
   listAdministrators(): number[] {
     return this.#administrators.all().map(({ id }) => id);
   }
 
-  /** Those that were stored before `storedMs` and whose copy here was not used since `untilMs`, the longest unused first. */
+  /**
+   * Blobs that were stored before `storedMs` and whose local copy was not used since `untilMs`, least recently used
+   * first.
+   */
   listUnused(untilMs: number, storedMs: number, limit: number): UnusedCopy[] {
     return this.#oldest.all(untilMs, storedMs, limit).map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
   }
 
   /** Marks an object for deletion. */
-  leave(digest: Digest, nowMs: number): void {
+  markForDeletion(digest: Digest, nowMs: number): void {
     this.#leave.run(digestToBytes(digest), nowMs);
   }
 
   /** Deletes the row of a deleted object. */
-  forget(digest: Digest): void {
+  remove(digest: Digest): void {
     this.#forget.run(digestToBytes(digest));
   }
 
   /** Whether an object is marked for deletion. */
-  isLeaving(digest: Digest): boolean {
-    return this.#isLeaving.get(digestToBytes(digest)) !== null;
+  isMarkedForDeletion(digest: Digest): boolean {
+    return this.#isMarkedForDeletion.get(digestToBytes(digest)) !== null;
   }
 
   /** Objects that are marked for deletion. */
-  listLeaving(limit: number): SizedBlob[] {
+  listMarkedForDeletion(limit: number): SizedBlob[] {
     return this.#leaving.all(limit).map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
   }
 
-  /** How many contents of the store have no copy here. Goes through all that are in the bucket: at start and for commands. */
-  countAlone(): number {
+  /** The number of blobs without a local copy. Scans all blobs in the bucket: only at start and for commands. */
+  countRemoteOnly(): number {
     return this.#alone.get()?.contents ?? 0;
   }
 }
 
-/** Contents that the bucket has not, by id; parameters: after which id, and how many. For a reader's thread. */
-export const UNMOVED = `SELECT b.id, b.digest, b.size_bytes AS sizeBytes FROM blobs b
+/** Blobs that the bucket lacks, by id. Parameters: after this id, limit. For a reader's thread. */
+export const UNSENT = `SELECT b.id, b.digest, b.size_bytes AS sizeBytes FROM blobs b
   WHERE b.id > ?1 AND b.refs > 0 AND b.damaged_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM remote_blobs r
       WHERE r.digest = b.digest AND r.leaving_at IS NULL AND r.damaged_at IS NULL)
   ORDER BY b.id LIMIT ?2`;
 
-/** Contents up to an id whose object is damaged and is to be sent again; parameters: that id, and how many. */
-export const RESENT = `SELECT b.id, b.digest, b.size_bytes AS sizeBytes
+/** Blobs whose object is damaged, which must be sent again. Parameters: up to this id, limit. */
+export const TO_RESEND = `SELECT b.id, b.digest, b.size_bytes AS sizeBytes
   FROM remote_blobs r INDEXED BY remote_blobs_damaged CROSS JOIN blobs b ON b.digest = r.digest
   WHERE r.damaged_at IS NOT NULL AND r.leaving_at IS NULL AND b.refs > 0 AND b.damaged_at IS NULL AND b.id <= ?1
   LIMIT ?2`;
 
-/** How many of both there are, each at most so many; parameters: that id, and that limit. For a reader's thread. */
-export const UNMOVED_COUNT = `SELECT (SELECT count(*) FROM (${UNMOVED})) + (SELECT count(*) FROM (${RESENT})) AS contents`;
+/**
+ * The number of blobs to send or to send again, each up to a limit. Parameters: the id, the limit. For a reader's
+ * thread.
+ */
+export const UNSENT_COUNT = `SELECT (SELECT count(*) FROM (${UNSENT})) + (SELECT count(*) FROM (${TO_RESEND})) AS contents`;
 
-/** Objects that should be in the bucket; parameters: after which digest (in hex), up to which, and how many. */
+/** Objects that should be in the bucket. Parameters: after this digest (in hex), up to this digest, limit. */
 export const EXPECTED = `SELECT digest, size_bytes AS sizeBytes, stored_at AS storedAtMs FROM remote_blobs
   WHERE digest > unhex(?1) AND digest <= unhex(?2) AND leaving_at IS NULL AND damaged_at IS NULL ORDER BY digest LIMIT ?3`;
 
 /**
- * Objects without a copy on this disk that were last read before some instant, the longest unread first; parameters: that
- * instant, after which reading, after which digest (in hex), and how many. Without what is known to be damaged.
+ * Objects without a local copy that were last read before some time, least recently read first, except damaged ones.
+ * Parameters: the time; the last read and the digest (in hex) of the previous row; limit.
  */
-export const UNREAD = `SELECT r.digest, r.size_bytes AS sizeBytes, coalesce(r.verified_at, r.stored_at) AS readAtMs
+export const UNREAD_REMOTE_ONLY = `SELECT r.digest, r.size_bytes AS sizeBytes, coalesce(r.verified_at, r.stored_at) AS readAtMs
   FROM remote_blobs r INDEXED BY remote_blobs_reading
   WHERE r.used_at IS NULL AND r.leaving_at IS NULL AND r.damaged_at IS NULL
     AND coalesce(r.verified_at, r.stored_at) < ?1 AND (coalesce(r.verified_at, r.stored_at), r.digest) > (?2, unhex(?3))
     AND EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest AND b.refs > 0)
   ORDER BY coalesce(r.verified_at, r.stored_at), r.digest LIMIT ?4`;
 
-/** Those of them that are known to be damaged; parameters: after which digest (in hex), and how many. */
-export const DAMAGED_ALONE = `SELECT r.digest, r.size_bytes AS sizeBytes, 0 AS readAtMs
+/** Damaged objects without a local copy. Parameters: after this digest (in hex), limit. */
+export const DAMAGED_REMOTE_ONLY = `SELECT r.digest, r.size_bytes AS sizeBytes, 0 AS readAtMs
   FROM remote_blobs r INDEXED BY remote_blobs_damaged
   WHERE r.damaged_at IS NOT NULL AND r.used_at IS NULL AND r.leaving_at IS NULL AND r.digest > unhex(?1)
     AND EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest AND b.refs > 0)
   ORDER BY r.digest LIMIT ?2`;
 
-/** Contents and bytes of which the bucket has the only copy. */
-export const ALONE = `SELECT count(*) AS contents, ifnull(sum(r.size_bytes), 0) AS bytes
+/** The number and bytes of blobs that only the bucket has. */
+export const REMOTE_ONLY_TOTALS = `SELECT count(*) AS contents, ifnull(sum(r.size_bytes), 0) AS bytes
   FROM remote_blobs r INDEXED BY remote_blobs_reading
   WHERE r.used_at IS NULL AND r.leaving_at IS NULL AND EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest AND b.refs > 0)`;
 
-/** Contents that are in the bucket alone, by digest; parameters: after which digest (in hex), and how many. For a reader's thread. */
-export const AWAY = `SELECT r.digest, r.size_bytes AS sizeBytes FROM remote_blobs r
+/** Blobs that only the bucket has, by digest. Parameters: after this digest (in hex), limit. For a reader's thread. */
+export const REMOTE_ONLY = `SELECT r.digest, r.size_bytes AS sizeBytes FROM remote_blobs r
   WHERE r.digest > unhex(?1) AND r.used_at IS NULL AND EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest)
   ORDER BY r.digest LIMIT ?2`;
 
-/** Contents that were found damaged here, and are in the bucket, too; parameters as before. */
-export const DAMAGED = `SELECT b.digest, b.size_bytes AS sizeBytes FROM blobs b INDEXED BY blobs_damaged
+/** Blobs whose local copy is damaged and that the bucket has too. Same parameters. */
+export const DAMAGED_LOCAL = `SELECT b.digest, b.size_bytes AS sizeBytes FROM blobs b INDEXED BY blobs_damaged
   WHERE b.damaged_at IS NOT NULL AND b.digest > unhex(?1)
     AND EXISTS (SELECT 1 FROM remote_blobs r
       WHERE r.digest = b.digest AND r.leaving_at IS NULL AND r.damaged_at IS NULL)
   ORDER BY b.digest LIMIT ?2`;
 
-/** Objects in the bucket whose content is not in the store any more, nor set aside by the collector. For a reader's thread. */
+/** Objects whose blob is neither in the store nor in quarantine. Same parameters. For a reader's thread. */
 export const ORPHANS = `SELECT r.digest, r.size_bytes AS sizeBytes FROM remote_blobs r
   WHERE r.digest > unhex(?1) AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest)
     AND NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.digest = r.digest)
   ORDER BY r.digest LIMIT ?2`;
 
-/** All that is in the bucket and stays there; parameters as before. */
+/** All objects that are not marked for deletion. Same parameters. */
 export const REMOTE = `SELECT digest, size_bytes AS sizeBytes FROM remote_blobs
   WHERE digest > unhex(?1) AND leaving_at IS NULL ORDER BY digest LIMIT ?2`;
 
-/** Contents and bytes of copies here that could be let go. For a reader's thread. */
+/** The number and bytes of local copies that can be evicted. For a reader's thread. */
 export const CACHED = `SELECT count(*) AS contents, ifnull(sum(size_bytes), 0) AS bytes FROM remote_blobs
   INDEXED BY remote_blobs_local WHERE used_at IS NOT NULL`;
 
-/** Contents and bytes in the store, in the bucket, and in the bucket alone. */
+/** The number and bytes of all blobs, of blobs in the bucket, and of blobs only in the bucket. */
 export const TOTALS = `SELECT count(*) AS contents, ifnull(sum(b.size_bytes), 0) AS bytes,
     count(r.digest) AS remoteContents, ifnull(sum(r.size_bytes), 0) AS remoteBytes,
-    ifnull(sum(r.digest IS NOT NULL AND r.used_at IS NULL), 0) AS awayContents,
-    ifnull(sum(CASE WHEN r.used_at IS NULL THEN r.size_bytes END), 0) AS awayBytes
+    ifnull(sum(r.digest IS NOT NULL AND r.used_at IS NULL), 0) AS remoteOnlyContents,
+    ifnull(sum(CASE WHEN r.used_at IS NULL THEN r.size_bytes END), 0) AS remoteOnlyBytes
   FROM blobs b LEFT JOIN remote_blobs r ON r.digest = b.digest AND r.leaving_at IS NULL WHERE b.refs > 0`;
 
 /**
- * How many contents lie on this disk alone, and are to go to the bucket. Goes through all rows: for commands.
- * @returns undefined where the database is of an earlier version
+ * The number of blobs that are still to be sent. Scans all rows: only for commands.
+ * @returns undefined for a database of an earlier version
  */
-export function countOnlyHere(sqlite: Database): number | undefined {
+export function countUnsent(sqlite: Database): number | undefined {
   const known = sqlite.query("SELECT 1 FROM pragma_table_info('remote_blobs') WHERE name = 'damaged_at'").get();
   if (known === null) return undefined;
-  return sqlite.query<{ contents: number }, [number, number]>(UNMOVED_COUNT).get(0, Number.MAX_SAFE_INTEGER)?.contents;
+  return sqlite.query<{ contents: number }, [number, number]>(UNSENT_COUNT).get(0, Number.MAX_SAFE_INTEGER)?.contents;
 }

@@ -2,7 +2,7 @@ import { digestFromBytes } from "../../../blobs/digest.ts";
 import { type Reader, rows as rowsOf } from "../../../db/reader.ts";
 import type { Reading } from "../integrity/types.ts";
 import type { ObjectChecker } from "./object-checker.ts";
-import { ALONE, DAMAGED_ALONE, UNREAD } from "./queries.ts";
+import { REMOTE_ONLY_TOTALS, DAMAGED_REMOTE_ONLY, UNREAD_REMOTE_ONLY } from "./queries.ts";
 import type { TierCounts, SizedBlob } from "./types.ts";
 
 /** Options of {@link ObjectReading.run}. */
@@ -21,7 +21,7 @@ export interface ObjectsRead extends TierCounts {
   readonly faults: readonly (SizedBlob & Pick<Reading, "fault">)[];
   /** New faults. */
   readonly found: number;
-  /** Whether all that was due was read. */
+  /** Whether all due objects were read. */
   readonly isDone: boolean;
 }
 
@@ -44,8 +44,8 @@ export class ObjectReading {
   }
 
   /** Blobs and bytes that only the bucket has. */
-  async countAlone(): Promise<TierCounts> {
-    const [[found]] = await this.#reader.read([rowsOf<TierCounts>(ALONE)]);
+  async countRemoteOnly(): Promise<TierCounts> {
+    const [[found]] = await this.#reader.read([rowsOf<TierCounts>(REMOTE_ONLY_TOTALS)]);
     return found ?? { contents: 0, bytes: 0 };
   }
 
@@ -102,7 +102,7 @@ export class ObjectReading {
   async #list(isDamaged: boolean, after: DueObject | undefined, untilMs: number): Promise<DueObject[]> {
     const [found] = await this.#reader.read([
       rowsOf<{ digest: Uint8Array; sizeBytes: number; readAtMs: number }>(
-        isDamaged ? DAMAGED_ALONE : UNREAD,
+        isDamaged ? DAMAGED_REMOTE_ONLY : UNREAD_REMOTE_ONLY,
         isDamaged ? [after?.digest ?? "", BATCH] : [untilMs, after?.readAtMs ?? -1, after?.digest ?? "", BATCH],
       ),
     ]);

@@ -28,7 +28,7 @@ export interface BucketReconciliationOptions {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly log: Log;
-  /** Opens the list of contents that snapshots of the database name. */
+  /** Opens the references of the snapshots of the database. */
   readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
 }
 
@@ -40,7 +40,7 @@ export interface Reconciled {
   readonly faulty: number;
 }
 
-/** Of digests in hex, and when the comparison began. */
+/** A range of digests in hex, and the start of the comparison. */
 interface Range {
   readonly after: string;
   readonly until: string;
@@ -51,10 +51,10 @@ interface Expected extends SizedBlob {
   readonly storedAtMs: number;
 }
 
-/** An object that nothing names may be of a database that is about to be restored. */
+/** An object without a row may belong to a database that is about to be restored. */
 const ORPHAN_AGE_MS = 30 * 24 * 60 * 60 * 1000;
 const BATCH = 1_000;
-/** Before the first and after the last of all digests. */
+/** The bounds of the range of all digests. */
 const [FIRST, LAST] = ["", "f".repeat(64)];
 
 /** Compares the bucket with the database. */
@@ -65,8 +65,8 @@ export class BucketReconciliation {
     this.#options = options;
   }
 
-  /** Compares all of it. @throws S3Error */
-  async take(signal: AbortSignal): Promise<Reconciled> {
+  /** Compares all objects. @throws S3Error */
+  async run(signal: AbortSignal): Promise<Reconciled> {
     const { client, remote, checker, clock, log, openSnapshotReferences } = this.#options;
     const startedMs = clock.nowMs();
     const faults: Reading[] = [];
@@ -76,7 +76,7 @@ export class BucketReconciliation {
       for (let [key, after] = ["", FIRST]; !signal.aborted; ) {
         const objects = await client.list(remote.folder, key);
         const last = objects.at(-1);
-        unknown += await this.#noteUnknown(objects, snapshots);
+        unknown += await this.#registerUnknown(objects, snapshots);
         const until = last === undefined ? LAST : (digestOf(last) ?? after);
         faults.push(...(await this.#findFaults(objects, { after, until, startedMs }, signal)));
         if (last === undefined) break;
@@ -90,13 +90,13 @@ export class BucketReconciliation {
     return { unknown, faulty: faults.length };
   }
 
-  /** Of the objects that should be in a range of digests, those that are missing or have another length. */
+  /** Returns the objects in a range of digests that are missing or have another length. */
   async #findFaults(objects: readonly S3Object[], range: Range, signal: AbortSignal): Promise<Reading[]> {
     const sizes = new Map(objects.map((object) => [digestOf(object), object.sizeBytes]));
     const faults: Reading[] = [];
     for await (const { digest, sizeBytes, storedAtMs } of this.#listExpected(range)) {
       if (signal.aborted) break;
-      // What came while the bucket was listed may not be in the list.
+      // Objects that were stored during the listing may be missing in it.
       if (storedAtMs >= range.startedMs || sizes.get(digest) === sizeBytes) continue;
       const fault = await this.#findFault({ digest, sizeBytes });
       if (fault !== null) faults.push({ digest, fault });
@@ -116,19 +116,19 @@ export class BucketReconciliation {
     }
   }
 
-  /** Asks for one object: lists of some services lag. */
+  /** Checks a single object, because the listings of some services lag. */
   async #findFault({ digest, sizeBytes }: SizedBlob): Promise<Reading["fault"]> {
     const { client, remote, rows } = this.#options;
-    const there = await client.head(remote.keyOf(digest));
-    // Removed since it was listed.
+    const found = await client.head(remote.keyOf(digest));
+    // It was deleted after the listing.
     if (rows.find(digest) === undefined) return null;
-    if (there === undefined) return LOST;
-    if (there.sizeBytes === sizeBytes) return null;
-    return there.sizeBytes < sizeBytes ? TOO_SHORT : OTHER_BYTES;
+    if (found === undefined) return LOST;
+    if (found.sizeBytes === sizeBytes) return null;
+    return found.sizeBytes < sizeBytes ? TOO_SHORT : OTHER_BYTES;
   }
 
-  /** @returns how many */
-  async #noteUnknown(objects: readonly S3Object[], snapshots: SnapshotReferences): Promise<number> {
+  /** Inserts rows for objects without one. @returns the number of rows */
+  async #registerUnknown(objects: readonly S3Object[], snapshots: SnapshotReferences): Promise<number> {
     const { rows, blobs, checker, writer, clock } = this.#options;
     const isOld = ({ modifiedAtMs }: S3Object) => modifiedAtMs < clock.nowMs() - ORPHAN_AGE_MS;
     const found: { digest: Digest; sizeBytes: number }[] = [];
@@ -136,10 +136,10 @@ export class BucketReconciliation {
       const digest = digestOf(object);
       if (digest === undefined || rows.isKnown(digest)) continue;
       const namedBytes = rows.blobBytes(digest);
-      // What is named, and has another length, is as good as not there.
-      const isTaken =
+      // An object with a wrong length does not count as stored.
+      const isStored =
         namedBytes === undefined ? isOld(object) && !snapshots.has(digest) : namedBytes === object.sizeBytes;
-      if (isTaken) found.push({ digest, sizeBytes: object.sizeBytes });
+      if (isStored) found.push({ digest, sizeBytes: object.sizeBytes });
     }
     if (found.length === 0) return 0;
     const nowMs = clock.nowMs();

@@ -18,7 +18,7 @@ import type { RemoteRows } from "./queries.ts";
 /** What {@link RemoteContents} works with. */
 export interface RemoteContentsOptions {
   readonly client: S3Client;
-  /** What the key of every object begins with. */
+  /** The prefix of the key of every object. */
   readonly prefix: string;
   readonly rows: RemoteRows;
   readonly writer: Writer;
@@ -77,7 +77,7 @@ export class RemoteContents implements RemoteStore {
       isWaiting: () => this.#uses.size > 0 || this.#whole.size > 0,
       write: ({ uses, whole }) => {
         for (const [digest, { sizeBytes, atMs }] of whole) rows.noteWhole(digest, sizeBytes, atMs);
-        for (const [digest, atMs] of uses) rows.use(digest, atMs);
+        for (const [digest, atMs] of uses) rows.setUsed(digest, atMs);
       },
       giveBack: ({ uses, whole }) => {
         for (const [digest, atMs] of uses) if (!this.#uses.has(digest)) this.#uses.set(digest, atMs);

@@ -1,4 +1,6 @@
-/** Sends one blob of this disk to the bucket, in parts where it is large, and compares it with its digest while it is read. */
+/**
+ * Sends one blob of this disk to the bucket, in parts if it is large, and compares it with its digest while it is read.
+ */
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Digest } from "../../../blobs/digest.ts";
@@ -6,16 +8,17 @@ import { expectedEtag, PART_BYTES } from "../../../blobs/s3/etag.ts";
 import type { S3Body, S3Client } from "../../../blobs/s3/client.ts";
 
 /** The copy on this disk does not match its digest; nothing of it was stored in the bucket. */
-export class DamagedHereError extends Error {
-  override readonly name = "DamagedHereError";
+export class DamagedCopyError extends Error {
+  override readonly name = "DamagedCopyError";
 }
 
 /** Bytes that are read and hashed before requests get their turn. */
 const BUFFER_BYTES = 512 * 1024;
 
 /**
- * Sends the file at `path`. On return the service has all of it. @returns its ETag
- * @throws S3Error; DamagedHereError; the system's error where it can't be read; what the signal says when it ends it
+ * Sends the file at `path`. On return the service has all of it.
+ * @returns its ETag
+ * @throws S3Error; DamagedCopyError; the system's error if it can't be read; the reason of the signal
  */
 export async function sendContent(
   client: S3Client,
@@ -24,7 +27,7 @@ export async function sendContent(
 ): Promise<string> {
   const file = await open(path, "r");
   try {
-    if ((await file.stat()).size !== sizeBytes) throw new DamagedHereError("The file has another length.");
+    if ((await file.stat()).size !== sizeBytes) throw new DamagedCopyError("The file has another length.");
     if (sizeBytes <= PART_BYTES) return await client.put(key, await readWhole(file, digest, sizeBytes));
     return await client.putLarge(key, { sizeBytes, sha256: digest, read: () => read(file, digest, sizeBytes, signal) });
   } finally {
@@ -33,16 +36,16 @@ export async function sendContent(
 }
 
 /**
- * The ETag that the object of a file has with most services, of a file that is what its digest says.
- * @throws DamagedHereError; the system's error where it can't be read
+ * The ETag that most services assign to the object of an intact file.
+ * @throws DamagedCopyError; the system's error if it can't be read
  */
-export async function tagOfFile(
+export async function etagOfFile(
   path: string,
   { digest, sizeBytes }: { readonly digest: Digest; readonly sizeBytes: number },
 ): Promise<string> {
   const file = await open(path, "r");
   try {
-    if ((await file.stat()).size !== sizeBytes) throw new DamagedHereError("The file has another length.");
+    if ((await file.stat()).size !== sizeBytes) throw new DamagedCopyError("The file has another length.");
     return await expectedEtag(sizeBytes, read(file, digest, sizeBytes));
   } finally {
     await file.close();
@@ -61,7 +64,10 @@ async function readWhole(file: FileHandle, digest: Digest, sizeBytes: number): P
   return { bytes, sha256: digest, md5: md5.digest("hex") };
 }
 
-/** Reads the file in buffers of their own. @throws DamagedHereError at the end where it does not match its digest */
+/**
+ * Reads the file; yields a new buffer each time.
+ * @throws DamagedCopyError at the end if it does not match its digest
+ */
 async function* read(
   file: FileHandle,
   digest: Digest,
@@ -73,16 +79,16 @@ async function* read(
     signal?.throwIfAborted();
     const buffer = new Uint8Array(Math.min(BUFFER_BYTES, sizeBytes - offset));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
-    if (bytesRead === 0) throw new DamagedHereError("The file ends before its length.");
+    if (bytesRead === 0) throw new DamagedCopyError("The file ends before its length.");
     const bytes = buffer.subarray(0, bytesRead);
     whole.update(bytes);
     offset += bytesRead;
     if (offset === sizeBytes && whole.digest("hex") !== digest) {
-      throw new DamagedHereError("The file is not what its digest says.");
+      throw new DamagedCopyError("The file is not what its digest says.");
     }
     yield bytes;
   }
   if (sizeBytes === 0 && whole.digest("hex") !== digest) {
-    throw new DamagedHereError("The file is not what its digest says.");
+    throw new DamagedCopyError("The file is not what its digest says.");
   }
 }

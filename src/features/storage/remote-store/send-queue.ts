@@ -130,7 +130,7 @@ export class SendQueue {
 
   #rest(error: unknown): void {
     if (this.#resting !== undefined) return;
-    // The log has one line of an outage, where it begins. This one is of what else keeps contents here.
+    // An outage is logged once, when it starts. This line is for other failures.
     if (this.#failures === 0) this.#options.log.debug("Could not send blobs to the bucket; will retry.", { error });
     this.#failures++;
     clearTimeout(this.#gathering);

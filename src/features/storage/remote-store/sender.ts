@@ -9,7 +9,7 @@ import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Reading } from "../integrity/types.ts";
 import type { RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
-import { DamagedHereError, sendContent } from "./send-content.ts";
+import { DamagedCopyError, sendContent } from "./send-content.ts";
 import type { SizedBlob } from "./types.ts";
 
 /** What {@link BlobSender} works with. */
@@ -71,9 +71,9 @@ export class BlobSender {
     const { client, remote, rows, writer } = this.#options;
     return this.#locks.run(digest, async () => {
       // It may have been uploaded and sent again since it was listed.
-      if (!rows.isLeaving(digest)) return false;
+      if (!rows.isMarkedForDeletion(digest)) return false;
       await client.remove(remote.keyOf(digest));
-      await writer.run(() => rows.forget(digest), { isQuiet: true });
+      await writer.run(() => rows.remove(digest), { isQuiet: true });
       return true;
     });
   }
@@ -87,7 +87,7 @@ export class BlobSender {
       etag = await sendContent(client, key, { path: blobs.pathOf(digest), digest, sizeBytes, signal });
     } catch (error) {
       if (error instanceof S3Error) remote.noteHealth(error.message);
-      const isDamaged = error instanceof DamagedHereError;
+      const isDamaged = error instanceof DamagedCopyError;
       if (!isDamaged && errorCode(error) !== "ENOENT") throw error;
       // The bucket may have the blob although an older, restored database does not know it.
       if (await this.#isThere(content)) {

@@ -17,7 +17,7 @@ import type { TierCounts } from "./types.ts";
 /** What {@link RemoteStoreService} works with. */
 export interface RemoteStoreOptions {
   readonly mover: BlobMover;
-  readonly stock: BucketReconciliation;
+  readonly reconciliation: BucketReconciliation;
   readonly checker: ObjectChecker;
   readonly queue: SendQueue;
   readonly watch: OutageWatch;
@@ -170,9 +170,9 @@ export class RemoteStoreService {
 
   /** Compares the bucket with the database, and sends lost objects again. @returns a summary @throws S3Error */
   async reconcileBucket(signal: AbortSignal): Promise<string> {
-    const { mover, stock, watch, isStore } = this.#options;
+    const { mover, reconciliation, watch, isStore } = this.#options;
     await watch.check();
-    const { unknown, faulty } = await stock.take(signal);
+    const { unknown, faulty } = await reconciliation.run(signal);
     if (faulty > 0 && isStore) {
       mover.listAll();
       await mover.moveToBucket(signal);
@@ -181,8 +181,8 @@ export class RemoteStoreService {
   }
 
   /** Blobs and bytes that only the bucket has. */
-  countAlone(): Promise<TierCounts> {
-    return this.#options.reading.countAlone();
+  countRemoteOnly(): Promise<TierCounts> {
+    return this.#options.reading.countRemoteOnly();
   }
 
   /** Reads the blobs that only the bucket has, and records their faults. @throws S3Error */
@@ -217,8 +217,8 @@ export async function readStatus(reader: Reader): Promise<Omit<RemoteStoreStatus
   interface Totals extends TierCounts {
     readonly remoteContents: number;
     readonly remoteBytes: number;
-    readonly awayContents: number;
-    readonly awayBytes: number;
+    readonly remoteOnlyContents: number;
+    readonly remoteOnlyBytes: number;
   }
   const [[totals], [cached]] = await reader.read([rowsOf<Totals>(TOTALS), rowsOf<TierCounts>(CACHED)]);
   const none = { contents: 0, bytes: 0 };
@@ -226,7 +226,7 @@ export async function readStatus(reader: Reader): Promise<Omit<RemoteStoreStatus
   return {
     all: { contents: totals.contents, bytes: totals.bytes },
     remote: { contents: totals.remoteContents, bytes: totals.remoteBytes },
-    away: { contents: totals.awayContents, bytes: totals.awayBytes },
+    away: { contents: totals.remoteOnlyContents, bytes: totals.remoteOnlyBytes },
     cached: cached ?? none,
   };
 }

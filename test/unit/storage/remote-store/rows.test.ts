@@ -12,7 +12,7 @@ test("a local copy is not deleted if its object is found damaged during the requ
   rows.add({ digest, sizeBytes, usedAtMs: 1, etag: "as it was stored" }, 1);
   expect(rows.listUnused(10, 10, 10)).toHaveLength(1);
   rows.markDamaged(digest, 2);
-  expect(rows.drop(digest, 1)).toBe(false);
+  expect(rows.dropCopy(digest, 1)).toBe(false);
   rows.noteWhole(digest, sizeBytes, 3);
-  expect(rows.drop(digest, 1)).toBe(true);
+  expect(rows.dropCopy(digest, 1)).toBe(true);
 });

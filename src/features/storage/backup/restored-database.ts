@@ -1,26 +1,26 @@
-/** Changes to a restored database before a server uses it. */
+/** Changes a restored database before a server uses it. */
 import type { Database } from "bun:sqlite";
 
-/** Queued messages in an older snapshot were sent since, or are of no use any more. */
+/** Messages in an older snapshot were probably sent since, or are outdated. */
 const STALE_MS = 60 * 60 * 1000;
 
-/** Numbers of dropped messages. */
-export interface GivenUp {
+/** The number of dropped messages by kind. */
+export interface DroppedMessages {
   readonly mails: number;
   readonly pushes: number;
   readonly webhooks: number;
 }
 
-/** Whether the queued messages of a snapshot must not be sent any more. */
+/** Whether a snapshot is too old for its queued messages to be sent. */
 export function isStale(takenAtMs: number, nowMs: number): boolean {
   return nowMs - takenAtMs > STALE_MS;
 }
 
 /**
- * Drops queued messages: a server that continues from a snapshot would send messages again that were sent since. Call after
- * the migrations.
+ * Drops queued messages, because the original server may have sent them after the snapshot. Must run after the
+ * migrations.
  */
-export function giveUpOutboxes(sqlite: Database, nowMs: number): GivenUp {
+export function dropQueuedMessages(sqlite: Database, nowMs: number): DroppedMessages {
   const reason = "Dropped: the server was restored from a snapshot.";
   const run = (sql: string, ...values: (string | number)[]) => sqlite.query(sql).run(...values).changes;
   return sqlite
@@ -51,7 +51,10 @@ export function giveUpOutboxes(sqlite: Database, nowMs: number): GivenUp {
     .immediate();
 }
 
-/** Ends all sessions and refresh tokens: what was signed out since the snapshot comes back with it otherwise. @returns how many */
+/**
+ * Ends all sessions and refresh tokens, because the snapshot contains some that were ended since.
+ * @returns their number
+ */
 export function signOutAll(sqlite: Database): number {
   return sqlite
     .transaction(() => {
@@ -62,8 +65,8 @@ export function signOutAll(sqlite: Database): number {
 }
 
 /**
- * Forgets that contents lie in a bucket, for a restored server that has them all on its disk: the bucket is that of the
- * original, and two that collect in one would take contents away from each other.
+ * Deletes the rows of blobs in the bucket, for a restored server that has all blobs on its disk. The bucket belongs to
+ * the original, and two servers that delete objects in one bucket would destroy each other's blobs.
  */
 export function forgetBucket(sqlite: Database): void {
   sqlite.run("DELETE FROM remote_blobs");
