@@ -40,7 +40,7 @@ function startLines({ executable, data }: UnitOptions): string {
 function systemUnit(options: UnitOptions, name: string): string {
   const { data } = options;
   return `${installHelp(options, name)}[Unit]
-Description=Larder, files of a home or small office
+Description=Larder, a file server for a home or small office
 Wants=network-online.target
 After=network-online.target time-sync.target
 RequiresMountsFor=${quote(data)}
@@ -48,7 +48,7 @@ StartLimitIntervalSec=300
 StartLimitBurst=10
 
 [Service]
-# The server notifies systemd when it is ready, and sends a watchdog ping twice in two minutes; if it hangs, it is restarted.
+# The server notifies systemd when it is ready, and sends a watchdog ping every minute. Without pings, systemd restarts it.
 Type=notify
 WatchdogSec=120
 ${startLines(options)}EnvironmentFile=-/etc/larder.env
@@ -81,8 +81,8 @@ function installHelp({ executable }: UnitOptions, name: string): string {
 #   systemctl daemon-reload && systemctl enable --now larder
 #   journalctl -u larder                      # shows the link to create the first account
 #
-# Put settings into larder.toml in the data directory, or into /etc/larder.env as LARDER_…=… lines. What is to differ here
-# goes into a file of its own: systemctl edit larder. For a port below 1024, write there:
+# Put settings into larder.toml in the data directory, or into /etc/larder.env as LARDER_…=… lines. To change this unit, run
+# systemctl edit larder. For a port below 1024, add:
 #
 #   [Service]
 #   CapabilityBoundingSet=CAP_NET_BIND_SERVICE
@@ -148,7 +148,7 @@ function userUnit(options: UnitOptions): string {
   return `# systemd user unit for Larder, as printed by \`larder service print --user\`. It runs while the user is signed in. To
 # keep it running: loginctl enable-linger
 [Unit]
-Description=Larder, files of a home or small office
+Description=Larder, a file server for a home or small office
 RequiresMountsFor=${quote(options.data)}
 StartLimitIntervalSec=300
 StartLimitBurst=10
