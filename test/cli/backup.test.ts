@@ -1,71 +1,22 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cp, open, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { Database } from "bun:sqlite";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { backUp, eightFiles } from "../support/backup.ts";
 import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
+import { blobPath, temporaryFolders } from "../support/data-directory.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { TestS3 } from "../support/s3-server.ts";
-import {
-  repositoryRoot,
-  runLarder,
-  sharedServer,
-  temporaryDirectory,
-  testCommand,
-  withServer,
-} from "../support/server.ts";
-import { stoppedServer } from "../support/stopped-server.ts";
+import { repositoryRoot, runLarder, testCommand, withServer } from "../support/server.ts";
 
 // Each starts several processes.
 setDefaultTimeout(60_000);
 
-const folders: string[] = [];
-
-/** A temporary directory, removed after the test. */
-async function folder(): Promise<string> {
-  const made = await temporaryDirectory();
-  folders.push(made);
-  return made;
-}
-
-afterEach(async () => {
-  for (const made of folders.splice(0)) await rm(made, { recursive: true, force: true });
-});
-
-interface Summary {
-  ok: boolean;
-  contents: number;
-  already: number;
-  new: number;
-  linked: number;
-  copied: number;
-  unshared: number;
-  newBytes: number;
-  pruned: number;
-  snapshots: number;
-  snapshot: string;
-  lost: { checksum: string; size: number; why: string; names: string[] }[];
-}
-
-async function backUp(
-  data: string,
-  dir: string,
-  flags: string[] = [],
-  run: typeof runLarder = runInProcess,
-): Promise<{ code: number; summary: Summary }> {
-  const { code, stdout, stderr } = await run(["backup", dir, "--json", ...flags, "--data", data]);
-  if (stdout === "") throw new Error(`backup ended with ${code}: ${stderr}`);
-  const summary: Summary = JSON.parse(stdout);
-  return { code, summary };
-}
-
-function blobPath(data: string, content: string | Uint8Array): string {
-  const digest = digestOf(content);
-  return join(data, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
-}
+const folder = temporaryFolders();
+const withEightFiles = eightFiles();
 
 /** The number of blobs in a data directory. */
-async function countContents(data: string): Promise<number> {
+async function countBlobs(data: string): Promise<number> {
   const names = await readdir(join(data, "blobs", "sha256"), { recursive: true });
   return names.filter((name) => /[0-9a-f]{64}$/.test(name)).length;
 }
@@ -76,16 +27,6 @@ async function expectDownloads(client: Client, files: Map<string, Uint8Array>): 
     expect([response.status, checksumOf(response.bytes)]).toEqual([200, checksumOf(content)]);
   }
 }
-
-/** A stopped server with eight files: good.txt, gone.txt, flipped.bin with the given content, and five more. */
-const withEightFiles = stoppedServer(async ({ client }) => {
-  const flipped = randomContent(100_000);
-  await client.storedId(flipped, { name: "flipped.bin" });
-  await client.storedId("gone", { name: "gone.txt" });
-  await client.storedId("good", { name: "good.txt" });
-  for (let index = 0; index < 5; index++) await client.storedId(randomContent(5_000), { name: `f${index}` });
-  return flipped;
-});
 
 describe("a backup", () => {
   test("of a server starts in another directory, with the state of its moment", async () => {
@@ -156,9 +97,8 @@ describe("a backup", () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("linked", { name: "one" });
-      // Next to the data, and so on its file system.
-      const dir = join(server.dataDir, "..", `${server.dataDir.split("/").at(-1)}-backup`);
-      folders.push(dir);
+      // On the file system of the data directory, which is a temporary folder too.
+      const dir = join(await folder(), "backup");
       const inodes = async (content: string) => {
         const [copy, own] = await Promise.all([dir, server.dataDir].map(async (one) => stat(blobPath(one, content))));
         return copy?.ino === own?.ino;
@@ -187,8 +127,8 @@ describe("a backup", () => {
       const { client } = await server.signUp();
       const content = randomContent(40_000);
       const id = await client.storedId(content, { name: "one" });
-      const dir = join(server.dataDir, "..", `${server.dataDir.split("/").at(-1)}-backup`);
-      folders.push(dir);
+      // On the file system of the data directory, which is a temporary folder too.
+      const dir = join(await folder(), "backup");
       await backUp(server.dataDir, dir);
       const path = blobPath(server.dataDir, content);
       const damaged = Uint8Array.from(content);
@@ -251,7 +191,7 @@ describe("a backup", () => {
           stdout: "ignore",
           stderr: "ignore",
         });
-        while (child.exitCode === null && (await countContents(dir)) <= contents) await Bun.sleep(1);
+        while (child.exitCode === null && (await countBlobs(dir)) <= contents) await Bun.sleep(1);
         child.kill("SIGKILL");
         await child.exited;
         const copy = join(await folder(), "copy");
@@ -366,199 +306,4 @@ test("blobs that only the bucket has are copied, so that the backup opens withou
   } finally {
     await s3.stop();
   }
-});
-
-describe("a backup on a disk that lost data", () => {
-  test("copies truncated blobs again", async () => {
-    await withEightFiles(async (server, _, content) => {
-      const dir = join(await folder(), "backup");
-      for (const flags of [["--copy"], []]) {
-        await backUp(server.dataDir, dir, flags);
-        // As after fsck. A new file, so that no other hard link is truncated too.
-        await rm(blobPath(dir, content));
-        await writeFile(blobPath(dir, content), content.subarray(0, 10_000));
-        const { code, summary } = await backUp(server.dataDir, dir, flags);
-        expect([code, summary.already, summary.new, summary.lost]).toEqual([0, 7, 1, []]);
-        expect(checksumOf(await readFile(blobPath(dir, content)))).toBe(checksumOf(content));
-      }
-      await rm(blobPath(dir, content));
-      await writeFile(blobPath(dir, content), "cut");
-      await rm(blobPath(server.dataDir, content));
-      const { code, summary } = await backUp(server.dataDir, dir);
-      expect([code, summary.lost.map(({ why }) => why)]).toEqual([1, ["missing"]]);
-    });
-  });
-
-  test("writes a snapshot again if its digest is missing or different, although the database did not change", async () => {
-    await withEightFiles(async (server) => {
-      const dir = join(await folder(), "backup");
-      for (const spoil of [rm, async (path: string) => writeFile(path, "")]) {
-        const { summary } = await backUp(server.dataDir, dir);
-        await spoil(join(dir, "snapshots", `${summary.snapshot}.sha256`));
-        const again = await backUp(server.dataDir, dir);
-        expect(existsSync(join(dir, "snapshots", `${again.summary.snapshot}.sha256`))).toBe(true);
-        const { stdout } = await runInProcess(["restore", "--json", "--data", dir]);
-        expect(JSON.parse(stdout).snapshots[0]).toMatchObject({ name: again.summary.snapshot, whole: true });
-      }
-    });
-  });
-
-  test("reports a damaged snapshot with --prune, and keeps its blobs", async () => {
-    await withServer({ hasAccounts: true }, async (server) => {
-      const { client } = await server.signUp();
-      await client.storedId("one", { name: "one" });
-      const dir = join(await folder(), "backup");
-      const first = await backUp(server.dataDir, dir);
-      await client.storedId("two", { name: "two" });
-      await backUp(server.dataDir, dir);
-      const old = join(dir, "snapshots", first.summary.snapshot);
-      const bytes = await readFile(old);
-      await writeFile(old, bytes.fill(0x5a, 8_192));
-      await writeFile(join(dir, "blobs", "sha256", "stray"), "foreign");
-      const { code, stdout, stderr } = await runLarder(["backup", dir, "--prune", "--data", server.dataDir]);
-      expect({ code, stdout, stderr }).toMatchObject({
-        code: 0,
-        stderr: expect.stringContaining(first.summary.snapshot),
-      });
-      expect(existsSync(blobPath(dir, "one"))).toBe(true);
-    });
-  });
-});
-
-describe("--drill", () => {
-  test("restores a backup to a temporary directory, downloads files, and changes nothing", async () => {
-    await withEightFiles(async (server) => {
-      const base = await folder();
-      const dir = join(base, "backup");
-      await backUp(server.dataDir, dir, ["--copy"]);
-      const before = (await readdir(dir, { recursive: true })).toSorted();
-      const { code, stdout } = await runLarder(["backup", "--drill", dir, "--json", "--data", server.dataDir]);
-      expect(JSON.parse(stdout)).toMatchObject({ ok: true, users: 1, files: 8, fetched: 8, failures: [], missing: 0 });
-      expect(code).toBe(0);
-      expect((await readdir(dir, { recursive: true })).toSorted()).toEqual(before);
-      expect(await readdir(base)).toEqual(["backup"]);
-      // Without a directory: the current state.
-      const now = await runLarder(["backup", "--drill", "--sample", "3", "--data", server.dataDir]);
-      expect([now.code, now.stdout.includes("3 files")]).toEqual([0, true]);
-    });
-  });
-
-  test("finds a flipped bit and a missing blob, and names their files", async () => {
-    await withEightFiles(async (server, _, content) => {
-      const dir = join(await folder(), "backup");
-      await backUp(server.dataDir, dir, ["--copy"]);
-      const path = blobPath(dir, content);
-      const bytes = await readFile(path);
-      bytes[50_000] = (bytes[50_000] ?? 0) ^ 1;
-      await writeFile(path, bytes);
-      await rm(blobPath(dir, "gone"));
-      const { code, stdout } = await runLarder(["backup", "--drill", dir, "--data", server.dataDir]);
-      expect(code).toBe(1);
-      expect(stdout).toContain("flipped.bin");
-      expect(stdout).toContain("gone.txt");
-      expect(stdout).not.toContain("good.txt");
-    });
-  });
-
-  test("that is interrupted leaves no keys, no blobs, and no server", async () => {
-    await withEightFiles(async (server) => {
-      const base = await folder();
-      const dir = join(base, "backup");
-      await backUp(server.dataDir, dir, ["--copy"]);
-      // During the preparation, and after the server took its lock.
-      for (const sign of ["larder.state", "larder.lock"]) {
-        const words = [...testCommand(), "backup", "--drill", dir, "--data", server.dataDir];
-        const child = Bun.spawn(words, { cwd: repositoryRoot, stdout: "ignore", stderr: "pipe" });
-        const isThere = async () =>
-          (await readdir(base)).some((name) => name.includes("-drill-") && existsSync(join(base, name, sign)));
-        while (child.exitCode === null && !(await isThere())) await Bun.sleep(1);
-        child.kill("SIGTERM");
-        expect([await child.exited, await new Response(child.stderr).text()]).toEqual([
-          2,
-          expect.stringContaining("interrupted"),
-        ]);
-        expect(await readdir(base)).toEqual(["backup"]);
-        const { stdout } = Bun.spawnSync(["sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"]);
-        expect(stdout.toString()).not.toContain(`${dir}-drill-`);
-      }
-    });
-  });
-});
-
-describe("a backup is rejected", () => {
-  const server = sharedServer();
-
-  test("of a database that its server is still creating", async () => {
-    const dataDir = await folder();
-    await writeFile(join(dataDir, "larder.db"), "");
-    const { code, stderr } = await runLarder(["backup", join(await folder(), "b"), "--data", dataDir]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("is still empty. Start the server")]);
-  });
-
-  test("into a directory with other files, which stay as they are", async () => {
-    const { dataDir } = server();
-    const dir = await folder();
-    await writeFile(join(dir, "thesis.txt"), "mine");
-    const { code, stderr } = await runLarder(["backup", dir, "--data", dataDir]);
-    expect(code).toBe(2);
-    expect(stderr).toContain("not empty");
-    expect(await readdir(dir)).toEqual(["thesis.txt"]);
-  });
-
-  test("into the backup of another server", async () => {
-    await withServer({ hasAccounts: true }, async (other) => {
-      const dir = join(await folder(), "backup");
-      await backUp(server().dataDir, dir);
-      const { code, stderr } = await runLarder(["backup", dir, "--data", other.dataDir]);
-      expect(code).toBe(2);
-      expect(stderr).toContain("another");
-    });
-  });
-
-  test("into a data directory, into a directory inside the other, and without a directory", async () => {
-    const { dataDir } = server();
-    const inside = await runLarder(["backup", join(dataDir, "b"), "--data", dataDir]);
-    const same = await runInProcess(["backup", dataDir, "--data", dataDir]);
-    const none = await runInProcess(["backup", "--data", dataDir]);
-    const link = join(await folder(), "link");
-    await symlink(dataDir, link);
-    const linked = await runInProcess(["backup", join(link, "b"), "--data", dataDir]);
-    expect([inside.code, same.code, none.code, linked.code]).toEqual([2, 2, 2, 2]);
-    expect(existsSync(join(dataDir, "b"))).toBe(false);
-  });
-
-  test("during another backup to the same directory", async () => {
-    const { dataDir } = server();
-    const dir = join(await folder(), "backup");
-    await backUp(dataDir, dir);
-    const lock = new Database(join(dir, "larder.lock"));
-    lock.run("BEGIN EXCLUSIVE");
-    const { code, stderr } = await runLarder(["backup", dir, "--data", dataDir]);
-    lock.close();
-    expect([code, stderr.includes("is using")]).toEqual([2, true]);
-  });
-
-  test("of a damaged database; the earlier backup stays, and the message says how to restore it", async () => {
-    await withServer({ hasAccounts: true }, async (server) => {
-      const dir = join(await folder(), "backup");
-      await backUp(server.dataDir, dir);
-      await server.stop();
-      const database = await open(join(server.dataDir, "larder.db"), "r+");
-      await database.write(Buffer.alloc(300_000, 0x5a), 0, 300_000, 40_960);
-      await database.close();
-      for (const target of [[dir], ["-"], ["--drill"]]) {
-        const { code, stderr } = await runLarder(["backup", ...target, "--data", server.dataDir]);
-        expect(code).toBe(2);
-        expect(stderr).toMatch(/larder\.db is damaged.*larder restore --data/s);
-        expect(stderr).not.toContain("Unexpected error");
-      }
-      await withServer({ dataDir: dir }, async (copy) => expect(copy.log).toContain("Restored database:"));
-    });
-  });
-
-  test("without a data directory", async () => {
-    const { code, stderr } = await runInProcess(["backup", await folder(), "--data", "/nonexistent/larder"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain("/nonexistent/larder");
-  });
 });

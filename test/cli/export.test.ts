@@ -18,12 +18,12 @@ afterAll(async () => {
 });
 
 /** A new path in the folder of the tests. */
-function fresh(): string {
+function newPath(): string {
   return join(folder, `${++made}`);
 }
 
 /** Runs an export. @returns its report */
-async function exporting(
+async function runExport(
   account: Pick<Account, "email">,
   to: string,
   flags: string[] = [],
@@ -41,7 +41,7 @@ async function exporting(
   return { code, report: JSON.parse(stdout), stderr };
 }
 
-async function importing(account: Pick<Account, "email">, path: string): Promise<void> {
+async function runImport(account: Pick<Account, "email">, path: string): Promise<void> {
   const { code, stderr } = await server().larder(["import", path, "--user", account.email]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 }
@@ -49,7 +49,7 @@ async function importing(account: Pick<Account, "email">, path: string): Promise
 describe("export", () => {
   test("writes the names, folders, bytes, and times that were imported", async () => {
     const account = await server().signUp();
-    const source = fresh();
+    const source = newPath();
     await makeTree(source, {
       "empty.txt": "",
       "empty/deeper/": "",
@@ -65,9 +65,9 @@ describe("export", () => {
       "larder-export.json": "a user's own file of this name",
     });
     await utimes(join(source, "empty.txt"), new Date(-86_400_123), new Date(-86_400_123));
-    await importing(account, source);
-    const target = fresh();
-    const { code, report } = await exporting(account, target);
+    await runImport(account, source);
+    const target = newPath();
+    const { code, report } = await runExport(account, target);
     expect({ code, ok: report["ok"], written: report["written"] }).toEqual({ code: 0, ok: true, written: 11 });
     expect(await readTree(target)).toEqual(await readTree(source));
   });
@@ -76,8 +76,8 @@ describe("export", () => {
     const account = await server().signUp();
     await account.client.stored("one", { name: "dated.txt", fields: { fileModifiedAt: "2001-02-03T04:05:06.789Z" } });
     const undated = await account.client.stored("two", { name: "undated.txt" });
-    const target = fresh();
-    await exporting(account, target);
+    const target = newPath();
+    await runExport(account, target);
     const files = await readTree(target);
     expect(files.get("dated.txt")).toMatchObject({ modifiedAt: "2001-02-03T04:05:06.789Z" });
     expect(files.get("undated.txt")).toMatchObject({ modifiedAt: undated.string("data.uploadedAt") });
@@ -87,14 +87,14 @@ describe("export", () => {
     const account = await server().signUp();
     await account.client.storedId("one", { name: "a.txt" });
     const id = await account.client.storedId("two", { name: "b.txt" });
-    const target = fresh();
-    expect((await exporting(account, target)).report).toMatchObject({ written: 2, unchanged: 0 });
+    const target = newPath();
+    expect((await runExport(account, target)).report).toMatchObject({ written: 2, unchanged: 0 });
     await writeFile(join(target, "mine.txt"), "mine");
     await account.client.putContent(id, "two, changed");
     await unlink(join(target, "a.txt"));
     await writeFile(join(target, ".larder-1-0-7.part"), "left by a run that was killed");
-    expect((await exporting(account, target)).report).toMatchObject({ written: 2, unchanged: 0 });
-    expect((await exporting(account, target)).report).toMatchObject({ written: 0, unchanged: 2 });
+    expect((await runExport(account, target)).report).toMatchObject({ written: 2, unchanged: 0 });
+    expect((await runExport(account, target)).report).toMatchObject({ written: 0, unchanged: 2 });
     expect(await readFile(join(target, "b.txt"), "utf8")).toBe("two, changed");
     expect(await readFile(join(target, "mine.txt"), "utf8")).toBe("mine");
     expect((await readdir(target)).sort()).toEqual(["a.txt", "b.txt", "mine.txt"]);
@@ -103,21 +103,21 @@ describe("export", () => {
   test("notices with --checksum a change of the same size and time", async () => {
     const account = await server().signUp();
     await account.client.storedId("one", { name: "a.txt" });
-    const target = fresh();
-    await exporting(account, target);
+    const target = newPath();
+    await runExport(account, target);
     const { mtime } = await stat(join(target, "a.txt"));
     await writeFile(join(target, "a.txt"), "two");
     await utimes(join(target, "a.txt"), mtime, mtime);
-    expect((await exporting(account, target)).report).toMatchObject({ unchanged: 1 });
-    expect((await exporting(account, target, ["--checksum"])).report).toMatchObject({ written: 1 });
+    expect((await runExport(account, target)).report).toMatchObject({ unchanged: 1 });
+    expect((await runExport(account, target, ["--checksum"])).report).toMatchObject({ written: 1 });
     expect(await readFile(join(target, "a.txt"), "utf8")).toBe("one");
   });
 
   test("writes independent files: changing one changes no stored file", async () => {
     const account = await server().signUp();
     const id = await account.client.storedId("as stored", { name: "a.txt" });
-    const target = fresh();
-    await exporting(account, target);
+    const target = newPath();
+    await runExport(account, target);
     await writeFile(join(target, "a.txt"), "changed");
     expect((await account.client.get(`/api/files/${id}/download`)).text).toBe("as stored");
     expect((await stat(join(target, "a.txt"))).nlink).toBe(1);
@@ -127,10 +127,10 @@ describe("export", () => {
     const account = await server().signUp();
     await account.client.storedId("one", { name: "a.txt", fields: { folder: "/photos/2026" } });
     await account.client.storedId("two", { name: "b.txt" });
-    const target = fresh();
-    await exporting(account, target, ["--folder", "/photos"]);
+    const target = newPath();
+    await runExport(account, target, ["--folder", "/photos"]);
     expect([...(await readTree(target)).keys()]).toEqual(["2026", "2026/a.txt"]);
-    const none = await server().larder(["export", "--user", account.email, "--to", fresh(), "--folder", "/none"]);
+    const none = await server().larder(["export", "--user", account.email, "--to", newPath(), "--folder", "/none"]);
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("/none") });
   });
 
@@ -141,11 +141,11 @@ describe("export", () => {
     const metadata = { description: "a description", camera: "x" };
     expect((await account.client.put(`/api/files/${id}`, { metadata })).status).toBe(200);
     await account.client.storedId("own", { name: "larder-export.json" });
-    const target = fresh();
-    const { report } = await exporting(account, target, ["--metadata"]);
+    const target = newPath();
+    const { report } = await runExport(account, target, ["--metadata"]);
     expect(report["renamings"]).toHaveLength(1);
     const other = await server().signUp();
-    await importing(other, target);
+    await runImport(other, target);
     const [copy] = (await other.client.get("/api/files?folder=/f")).strings("data.files", "id");
     expect((await other.client.get(`/api/files/${copy}`)).at("data")).toMatchObject({
       name: "a.txt",
@@ -153,7 +153,7 @@ describe("export", () => {
       metadata: { camera: "x", description: "a description" },
     });
     expect(await other.client.names()).toEqual(["f", "larder-export.json"]);
-    await importing(other, target);
+    await runImport(other, target);
     expect(await other.client.names()).toEqual(["f", "larder-export.json"]);
   });
 
@@ -164,8 +164,8 @@ describe("export", () => {
     await Bun.sleep(5);
     await account.client.putContent(id, "second");
     await account.client.storedId("later", { name: "later.txt" });
-    const target = fresh();
-    const { report } = await exporting(account, target, ["--at", new Date(then.getTime() + 2).toISOString()]);
+    const target = newPath();
+    const { report } = await runExport(account, target, ["--at", new Date(then.getTime() + 2).toISOString()]);
     expect(report).toMatchObject({ ok: true, written: 2 });
     expect([...(await readTree(target)).keys()]).toEqual(["b.txt", "f", "f/a.txt"]);
     expect(await readFile(join(target, "f/a.txt"), "utf8")).toBe("first");
@@ -176,8 +176,8 @@ describe("export", () => {
     const id = await account.client.storedId("first", { name: "a.txt", fields: { folder: "/f" } });
     await account.client.putContent(id, "second");
     await account.client.putContent(id, "third");
-    const target = fresh();
-    expect((await exporting(account, target, ["--versions"])).report).toMatchObject({ written: 1, versions: 2 });
+    const target = newPath();
+    expect((await runExport(account, target, ["--versions"])).report).toMatchObject({ written: 1, versions: 2 });
     expect(await readFile(join(target, "f/a.txt"), "utf8")).toBe("third");
     const versions = join(target, ".larder-versions/f/a.txt");
     expect((await readdir(versions)).sort()).toEqual(["1 a.txt", "2 a.txt"]);
@@ -192,12 +192,12 @@ describe("export", () => {
     await account.client.storedId("one", { name: "a.txt", fields: { folder: "/f" } });
     await account.client.storedId("two", { name: "b.txt" });
     await account.client.storedId("three", { name: "c.txt" });
-    const [target, outside] = [fresh(), fresh()];
+    const [target, outside] = [newPath(), newPath()];
     await mkdir(join(target, "c.txt"), { recursive: true });
     await mkdir(outside);
     await symlink(outside, join(target, "f"));
     await symlink(join(outside, "b.txt"), join(target, "b.txt"));
-    const { code, report } = await exporting(account, target);
+    const { code, report } = await runExport(account, target);
     expect({ code, written: report["written"] }).toEqual({ code: 1, written: 1 });
     expect(report["list"]).toMatchObject([
       { path: "/f", reason: "unwritable" },
@@ -212,10 +212,10 @@ describe("export", () => {
     const damaged = await account.client.stored("damaged content", { name: "damaged.txt" });
     const gone = await account.client.stored("gone content", { name: "gone.txt" });
     await account.client.storedId("fine", { name: "fine.txt" });
-    await writeFile(contentPath(damaged.string("data.checksum")), "dAmaged content");
-    await unlink(contentPath(gone.string("data.checksum")));
-    const target = fresh();
-    const { code, report } = await exporting(account, target);
+    await writeFile(blobPath(damaged.string("data.checksum")), "dAmaged content");
+    await unlink(blobPath(gone.string("data.checksum")));
+    const target = newPath();
+    const { code, report } = await runExport(account, target);
     expect({ code, written: report["written"] }).toEqual({ code: 1, written: 1 });
     expect(report["list"]).toMatchObject([
       { path: "/damaged.txt", reason: "content_damaged" },
@@ -246,10 +246,10 @@ describe("export", () => {
     const { email } = await server().signUp();
     const rows: [string[], number][] = [
       [["export", "--user", email], 2],
-      [["export", "--to", fresh()], 2],
-      [["export", "--user", "nobody@example.org", "--to", fresh()], 1],
+      [["export", "--to", newPath()], 2],
+      [["export", "--user", "nobody@example.org", "--to", newPath()], 1],
       [["export", "--user", email, "--to", join(server().dataDir, "export")], 2],
-      [["export", "--user", email, "--to", fresh(), "--at", "yesterday"], 2],
+      [["export", "--user", email, "--to", newPath(), "--at", "yesterday"], 2],
     ];
     for (const [args, expectedCode] of rows) {
       const { code, stderr } = await server().larder(args);
@@ -259,7 +259,7 @@ describe("export", () => {
 });
 
 /** The path of a blob in the store. */
-function contentPath(checksum: string): string {
+function blobPath(checksum: string): string {
   const hex = checksum.slice("sha256:".length);
   return join(server().dataDir, "blobs", "sha256", hex.slice(0, 2), hex.slice(2, 4), hex);
 }

@@ -2,20 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { cp, mkdir, readdir, readFile, rm, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { blobPath, flipBit } from "../support/data-directory.ts";
 import { expectError } from "../support/expect.ts";
 import { runLarder, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
-
-function blobPath(directory: string, content: Uint8Array): string {
-  const digest = digestOf(content);
-  return join(directory, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
-}
-
-async function flipBit(path: string): Promise<void> {
-  const bytes = await readFile(path);
-  bytes[100] = (bytes[100] ?? 0) ^ 1;
-  await unlink(path);
-  await writeFile(path, bytes);
-}
 
 /** A server with three files and a good copy of its directory; then one blob is damaged, one truncated, and one missing. */
 async function withDamage(

@@ -36,9 +36,9 @@ describe("folders that are too deep", () => {
       [`${"d/".repeat(256)}kept.txt`]: "2",
       [`${"d/".repeat(258)}lost.txt`]: "3",
     });
-    const dry = await importing(account, path, ["--dry-run"]);
+    const dry = await runImport(account, path, ["--dry-run"]);
     expect({ code: dry.code, reasons: Object.values(dry.reasons) }).toEqual({ code: 1, reasons: ["bad_name"] });
-    const { code, report, reasons } = await importing(account, path);
+    const { code, report, reasons } = await runImport(account, path);
     expect(code).toBe(1);
     expect(reasons).toEqual({ [`${"d/".repeat(256)}d`]: "bad_name" });
     expect(report).toMatchObject({ imported: 2, folders: 256, problems: 1 });
@@ -49,7 +49,7 @@ describe("folders that are too deep", () => {
       const account = await own.signUp();
       const path = await source({ "a/1": "1", "a/2": "2", "a/3": "3", "a/4": "4" });
       for (const flags of [["--dry-run"], []]) {
-        const { code, reasons } = await importing(account, path, flags, own);
+        const { code, reasons } = await runImport(account, path, flags, own);
         expect([code, Object.values(reasons)[0]]).toEqual([1, "quota_exceeded"]);
       }
       expect((await account.client.get("/api/users/usage")).json).toMatchObject({ data: { storage: { files: 2 } } });
@@ -64,7 +64,7 @@ async function source(files: Record<string, string>): Promise<string> {
   return path;
 }
 
-interface Reported {
+interface ImportResult {
   code: number;
   report: Record<string, unknown>;
   reasons: Record<string, unknown>;
@@ -72,12 +72,12 @@ interface Reported {
 }
 
 /** Runs an import. @returns its report, with `reasons` by file name */
-async function importing(
+async function runImport(
   account: Pick<Account, "email">,
   path: string,
   flags: string[] = [],
   on: TestServer = server(),
-): Promise<Reported> {
+): Promise<ImportResult> {
   const { code, stdout, stderr } = await on.larder(["import", path, "--user", account.email, "--json", ...flags]);
   if (stdout === "") throw new Error(`import ${path}: ${code} ${stderr}`);
   const report: Record<string, unknown> = JSON.parse(stdout);
@@ -86,7 +86,7 @@ async function importing(
   return { code, report, reasons, stderr };
 }
 
-async function exported(
+async function exportAll(
   account: Pick<Account, "email">,
   flags: string[] = [],
   on: TestServer = server(),
@@ -101,7 +101,7 @@ describe("import", () => {
   test("while the server runs: files, folders, and times are there immediately, and can be downloaded", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one", "photos/b.txt": "two", "photos/2026/c.txt": "three", "empty/": "" });
-    const { code, report } = await importing(account, path, ["--folder", "/from disk"]);
+    const { code, report } = await runImport(account, path, ["--folder", "/from disk"]);
     expect(code).toBe(0);
     expect(report).toMatchObject({ ok: true, imported: 3, importedBytes: 11, folders: 4, problems: 0 });
     const listed = await account.client.get(`/api/files?folder=${encodeURIComponent("/from disk")}&limit=100`);
@@ -123,7 +123,7 @@ describe("import", () => {
       const account = await own.signUp();
       await own.stop();
       const path = await source({ "a.txt": "one", "b/c.txt": "two" });
-      expect((await importing(account, path, [], own)).report).toMatchObject({ ok: true, imported: 2 });
+      expect((await runImport(account, path, [], own)).report).toMatchObject({ ok: true, imported: 2 });
       await own.start();
       const { client } = account;
       expect(await client.names("/b")).toEqual(["c.txt"]);
@@ -135,27 +135,27 @@ describe("import", () => {
   test("that is repeated changes nothing, and reads no file", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one", "b/c.txt": "two" });
-    await importing(account, path);
-    expect((await importing(account, path)).report).toMatchObject({ imported: 0, unchanged: 2, folders: 0 });
+    await runImport(account, path);
+    expect((await runImport(account, path)).report).toMatchObject({ imported: 0, unchanged: 2, folders: 0 });
     // The same bytes with another time are unchanged too.
     await utimes(join(path, "a.txt"), new Date(), new Date());
-    expect((await importing(account, path)).report).toMatchObject({ imported: 0, unchanged: 2, problems: 0 });
-    expect((await importing(account, path, ["--checksum"])).report).toMatchObject({ imported: 0, unchanged: 2 });
+    expect((await runImport(account, path)).report).toMatchObject({ imported: 0, unchanged: 2, problems: 0 });
+    expect((await runImport(account, path, ["--checksum"])).report).toMatchObject({ imported: 0, unchanged: 2 });
   });
 
   test("notices with --checksum a change of the same size and time", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one" });
-    await importing(account, path);
+    await runImport(account, path);
     const { mtime } = await stat(join(path, "a.txt"));
     await writeFile(join(path, "a.txt"), "two");
     await utimes(join(path, "a.txt"), mtime, mtime);
-    expect((await importing(account, path)).report).toMatchObject({ unchanged: 1 });
-    expect(await importing(account, path, ["--checksum"])).toMatchObject({
+    expect((await runImport(account, path)).report).toMatchObject({ unchanged: 1 });
+    expect(await runImport(account, path, ["--checksum"])).toMatchObject({
       code: 1,
       reasons: { "a.txt": "other_content" },
     });
-    const taken = await importing(account, path, ["--checksum", "--on-conflict", "version"]);
+    const taken = await runImport(account, path, ["--checksum", "--on-conflict", "version"]);
     expect(taken.report).toMatchObject({ imported: 1, versions: 1 });
   });
 
@@ -163,21 +163,21 @@ describe("import", () => {
     const account = await server().signUp();
     const id = await account.client.storedId("as it was", { name: "a.txt" });
     const path = await source({ "a.txt": "as on disk", "b.txt": "new" });
-    const skipped = await importing(account, path);
+    const skipped = await runImport(account, path);
     expect(skipped).toMatchObject({ code: 1, reasons: { "a.txt": "other_content" }, report: { imported: 1 } });
     expect((await account.client.get(`/api/files/${id}/download`)).text).toBe("as it was");
 
-    expect((await importing(account, path, ["--on-conflict", "rename"])).report).toMatchObject({
+    expect((await runImport(account, path, ["--on-conflict", "rename"])).report).toMatchObject({
       imported: 1,
       renamed: 1,
     });
-    expect((await importing(account, path, ["--on-conflict", "rename"])).report).toMatchObject({
+    expect((await runImport(account, path, ["--on-conflict", "rename"])).report).toMatchObject({
       imported: 0,
       unchanged: 2,
     });
     expect(await account.client.names()).toEqual(["a.txt", "a (1).txt", "b.txt"].sort());
 
-    expect((await importing(account, path, ["--on-conflict", "version"])).report).toMatchObject({
+    expect((await runImport(account, path, ["--on-conflict", "version"])).report).toMatchObject({
       imported: 1,
       versions: 1,
     });
@@ -190,7 +190,7 @@ describe("import", () => {
     await account.client.folderId("thing");
     await account.client.storedId("x", { name: "dir" });
     const path = await source({ thing: "a file", "dir/below/a.txt": "one", "fine.txt": "two" });
-    const { code, report, reasons } = await importing(account, path);
+    const { code, report, reasons } = await runImport(account, path);
     expect({ code, imported: report["imported"] }).toEqual({ code: 1, imported: 1 });
     expect(reasons).toEqual({ thing: "name_taken", dir: "name_taken" });
   });
@@ -203,7 +203,7 @@ describe("import", () => {
     await symlink("nowhere", join(path, "dangling"));
     await run(["mkfifo", join(path, "pipe")]);
     const socket = Bun.listen({ unix: join(path, "socket"), socket: { data: () => {} } });
-    const { code, report, reasons } = await importing(account, path);
+    const { code, report, reasons } = await runImport(account, path);
     socket.stop(true);
     expect({ code, imported: report["imported"], leftOut: report["leftOut"] }).toEqual({
       code: 0,
@@ -217,21 +217,21 @@ describe("import", () => {
   test("reports names that are not allowed, and changes them with --rename", async () => {
     const account = await server().signUp();
     const path = await source({ "back\\slash.txt": "one", "line\nbreak": "two", "fine.txt": "three" });
-    const refused = await importing(account, path);
+    const refused = await runImport(account, path);
     expect(refused).toMatchObject({ code: 1, reasons: { "back\\slash.txt": "bad_name", "line\nbreak": "bad_name" } });
-    const renamed = await importing(account, path, ["--rename"]);
+    const renamed = await runImport(account, path, ["--rename"]);
     expect(renamed.report).toMatchObject({ ok: true, imported: 2, unchanged: 1 });
     expect((await account.client.names()).sort()).toEqual(["back_slash.txt", "fine.txt", "line_break"]);
-    expect((await importing(account, path, ["--rename"])).report).toMatchObject({ imported: 0, unchanged: 3 });
+    expect((await runImport(account, path, ["--rename"])).report).toMatchObject({ imported: 0, unchanged: 3 });
   });
 
   test("normalizes names, and reports one of two files that then have the same name", async () => {
     const account = await server().signUp();
     const path = await source({ ["é.txt".normalize("NFD")]: "one" });
-    expect((await importing(account, path)).report).toMatchObject({ ok: true, imported: 1 });
+    expect((await runImport(account, path)).report).toMatchObject({ ok: true, imported: 1 });
     expect(await account.client.names()).toEqual(["é.txt".normalize("NFC")]);
     await writeFile(join(path, "é.txt".normalize("NFC")), "two");
-    expect((await importing(account, path)).report).toMatchObject({ ok: false, problems: 1 });
+    expect((await runImport(account, path)).report).toMatchObject({ ok: false, problems: 1 });
   });
 
   test.skipIf(process.getuid?.() !== 0)("reports files that it may not read, and continues", async () => {
@@ -265,17 +265,17 @@ describe("import", () => {
     const { email } = await server().signUp();
     await runInProcess(["user", "set", email, "--quota", "25"], { env: server().commandEnv });
     const path = await source({ "a.txt": "0123456789", "b.txt": "123456789-", "c.txt": "23456789--" });
-    const { code, report } = await importing({ email }, path);
+    const { code, report } = await runImport({ email }, path);
     expect(code).toBe(1);
     expect(report).toMatchObject({ stopped: "quota_exceeded", imported: 2 });
     await runInProcess(["user", "set", email, "--quota", "none"], { env: server().commandEnv });
-    expect((await importing({ email }, path)).report).toMatchObject({ ok: true, imported: 1, unchanged: 2 });
+    expect((await runImport({ email }, path)).report).toMatchObject({ ok: true, imported: 1, unchanged: 2 });
   });
 
   test("as a dry run changes nothing, and prints what it would do", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one", "b/c.txt": "two" });
-    expect((await importing(account, path, ["--dry-run"])).report).toMatchObject({
+    expect((await runImport(account, path, ["--dry-run"])).report).toMatchObject({
       dryRun: true,
       imported: 2,
       importedBytes: 6,
@@ -288,7 +288,7 @@ describe("import", () => {
     const path = join(server().dataDir, "..", `linked-${process.pid}`);
     await makeTree(path, { "a.txt": "linked content" });
     try {
-      expect((await importing(account, path, ["--link"])).report).toMatchObject({
+      expect((await runImport(account, path, ["--link"])).report).toMatchObject({
         ok: true,
         linked: 1,
       });
@@ -304,8 +304,8 @@ describe("import", () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "the very same bytes" });
     for (let copy = 1; copy <= 30; copy++) await link(join(path, "a.txt"), join(path, `copy-${copy}.txt`));
-    expect((await importing(account, path)).report).toMatchObject({ ok: true, imported: 31 });
-    expect((await importing(account, path, ["--checksum"])).report).toMatchObject({
+    expect((await runImport(account, path)).report).toMatchObject({ ok: true, imported: 31 });
+    expect((await runImport(account, path, ["--checksum"])).report).toMatchObject({
       unchanged: 31,
     });
   });
@@ -335,7 +335,7 @@ describe("import", () => {
     await makeTree(parent, { "a.txt": "one", "data/": "" });
     await withServer({ dataDir: join(parent, "data") }, async (own) => {
       const account = await own.signUp();
-      const { code, report } = await importing(account, parent, [], own);
+      const { code, report } = await runImport(account, parent, [], own);
       expect({ code, imported: report["imported"], leftOut: report["leftOut"] }).toEqual({
         code: 0,
         imported: 1,
@@ -357,26 +357,26 @@ describe("an import that is killed", () => {
         files[`d${number % 30}/f${number}.txt`] = `content ${number} `.repeat(1 + ((number * 3) % 900));
       }
       const path = await source(files);
-      for (const contents of [1, 100, 250]) await killedImport(own, account.email, path, await reaching(own, contents));
+      for (const contents of [1, 100, 250]) await killImport(own, account.email, path, await growsBy(own, contents));
       // Between the batches: some rows are written, and the server keeps running.
       const statuses: number[] = [];
       const killed = new AbortController();
-      const goingOn = (async () => {
+      const uploading = (async () => {
         for (; !killed.signal.aborted; await Bun.sleep(20)) statuses.push((await account.client.upload("x")).status);
       })();
-      await killedImport(own, account.email, path, async () => {
+      await killImport(own, account.email, path, async () => {
         return (await account.client.get("/api/files?folder=/d0")).at("data.files.0.name") !== undefined;
       });
       killed.abort();
-      await goingOn;
+      await uploading;
       expect(statuses).toEqual(statuses.map(() => 201));
       const stored = (await account.client.get("/api/users/usage")).number("data.storage.files");
       expect(stored - statuses.length).toBeLessThan(fileCount);
       await own.stop();
-      for (const contents of [1, 100]) await killedImport(own, account.email, path, await reaching(own, contents));
-      expect((await importing(account, path, [], own)).report).toMatchObject({ ok: true, problems: 0 });
+      for (const contents of [1, 100]) await killImport(own, account.email, path, await growsBy(own, contents));
+      expect((await runImport(account, path, [], own)).report).toMatchObject({ ok: true, problems: 0 });
       await own.start();
-      const copy = await readTree(await exported(account, ["--checksum"], own));
+      const copy = await readTree(await exportAll(account, ["--checksum"], own));
       for (const name of [...copy.keys()].filter((key) => key.startsWith("file"))) copy.delete(name); // the uploads
       expect(copy).toEqual(await readTree(path));
       expect(await readdir(join(own.dataDir, "blobs", "incoming"))).toEqual([]);
@@ -385,12 +385,7 @@ describe("an import that is killed", () => {
 });
 
 /** Starts an import and kills it at a moment, or lets it finish if that moment does not come. */
-async function killedImport(
-  own: TestServer,
-  email: string,
-  path: string,
-  isTime: () => Promise<boolean>,
-): Promise<void> {
+async function killImport(own: TestServer, email: string, path: string, isTime: () => Promise<boolean>): Promise<void> {
   const child = Bun.spawn([...testCommand(), "import", path, "--user", email], {
     cwd: repositoryRoot,
     env: cleanEnv({ LARDER_DATA: own.dataDir }),
@@ -406,12 +401,12 @@ async function killedImport(
 }
 
 /** Returns a check whether the store has this many more blobs than now. */
-async function reaching(own: TestServer, contents: number): Promise<() => Promise<boolean>> {
-  const before = await countContents(own);
-  return async () => (await countContents(own)) >= before + contents;
+async function growsBy(own: TestServer, contents: number): Promise<() => Promise<boolean>> {
+  const before = await countBlobs(own);
+  return async () => (await countBlobs(own)) >= before + contents;
 }
 
-async function countContents(own: TestServer): Promise<number> {
+async function countBlobs(own: TestServer): Promise<number> {
   const entries = await readdir(join(own.dataDir, "blobs", "sha256"), { recursive: true }).catch(() => []);
   return entries.filter((name) => name.length > 60).length;
 }
@@ -437,8 +432,8 @@ describe("an import into a full disk", () => {
             isExplained: true,
           });
           await run(["mount", "-o", "remount,size=200m", small.path]);
-          expect((await importing(account, path, [], own)).report).toMatchObject({ ok: true, problems: 0 });
-          expect(await readTree(await exported(account, [], own))).toEqual(await readTree(path));
+          expect((await runImport(account, path, [], own)).report).toMatchObject({ ok: true, problems: 0 });
+          expect(await readTree(await exportAll(account, [], own))).toEqual(await readTree(path));
         });
       } finally {
         await small.unmount();

@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chown, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
+import { blobPath, temporaryFolders } from "../support/data-directory.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { registerDevice } from "../support/mobile.ts";
 import {
@@ -19,23 +20,7 @@ import { stoppedServer } from "../support/stopped-server.ts";
 // Each starts several processes.
 setDefaultTimeout(60_000);
 
-const folders: string[] = [];
-
-/** A temporary directory, removed after the test. */
-async function folder(): Promise<string> {
-  const made = await temporaryDirectory();
-  folders.push(made);
-  return made;
-}
-
-afterEach(async () => {
-  for (const made of folders.splice(0)) await rm(made, { recursive: true, force: true });
-});
-
-function blobPath(data: string, content: string | Uint8Array): string {
-  const digest = digestOf(content);
-  return join(data, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
-}
+const folder = temporaryFolders();
 
 async function restore(
   args: string[],

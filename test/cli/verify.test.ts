@@ -2,24 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { cp, readdir, readFile, stat, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { type Client, checksumOf, randomContent } from "../support/client.ts";
+import { blobPath, flipBit } from "../support/data-directory.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { runLarder, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
 import { stoppedServer } from "../support/stopped-server.ts";
-
-function blobPath(directory: string, content: Uint8Array): string {
-  const digest = digestOf(content);
-  return join(directory, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
-}
-
-async function flipBit(path: string): Promise<void> {
-  const bytes = await readFile(path);
-  bytes[100] = (bytes[100] ?? 0) ^ 1;
-  // The copy may have the same file with another name.
-  await unlink(path);
-  await writeFile(path, bytes);
-}
 
 /** The output of `larder verify --json`. */
 interface Report {

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { blobPath } from "../support/data-directory.ts";
 import { runJob } from "../support/jobs.ts";
 import { run } from "../support/mounts.ts";
 import { type TestServer, testCommand, withServer } from "../support/server.ts";
@@ -14,12 +15,6 @@ const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 240);
 const roundMsMax = 200;
 const contentCount = 4;
 const workersPerContent = 2;
-
-/** The path of a blob in the store. */
-function pathOf(server: TestServer, content: string | Uint8Array): string {
-  const digest = digestOf(content);
-  return join(server.dataDir, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
-}
 
 async function collectNow(server: TestServer): Promise<void> {
   // Without a time limit: garbage collection during ten thousand uploads takes long.
@@ -93,7 +88,8 @@ test("blobs that a stored snapshot names stay until the snapshot is deleted", as
     const ids = [await client.storedId(named), await client.storedId(forgotten)];
     await runJob(admin.client, "snapshot");
     for (const id of [...ids, await client.storedId(unnamed)]) await client.delete(`/api/files/${id}`);
-    const present = () => [named, forgotten, unnamed].filter((content) => existsSync(pathOf(server, content)));
+    const present = () =>
+      [named, forgotten, unnamed].filter((content) => existsSync(blobPath(server.dataDir, content)));
     await runJob(admin.client, "gc");
     expect(present()).toEqual([named, forgotten]);
 
@@ -102,7 +98,7 @@ test("blobs that a stored snapshot names stay until the snapshot is deleted", as
     const database = new Database(join(server.dataDir, "larder.db"));
     database.run("DELETE FROM blobs WHERE digest = ?", [Buffer.from(digestOf(forgotten), "hex")]);
     database.close();
-    await utimes(pathOf(server, forgotten), new Date(0), new Date(0));
+    await utimes(blobPath(server.dataDir, forgotten), new Date(0), new Date(0));
     await server.start();
     const sweepAll = async () => {
       for (let folder = 0; folder < 256; folder += 37) await runJob(admin.client, "leftovers");

@@ -2,15 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { cp, readFile, readdir, rename, rm, stat, symlink, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { blobPath } from "../support/data-directory.ts";
 import { expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto } from "../support/images.ts";
-import { type TestServer, runLarder, sharedServer, withServer } from "../support/server.ts";
-
-/** The path of a blob. */
-function blobPath(server: TestServer, content: string | Uint8Array): string {
-  const digest = digestOf(content);
-  return join(server.dataDir, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
-}
+import { runLarder, sharedServer, withServer } from "../support/server.ts";
 
 async function exists(path: string): Promise<boolean> {
   return stat(path).then(
@@ -155,7 +150,7 @@ describe("a damaged blob is not trusted", () => {
     const { client } = await server.signUp();
     const content = randomContent(100_000);
     const id = await client.storedId(content, { name: "a" });
-    await truncate(blobPath(server, content), 50_000);
+    await truncate(blobPath(server.dataDir, content), 50_000);
     const again = await client.storedId(content, { name: "b" });
     for (const one of [id, again])
       expect(checksumOf((await client.get(`/api/files/${one}/download`)).bytes)).toBe(checksumOf(content));
@@ -166,7 +161,7 @@ describe("a damaged blob is not trusted", () => {
     const { client } = await server.signUp();
     const content = randomContent(100_000);
     const id = await client.storedId(content, { name: "a" });
-    await unlink(blobPath(server, content));
+    await unlink(blobPath(server.dataDir, content));
     expect((await client.get(`/api/files/${id}/download`)).status).toBeGreaterThanOrEqual(500);
     await client.stored(content, { name: "b" });
     expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
@@ -179,7 +174,7 @@ describe("a damaged blob is not trusted", () => {
     const id = await client.storedId(content, { name: "a" });
     const rotten = Buffer.from(content);
     rotten[50_000] = (rotten[50_000] ?? 0) ^ 1;
-    const path = blobPath(server, content);
+    const path = blobPath(server.dataDir, content);
     await unlink(path);
     await writeFile(path, rotten);
     const check = await client.get(`/api/files/${id}/checksum`);
@@ -195,7 +190,7 @@ describe("a damaged blob is not trusted", () => {
     const { client } = await server.signUp();
     const content = randomContent(100_000);
     const id = await client.storedId(content, { name: "a" });
-    await truncate(blobPath(server, content), 50_000);
+    await truncate(blobPath(server.dataDir, content), 50_000);
     const response = await client.get(`/api/files/${id}/download`).catch(() => undefined);
     if (response !== undefined) expect(response.status).toBeGreaterThanOrEqual(500);
   });
@@ -208,7 +203,7 @@ describe("a damaged blob is not trusted", () => {
     const outside = join(server.dataDir, "..", `${digestOf(content).slice(0, 12)}-outside`);
     await writeFile(outside, "o".repeat(1000));
     try {
-      const path = blobPath(server, content);
+      const path = blobPath(server.dataDir, content);
       await unlink(path);
       await symlink(outside, path);
       const response = await client.get(`/api/files/${id}/download`).catch(() => undefined);

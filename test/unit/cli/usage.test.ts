@@ -1,23 +1,12 @@
 // Help, mistakes, and settings of commands.
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolders } from "../../support/data-directory.ts";
 import { runInProcess } from "../../support/in-process.ts";
-import { temporaryDirectory } from "../../support/server.ts";
 
-const folders: string[] = [];
-
-/** A temporary directory, removed after the test. */
-async function folder(): Promise<string> {
-  const made = await temporaryDirectory();
-  folders.push(made);
-  return made;
-}
-
-afterEach(async () => {
-  for (const made of folders.splice(0)) await rm(made, { recursive: true });
-});
+const folder = temporaryFolders();
 
 const commands = [
   "serve",
