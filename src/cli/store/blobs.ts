@@ -12,6 +12,7 @@ import {
   defineCommand,
   EXIT,
   type ExitCode,
+  requireDatabase,
   type RunningCommand,
   UsageError,
 } from "../shared/command.ts";
@@ -59,12 +60,12 @@ const move = defineCommand({
   settings: SETTINGS,
   examples: "larder blobs move --to disk --empty",
   problems: "some blobs could not be moved",
-  needsDatabase: true,
   async run(command) {
     const to = command.text("to");
     if (to !== "s3" && to !== "disk") throw new UsageError("Specify the target: --to s3 or --to disk.");
     const empty = command.has("empty");
     if (empty && to === "s3") throw new UsageError("--empty requires --to disk.");
+    requireDatabase(command.config);
     return printMoved(await runMove(command, { to, empty }), command);
   },
 });
