@@ -2,7 +2,7 @@
 import { type QueryClient, type QueryKey, queryOptions } from "@tanstack/react-query";
 import { basePath } from "../base/address.ts";
 import { request } from "./http.ts";
-import type { Usage } from "./types.ts";
+import type { Pagination, Usage } from "./types.ts";
 
 const FILES = "files";
 
@@ -44,6 +44,13 @@ export function settlingIntervalMs(responses: number): number {
 
 /** Options for file data that is on screen. */
 export const live = { refetchInterval: LIVE_INTERVAL_MS, refetchOnWindowFocus: "always" } as const;
+
+/** Options of infinite queries for lists that the server returns page by page. */
+export const byPage = {
+  initialPageParam: 1,
+  getNextPageParam: ({ pagination }: { readonly pagination: Pagination }) =>
+    pagination.hasNext ? pagination.page + 1 : undefined,
+};
 
 /** The storage usage of the account. */
 export const usageQuery = queryOptions({

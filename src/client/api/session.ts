@@ -41,6 +41,11 @@ export function useSession(): SignedInUser {
   return state;
 }
 
+/** Whether the signed-in user may change files. */
+export function useCanWrite(): boolean {
+  return useSession().user.role !== "viewer";
+}
+
 /** The state of the session, on any page. */
 export function useSessionState(): SessionState {
   return useStore(store);
@@ -106,8 +111,13 @@ export function recoverSession(): Promise<boolean> {
  * Ends the session here and in the other tabs, and goes to the sign-in page.
  * @throws ApiError, OfflineError
  */
-export function useSignOut(): (options?: { everywhere?: boolean }) => Promise<void> {
-  return signOut;
+export async function signOut(): Promise<void> {
+  // 401: the session has ended already, which has the same result.
+  await request("POST", "/api/auth/signout", { body: { everywhere: false } }).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+  });
+  notifyTabs({ kind: "signed-out" });
+  goToSignIn(undefined);
 }
 
 /** Listens to the other tabs and renews the session before it expires. Called once, by main.tsx. */
@@ -129,15 +139,6 @@ export function watchSession(): void {
 function isSignedIn(): boolean {
   const state = store.get();
   return state.status === "signed-in" && !state.isLost;
-}
-
-async function signOut({ everywhere = false }: { everywhere?: boolean } = {}): Promise<void> {
-  // 401: the session has ended already, which has the same result.
-  await request("POST", "/api/auth/signout", { body: { everywhere } }).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.status !== 401) throw error;
-  });
-  notifyTabs({ kind: "signed-out" });
-  goToSignIn(undefined);
 }
 
 /** Loads a new document, so that nothing about the person stays in memory. */

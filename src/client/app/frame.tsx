@@ -1,8 +1,7 @@
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { messageOf, OfflineError } from "../api/http.ts";
+import { OfflineError } from "../api/http.ts";
 import { lazyPart } from "../ui/lazy-part.ts";
-import { toast } from "../ui/toast.tsx";
 import { useWasIdle } from "../ui/use-was-idle.ts";
 import { Banners } from "./banners.tsx";
 import { isAt, mainNavItems } from "./navigation.ts";
@@ -12,6 +11,7 @@ import { useShortcuts } from "../base/shortcuts.ts";
 import { NewButton, SideBar } from "./side-bar.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { frameText } from "./text.ts";
+import { showError } from "../ui/toast.tsx";
 
 const Help = lazyPart(() => import("./help.tsx").then((part) => part.Help));
 const Drawer = lazyPart(() => import("./drawer.tsx").then((part) => part.Drawer));
@@ -122,7 +122,7 @@ function SkipLink() {
 function showFailure(error: unknown, setIsOpen?: (isOpen: boolean) => void): void {
   setIsOpen?.(false);
   // For other parts, the banner already shows a lost connection.
-  if (setIsOpen !== undefined || !(error instanceof OfflineError)) toast({ text: messageOf(error), tone: "danger" });
+  if (setIsOpen !== undefined || !(error instanceof OfflineError)) showError(error);
 }
 
 /** Phones: the items that are reached by the thumb. */

@@ -10,12 +10,11 @@ import { loadScript } from "../ui/lazy-part.ts";
 import { Menu } from "../ui/menu.tsx";
 import type { MenuItem } from "../ui/menu-items.ts";
 import { Progress } from "../ui/progress.tsx";
-import { toast } from "../ui/toast.tsx";
-import { messageOf } from "../api/http.ts";
 import { isAt, mainNavItems, type NavItem, settingsNavItems } from "./navigation.ts";
 import { useOfferedNewMenu } from "../ui/new-menu.ts";
 import { useSession } from "../api/session.ts";
 import { frameText } from "./text.ts";
+import { showError } from "../ui/toast.tsx";
 
 /**
  * The "New" button, the navigation and the storage meter.
@@ -98,7 +97,7 @@ function pick(what: "files" | "folder", folder: string): void {
   const uploads = loadScript(() => import("../features/uploads/uploads.ts"));
   uploads
     .then(({ uploads: engine }) => (what === "files" ? engine.pickFiles(folder) : engine.pickFolder(folder)))
-    .catch((error: unknown) => toast({ text: messageOf(error), tone: "danger" }));
+    .catch(showError);
 }
 
 function StorageMeter() {

@@ -1,13 +1,12 @@
 import { Suspense } from "react";
-import { messageOf } from "../api/http.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { Spinner } from "../ui/spinner.tsx";
-import { toast } from "../ui/toast.tsx";
 import { currentAddress, href } from "../base/address.ts";
 import { afterSignIn, useSessionState } from "../api/session.ts";
 import { frameText } from "./text.ts";
+import { showError } from "../ui/toast.tsx";
 
 const SignInForm = lazyPart(() => import("../features/sign-in/sign-in-form.tsx").then((part) => part.SignInForm));
 
@@ -39,10 +38,7 @@ export function SignInAgain() {
       }
     >
       <Suspense fallback={<Spinner />}>
-        <SignInForm
-          email={state.user.email}
-          onDone={() => void afterSignIn().catch((error: unknown) => toast({ text: messageOf(error), tone: "danger" }))}
-        />
+        <SignInForm email={state.user.email} onDone={() => void afterSignIn().catch(showError)} />
       </Suspense>
     </Dialog>
   );

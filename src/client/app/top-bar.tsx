@@ -10,9 +10,10 @@ import { toast } from "../ui/toast.tsx";
 import { uiText } from "../ui/text.ts";
 import { Tooltip } from "../ui/tooltip.tsx";
 import { useTextSearch } from "../base/search-params.ts";
-import { useSession, useSignOut } from "../api/session.ts";
+import { useSession, signOut } from "../api/session.ts";
 import { setTheme, useTheme } from "../base/theme.ts";
 import { frameText } from "./text.ts";
+import { Form } from "../ui/form.tsx";
 
 /** The product name, the search field and the account menu. */
 export function TopBar({
@@ -43,16 +44,13 @@ function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> })
   const query = useTextSearch()["q"] ?? "";
   const [text, setText] = useState(query);
   useEffect(() => setText(query), [query]);
+  const submit = () => {
+    if (text.trim() !== "") void navigate({ to: "/search", search: { q: text.trim() } });
+  };
   return (
     // The form is inside the landmark: browsers then offer earlier searches.
     <search className="min-w-0 max-w-2xl flex-1">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (text.trim() !== "") void navigate({ to: "/search", search: { q: text.trim() } });
-        }}
-        className="relative"
-      >
+      <Form onSubmit={submit} className="relative">
         <Search
           aria-hidden
           size={18}
@@ -71,7 +69,7 @@ function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> })
           enterKeyHint="search"
           className="control h-11 w-full rounded-full border border-transparent bg-sunken ps-10 pe-4 text-base text-ink focus:border-line-strong focus:bg-raised sm:text-sm"
         />
-      </form>
+      </Form>
     </search>
   );
 }
@@ -80,7 +78,6 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
   const { user } = useSession();
   const theme = useTheme();
   const navigate = useNavigate();
-  const signOut = useSignOut();
   const name = user.name === "" ? user.email : user.name;
   return (
     <Menu

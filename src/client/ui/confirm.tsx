@@ -34,9 +34,9 @@ export function confirm(confirmation: Confirmation): Promise<boolean> {
   return promise;
 }
 
-/** {@link confirm} as a hook. */
-export function useConfirm(): (confirmation: Confirmation) => Promise<boolean> {
-  return confirm;
+/** Runs an action after the person has confirmed it. */
+export function confirmThen(confirmation: Confirmation, action: () => void): void {
+  void confirm(confirmation).then((isConfirmed) => isConfirmed && action());
 }
 
 /** Renders the confirmation dialog; once in the page. */

@@ -18,24 +18,20 @@ export interface Column<Row> {
   readonly onSort?: () => void;
 }
 
-/** A table. On phones each row becomes a card, with the column titles in front of the values. */
-export function DataTable<Row>({
-  columns,
-  rows,
-  rowKey,
-  caption,
-  className,
-}: {
+/** Props of {@link DataTable}. */
+export interface DataTableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
   /** The name of the table for screen readers. */
   readonly caption: string;
-  readonly className?: string;
-}) {
+}
+
+/** A table. On phones each row becomes a card, with the column titles in front of the values. */
+export function DataTable<Row>({ columns, rows, rowKey, caption }: DataTableProps<Row>) {
   return (
     // Roles are explicit because the `display` values used on phones remove the native table roles.
-    <table role="table" className={cx("block w-full border-collapse text-sm md:table", className)}>
+    <table role="table" className="block w-full border-collapse text-sm md:table">
       <caption className="sr-only">{caption}</caption>
       <thead role="rowgroup" className="sr-only md:not-sr-only md:table-header-group">
         <tr role="row">

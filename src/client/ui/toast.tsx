@@ -1,5 +1,6 @@
 import { X } from "./icons.ts";
 import { useEffect, useRef, useState } from "react";
+import { messageOf } from "../api/http.ts";
 import { createStore, useStore } from "../base/store.ts";
 import { Button } from "./button.tsx";
 import { cx } from "./cx.ts";
@@ -43,6 +44,11 @@ export function toast(message: Toast): () => void {
     ),
   );
   return () => dismiss(key);
+}
+
+/** Shows why something failed. */
+export function showError(error: unknown): void {
+  toast({ text: messageOf(error), tone: "danger" });
 }
 
 function dismiss(key: number): void {

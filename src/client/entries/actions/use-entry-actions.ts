@@ -5,7 +5,7 @@ import { invalidateTree } from "../../api/queries.ts";
 import type { Entry, FolderRecord } from "../../api/types.ts";
 import { announce } from "../../base/announce.ts";
 import { createStore } from "../../base/store.ts";
-import { toast } from "../../ui/toast.tsx";
+import { toast, showError } from "../../ui/toast.tsx";
 import { text } from "../text.ts";
 import {
   groupByFolder,
@@ -94,7 +94,7 @@ function runnerOf(refresh: () => Promise<void>): Run {
       await refresh();
       return result;
     } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
+      showError(error);
       // The action may have succeeded with only the response lost.
       await refresh();
       return { done: [], failed: ids.map((id) => ({ id, message: messageOf(error) })) };

@@ -1,14 +1,12 @@
 import { PenLine } from "lucide-react";
 import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Tag, Trash2 } from "../../ui/icons.ts";
 import { type ReactNode, Suspense, useState } from "react";
-import { messageOf } from "../../api/http.ts";
 import type { Entry } from "../../api/types.ts";
 import { useSession } from "../../api/session.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { createStore } from "../../base/store.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import type { MenuItem } from "../../ui/menu-items.ts";
-import { toast } from "../../ui/toast.tsx";
 import type { DragRules } from "../collection/use-entry-drag.ts";
 import { newDraft } from "../collection/entry-name.tsx";
 import type { Renaming } from "../collection/grid-types.ts";
@@ -18,6 +16,7 @@ import { downloadEntries } from "./download.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
 import { type EntryActions, useEntryActions } from "./use-entry-actions.ts";
 import { text } from "../text.ts";
+import { showError } from "../../ui/toast.tsx";
 
 const DestinationDialog = lazyPart(() =>
   import("../dialogs/destination-dialog.tsx").then((part) => part.DestinationDialog),
@@ -75,9 +74,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   };
   /** Runs an action on all selected entries. */
   const withSelected = (action: (entries: readonly T[]) => unknown) => {
-    void resolveAll(collection)
-      .then(action)
-      .catch((error: unknown) => toast({ text: messageOf(error), tone: "danger" }));
+    void resolveAll(collection).then(action).catch(showError);
   };
   const forgetAfter = async (action: Promise<readonly string[]>) => {
     collection.forget(await action);

@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
-import { keys } from "../../api/queries.ts";
+import { keys, byPage } from "../../api/queries.ts";
 import type { Entry, FolderRecord, Pagination } from "../../api/types.ts";
 
 /** Metadata of an image, audio or video file. */
@@ -39,8 +39,7 @@ export function activityQuery(id: string) {
         query: { page: pageParam, limit: 30 },
         signal,
       }),
-    initialPageParam: 1,
-    getNextPageParam: ({ pagination }) => (pagination.hasNext ? pagination.page + 1 : undefined),
+    ...byPage,
   });
 }
 

@@ -1,11 +1,12 @@
 import { Plus, X } from "../../ui/icons.ts";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { changeFields } from "./api.ts";
 import { text } from "./text.ts";
 import { useChange } from "./use-change.ts";
+import { Form } from "../../ui/form.tsx";
 
 /** Custom fields of a file (`metadata`) that people or programs have set. */
 export function FieldList({
@@ -21,8 +22,7 @@ export function FieldList({
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
   const change = useChange((metadata: Readonly<Record<string, string | null>>) => changeFields(id, metadata));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (name.trim() === "") return;
     change.mutate(
       { [name.trim()]: value },
@@ -62,7 +62,7 @@ export function FieldList({
         </Button>
       )}
       {isAdding && (
-        <form onSubmit={submit} className="flex flex-wrap items-end gap-2">
+        <Form onSubmit={submit} className="flex flex-wrap items-end gap-2">
           <TextField
             label={text.fieldName}
             className="min-w-28 flex-1"
@@ -75,7 +75,7 @@ export function FieldList({
           <Button type="submit" busy={change.isPending}>
             {text.add}
           </Button>
-        </form>
+        </Form>
       )}
     </section>
   );

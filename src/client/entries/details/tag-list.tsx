@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "../../ui/icons.ts";
-import { type FormEvent, useId, useState } from "react";
+import { useId, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { changeTags, tagsQuery } from "./api.ts";
 import { text } from "./text.ts";
 import { useChange } from "./use-change.ts";
+import { Form } from "../../ui/form.tsx";
 
 /** The tags of a file, with the account's other tags as suggestions. */
 export function TagList({
@@ -23,8 +24,7 @@ export function TagList({
   const change = useChange((tagChange: { add?: readonly string[]; remove?: readonly string[] }) =>
     changeTags(id, tagChange),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const add = typed
       .split(",")
       .map((tag) => tag.trim())
@@ -59,7 +59,7 @@ export function TagList({
         ))}
       </ul>
       {!isReadOnly && (
-        <form onSubmit={submit} className="flex items-end gap-2">
+        <Form onSubmit={submit} className="flex items-end gap-2">
           <TextField
             label={text.addTag}
             isLabelHidden
@@ -80,7 +80,7 @@ export function TagList({
           <Button type="submit" icon={Plus} busy={change.isPending}>
             {text.add}
           </Button>
-        </form>
+        </Form>
       )}
     </section>
   );

@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { messageOf } from "../../api/http.ts";
 import { invalidateTree } from "../../api/queries.ts";
-import { toast } from "../../ui/toast.tsx";
+import { toast, showError } from "../../ui/toast.tsx";
 
 /** A change to the details of an entry: shows an error if it fails, and refreshes everything that shows the entry. */
 export function useChange<T>(change: (value: T) => Promise<void>, done?: string) {
@@ -12,6 +11,6 @@ export function useChange<T>(change: (value: T) => Promise<void>, done?: string)
       if (done !== undefined) toast({ text: done });
       await invalidateTree(queryClient);
     },
-    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+    onError: showError,
   });
 }

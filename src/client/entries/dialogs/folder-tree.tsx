@@ -2,7 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { ChevronRight } from "../../ui/icons.ts";
 import { type KeyboardEvent, useState } from "react";
 import { messageOf, request } from "../../api/http.ts";
-import { keys } from "../../api/queries.ts";
+import { keys, byPage } from "../../api/queries.ts";
 import type { FolderRecord, Pagination } from "../../api/types.ts";
 import { cx } from "../../ui/cx.ts";
 import { FileIcon } from "../../ui/file-icon.tsx";
@@ -133,8 +133,7 @@ function TreeLevel({
         query: { folder: path, type: "folder", limit: 100, page: pageParam },
         signal,
       }),
-    initialPageParam: 1,
-    getNextPageParam: ({ pagination }) => (pagination.hasNext ? pagination.page + 1 : undefined),
+    ...byPage,
   });
   const folders = data?.pages.flatMap(({ files }) => files) ?? [];
   const indent = { paddingInlineStart: `${(level - 1) * 1.25 + 0.5}rem` };

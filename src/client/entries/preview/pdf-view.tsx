@@ -2,7 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Minus } from "lucide-react";
 import { Plus } from "../../ui/icons.ts";
 import type { PDFDocumentProxy } from "pdfjs-dist";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { FileRecord } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
@@ -12,6 +12,7 @@ import { NoPreview } from "./no-preview.tsx";
 import { openPdf, PdfPasswordError } from "./pdf-document.ts";
 import { PdfPage } from "./pdf-page.tsx";
 import { text } from "./text.ts";
+import { Form } from "../../ui/form.tsx";
 
 const GAP_PX = 12;
 const ZOOM_MAX = 4;
@@ -112,14 +113,10 @@ function Pages({ opened, name }: { opened: OpenPdfFile; name: string }) {
 
 function PasswordForm({ wasWrong, onPassword }: { wasWrong: boolean; onPassword: (password: string) => void }) {
   const [value, setValue] = useState("");
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    onPassword(value);
-  };
   return (
     <div className="flex size-full items-center justify-center p-4">
-      <form
-        onSubmit={submit}
+      <Form
+        onSubmit={() => onPassword(value)}
         className="flex w-full max-w-sm flex-col gap-4 rounded-xl border border-line bg-raised p-6"
       >
         <p>{text.pdfPassword}</p>
@@ -133,7 +130,7 @@ function PasswordForm({ wasWrong, onPassword }: { wasWrong: boolean; onPassword:
         <Button type="submit" variant="primary">
           {text.openPdf}
         </Button>
-      </form>
+      </Form>
     </div>
   );
 }

@@ -1,7 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "../../ui/icons.ts";
 import { useId, useState } from "react";
-import { messageOf } from "../../api/http.ts";
 import type { ShareRecord } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -13,6 +12,7 @@ import { bodyOf, EMPTY_DRAFT, problemsOf } from "./draft.ts";
 import { ShareForm } from "./share-form.tsx";
 import { ShareItem } from "./share-item.tsx";
 import { text } from "./text.ts";
+import { ErrorMessage } from "../../ui/error-message.tsx";
 
 /** Shares a file or folder: its existing shares, and the form for another one. */
 export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; readonly onClose: () => void }) {
@@ -59,11 +59,7 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
   );
   return (
     <Dialog open size="medium" onClose={onClose} title={text.shareTitle(entry.name)} footer={footer}>
-      {create.isError && (
-        <p role="alert" className="mb-3 text-sm text-danger">
-          {messageOf(create.error)}
-        </p>
-      )}
+      <ErrorMessage error={create.error} />
       {shares.isPending && <Skeleton className="h-40" />}
       {shares.isError && <ErrorState error={shares.error} onRetry={() => void shares.refetch()} />}
       {hasForm ? (

@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
-import { messageOf } from "../../api/http.ts";
 import type { ShareRecord } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -9,6 +8,7 @@ import { invalidateShares, updateShare } from "./api.ts";
 import { bodyOf, draftOf, problemsOf } from "./draft.ts";
 import { ShareForm } from "./share-form.tsx";
 import { text } from "./text.ts";
+import { ErrorMessage } from "../../ui/error-message.tsx";
 
 /** Changes the settings of an existing share. */
 export function ShareEditor({
@@ -53,11 +53,7 @@ export function ShareEditor({
         </>
       }
     >
-      {save.isError && (
-        <p role="alert" className="mb-3 text-sm text-danger">
-          {messageOf(save.error)}
-        </p>
-      )}
+      <ErrorMessage error={save.error} />
       <ShareForm
         id={id}
         draft={draft}

@@ -1,4 +1,3 @@
-import type { FormEvent } from "react";
 import type { ShareRecord } from "../../api/types.ts";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { formatDateTime } from "../../base/format.ts";
@@ -8,6 +7,7 @@ import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import type { DraftExpiry, DraftProblems, ShareDraft } from "./draft.ts";
 import { text } from "./text.ts";
+import { Form } from "../../ui/form.tsx";
 
 /**
  * The settings of a share. The kind can be chosen only for a new one.
@@ -31,12 +31,8 @@ export function ShareForm({
   readonly former?: ShareRecord;
 }) {
   const set = (change: Partial<ShareDraft>) => onChange({ ...draft, ...change });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit();
-  };
   return (
-    <form id={id} noValidate onSubmit={submit} className="flex flex-col gap-4">
+    <Form id={id} noValidate onSubmit={onSubmit} className="flex flex-col gap-4">
       {former === undefined && <KindChoice draft={draft} onChange={set} isFolder={isFolder} />}
       {draft.kind === "account" && (
         <PersonFields draft={draft} onChange={set} problems={problems} isNew={former === undefined} />
@@ -52,7 +48,7 @@ export function ShareForm({
         maxLength={200}
         onChange={(label) => set({ label })}
       />
-    </form>
+    </Form>
   );
 }
 

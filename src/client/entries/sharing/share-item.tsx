@@ -2,13 +2,12 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Inbox, Pencil, QrCode, Unlink, UserRound } from "lucide-react";
 import { Link2 } from "../../ui/icons.ts";
 import { type ReactNode, useState } from "react";
-import { messageOf } from "../../api/http.ts";
 import type { ShareRecord } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
-import { useConfirm } from "../../ui/confirm.tsx";
+import { confirm } from "../../ui/confirm.tsx";
 import { CopyField } from "../../ui/copy-field.tsx";
 import { formatDate } from "../../base/format.ts";
-import { toast } from "../../ui/toast.tsx";
+import { toast, showError } from "../../ui/toast.tsx";
 import { invalidateShares, revokeShare } from "./api.ts";
 import { QrDialog } from "./qr-code.tsx";
 import { ShareEditor } from "./share-editor.tsx";
@@ -29,7 +28,6 @@ export function ShareItem({
   readonly heading?: ReactNode;
 }) {
   const queryClient = useQueryClient();
-  const confirm = useConfirm();
   const [shown, setShown] = useState<"qr" | "edit">();
   const [isRevoking, setIsRevoking] = useState(false);
   const isLink = share.kind !== "account";
@@ -43,7 +41,7 @@ export function ShareItem({
       toast({ text: text.revoked });
       await invalidateShares(queryClient);
     } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
+      showError(error);
       setIsRevoking(false);
     }
   };

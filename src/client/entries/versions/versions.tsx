@@ -2,18 +2,18 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ExternalLink, RotateCcw } from "lucide-react";
 import { Download, Trash2 } from "../../ui/icons.ts";
 import type { ResponseData } from "../../api/generated.ts";
-import { apiAddress, messageOf, request } from "../../api/http.ts";
+import { apiAddress, request } from "../../api/http.ts";
 import { invalidateTree, keys } from "../../api/queries.ts";
 import type { FileRecord } from "../../api/types.ts";
 import { useSession } from "../../api/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { useConfirm } from "../../ui/confirm.tsx";
+import { confirm } from "../../ui/confirm.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { formatBytes, formatDateTime } from "../../base/format.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, showError } from "../../ui/toast.tsx";
 import { text } from "./text.ts";
 
 type Version = ResponseData["GET /api/files/{id}/versions"]["versions"][number];
@@ -62,7 +62,6 @@ function VersionItem({
   readonly isReader: boolean;
 }) {
   const queryClient = useQueryClient();
-  const confirm = useConfirm();
   const number = version.version;
   const path: `/api/${string}` = `/api/files/${file.id}/versions/${number}`;
   const change = useMutation({
@@ -72,7 +71,7 @@ function VersionItem({
       toast({ text: action === "restore" ? text.restored(number) : text.deleted });
       await invalidateTree(queryClient);
     },
-    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+    onError: showError,
   });
   const remove = async () => {
     const confirmation = { title: text.deleteTitle(number), body: text.deleteBody, action: text.deleteVersion };

@@ -25,14 +25,46 @@ export function NewPlanSelect({
   readonly onChange: (value: PlanName | "") => void;
 }) {
   return (
-    <Select
+    <OptionalSelect
       label={text.plan}
+      none={text.defaultPlan}
+      values={PLANS}
+      nameOf={text.planNames}
       value={value}
       onChange={onChange}
-      options={[
-        { value: "" as const, label: text.defaultPlan },
-        ...PLANS.map((plan) => ({ value: plan, label: text.planNames(plan) })),
-      ]}
+    />
+  );
+}
+
+/**
+ * A choice among known values, or none of them.
+ * @param none the label of the empty choice
+ */
+export function OptionalSelect<T extends string>({
+  label,
+  none,
+  values,
+  nameOf,
+  value,
+  onChange,
+  className,
+}: {
+  readonly label: string;
+  readonly none: string;
+  readonly values: readonly T[];
+  readonly nameOf: (value: T) => string;
+  /** Other text than one of the values, for example from an address, counts as none. */
+  readonly value: string | undefined;
+  readonly onChange: (value: T | "") => void;
+  readonly className?: string;
+}) {
+  return (
+    <Select<T | "">
+      label={label}
+      value={values.find((known) => known === value) ?? ""}
+      onChange={onChange}
+      options={[{ value: "", label: none }, ...values.map((known) => ({ value: known, label: nameOf(known) }))]}
+      className={className}
     />
   );
 }

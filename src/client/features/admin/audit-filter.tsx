@@ -1,9 +1,10 @@
+import { OptionalSelect } from "./account-fields.tsx";
 import { useState } from "react";
 import type { TextSearch } from "../../base/search-params.ts";
 import { Button } from "../../ui/button.tsx";
-import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { text } from "./text.ts";
+import { Form } from "../../ui/form.tsx";
 
 const OUTCOMES = ["done", "refused", "failed"] as const;
 const EMPTY = { user: "", action: "", outcome: "", ip: "", from: "", to: "" } as const;
@@ -27,12 +28,9 @@ export function AuditFilter({
   }));
   const set = (name: Name) => (value: string) => setTyped({ ...typed, [name]: value });
   return (
-    <form
+    <Form
       className="mb-4 grid grid-cols-2 items-end gap-3 md:grid-cols-3 xl:grid-cols-6"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onApply(typed);
-      }}
+      onSubmit={() => onApply(typed)}
     >
       <TextField label={text.auditUser} value={typed.user} onChange={set("user")} autoComplete="off" />
       <TextField
@@ -43,14 +41,13 @@ export function AuditFilter({
         placeholder="user.change"
         title={text.auditActionHint}
       />
-      <Select
+      <OptionalSelect
         label={text.auditOutcome}
-        value={OUTCOMES.find((known) => known === typed.outcome) ?? ""}
+        none={text.allOutcomes}
+        values={OUTCOMES}
+        nameOf={text.outcomes}
+        value={typed.outcome}
         onChange={set("outcome")}
-        options={[
-          { value: "" as const, label: text.allOutcomes },
-          ...OUTCOMES.map((value) => ({ value, label: text.outcomes(value) })),
-        ]}
       />
       <TextField label={text.auditAddress} value={typed.ip} onChange={set("ip")} autoComplete="off" />
       <TextField label={text.from} type="date" value={typed.from} onChange={set("from")} />
@@ -61,6 +58,6 @@ export function AuditFilter({
         </Button>
         <Button onClick={() => onApply(EMPTY)}>{text.clearFilter}</Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,16 +1,13 @@
 import { useState } from "react";
 import { request } from "../../api/http.ts";
 import type { Role } from "../../api/types.ts";
-import { Button } from "../../ui/button.tsx";
-import { CopyField } from "../../ui/copy-field.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { NewPlanSelect, RoleSelect } from "./account-fields.tsx";
-import { FormDialog } from "./form-dialog.tsx";
+import { AdminDialog } from "./admin-dialog.tsx";
 import { text } from "./text.ts";
 import type { NewInvite, PlanName } from "./types.ts";
-import { showNothing, useAction } from "./use-action.ts";
+import { CopyDialog } from "../../ui/copy-dialog.tsx";
 
 const LIFETIMES_DAYS = [1, 7, 30, 365] as const;
 
@@ -20,28 +17,24 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
   const [role, setRole] = useState<Role>("user");
   const [plan, setPlan] = useState<PlanName | "">("");
   const [days, setDays] = useState("7");
-  const invite = useAction(
-    () =>
-      request<NewInvite>("POST", "/api/admin/invites", {
-        body: {
-          ...(email.trim() !== "" && { email: email.trim() }),
-          role,
-          ...(plan !== "" && { plan }),
-          expiresIn: `${days}d`,
-        },
-      }),
-    undefined,
-    showNothing,
-  );
-  if (invite.data !== undefined) return <Ready invite={invite.data} onClose={onClose} />;
+  const [created, setCreated] = useState<NewInvite>();
+  if (created !== undefined) return <InviteLink invite={created} onClose={onClose} />;
   return (
-    <FormDialog
+    <AdminDialog
       title={text.newInvite}
       description={text.newInviteHint}
       action={text.invite}
-      isBusy={invite.isPending}
-      error={invite.error}
-      onSubmit={() => invite.mutate()}
+      run={() =>
+        request<NewInvite>("POST", "/api/admin/invites", {
+          body: {
+            ...(email.trim() !== "" && { email: email.trim() }),
+            role,
+            ...(plan !== "" && { plan }),
+            expiresIn: `${days}d`,
+          },
+        })
+      }
+      onDone={setCreated}
       onClose={onClose}
     >
       <TextField label={text.emailOptional} type="email" autoComplete="off" value={email} onChange={setEmail} />
@@ -53,31 +46,25 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         onChange={setDays}
         options={LIFETIMES_DAYS.map((value) => ({ value: String(value), label: text.days(value) }))}
       />
-    </FormDialog>
+    </AdminDialog>
   );
 }
 
-function Ready({
+function InviteLink({
   invite: { url, mailed, email },
   onClose,
 }: {
   readonly invite: NewInvite;
   readonly onClose: () => void;
 }) {
+  const description = mailed && email !== null ? text.inviteMailed(email) : text.inviteByHand;
   return (
-    <Dialog
-      open
-      isPersistent
-      onClose={onClose}
+    <CopyDialog
       title={text.inviteReady}
-      footer={
-        <Button variant="primary" onClick={onClose}>
-          {text.done}
-        </Button>
-      }
-    >
-      <p className="mb-3 text-sm">{mailed && email !== null ? text.inviteMailed(email) : text.inviteByHand}</p>
-      <CopyField label={text.linkLabel} value={url} />
-    </Dialog>
+      description={description}
+      label={text.linkLabel}
+      value={url}
+      onClose={onClose}
+    />
   );
 }

@@ -1,16 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { GitFork } from "lucide-react";
-import { messageOf } from "../../api/http.ts";
 import { invalidateTree } from "../../api/queries.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorState } from "../../ui/error-state.tsx";
 import { formatBytes, formatDateTime, formatRelative } from "../../base/format.ts";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, showError } from "../../ui/toast.tsx";
 import { type Conflict, type ConflictSide, conflictsQuery, decideConflict, devicesQuery } from "./api.ts";
+import { pathOf } from "./change-list.tsx";
 import { text } from "./text.ts";
+import { LoadedList } from "../../ui/loaded.tsx";
 
 /** Conflicts between devices and others: chooses the version to keep. */
 export function ConflictsTab() {
@@ -20,20 +19,22 @@ export function ConflictsTab() {
   return (
     <div className="flex flex-col gap-4">
       <p className="text-sm text-muted">{text.conflictsIntro}</p>
-      {conflicts.isPending && <Skeleton className="h-32" />}
-      {conflicts.isError && <ErrorState error={conflicts.error} onRetry={() => void conflicts.refetch()} />}
-      {conflicts.data?.length === 0 && (
-        <EmptyState icon={GitFork} title={text.noConflicts}>
-          {text.noConflictsHint}
-        </EmptyState>
-      )}
-      {conflicts.data !== undefined && conflicts.data.length > 0 && (
-        <ul aria-label={text.conflictsList} className="divide-y divide-line">
-          {conflicts.data.map((conflict) => (
-            <ConflictItem key={conflict.conflictId} conflict={conflict} device={nameOf(conflict.local.deviceId)} />
-          ))}
-        </ul>
-      )}
+      <LoadedList
+        query={conflicts}
+        empty={
+          <EmptyState icon={GitFork} title={text.noConflicts}>
+            {text.noConflictsHint}
+          </EmptyState>
+        }
+      >
+        {(items) => (
+          <ul aria-label={text.conflictsList} className="divide-y divide-line">
+            {items.map((conflict) => (
+              <ConflictItem key={conflict.conflictId} conflict={conflict} device={nameOf(conflict.local.deviceId)} />
+            ))}
+          </ul>
+        )}
+      </LoadedList>
     </div>
   );
 }
@@ -46,7 +47,7 @@ function ConflictItem({ conflict, device }: { readonly conflict: Conflict; reado
       toast({ text: isAwaited ? text.conflictWaits : text.conflictDone });
       await invalidateTree(queryClient);
     },
-    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+    onError: showError,
   });
   const { local, remote, type, action, detectedAt, awaitsContent } = conflict;
   const name = remote.name ?? local.name ?? "";
@@ -91,7 +92,7 @@ function ConflictItem({ conflict, device }: { readonly conflict: Conflict; reado
 function Side({ title, side }: { readonly title: string; readonly side: ConflictSide }) {
   const { name, folder, size, modifiedAt } = side;
   const facts = [
-    name === null ? undefined : folder === null || folder === "/" ? `/${name}` : `${folder}/${name}`,
+    name === null ? undefined : pathOf(folder ?? "/", name),
     size === null ? undefined : formatBytes(size),
     modifiedAt === null ? undefined : formatDateTime(modifiedAt),
   ].filter((fact) => fact !== undefined);

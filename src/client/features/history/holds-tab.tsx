@@ -1,16 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ShieldCheck } from "../../ui/icons.ts";
-import { messageOf } from "../../api/http.ts";
 import { invalidateTree } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
-import { useConfirm } from "../../ui/confirm.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorState } from "../../ui/error-state.tsx";
 import { formatDateTime, formatRelative } from "../../base/format.ts";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, showError } from "../../ui/toast.tsx";
 import { decideHold, devicesQuery, type Hold, holdsQuery } from "./api.ts";
 import { text } from "./text.ts";
+import { confirmThen } from "../../ui/confirm.tsx";
+import { LoadedList } from "../../ui/loaded.tsx";
 
 /** Unusually many deletions or replacements by a device, which wait for a person's decision. */
 export function HoldsTab() {
@@ -20,44 +18,41 @@ export function HoldsTab() {
   return (
     <div className="flex flex-col gap-4">
       <p className="text-sm text-muted">{text.holdsIntro}</p>
-      {holds.isPending && <Skeleton className="h-32" />}
-      {holds.isError && <ErrorState error={holds.error} onRetry={() => void holds.refetch()} />}
-      {holds.data?.length === 0 && (
-        <EmptyState icon={ShieldCheck} title={text.noHolds}>
-          {text.noHoldsHint}
-        </EmptyState>
-      )}
-      {holds.data !== undefined && holds.data.length > 0 && (
-        <ul aria-label={text.holdsList} className="divide-y divide-line">
-          {holds.data.map((hold) => (
-            <HoldItem key={hold.holdId} hold={hold} device={nameOf(hold.deviceId)} />
-          ))}
-        </ul>
-      )}
+      <LoadedList
+        query={holds}
+        empty={
+          <EmptyState icon={ShieldCheck} title={text.noHolds}>
+            {text.noHoldsHint}
+          </EmptyState>
+        }
+      >
+        {(items) => (
+          <ul aria-label={text.holdsList} className="divide-y divide-line">
+            {items.map((hold) => (
+              <HoldItem key={hold.holdId} hold={hold} device={nameOf(hold.deviceId)} />
+            ))}
+          </ul>
+        )}
+      </LoadedList>
     </div>
   );
 }
 
 function HoldItem({ hold, device }: { readonly hold: Hold; readonly device: string }) {
   const queryClient = useQueryClient();
-  const confirm = useConfirm();
   const decide = useMutation({
     mutationFn: (accept: boolean) => decideHold(hold.holdId, accept),
     onSuccess: async (_, accept) => {
       toast({ text: accept ? text.accepted : text.declined });
       await invalidateTree(queryClient);
     },
-    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+    onError: showError,
   });
-  const accept = async () => {
-    const confirmation = {
-      title: text.acceptTitle(hold.changes),
-      body: text.acceptBody(device),
-      action: text.accept,
-      danger: true,
-    };
-    if (await confirm(confirmation)) decide.mutate(true);
-  };
+  const accept = () =>
+    confirmThen(
+      { title: text.acceptTitle(hold.changes), body: text.acceptBody(device), action: text.accept, danger: true },
+      () => decide.mutate(true),
+    );
   return (
     <li className="flex flex-wrap items-center gap-3 py-4">
       <div className="min-w-0 flex-1 basis-64">
@@ -70,7 +65,7 @@ function HoldItem({ hold, device }: { readonly hold: Hold; readonly device: stri
         <Button busy={decide.isPending} onClick={() => decide.mutate(false)}>
           {text.decline}
         </Button>
-        <Button variant="danger" busy={decide.isPending} onClick={() => void accept()}>
+        <Button variant="danger" busy={decide.isPending} onClick={accept}>
           {text.accept}
         </Button>
       </div>

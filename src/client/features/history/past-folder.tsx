@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Clock, RotateCcw } from "lucide-react";
 import { Download } from "../../ui/icons.ts";
-import { apiAddress, messageOf } from "../../api/http.ts";
-import { invalidateTree, keys } from "../../api/queries.ts";
+import { apiAddress } from "../../api/http.ts";
+import { invalidateTree, keys, byPage } from "../../api/queries.ts";
 import type { Entry } from "../../api/types.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -12,7 +12,7 @@ import { FileIcon } from "../../ui/file-icon.tsx";
 import { formatBytes, formatDateTime } from "../../base/format.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { PagedList } from "../../ui/paged-list.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, showError } from "../../ui/toast.tsx";
 import { restoreEntry, fetchPast } from "./api.ts";
 import { text } from "./text.ts";
 
@@ -34,8 +34,7 @@ export function PastFolder({
   const listing = useInfiniteQuery({
     queryKey: [...keys.history, "past", folder, at],
     queryFn: ({ pageParam, signal }) => fetchPast(folder, at, pageParam, signal),
-    initialPageParam: 1,
-    getNextPageParam: ({ pagination }) => (pagination.hasNext ? pagination.page + 1 : undefined),
+    ...byPage,
     // While the folder is loaded at another moment, the previous listing stays visible.
     placeholderData: (before, former) => (former?.queryKey.at(-2) === folder ? before : undefined),
   });
@@ -46,7 +45,7 @@ export function PastFolder({
       toast({ text: entry.isDeleted === true ? text.itemRestored(entry.name) : text.fileRestored(entry.name) });
       await invalidateTree(queryClient);
     },
-    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+    onError: showError,
   });
   const entries = listing.data?.pages.flatMap((page) => page.files) ?? [];
   const when = formatDateTime(at);

@@ -1,6 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { messageOf } from "../../api/http.ts";
 import { invalidateTree } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/checkbox.tsx";
@@ -8,9 +7,11 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { formatDateTime } from "../../base/format.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, showError } from "../../ui/toast.tsx";
 import { type RestoreResult, restoreFolder, restorePlanQuery } from "./api.ts";
+import { ChangeList, pathOf, SkippedList } from "./change-list.tsx";
 import { text } from "./text.ts";
+import { ErrorMessage } from "../../ui/error-message.tsx";
 
 /** Previews and runs a restore of a folder. The restore continues if the dialog is closed. */
 export function RestoreDialog({
@@ -35,7 +36,7 @@ export function RestoreDialog({
       if (isMounted.current) onClose();
     },
     onError: (error) => {
-      if (!isMounted.current) toast({ text: messageOf(error), tone: "danger" });
+      if (!isMounted.current) showError(error);
     },
     // Also after an error, because part of the folder may have been restored.
     onSettled: () => invalidateTree(queryClient),
@@ -64,11 +65,7 @@ export function RestoreDialog({
       }
     >
       <div className="flex flex-col gap-4">
-        {restore.isError && (
-          <p role="alert" className="text-sm text-danger">
-            {messageOf(restore.error)}
-          </p>
-        )}
+        <ErrorMessage error={restore.error} />
         {plan.isError && <ErrorState error={plan.error} onRetry={() => void plan.refetch()} />}
         {plan.isPending && <Skeleton className="h-40" />}
         {plan.data !== undefined && (
@@ -115,38 +112,17 @@ function Plan({ plan }: { readonly plan: RestoreResult }) {
           <li key={total}>{total}</li>
         ))}
       </ul>
-      {changes.length > 0 && (
-        <ul
-          aria-label={text.planList}
-          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled list must be reachable by keyboard
-          tabIndex={0}
-          className="max-h-64 divide-y divide-line overflow-y-auto rounded-lg border border-line text-sm"
-        >
-          {changes.map(({ id, change, name, folder, from }) => (
-            <li key={`${id} ${change}`} className="flex flex-wrap justify-between gap-x-4 px-3 py-2">
-              <span className="min-w-0 break-words">{pathOf(folder, name)}</span>
-              <span className="text-muted">
-                {labelOf(change)}
-                {from !== undefined && change === "place" && ` ${text.from(pathOf(from.folder, from.name))}`}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <ChangeList
+        changes={changes.map(({ id, change, name, folder, from }) => ({
+          key: `${id} ${change}`,
+          path: pathOf(folder, name),
+          label: `${labelOf(change)}${from !== undefined && change === "place" ? ` ${text.from(pathOf(from.folder, from.name))}` : ""}`,
+        }))}
+      />
       {changes.length >= 1_000 && <p className="text-sm text-muted">{text.more}</p>}
-      {skipped.length > 0 && (
-        <div className="text-sm">
-          <h3 className="font-medium">{text.skippedTitle}</h3>
-          <ul className="mt-1 flex flex-col gap-1">
-            {skipped.map(({ id, name, folder, message }) => (
-              <li key={id}>
-                <span className="break-words">{pathOf(folder, name)}</span>:{" "}
-                <span className="text-muted">{message}</span>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      <SkippedList
+        items={skipped.map(({ id, name, folder, message }) => ({ key: id, name: pathOf(folder, name), message }))}
+      />
     </>
   );
 }
@@ -164,8 +140,4 @@ function labelOf(change: RestoreResult["changes"][number]["change"]): string {
     case "remove":
       return text.changeRemove;
   }
-}
-
-function pathOf(folder: string, name: string): string {
-  return folder === "/" ? `/${name}` : `${folder}/${name}`;
 }

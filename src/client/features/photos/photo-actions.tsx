@@ -1,19 +1,19 @@
 import { Download, Share2, Tag, Trash2, X } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
-import { ApiError, messageOf, request } from "../../api/http.ts";
+import { ApiError, request } from "../../api/http.ts";
 import type { FileRecord } from "../../api/types.ts";
 import { useSession } from "../../api/session.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { Spinner } from "../../ui/spinner.tsx";
-import { toast } from "../../ui/toast.tsx";
 import { downloadEntries } from "../../entries/actions/download.ts";
 import { ActionStatus } from "../../entries/actions/action-status.tsx";
 import { useEntryActions } from "../../entries/actions/use-entry-actions.ts";
 import { text } from "./text.ts";
 import type { Selected } from "./use-photo-selection.ts";
 import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
+import { showError } from "../../ui/toast.tsx";
 
 const ShareDialog = lazyPart(() => import("../../entries/sharing/share-dialog.tsx").then((part) => part.ShareDialog));
 const TagsDialog = lazyPart(() => import("../../entries/dialogs/tags-dialog.tsx").then((part) => part.TagsDialog));
@@ -43,7 +43,7 @@ export function PhotoActions({
     try {
       action(await filesOf(library, selected));
     } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
+      showError(error);
     } finally {
       setLoading(false);
     }

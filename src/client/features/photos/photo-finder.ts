@@ -1,8 +1,7 @@
-import { messageOf } from "../../api/http.ts";
-import { toast } from "../../ui/toast.tsx";
 import type { PhotoRecord } from "./api.ts";
 import { type Layout, sectionOf } from "./layout.ts";
 import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
+import { showError } from "../../ui/toast.tsx";
 
 /** Finds photos by their index in the grid. */
 export function photoFinder(library: PhotoLibrary, layout: Layout) {
@@ -36,7 +35,7 @@ export function photoFinder(library: PhotoLibrary, layout: Layout) {
 
   /** Calls `use` with the photos of a range once they are loaded, or shows why they can't be. */
   const withRange = (one: number, other: number, use: (photos: PhotoRecord[]) => void): void => {
-    load(one, other).then(use, (error: unknown) => toast({ text: messageOf(error), tone: "danger" }));
+    load(one, other).then(use, showError);
   };
   return { photoAt, indexOf, withRange };
 }

@@ -1,11 +1,10 @@
 import { type ReactNode, Suspense, useRef, useState } from "react";
-import { messageOf } from "../../api/http.ts";
 import type { FileRecord } from "../../api/types.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { toast } from "../../ui/toast.tsx";
 import type { PhotoRecord } from "./api.ts";
 import { adjacentChunk } from "./layout.ts";
 import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
+import { showError } from "../../ui/toast.tsx";
 
 const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 
@@ -41,7 +40,7 @@ export function usePhotoPreview(library: PhotoLibrary, onClosed: (photo: PhotoRe
         show({ files, id: photo.id, newest: chunk.from, oldest: chunk.to });
       }
     } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
+      showError(error);
     } finally {
       isLoading.current = false;
     }

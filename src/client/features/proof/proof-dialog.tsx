@@ -11,10 +11,10 @@ import { useSignInMethods } from "../../api/sign-in.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { knowsPasskeys, PasskeyDismissed } from "../../api/passkey.ts";
 import { errorAt, readRejection } from "../../api/rejection.ts";
-import { RejectionMessage } from "../../ui/rejection-message.tsx";
 import { useRetryWait } from "../../ui/use-retry-wait.ts";
 import { confirmByPasskey, confirmByPassword, isConfirmed, openProvider } from "./api.ts";
 import { text } from "./text.ts";
+import { FormRejection } from "../../ui/rejection-message.tsx";
 
 const POLL_MS = 2_000;
 
@@ -69,11 +69,7 @@ function PasswordForm({ proof, onDone }: Props) {
       isDisabled={password === "" || (needsCode && code.trim() === "") || wait.secondsLeft > 0}
       onSubmit={confirm.mutate}
     >
-      {rejection !== undefined && rejection.field === undefined && (
-        <Notice tone="danger">
-          <RejectionMessage message={rejection.message} wait={wait} />
-        </Notice>
-      )}
+      <FormRejection rejection={rejection} wait={wait} />
       <PasswordField
         label={text.password}
         value={password}

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { FilterX } from "lucide-react";
-import { type FormEvent, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { tagsQuery } from "../../entries/dialogs/tags-dialog.tsx";
 import { FILTER_KEYS, type FilterKey, filterOf, withFilter } from "./query-terms.ts";
 import { text } from "./text.ts";
+import { Form } from "../../ui/form.tsx";
 
 /** The search filters. Each one edits a term of the query, so that the address and the search field stay in sync. */
 export function SearchFilters({
@@ -103,12 +104,7 @@ function TextFilter({
     if (typed.trim() !== value) onChange(typed.trim());
   };
   return (
-    <form
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        apply();
-      }}
-    >
+    <Form onSubmit={apply}>
       <TextField
         label={label}
         placeholder={example}
@@ -117,7 +113,7 @@ function TextFilter({
         onBlur={apply}
         autoComplete="off"
       />
-    </form>
+    </Form>
   );
 }
 

@@ -3,7 +3,10 @@ import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-q
 import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
+import type { Confirmation } from "../../ui/confirm.tsx";
 import type { Usage, User } from "../../api/types.ts";
+import { showError, toast } from "../../ui/toast.tsx";
+import { confirm } from "../../ui/confirm.tsx";
 
 /** The categories of notifications. */
 export const CATEGORIES = ["uploads", "shares", "storage", "security"] as const;
@@ -45,23 +48,26 @@ export type ApiKey = Schemas["ApiKey"];
 /** `GET /api/users/usage/rate-limits` */
 export type RateLimits = ResponseData["GET /api/users/usage/rate-limits"];
 
+interface Lists {
+  passkeys: Passkey;
+  identities: Identity;
+  sessions: SessionItem;
+  devices: Device;
+  apiKeys: ApiKey;
+}
+
 interface Resources {
   profile: User;
   settings: AccountSettings;
   twoFactor: TwoFactor;
-  passkeys: { readonly passkeys: readonly Passkey[] };
-  identities: { readonly identities: readonly Identity[] };
-  sessions: { readonly sessions: readonly SessionItem[] };
-  devices: { readonly devices: readonly Device[] };
-  apiKeys: { readonly apiKeys: readonly ApiKey[] };
   usage: Usage;
   rateLimits: RateLimits;
 }
 
+type Name = keyof Resources | keyof Lists;
+
 /** The endpoint and the query key of each resource. */
-const SOURCES: {
-  readonly [K in keyof Resources]: { readonly path: `/api/${string}`; readonly queryKey: readonly unknown[] };
-} = {
+const SOURCES: Record<Name, { readonly path: `/api/${string}`; readonly queryKey: readonly unknown[] }> = {
   profile: { path: "/api/users/profile", queryKey: keys.profile },
   settings: { path: "/api/users/settings", queryKey: keys.settings },
   twoFactor: { path: "/api/users/two-factor", queryKey: ["account", "two-factor"] },
@@ -80,11 +86,37 @@ export function useResource<K extends keyof Resources>(name: K): UseQueryResult<
   return useQuery({ queryKey, queryFn: ({ signal }) => request<Resources[K]>("GET", path, { signal }) });
 }
 
+/** One list of the account, loaded when it is shown. In the response it is in the field of its name. */
+export function useList<K extends keyof Lists>(name: K): UseQueryResult<readonly Lists[K][]> {
+  const { path, queryKey } = SOURCES[name];
+  return useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => (await request<Record<K, readonly Lists[K][]>>("GET", path, { signal }))[name],
+  });
+}
+
 /** Returns a function that reloads resources of the account. It resolves when they are loaded. */
-export function useRefresh(): (...names: (keyof Resources)[]) => Promise<void> {
+export function useRefresh(): (...names: Name[]) => Promise<void> {
   const client = useQueryClient();
   return async (...names) => {
     await Promise.all(names.map((name) => client.invalidateQueries({ queryKey: SOURCES[name].queryKey })));
+  };
+}
+
+/** Returns a function that deletes something after a confirmation, shows the result, and reloads `names`. */
+export function useDelete(
+  ...names: Name[]
+): (path: `/api/${string}`, confirmation: Confirmation, done: string) => Promise<void> {
+  const refresh = useRefresh();
+  return async (path, confirmation, done) => {
+    if (!(await confirm({ ...confirmation, danger: true }))) return;
+    try {
+      await request("DELETE", path);
+      toast({ text: done, tone: "success" });
+    } catch (error) {
+      showError(error);
+    }
+    await refresh(...names);
   };
 }
 

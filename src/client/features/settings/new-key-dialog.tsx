@@ -1,10 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { request } from "../../api/http.ts";
-import { Button } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/checkbox.tsx";
-import { CopyField } from "../../ui/copy-field.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
@@ -12,6 +9,8 @@ import { Notice } from "../../ui/notice.tsx";
 import { errorAt, readRejection } from "../../api/rejection.ts";
 import { SCOPES } from "./api.ts";
 import { text } from "./text.ts";
+import { CopyDialog } from "../../ui/copy-dialog.tsx";
+import { withMember } from "../../base/sets.ts";
 
 const LIFETIMES = ["30", "90", "365", "never"];
 
@@ -33,14 +32,16 @@ export function NewKeyDialog(props: { isAdmin: boolean; onCreated(): void; onClo
   });
   const rejection = readRejection(create.error, ["name", "scopes", "expiresAt"]);
   if (create.data !== undefined) {
-    return <CreatedKey apiKey={create.data.key} onClose={props.onClose} />;
+    return (
+      <CopyDialog
+        title={text.keyCreated}
+        description={text.keyCreatedLead}
+        label={text.key}
+        value={create.data.key}
+        onClose={props.onClose}
+      />
+    );
   }
-  const choose = (scope: string, isChecked: boolean) => {
-    const next = new Set(scopes);
-    if (isChecked) next.add(scope);
-    else next.delete(scope);
-    setScopes(next);
-  };
   return (
     <FormDialog
       onClose={props.onClose}
@@ -68,7 +69,7 @@ export function NewKeyDialog(props: { isAdmin: boolean; onCreated(): void; onClo
             key={scope}
             label={text.scopeName(scope)}
             checked={scopes.has(scope)}
-            onChange={(isChecked) => choose(scope, isChecked)}
+            onChange={(isChecked) => setScopes(withMember(scopes, scope, isChecked))}
           />
         ))}
       </fieldset>
@@ -79,25 +80,5 @@ export function NewKeyDialog(props: { isAdmin: boolean; onCreated(): void; onClo
         options={LIFETIMES.map((value) => ({ value, label: text.lifetime(value) }))}
       />
     </FormDialog>
-  );
-}
-
-function CreatedKey({ apiKey, onClose }: { readonly apiKey: string; readonly onClose: () => void }) {
-  return (
-    <Dialog
-      open
-      // The key can't be shown again, so a press outside must not close the dialog.
-      isPersistent
-      onClose={onClose}
-      title={text.keyCreated}
-      description={text.keyCreatedLead}
-      footer={
-        <Button variant="primary" onClick={onClose}>
-          {text.done}
-        </Button>
-      }
-    >
-      <CopyField label={text.key} value={apiKey} />
-    </Dialog>
   );
 }

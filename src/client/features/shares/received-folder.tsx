@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Download, FolderOpen, Upload } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
 import { apiAddress, request } from "../../api/http.ts";
-import { keys } from "../../api/queries.ts";
+import { keys, byPage } from "../../api/queries.ts";
 import type { Entry, FileRecord, FolderRecord, Listing } from "../../api/types.ts";
 import { Page } from "../../ui/page.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -39,8 +39,7 @@ export function ReceivedFolder({
         query: { share: share.id, folder: path, page: pageParam, limit: PAGE_SIZE },
         signal,
       }),
-    initialPageParam: 1,
-    getNextPageParam: ({ pagination }) => (pagination.hasNext ? pagination.page + 1 : undefined),
+    ...byPage,
   });
   const [shownId, setShownId] = useState<string>();
   const entries = listing.data?.pages.flatMap((page) => page.files) ?? [];

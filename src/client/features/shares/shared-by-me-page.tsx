@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Share2 } from "../../ui/icons.ts";
-import { keys } from "../../api/queries.ts";
+import { keys, byPage } from "../../api/queries.ts";
 import type { ShareRecord } from "../../api/types.ts";
 import { href } from "../../base/address.ts";
 import { Page } from "../../ui/page.tsx";
@@ -24,8 +24,7 @@ export function SharedByMePage() {
   const shares = useInfiniteQuery({
     queryKey: [...keys.shares, "by-me"],
     queryFn: ({ pageParam, signal }) => fetchShares(pageParam, signal),
-    initialPageParam: 1,
-    getNextPageParam: ({ pagination }) => (pagination.hasNext ? pagination.page + 1 : undefined),
+    ...byPage,
   });
   const all = shares.data?.pages.flatMap((page) => page.shares) ?? [];
   const listed = all.filter((share) => isListed(share, filter));

@@ -2,20 +2,20 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Download, FolderOpen, LogOut, UsersRound } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
-import { apiAddress, messageOf } from "../../api/http.ts";
+import { apiAddress } from "../../api/http.ts";
 import type { FileRecord } from "../../api/types.ts";
 import { Page } from "../../ui/page.tsx";
 import { useTextSearch } from "../../base/search-params.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { useConfirm } from "../../ui/confirm.tsx";
+import { confirm } from "../../ui/confirm.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { formatBytes, formatDate, formatDateTime } from "../../base/format.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { toast, showError } from "../../ui/toast.tsx";
 import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { invalidateShares, leaveShare, type ReceivedShare, receivedQuery } from "../../entries/sharing/api.ts";
 import { ReceivedFolder } from "./received-folder.tsx";
@@ -77,7 +77,6 @@ function ReceivedItem({
   readonly share: ReceivedShare;
   readonly onOpen: (file: FileRecord) => void;
 }) {
-  const confirm = useConfirm();
   const queryClient = useQueryClient();
   const { file, folder, owner } = share;
   const entry = file ?? folder;
@@ -91,7 +90,7 @@ function ReceivedItem({
       toast({ text: text.left });
       await invalidateShares(queryClient);
     } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
+      showError(error);
     }
   };
   const size = file === undefined ? text.itemCount(folder?.itemCount ?? 0) : formatBytes(file.size);

@@ -1,13 +1,13 @@
+import { readRejection } from "../../api/rejection.ts";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { messageOf } from "../../api/http.ts";
+import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { type Credentials, signIn } from "../../api/sign-in.ts";
-import { Notice } from "../../ui/notice.tsx";
-import { RejectionMessage } from "../../ui/rejection-message.tsx";
 import { text } from "./text.ts";
 import { useRetryWait } from "../../ui/use-retry-wait.ts";
+import { Form } from "../../ui/form.tsx";
+import { FormRejection } from "../../ui/rejection-message.tsx";
 
 /** The second step: the code of an authenticator app, or a recovery code. */
 export function CodeStep(props: { credentials: Credentials; onBack(): void; onDone(): void }) {
@@ -16,20 +16,15 @@ export function CodeStep(props: { credentials: Credentials; onBack(): void; onDo
   const [isMissing, setMissing] = useState(false);
   const send = useMutation({ mutationFn: signIn, onSuccess: props.onDone });
   const wait = useRetryWait(send.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     setMissing(code.trim() === "");
     if (code.trim() !== "" && wait.secondsLeft === 0) send.mutate({ ...props.credentials, code: code.trim() });
   };
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+    <Form noValidate onSubmit={submit} className="flex flex-col gap-4">
       <h2 className="font-semibold">{text.codeTitle}</h2>
       <p className="text-sm text-muted">{isRecovery ? text.recoveryLead : text.codeLead}</p>
-      {send.error !== null && (
-        <Notice tone="danger">
-          <RejectionMessage message={messageOf(send.error)} wait={wait} />
-        </Notice>
-      )}
+      <FormRejection rejection={readRejection(send.error, [])} wait={wait} />
       <TextField
         key={isRecovery ? "recovery" : "app"}
         label={isRecovery ? text.recoveryCode : text.code}
@@ -57,6 +52,6 @@ export function CodeStep(props: { credentials: Credentials; onBack(): void; onDo
           {isRecovery ? text.useApp : text.useRecovery}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,13 +1,14 @@
+import { readRejection } from "../../api/rejection.ts";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { messageOf } from "../../api/http.ts";
+import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { requestPasswordLink } from "../../api/sign-in.ts";
 import { Notice } from "../../ui/notice.tsx";
-import { RejectionMessage } from "../../ui/rejection-message.tsx";
 import { text } from "./text.ts";
 import { useRetryWait } from "../../ui/use-retry-wait.ts";
+import { Form } from "../../ui/form.tsx";
+import { FormRejection } from "../../ui/rejection-message.tsx";
 
 /** Requests a password reset link. The response does not reveal whether the account exists. */
 export function ForgotStep(props: { email: string; onBack(): void }) {
@@ -15,8 +16,7 @@ export function ForgotStep(props: { email: string; onBack(): void }) {
   const [isMissing, setMissing] = useState(false);
   const send = useMutation({ mutationFn: requestPasswordLink });
   const wait = useRetryWait(send.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     setMissing(email.trim() === "");
     if (email.trim() !== "" && wait.secondsLeft === 0) send.mutate(email.trim());
   };
@@ -32,14 +32,10 @@ export function ForgotStep(props: { email: string; onBack(): void }) {
     );
   }
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+    <Form noValidate onSubmit={submit} className="flex flex-col gap-4">
       <h2 className="font-semibold">{text.forgotTitle}</h2>
       <p className="text-sm text-muted">{text.forgotLead}</p>
-      {send.error !== null && (
-        <Notice tone="danger">
-          <RejectionMessage message={messageOf(send.error)} wait={wait} />
-        </Notice>
-      )}
+      <FormRejection rejection={readRejection(send.error, [])} wait={wait} />
       <TextField
         label={text.email}
         type="email"
@@ -55,6 +51,6 @@ export function ForgotStep(props: { email: string; onBack(): void }) {
       <Button variant="quiet" onClick={props.onBack}>
         {text.back}
       </Button>
-    </form>
+    </Form>
   );
 }

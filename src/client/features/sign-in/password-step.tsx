@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { KeyRound, LogIn } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ApiError } from "../../api/http.ts";
 import { Button } from "../../ui/button.tsx";
 import { PasswordField } from "../../ui/password-field.tsx";
@@ -9,10 +9,11 @@ import { type Credentials, type SignInMethods, signIn } from "../../api/sign-in.
 import { Notice } from "../../ui/notice.tsx";
 import { knowsPasskeys } from "../../api/passkey.ts";
 import { errorAt, readRejection } from "../../api/rejection.ts";
-import { RejectionMessage } from "../../ui/rejection-message.tsx";
 import { text } from "./text.ts";
 import { usePasskey } from "./use-passkey.ts";
 import { useRetryWait } from "../../ui/use-retry-wait.ts";
+import { Form } from "../../ui/form.tsx";
+import { FormRejection } from "../../ui/rejection-message.tsx";
 
 /** The first step: email and password, or one of the alternatives. */
 export function PasswordStep(props: {
@@ -40,8 +41,7 @@ export function PasswordStep(props: {
   const wait = useRetryWait(send.error);
   const rejection = readRejection(send.error, ["email", "password"]);
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const missingField = email.trim() === "" ? "email" : password === "" ? "password" : undefined;
     setMissing(missingField);
     if (missingField === undefined && wait.secondsLeft === 0) send.mutate({ email: email.trim(), password });
@@ -51,12 +51,8 @@ export function PasswordStep(props: {
 
   return (
     <div className="flex flex-col gap-4">
-      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        {rejection !== undefined && rejection.field === undefined && (
-          <Notice tone="danger">
-            <RejectionMessage message={rejection.message} wait={wait} />
-          </Notice>
-        )}
+      <Form noValidate onSubmit={submit} className="flex flex-col gap-4">
+        <FormRejection rejection={rejection} wait={wait} />
         <TextField
           label={text.email}
           type="email"
@@ -84,7 +80,7 @@ export function PasswordStep(props: {
         ) : (
           <p className="text-center text-sm text-muted">{text.noEmail}</p>
         )}
-      </form>
+      </Form>
       {(hasPasskeys || methods.oidc !== null) && (
         <OtherMethods passkey={hasPasskeys ? passkey : undefined} oidc={methods.oidc} returnTo={returnTo} />
       )}

@@ -1,16 +1,16 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { request } from "../../api/http.ts";
 import { Button } from "../../ui/button.tsx";
 import { PasswordField } from "../../ui/password-field.tsx";
 import { TextField } from "../../ui/text-field.tsx";
-import { Notice } from "../../ui/notice.tsx";
 import { errorAt, readRejection } from "../../api/rejection.ts";
-import { RejectionMessage } from "../../ui/rejection-message.tsx";
 import { useRetryWait } from "../../ui/use-retry-wait.ts";
 import { inviteCodeOf } from "./invite-code.ts";
 import { PasswordStrength } from "../../ui/password-strength.tsx";
 import { text } from "./text.ts";
+import { Form } from "../../ui/form.tsx";
+import { FormRejection } from "../../ui/rejection-message.tsx";
 
 type Field = "email" | "name" | "password" | "invite";
 
@@ -40,20 +40,15 @@ export function SignUpForm(props: { asksInvite: boolean; invite: string; onDone(
   const wait = useRetryWait(send.error);
   const rejection = readRejection<Field>(send.error, ["email", "name", "password"], { email_taken: "email" });
   const set = (field: Field) => (value: string) => setForm({ ...form, [field]: value });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const missingField = findMissingField(form, props.asksInvite);
     setMissing(missingField);
     if (missingField === undefined && wait.secondsLeft === 0) send.mutate();
   };
   const errorOf = (field: Field, message: string) => (missing === field ? message : errorAt(rejection, field));
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      {rejection !== undefined && rejection.field === undefined && (
-        <Notice tone="danger">
-          <RejectionMessage message={rejection.message} wait={wait} />
-        </Notice>
-      )}
+    <Form noValidate onSubmit={submit} className="flex flex-col gap-4">
+      <FormRejection rejection={rejection} wait={wait} />
       {props.asksInvite && (
         <TextField
           label={text.invite}
@@ -94,7 +89,7 @@ export function SignUpForm(props: { asksInvite: boolean; invite: string; onDone(
       <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.secondsLeft > 0}>
         {text.submit}
       </Button>
-    </form>
+    </Form>
   );
 }
 

@@ -1,19 +1,18 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { messageOf, request } from "../../api/http.ts";
+import { request } from "../../api/http.ts";
 import { invalidateTree } from "../../api/queries.ts";
 import type { TrashedEntry } from "../../api/types.ts";
 import { showRunning } from "../../entries/actions/action-status.tsx";
 import { useEntryActions } from "../../entries/actions/use-entry-actions.ts";
 import type { Collection } from "../../entries/collection/use-collection.ts";
-import { useConfirm } from "../../ui/confirm.tsx";
-import { toast } from "../../ui/toast.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { toast, showError } from "../../ui/toast.tsx";
 import { deletePermanently } from "./delete-permanently.ts";
 import { text } from "./text.ts";
 
 /** The actions on the selected entries of the trash, and on all of it. */
 export function useTrashActions(collection: Collection<TrashedEntry>, focusList: () => void) {
   const queryClient = useQueryClient();
-  const confirm = useConfirm();
   const { restore: restoreEntries } = useEntryActions();
 
   /** Runs an action, shows its error, and refreshes all lists. */
@@ -21,7 +20,7 @@ export function useTrashActions(collection: Collection<TrashedEntry>, focusList:
     try {
       await action();
     } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
+      showError(error);
     } finally {
       showRunning(undefined);
       await invalidateTree(queryClient);

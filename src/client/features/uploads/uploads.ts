@@ -1,12 +1,11 @@
 // Uploading for all pages. The engine is loaded on first use; usually the upload tray has loaded it by then.
-import { messageOf } from "../../api/http.ts";
 import { announce } from "../../base/announce.ts";
 import { loadScript } from "../../ui/lazy-part.ts";
-import { toast } from "../../ui/toast.tsx";
 import type { AddOptions } from "./engine/engine.ts";
 import { pickFiles, pickFolder } from "./engine/pick.ts";
 import { text } from "./text.ts";
 import type { UploadSource } from "./engine/types.ts";
+import { showError } from "../../ui/toast.tsx";
 
 /** Adds uploads from anywhere in the pages. */
 export const uploads = {
@@ -25,7 +24,7 @@ export const uploads = {
       announce(text.announceStarted(items.length));
       return uploadEngine().add(items, { ...options, folder });
     } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
+      showError(error);
       return undefined;
     }
   },

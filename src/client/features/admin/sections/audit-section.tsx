@@ -1,21 +1,18 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { FileClock } from "lucide-react";
 import { Download } from "../../../ui/icons.ts";
-import { apiAddress, request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
-import type { Pagination } from "../../../api/types.ts";
+import { apiAddress } from "../../../api/http.ts";
 import { type TextSearch, useSetTextSearch, useTextSearch } from "../../../base/search-params.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import type { Column } from "../../../ui/data-table.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { formatDateTime } from "../../../base/format.ts";
 import { Menu } from "../../../ui/menu.tsx";
 import { AuditFilter } from "../audit-filter.tsx";
-import { Loaded } from "../loaded.tsx";
-import { Pager } from "../pager.tsx";
 import { text } from "../text.ts";
 import type { AuditEntry } from "../types.ts";
+import { useAdminData } from "../api.ts";
+import { PagedTable, usePage } from "../paged-table.tsx";
 
 const TONES = { done: "success", refused: "warning", failed: "danger" } as const;
 
@@ -23,17 +20,10 @@ const TONES = { done: "success", refused: "warning", failed: "danger" } as const
 export function AuditSection() {
   const search = useTextSearch();
   const setSearch = useSetTextSearch();
-  const page = Number(search["page"] ?? 1) || 1;
+  const [page, setPage] = usePage();
   const filter = filterOf(search);
-  const query = useQuery({
-    queryKey: keys.admin("audit", filter, page),
-    queryFn: ({ signal }) =>
-      request<{ entries: readonly AuditEntry[]; pagination: Pagination }>("GET", "/api/admin/audit", {
-        query: { ...filter, page, limit: 50 },
-        signal,
-      }),
-    placeholderData: keepPreviousData,
-  });
+  const query = useAdminData("GET /api/admin/audit", { query: { ...filter, page, limit: 50 }, keepsPrevious: true });
+  const exportIn = (format: string) => apiAddress("/api/admin/audit/export", { ...filter, format });
   return (
     <>
       <AuditFilter
@@ -47,31 +37,19 @@ export function AuditSection() {
           align="end"
           trigger={<Button icon={Download}>{text.export}</Button>}
           items={[
-            {
-              label: text.exportCsv,
-              href: apiAddress("/api/admin/audit/export", { ...filter, format: "csv" }),
-              download: true,
-            },
-            {
-              label: text.exportJson,
-              href: apiAddress("/api/admin/audit/export", { ...filter, format: "jsonl" }),
-              download: true,
-            },
+            { label: text.exportCsv, href: exportIn("csv"), download: true },
+            { label: text.exportJson, href: exportIn("jsonl"), download: true },
           ]}
         />
       </div>
-      <Loaded query={query}>
-        {({ entries, pagination }) =>
-          entries.length === 0 ? (
-            <EmptyState icon={FileClock} title={text.noEntries} />
-          ) : (
-            <>
-              <DataTable caption={text.audit} columns={columns()} rows={entries} rowKey={({ id }) => id} />
-              <Pager pagination={pagination} onPage={(to) => setSearch({ page: String(to) }, { push: true })} />
-            </>
-          )
-        }
-      </Loaded>
+      <PagedTable
+        query={query}
+        rowsOf={({ entries }) => entries}
+        empty={<EmptyState icon={FileClock} title={text.noEntries} />}
+        caption={text.audit}
+        columns={columns()}
+        onPage={setPage}
+      />
     </>
   );
 }

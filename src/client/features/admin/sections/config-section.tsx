@@ -1,32 +1,23 @@
-import { useQuery } from "@tanstack/react-query";
+import type { ResponseData } from "../../../api/generated.ts";
 import { Settings2 } from "lucide-react";
 import { useState } from "react";
-import { request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Checkbox } from "../../../ui/checkbox.tsx";
 import { type Column, DataTable } from "../../../ui/data-table.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
-import { Loaded } from "../loaded.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import type { Setting } from "../types.ts";
-
-interface Config {
-  readonly file: string | null;
-  readonly settings: readonly Setting[];
-}
+import { useAdminData } from "../api.ts";
 
 /** All settings with their current values and sources. */
 export function ConfigSection() {
-  const query = useQuery({
-    queryKey: keys.admin("config"),
-    queryFn: ({ signal }) => request<Config>("GET", "/api/admin/config", { signal }),
-  });
+  const query = useAdminData("GET /api/admin/config");
   return <Loaded query={query}>{(config) => <Settings config={config} />}</Loaded>;
 }
 
-function Settings({ config: { file, settings } }: { readonly config: Config }) {
+function Settings({ config: { file, settings } }: { readonly config: ResponseData["GET /api/admin/config"] }) {
   const [searched, setSearched] = useState("");
   const [isOnlyChanged, setIsOnlyChanged] = useState(false);
   const found = settings.filter((setting) => isMatch(setting, searched) && !(isOnlyChanged && setting.isDefault));

@@ -1,22 +1,18 @@
-import { useQuery } from "@tanstack/react-query";
 import { ScanSearch } from "lucide-react";
 import { ShieldCheck } from "../../../ui/icons.ts";
 import { request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
-import type { Pagination } from "../../../api/types.ts";
 import { useSetTextSearch, useTextSearch } from "../../../base/search-params.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import type { Column } from "../../../ui/data-table.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { formatBytes, formatDateTime, formatNumber } from "../../../base/format.ts";
 import { Select } from "../../../ui/select.tsx";
 import { toast } from "../../../ui/toast.tsx";
-import { Loaded } from "../loaded.tsx";
-import { Pager } from "../pager.tsx";
 import { text } from "../text.ts";
-import type { Finding, Job, Stats } from "../types.ts";
-import { useAction } from "../use-action.ts";
+import type { Finding, Job } from "../types.ts";
+import { useAction, useAdminData } from "../api.ts";
+import { PagedTable, usePage } from "../paged-table.tsx";
 
 const STATES = ["open", "resolved", "all"] as const;
 
@@ -25,19 +21,9 @@ export function FindingsSection() {
   const search = useTextSearch();
   const setSearch = useSetTextSearch();
   const state = STATES.find((known) => known === search["state"]) ?? "open";
-  const page = Number(search["page"] ?? 1) || 1;
-  const query = useQuery({
-    queryKey: keys.admin("findings", state, page),
-    queryFn: ({ signal }) =>
-      request<{ findings: readonly Finding[]; pagination: Pagination }>("GET", "/api/admin/findings", {
-        query: { state, page },
-        signal,
-      }),
-  });
-  const stats = useQuery({
-    queryKey: keys.admin("stats"),
-    queryFn: ({ signal }) => request<Stats>("GET", "/api/admin/stats", { signal }),
-  });
+  const [page, setPage] = usePage();
+  const query = useAdminData("GET /api/admin/findings", { query: { state, page } });
+  const stats = useAdminData("GET /api/admin/stats");
   const readNow = useAction(
     () => request<Job>("POST", "/api/admin/jobs/scrub/run"),
     ({ isRunning, lastResult, name }) =>
@@ -65,20 +51,18 @@ export function FindingsSection() {
           {text.checkNow}
         </Button>
       </div>
-      <Loaded query={query}>
-        {({ findings, pagination }) =>
-          findings.length === 0 ? (
-            <EmptyState icon={ShieldCheck} title={text.noFindings}>
-              {stats.data !== undefined && text.noFindingsHint(formatNumber(scrubWithinDays))}
-            </EmptyState>
-          ) : (
-            <>
-              <DataTable caption={text.findings} columns={columns()} rows={findings} rowKey={({ id }) => id} />
-              <Pager pagination={pagination} onPage={(to) => setSearch({ page: String(to) }, { push: true })} />
-            </>
-          )
+      <PagedTable
+        query={query}
+        rowsOf={({ findings }) => findings}
+        empty={
+          <EmptyState icon={ShieldCheck} title={text.noFindings}>
+            {stats.data !== undefined && text.noFindingsHint(formatNumber(scrubWithinDays))}
+          </EmptyState>
         }
-      </Loaded>
+        caption={text.findings}
+        columns={columns()}
+        onPage={setPage}
+      />
     </>
   );
 }

@@ -1,8 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck, CircleX } from "lucide-react";
 import { RotateCw } from "../../../ui/icons.ts";
-import { request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -10,11 +7,12 @@ import { cx } from "../../../ui/cx.ts";
 import { formatBytes, formatDateTime, formatNumber, formatRelative } from "../../../base/format.ts";
 import { DiskMeter, diskFree } from "../disk-meter.tsx";
 import { Facts } from "../facts.tsx";
-import { Loaded } from "../loaded.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import type { Health } from "../types.ts";
+import { useAdminData } from "../api.ts";
 
-const FOLLOW_MS = 30_000;
+const POLL_MS = 30_000;
 
 const STATES = {
   ok: { icon: CircleCheck, title: () => text.healthOk, className: "bg-success-soft text-success" },
@@ -24,11 +22,7 @@ const STATES = {
 
 /** The state of the server, and what needs attention. */
 export function HealthSection() {
-  const query = useQuery({
-    queryKey: keys.admin("health"),
-    queryFn: ({ signal }) => request<Health>("GET", "/api/admin/health", { signal }),
-    refetchInterval: FOLLOW_MS,
-  });
+  const query = useAdminData("GET /api/admin/health", { refetchIntervalMs: POLL_MS });
   return (
     <Loaded query={query}>{(health) => <HealthReport health={health} onRefresh={() => void query.refetch()} />}</Loaded>
   );

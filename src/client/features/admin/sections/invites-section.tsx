@@ -1,53 +1,34 @@
-import { useQuery } from "@tanstack/react-query";
 import { MailPlus } from "lucide-react";
 import { useState } from "react";
 import { request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
-import type { Pagination } from "../../../api/types.ts";
-import { useSetTextSearch, useTextSearch } from "../../../base/search-params.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { useConfirm } from "../../../ui/confirm.tsx";
-import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import type { Column } from "../../../ui/data-table.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { formatDate, formatRelative } from "../../../base/format.ts";
 import { toast } from "../../../ui/toast.tsx";
 import { InviteDialog } from "../invite-dialog.tsx";
-import { Loaded } from "../loaded.tsx";
-import { Pager } from "../pager.tsx";
 import { text } from "../text.ts";
 import type { Invite } from "../types.ts";
-import { useAction } from "../use-action.ts";
+import { useAction, useAdminData } from "../api.ts";
+import { confirmThen } from "../../../ui/confirm.tsx";
+import { PagedTable, usePage } from "../paged-table.tsx";
 
 const TONES = { open: "accent", used: "success", expired: "neutral" } as const;
 
 /** Invitations, newest first, with buttons to create and revoke them. */
 export function InvitesSection() {
-  const page = Number(useTextSearch()["page"] ?? 1) || 1;
-  const setSearch = useSetTextSearch();
-  const confirm = useConfirm();
+  const [page, setPage] = usePage();
   const [isInviting, setIsInviting] = useState(false);
-  const query = useQuery({
-    queryKey: keys.admin("invites", page),
-    queryFn: ({ signal }) =>
-      request<{ invites: readonly Invite[]; pagination: Pagination }>("GET", "/api/admin/invites", {
-        query: { page },
-        signal,
-      }),
-  });
+  const query = useAdminData("GET /api/admin/invites", { query: { page } });
   const revoke = useAction(
     (id: string) => request("DELETE", `/api/admin/invites/${id}`),
     () => toast({ text: text.revoked }),
   );
-  const confirmRevoke = async (id: string) => {
-    const isSure = await confirm({
-      title: text.revokeTitle,
-      body: text.revokeBody,
-      action: text.revoke,
-      danger: true,
-    });
-    if (isSure) revoke.mutate(id);
-  };
+  const confirmRevoke = (id: string) =>
+    confirmThen({ title: text.revokeTitle, body: text.revokeBody, action: text.revoke, danger: true }, () =>
+      revoke.mutate(id),
+    );
   const inviteButton = (
     <Button variant="primary" icon={MailPlus} onClick={() => setIsInviting(true)}>
       {text.newInvite}
@@ -55,32 +36,25 @@ export function InvitesSection() {
   );
   return (
     <>
-      <Loaded query={query}>
-        {({ invites, pagination }) =>
-          invites.length === 0 ? (
-            <EmptyState icon={MailPlus} title={text.noInvites} action={inviteButton}>
-              {text.noInvitesHint}
-            </EmptyState>
-          ) : (
-            <>
-              <div className="mb-3 flex justify-end">{inviteButton}</div>
-              <DataTable
-                caption={text.invites}
-                columns={columns((id) => void confirmRevoke(id))}
-                rows={invites}
-                rowKey={({ id }) => id}
-              />
-              <Pager pagination={pagination} onPage={(to) => setSearch({ page: String(to) }, { push: true })} />
-            </>
-          )
+      <PagedTable
+        query={query}
+        rowsOf={({ invites }) => invites}
+        empty={
+          <EmptyState icon={MailPlus} title={text.noInvites} action={inviteButton}>
+            {text.noInvitesHint}
+          </EmptyState>
         }
-      </Loaded>
+        above={<div className="mb-3 flex justify-end">{inviteButton}</div>}
+        caption={text.invites}
+        columns={columns(confirmRevoke)}
+        onPage={setPage}
+      />
       {isInviting && <InviteDialog onClose={() => setIsInviting(false)} />}
     </>
   );
 }
 
-function columns(onTakeBack: (id: string) => void): Column<Invite>[] {
+function columns(onRevoke: (id: string) => void): Column<Invite>[] {
   return [
     { key: "for", title: text.inviteFor, isHeader: true, cell: ({ email }) => email ?? text.anyone },
     {
@@ -104,7 +78,7 @@ function columns(onTakeBack: (id: string) => void): Column<Invite>[] {
       align: "end",
       cell: ({ id, state }) =>
         state === "open" && (
-          <Button size="small" onClick={() => onTakeBack(id)}>
+          <Button size="small" onClick={() => onRevoke(id)}>
             {text.revoke}
           </Button>
         ),

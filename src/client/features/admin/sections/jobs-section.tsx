@@ -1,26 +1,20 @@
-import { useQuery } from "@tanstack/react-query";
 import { Play } from "lucide-react";
 import { request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { type Column, DataTable } from "../../../ui/data-table.tsx";
 import { formatRelative } from "../../../base/format.ts";
 import { toast } from "../../../ui/toast.tsx";
-import { Loaded } from "../loaded.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import type { Job } from "../types.ts";
-import { useAction } from "../use-action.ts";
+import { useAction, useAdminData } from "../api.ts";
 
-const FOLLOW_MS = 5000;
+const POLL_MS = 5000;
 
 /** Scheduled jobs with their last result, and a button to run one now. */
 export function JobsSection() {
-  const query = useQuery({
-    queryKey: keys.admin("jobs"),
-    queryFn: ({ signal }) => request<{ jobs: readonly Job[] }>("GET", "/api/admin/jobs", { signal }),
-    refetchInterval: FOLLOW_MS,
-  });
+  const query = useAdminData("GET /api/admin/jobs", { refetchIntervalMs: POLL_MS });
   const run = useAction(
     (name: string) => request<Job>("POST", `/api/admin/jobs/${encodeURIComponent(name)}/run`),
     ({ name, isRunning, lastError }) => {

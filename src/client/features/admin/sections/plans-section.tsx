@@ -1,20 +1,15 @@
-import { useQuery } from "@tanstack/react-query";
-import { request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { formatBytes, formatNumber } from "../../../base/format.ts";
 import { Facts } from "../facts.tsx";
-import { Loaded } from "../loaded.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import type { Plan } from "../types.ts";
+import { useAdminData } from "../api.ts";
 
 /** The plans with their current limits. They are changed in the configuration. */
 export function PlansSection() {
-  const query = useQuery({
-    queryKey: keys.admin("plans"),
-    queryFn: ({ signal }) => request<{ plans: readonly Plan[] }>("GET", "/api/admin/plans", { signal }),
-  });
+  const query = useAdminData("GET /api/admin/plans");
   return (
     <Loaded query={query}>
       {({ plans }) => (

@@ -1,31 +1,22 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
 import { Card } from "../../../ui/card.tsx";
 import { formatBytes, formatNumber } from "../../../base/format.ts";
 import { Select } from "../../../ui/select.tsx";
 import { DiskMeter, diskFree } from "../disk-meter.tsx";
 import { Facts } from "../facts.tsx";
-import { Loaded } from "../loaded.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
-import type { Day, Stats } from "../types.ts";
+import type { Stats } from "../types.ts";
 import { GrowthPlots } from "./growth-plots.tsx";
+import { useAdminData } from "../api.ts";
 
 const PERIODS_DAYS = ["30", "90", "365", "731"] as const;
 
 /** What the server stores, and how that has grown. */
 export function StorageSection() {
   const [period, setPeriod] = useState<(typeof PERIODS_DAYS)[number]>("30");
-  const stats = useQuery({
-    queryKey: keys.admin("stats"),
-    queryFn: ({ signal }) => request<Stats>("GET", "/api/admin/stats", { signal }),
-  });
-  const history = useQuery({
-    queryKey: keys.admin("history", period),
-    queryFn: ({ signal }) =>
-      request<{ days: readonly Day[] }>("GET", "/api/admin/stats/history", { query: { days: period }, signal }),
-  });
+  const stats = useAdminData("GET /api/admin/stats");
+  const history = useAdminData("GET /api/admin/stats/history", { query: { days: period } });
   return (
     <div className="flex flex-col gap-4">
       <Loaded query={stats}>{(data) => <Totals stats={data} />}</Loaded>

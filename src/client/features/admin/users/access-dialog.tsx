@@ -1,28 +1,20 @@
-import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { formatRelative } from "../../../base/format.ts";
 import { toast } from "../../../ui/toast.tsx";
-import { Loaded } from "../loaded.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
-import type { Account, AccountDevice, AccountSession } from "../types.ts";
-import { useAction } from "../use-action.ts";
+import type { Account, AccountSession } from "../types.ts";
+import { useAction, useAdminData } from "../api.ts";
 import { nameOf } from "./user-columns.tsx";
 
 /** The sessions and devices of an account, with buttons to end sessions and remove devices. */
 export function AccessDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
   const base = `/api/admin/users/${account.id}` as const;
-  const sessions = useQuery({
-    queryKey: keys.admin("sessions", account.id),
-    queryFn: ({ signal }) => request<{ sessions: readonly AccountSession[] }>("GET", `${base}/sessions`, { signal }),
-  });
-  const devices = useQuery({
-    queryKey: keys.admin("devices", account.id),
-    queryFn: ({ signal }) => request<{ devices: readonly AccountDevice[] }>("GET", `${base}/devices`, { signal }),
-  });
+  const sessions = useAdminData("GET /api/admin/users/{id}/sessions", { id: account.id });
+  const devices = useAdminData("GET /api/admin/users/{id}/devices", { id: account.id });
   const end = useAction((id: string) => request("DELETE", `${base}/sessions/${id}`));
   const endAll = useAction(
     () => request("DELETE", `${base}/sessions`),

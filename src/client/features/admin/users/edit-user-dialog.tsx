@@ -6,10 +6,9 @@ import { Select } from "../../../ui/select.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { RoleSelect } from "../account-fields.tsx";
-import { FormDialog } from "../form-dialog.tsx";
+import { AdminDialog } from "../admin-dialog.tsx";
 import { text } from "../text.ts";
 import { type Account, PLANS } from "../types.ts";
-import { showNothing, useAction } from "../use-action.ts";
 import { choiceOf, QuotaField, quotaOf } from "./quota-field.tsx";
 import { nameOf } from "./user-columns.tsx";
 
@@ -32,22 +31,17 @@ export function EditUserDialog({ account, onClose }: { readonly account: Account
     ...(plan !== account.plan && { plan }),
     ...(isQuotaChanged && { quota }),
   };
-  const change = useAction(
-    () => request<Account>("PATCH", `/api/admin/users/${account.id}`, { body: changes }),
-    () => {
-      toast({ text: text.saved, tone: "success" });
-      onClose();
-    },
-    showNothing,
-  );
+  const save = async () => {
+    if (Object.keys(changes).length === 0) return;
+    await request<Account>("PATCH", `/api/admin/users/${account.id}`, { body: changes });
+    toast({ text: text.saved, tone: "success" });
+  };
   return (
-    <FormDialog
+    <AdminDialog
       title={text.editTitle(nameOf(account))}
       action={text.save}
-      isBusy={change.isPending}
       isDisabled={email.trim() === "" || quota === undefined}
-      error={change.error}
-      onSubmit={() => (Object.keys(changes).length === 0 ? onClose() : change.mutate())}
+      run={save}
       onClose={onClose}
     >
       <TextField label={text.name} autoComplete="off" value={name} onChange={setName} />
@@ -67,6 +61,6 @@ export function EditUserDialog({ account, onClose }: { readonly account: Account
         options={PLANS.map((value) => ({ value, label: text.planNames(value) }))}
       />
       <QuotaField value={quotaChoice} onChange={setQuotaChoice} />
-    </FormDialog>
+    </AdminDialog>
   );
 }

@@ -1,7 +1,5 @@
-import { Button } from "../../../ui/button.tsx";
-import { CopyField } from "../../../ui/copy-field.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { formatDateTime } from "../../../base/format.ts";
+import { CopyDialog } from "../../../ui/copy-dialog.tsx";
 import { text } from "../text.ts";
 import type { PasswordLink } from "../types.ts";
 
@@ -15,20 +13,6 @@ export function LinkDialog({
   readonly link: PasswordLink;
   readonly onClose: () => void;
 }) {
-  return (
-    <Dialog
-      open
-      isPersistent
-      onClose={onClose}
-      title={title}
-      description={text.resetLinkHint(formatDateTime(expiresAt))}
-      footer={
-        <Button variant="primary" onClick={onClose}>
-          {text.done}
-        </Button>
-      }
-    >
-      <CopyField label={text.linkLabel} value={url} />
-    </Dialog>
-  );
+  const description = text.resetLinkHint(formatDateTime(expiresAt));
+  return <CopyDialog title={title} description={description} label={text.linkLabel} value={url} onClose={onClose} />;
 }

@@ -3,36 +3,66 @@ import { Trash2 } from "../../../ui/icons.ts";
 import { type ReactNode, useState } from "react";
 import { request } from "../../../api/http.ts";
 import { useSession } from "../../../api/session.ts";
-import { useConfirm } from "../../../ui/confirm.tsx";
+import { confirmThen } from "../../../ui/confirm.tsx";
 import type { MenuItem } from "../../../ui/menu-items.ts";
 import { toast } from "../../../ui/toast.tsx";
+import { TypedConfirmDialog } from "../../../ui/typed-confirm-dialog.tsx";
+import { useAction, useRefresh } from "../api.ts";
 import { text } from "../text.ts";
 import type { Account, PasswordLink } from "../types.ts";
-import { useAction } from "../use-action.ts";
 import { AccessDialog } from "./access-dialog.tsx";
-import { DeleteUserDialog } from "./delete-user-dialog.tsx";
 import { EditUserDialog } from "./edit-user-dialog.tsx";
 import { LinkDialog } from "./link-dialog.tsx";
 import { PasswordDialog } from "./password-dialog.tsx";
 import { nameOf } from "./user-columns.tsx";
 
-type OpenDialog = { readonly kind: "edit" | "password" | "access" | "delete"; readonly account: Account };
+type OpenDialog =
+  | { readonly kind: "edit" | "password" | "access" | "delete"; readonly account: Account }
+  | { readonly kind: "link"; readonly account: Account; readonly link: PasswordLink };
 
 /** The actions on an account: its menu entries, and the dialogs that they open. */
 export function useUserActions(): { itemsFor: (account: Account) => readonly MenuItem[]; dialogs: ReactNode } {
   const { user } = useSession();
-  const confirm = useConfirm();
   const [shown, setShown] = useState<OpenDialog>();
-  const [link, setLink] = useState<{ readonly title: string; readonly link: PasswordLink }>();
+  const changes = useUserChanges();
+  const makeLink = useAction(
+    (account: Account) => request<PasswordLink>("POST", `/api/admin/users/${account.id}/reset-link`),
+    (link, account) => setShown({ kind: "link", account, link }),
+  );
+  const itemsFor = (account: Account): MenuItem[] => {
+    const { disabled: isDisabled } = account;
+    // Administrators change their own account in the settings; the server rejects it here. Another administrator must
+    // disable it, so that nobody locks themselves out.
+    const disabled = account.id === user.id;
+    const open = (kind: Exclude<OpenDialog["kind"], "link">) => () => setShown({ kind, account });
+    return [
+      { label: text.edit, icon: Pencil, run: open("edit") },
+      { label: text.setPassword, icon: KeyRound, disabled, run: open("password") },
+      { label: text.resetLink, icon: Link, disabled: isDisabled || disabled, run: () => makeLink.mutate(account) },
+      { label: text.sessions, icon: MonitorSmartphone, disabled, run: open("access") },
+      ...(account.twoFactor && !disabled
+        ? [{ label: text.removeTwoFactor, icon: ShieldOff, run: () => changes.removeTwoFactor(account) }]
+        : []),
+      ...(account.emailVerified
+        ? []
+        : [{ label: text.confirmEmail, icon: MailCheck, run: () => changes.confirmEmail(account) }]),
+      null,
+      isDisabled
+        ? { label: text.enable, icon: CircleCheck, run: () => changes.enable(account) }
+        : { label: text.disable, icon: Ban, disabled, run: () => changes.disable(account) },
+      { label: text.delete, icon: Trash2, danger: true, disabled, run: open("delete") },
+    ];
+  };
+  return { itemsFor, dialogs: shown && <AccountDialog shown={shown} onClose={() => setShown(undefined)} /> };
+}
+
+/** Changes to an account that need no form, each after a confirmation where it can do harm. */
+function useUserChanges() {
   const setDisabled = useAction(
     ({ account, disabled }: { account: Account; disabled: boolean }) =>
       request("PATCH", `/api/admin/users/${account.id}`, { body: { disabled } }),
     (_, { account, disabled }) =>
       toast({ text: disabled ? text.disabledDone(nameOf(account)) : text.enabledDone(nameOf(account)) }),
-  );
-  const makeLink = useAction(
-    (account: Account) => request<PasswordLink>("POST", `/api/admin/users/${account.id}/reset-link`),
-    (created, account) => setLink({ title: text.resetLinkTitle(nameOf(account)), link: created }),
   );
   const removeTwoFactor = useAction(
     (account: Account) => request("DELETE", `/api/admin/users/${account.id}/two-factor`),
@@ -42,69 +72,59 @@ export function useUserActions(): { itemsFor: (account: Account) => readonly Men
     (account: Account) => request("PATCH", `/api/admin/users/${account.id}`, { body: { emailVerified: true } }),
     (_, account) => toast({ text: text.emailConfirmed(account.email) }),
   );
-  const askToConfirmEmail = async (account: Account) => {
-    const title = text.confirmEmailTitle(nameOf(account));
-    const confirmation = { title, body: text.confirmEmailBody(account.email), action: text.confirmEmail };
-    if (await confirm(confirmation)) confirmEmail.mutate(account);
-  };
-  const askToDisable = async (account: Account) => {
-    const confirmation = {
-      title: text.disableTitle(nameOf(account)),
-      body: text.disableBody,
-      action: text.disable,
-      danger: true,
-    };
-    if (await confirm(confirmation)) setDisabled.mutate({ account, disabled: true });
-  };
-  const askToRemoveTwoFactor = async (account: Account) => {
-    const title = text.removeTwoFactorTitle(nameOf(account));
-    const confirmation = { title, body: text.removeTwoFactorBody, action: text.removeTwoFactor, danger: true };
-    if (await confirm(confirmation)) removeTwoFactor.mutate(account);
-  };
-  const open = (kind: OpenDialog["kind"], account: Account) => () => setShown({ kind, account });
-
-  // Administrators change their own account in the settings; the server rejects it here.
-  const isOwn = (account: Account) => account.id === user.id;
-  const itemsFor = (account: Account): MenuItem[] => [
-    { label: text.edit, icon: Pencil, run: open("edit", account) },
-    { label: text.setPassword, icon: KeyRound, disabled: isOwn(account), run: open("password", account) },
-    {
-      label: text.resetLink,
-      icon: Link,
-      disabled: account.disabled || isOwn(account),
-      run: () => makeLink.mutate(account),
+  return {
+    enable: (account: Account) => setDisabled.mutate({ account, disabled: false }),
+    disable: (account: Account) => {
+      const title = text.disableTitle(nameOf(account));
+      const confirmation = { title, body: text.disableBody, action: text.disable, danger: true };
+      confirmThen(confirmation, () => setDisabled.mutate({ account, disabled: true }));
     },
-    { label: text.sessions, icon: MonitorSmartphone, disabled: isOwn(account), run: open("access", account) },
-    ...(account.twoFactor && !isOwn(account)
-      ? [{ label: text.removeTwoFactor, icon: ShieldOff, run: () => void askToRemoveTwoFactor(account) }]
-      : []),
-    ...(account.emailVerified
-      ? []
-      : [{ label: text.confirmEmail, icon: MailCheck, run: () => void askToConfirmEmail(account) }]),
-    null,
-    account.disabled
-      ? { label: text.enable, icon: CircleCheck, run: () => setDisabled.mutate({ account, disabled: false }) }
-      : // Another administrator must disable this account, so that nobody locks themselves out.
-        { label: text.disable, icon: Ban, disabled: isOwn(account), run: () => void askToDisable(account) },
-    { label: text.delete, icon: Trash2, danger: true, disabled: isOwn(account), run: open("delete", account) },
-  ];
-  const close = () => setShown(undefined);
-  const dialogs = (
-    <>
-      <AccountDialog shown={shown} onClose={close} />
-      {link !== undefined && <LinkDialog title={link.title} link={link.link} onClose={() => setLink(undefined)} />}
-    </>
-  );
-  return { itemsFor, dialogs };
+    removeTwoFactor: (account: Account) => {
+      const title = text.removeTwoFactorTitle(nameOf(account));
+      const confirmation = { title, body: text.removeTwoFactorBody, action: text.removeTwoFactor, danger: true };
+      confirmThen(confirmation, () => removeTwoFactor.mutate(account));
+    },
+    confirmEmail: (account: Account) => {
+      const title = text.confirmEmailTitle(nameOf(account));
+      const confirmation = { title, body: text.confirmEmailBody(account.email), action: text.confirmEmail };
+      confirmThen(confirmation, () => confirmEmail.mutate(account));
+    },
+  };
 }
 
-function AccountDialog({ shown, onClose }: { readonly shown: OpenDialog | undefined; readonly onClose: () => void }) {
+function AccountDialog({ shown, onClose }: { readonly shown: OpenDialog; readonly onClose: () => void }) {
+  const { kind, account } = shown;
+  switch (kind) {
+    case "edit":
+      return <EditUserDialog account={account} onClose={onClose} />;
+    case "password":
+      return <PasswordDialog account={account} onClose={onClose} />;
+    case "access":
+      return <AccessDialog account={account} onClose={onClose} />;
+    case "delete":
+      return <DeleteUserDialog account={account} onClose={onClose} />;
+    case "link":
+      return <LinkDialog title={text.resetLinkTitle(nameOf(account))} link={shown.link} onClose={onClose} />;
+  }
+}
+
+/** Deletes an account with all its files. */
+function DeleteUserDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
+  const refresh = useRefresh();
   return (
-    <>
-      {shown?.kind === "edit" && <EditUserDialog account={shown.account} onClose={onClose} />}
-      {shown?.kind === "password" && <PasswordDialog account={shown.account} onClose={onClose} />}
-      {shown?.kind === "access" && <AccessDialog account={shown.account} onClose={onClose} />}
-      {shown?.kind === "delete" && <DeleteUserDialog account={shown.account} onClose={onClose} />}
-    </>
+    <TypedConfirmDialog
+      title={text.deleteTitle(nameOf(account))}
+      description={text.deleteBody}
+      action={text.delete}
+      label={text.deleteConfirm(account.email)}
+      expected={account.email}
+      isPersistent
+      run={async () => {
+        await request("DELETE", `/api/admin/users/${account.id}`);
+        toast({ text: text.deletedDone(nameOf(account)) });
+        void refresh();
+      }}
+      onClose={onClose}
+    />
   );
 }

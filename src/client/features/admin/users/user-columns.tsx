@@ -1,12 +1,10 @@
-import { EllipsisVertical } from "../../../ui/icons.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import type { Column } from "../../../ui/data-table.tsx";
 import { formatBytes, formatRelative } from "../../../base/format.ts";
-import { IconButton } from "../../../ui/icon-button.tsx";
-import { Menu } from "../../../ui/menu.tsx";
 import type { MenuItem } from "../../../ui/menu-items.ts";
 import { text } from "../text.ts";
 import type { Account } from "../types.ts";
+import { MoreMenu } from "../../../ui/more-menu.tsx";
 
 /** The display name of an account: its name, or its email if it has none. */
 export function nameOf({ name, email }: Account): string {
@@ -79,14 +77,7 @@ export function userColumns({
       title: text.actions,
       isTitleHidden: true,
       align: "end",
-      cell: (account) => (
-        <Menu
-          align="end"
-          items={() => itemsFor(account)}
-          label={text.actionsFor(nameOf(account))}
-          trigger={<IconButton label={text.actionsFor(nameOf(account))} icon={EllipsisVertical} hasTooltip={false} />}
-        />
-      ),
+      cell: (account) => <MoreMenu label={text.actionsFor(nameOf(account))} items={() => itemsFor(account)} />,
     },
   ];
 }

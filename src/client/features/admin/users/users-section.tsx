@@ -1,22 +1,17 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { UserPlus, Users } from "lucide-react";
 import { useDeferredValue, useEffect, useRef, useState } from "react";
-import { request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
-import type { Role } from "../../../api/types.ts";
 import { type TextSearch, useSetTextSearch, useTextSearch } from "../../../base/search-params.ts";
 import { Button } from "../../../ui/button.tsx";
-import { DataTable } from "../../../ui/data-table.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { Select } from "../../../ui/select.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
-import { Loaded } from "../loaded.tsx";
-import { Pager } from "../pager.tsx";
 import { text } from "../text.ts";
-import { type AccountPage, PLANS, type PlanName, ROLES } from "../types.ts";
+import { PLANS, ROLES } from "../types.ts";
 import { NewUserDialog } from "./new-user-dialog.tsx";
 import { useUserActions } from "./use-user-actions.tsx";
 import { userColumns } from "./user-columns.tsx";
+import { OptionalSelect } from "../account-fields.tsx";
+import { useAdminData } from "../api.ts";
+import { PagedTable, usePage } from "../paged-table.tsx";
 
 /** All accounts with search and filters, a button for a new account, and a menu for each. */
 export function UsersSection() {
@@ -25,12 +20,10 @@ export function UsersSection() {
   const [isAdding, setIsAdding] = useState(false);
   const find = useDeferredValue(search["find"] ?? "");
   const { role, plan, disabled, sort = "email", order = "asc" } = search;
-  const page = Number(search["page"] ?? 1) || 1;
-  const filters = { search: find || undefined, role, plan, disabled, sort, order, page };
-  const query = useQuery({
-    queryKey: keys.admin("users", filters),
-    queryFn: ({ signal }) => request<AccountPage>("GET", "/api/admin/users", { query: filters, signal }),
-    placeholderData: keepPreviousData,
+  const [page, setPage] = usePage();
+  const query = useAdminData("GET /api/admin/users", {
+    query: { search: find || undefined, role, plan, disabled, sort, order, page },
+    keepsPrevious: true,
   });
   const { itemsFor, dialogs } = useUserActions();
   const filter = (change: TextSearch) => setSearch({ ...change, page: undefined });
@@ -39,58 +32,45 @@ export function UsersSection() {
     <>
       <div className="mb-4 flex flex-wrap items-end gap-3">
         <SearchField value={search["find"] ?? ""} onChange={(find) => filter({ find })} />
-        <Select<Role | "">
+        <OptionalSelect
           label={text.role}
-          value={ROLES.find((known) => known === role) ?? ""}
+          none={text.allRoles}
+          values={ROLES}
+          nameOf={text.roles}
+          value={role}
           onChange={(chosen) => filter({ role: chosen })}
-          options={[
-            { value: "", label: text.allRoles },
-            ...ROLES.map((value) => ({ value, label: text.roles(value) })),
-          ]}
           className="w-36"
         />
-        <Select<PlanName | "">
+        <OptionalSelect
           label={text.plan}
-          value={PLANS.find((known) => known === plan) ?? ""}
+          none={text.allPlans}
+          values={PLANS}
+          nameOf={text.planNames}
+          value={plan}
           onChange={(chosen) => filter({ plan: chosen })}
-          options={[
-            { value: "", label: text.allPlans },
-            ...PLANS.map((value) => ({ value, label: text.planNames(value) })),
-          ]}
           className="w-36"
         />
-        <Select<"" | "false" | "true">
+        <OptionalSelect
           label={text.state}
-          value={disabled === "true" || disabled === "false" ? disabled : ""}
+          none={text.allStates}
+          values={["false", "true"]}
+          nameOf={(isDisabled) => (isDisabled === "true" ? text.disabled : text.enabled)}
+          value={disabled}
           onChange={(chosen) => filter({ disabled: chosen })}
-          options={[
-            { value: "", label: text.allStates },
-            { value: "false", label: text.enabled },
-            { value: "true", label: text.disabled },
-          ]}
           className="w-36"
         />
         <Button variant="primary" icon={UserPlus} onClick={() => setIsAdding(true)} className="sm:ms-auto">
           {text.addUser}
         </Button>
       </div>
-      <Loaded query={query}>
-        {({ users, pagination }) =>
-          users.length === 0 ? (
-            <EmptyState icon={Users} title={text.noUsers} />
-          ) : (
-            <>
-              <DataTable
-                caption={text.users}
-                columns={userColumns({ sort, order, onSort, itemsFor })}
-                rows={users}
-                rowKey={({ id }) => id}
-              />
-              <Pager pagination={pagination} onPage={(to) => setSearch({ page: String(to) }, { push: true })} />
-            </>
-          )
-        }
-      </Loaded>
+      <PagedTable
+        query={query}
+        rowsOf={({ users }) => users}
+        empty={<EmptyState icon={Users} title={text.noUsers} />}
+        caption={text.users}
+        columns={userColumns({ sort, order, onSort, itemsFor })}
+        onPage={setPage}
+      />
       {isAdding && <NewUserDialog onClose={() => setIsAdding(false)} />}
       {dialogs}
     </>

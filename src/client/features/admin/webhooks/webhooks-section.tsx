@@ -1,34 +1,28 @@
-import { useQuery } from "@tanstack/react-query";
 import { KeyRound, ListChecks, Pause, Pencil, Play, Send, Webhook as WebhookIcon } from "lucide-react";
-import { EllipsisVertical, Plus, Trash2 } from "../../../ui/icons.ts";
+import { Plus, Trash2 } from "../../../ui/icons.ts";
 import { useState } from "react";
 import { request } from "../../../api/http.ts";
-import { keys } from "../../../api/queries.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { useConfirm } from "../../../ui/confirm.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { IconButton } from "../../../ui/icon-button.tsx";
-import { Menu } from "../../../ui/menu.tsx";
 import { toast } from "../../../ui/toast.tsx";
-import { Loaded } from "../loaded.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import type { Delivery, Webhook, WebhookWithSecret } from "../types.ts";
-import { useAction } from "../use-action.ts";
+import { useAction, useAdminData } from "../api.ts";
 import { DeliveriesDialog } from "./deliveries-dialog.tsx";
-import { SecretDialog } from "./secret-dialog.tsx";
 import { WebhookDialog } from "./webhook-dialog.tsx";
+import { CopyDialog } from "../../../ui/copy-dialog.tsx";
+import { confirmThen } from "../../../ui/confirm.tsx";
+import { MoreMenu } from "../../../ui/more-menu.tsx";
 
 /** The account's webhooks: create, test, edit, renew the secret, list deliveries. */
 export function WebhooksSection() {
   const [edited, setEdited] = useState<Webhook | "new">();
   const [secret, setSecret] = useState<string>();
   const [listed, setListed] = useState<Webhook>();
-  const query = useQuery({
-    queryKey: keys.admin("webhooks"),
-    queryFn: ({ signal }) => request<{ webhooks: readonly Webhook[] }>("GET", "/api/webhooks", { signal }),
-  });
+  const query = useAdminData("GET /api/webhooks");
   const add = (
     <Button variant="primary" icon={Plus} onClick={() => setEdited("new")}>
       {text.createWebhook}
@@ -70,7 +64,15 @@ export function WebhooksSection() {
           }}
         />
       )}
-      {secret !== undefined && <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
+      {secret !== undefined && (
+        <CopyDialog
+          title={text.webhookReady}
+          description={text.webhookSecretHint}
+          label={text.webhookSecret}
+          value={secret}
+          onClose={() => setSecret(undefined)}
+        />
+      )}
       {listed !== undefined && <DeliveriesDialog webhook={listed} onClose={() => setListed(undefined)} />}
     </>
   );
@@ -88,7 +90,6 @@ function WebhookCard({
   readonly onWatch: () => void;
 }) {
   const { id, url, events, active } = webhook;
-  const confirm = useConfirm();
   const path = `/api/webhooks/${id}` as const;
   const test = useAction(
     () => request<Delivery>("POST", `${path}/test`),
@@ -106,18 +107,11 @@ function WebhookCard({
     () => request("DELETE", path),
     () => toast({ text: text.webhookDeleted }),
   );
-  const askToRenew = async () => {
-    if (await confirm({ title: text.renewSecretTitle, body: text.renewSecretBody, action: text.renewSecret }))
-      renew.mutate();
-  };
-  const askToRemove = async () => {
-    const confirmation = {
-      title: text.deleteWebhookTitle,
-      body: text.deleteWebhookBody(url),
-      action: text.delete,
-      danger: true,
-    };
-    if (await confirm(confirmation)) remove.mutate();
+  const confirmRenewal = () =>
+    confirmThen({ title: text.renewSecretTitle, body: text.renewSecretBody, action: text.renewSecret }, renew.mutate);
+  const confirmRemoval = () => {
+    const body = text.deleteWebhookBody(url);
+    confirmThen({ title: text.deleteWebhookTitle, body, action: text.delete, danger: true }, remove.mutate);
   };
   return (
     <Card
@@ -127,19 +121,17 @@ function WebhookCard({
           <Button size="small" icon={Send} busy={test.isPending} onClick={() => test.mutate()}>
             {text.sendTest}
           </Button>
-          <Menu
-            align="end"
+          <MoreMenu
             label={text.actionsFor(url)}
-            trigger={<IconButton label={text.actionsFor(url)} icon={EllipsisVertical} hasTooltip={false} />}
             items={[
               { label: text.edit, icon: Pencil, run: onEdit },
               { label: text.deliveries, icon: ListChecks, run: onWatch },
               active
                 ? { label: text.pause, icon: Pause, run: () => setActive.mutate(false) }
                 : { label: text.resume, icon: Play, run: () => setActive.mutate(true) },
-              { label: text.renewSecret, icon: KeyRound, run: () => void askToRenew() },
+              { label: text.renewSecret, icon: KeyRound, run: confirmRenewal },
               null,
-              { label: text.delete, icon: Trash2, danger: true, run: () => void askToRemove() },
+              { label: text.delete, icon: Trash2, danger: true, run: confirmRemoval },
             ]}
           />
         </>

@@ -5,15 +5,13 @@ import { useSession } from "../../../api/session.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { LinkButton } from "../../../ui/link-button.tsx";
-import { TextField } from "../../../ui/text-field.tsx";
-import { ActionDialog } from "../action-dialog.tsx";
 import { text } from "../text.ts";
+import { TypedConfirmDialog } from "../../../ui/typed-confirm-dialog.tsx";
 
 /** Exports the account's data, and deletes the account. */
 export function AccountSection() {
   const { user } = useSession();
   const [isErasing, setErasing] = useState(false);
-  const [typed, setTyped] = useState("");
   return (
     <>
       <Card title={text.exportFiles} description={text.exportFilesLead}>
@@ -32,30 +30,18 @@ export function AccountSection() {
         </Button>
       </Card>
       {isErasing && (
-        <ActionDialog
+        <TypedConfirmDialog
           title={text.eraseTitle}
           description={text.eraseDescription(user.email)}
           action={text.eraseAction}
-          isDanger
-          isDisabled={typed.trim().toLowerCase() !== user.email.toLowerCase()}
+          label={text.eraseConfirm(user.email)}
+          expected={user.email}
           run={async () => {
             await request("DELETE", "/api/users/profile");
             window.location.assign(href("/sign-in"));
           }}
-          onClose={() => {
-            setErasing(false);
-            setTyped("");
-          }}
-        >
-          <TextField
-            label={text.eraseConfirm(user.email)}
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
-            value={typed}
-            onChange={setTyped}
-          />
-        </ActionDialog>
+          onClose={() => setErasing(false)}
+        />
       )}
     </>
   );

@@ -1,3 +1,4 @@
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { messageOf } from "../../../api/http.ts";
 import { setTheme, THEMES, useTheme } from "../../../base/theme.ts";
@@ -9,9 +10,10 @@ import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { readStored, writeStored } from "../../../base/stored.ts";
 import { useViewPreferences } from "../../../entries/preferences.ts";
-import { type AccountSettings, type SettingsChange, useChangeSettings, useResource } from "../api.ts";
-import { Loaded } from "../loaded.tsx";
+import { type AccountSettings, useChangeSettings, useResource } from "../api.ts";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
+import { Form } from "../../../ui/form.tsx";
 
 /** Theme, language and view. */
 export function AppearanceSection() {
@@ -23,18 +25,6 @@ export function AppearanceSection() {
       <Loaded query={settings}>{(data) => <FilesCard settings={data} />}</Loaded>
     </>
   );
-}
-
-function useSave(): (change: SettingsChange) => Promise<void> {
-  const change = useChangeSettings();
-  return async (what) => {
-    try {
-      await change(what);
-      toast({ text: text.saved, tone: "success", id: "settings" });
-    } catch (error) {
-      toast({ text: messageOf(error), tone: "danger", id: "settings" });
-    }
-  };
 }
 
 function ThemeCard() {
@@ -78,7 +68,11 @@ function LanguageCard() {
 }
 
 function FilesCard({ settings }: { settings: AccountSettings }) {
-  const save = useSave();
+  const save = useMutation({
+    mutationFn: useChangeSettings(),
+    onSuccess: () => toast({ text: text.saved, tone: "success", id: "settings" }),
+    onError: (error) => toast({ text: messageOf(error), tone: "danger", id: "settings" }),
+  });
   const [view, changeView] = useViewPreferences();
   const [keep, setKeep] = useState(String(settings.versioning.keep));
   const count = Number(keep);
@@ -104,13 +98,10 @@ function FilesCard({ settings }: { settings: AccountSettings }) {
             { value: "compact", label: text.compact },
           ]}
         />
-        <form
+        <Form
           noValidate
           className="flex flex-col items-start gap-3"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (isCount) void save({ versioning: { keep: count } });
-          }}
+          onSubmit={() => isCount && save.mutate({ versioning: { keep: count } })}
         >
           <TextField
             className="w-full"
@@ -126,7 +117,7 @@ function FilesCard({ settings }: { settings: AccountSettings }) {
           <Button type="submit" disabled={!isCount || count === settings.versioning.keep}>
             {text.save}
           </Button>
-        </form>
+        </Form>
       </div>
     </Card>
   );

@@ -1,41 +1,47 @@
 import { Link } from "@tanstack/react-router";
 import { Smartphone } from "lucide-react";
-import { messageOf, request } from "../../../api/http.ts";
 import { Button, buttonClassName } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { useConfirm } from "../../../ui/confirm.tsx";
 import { cx } from "../../../ui/cx.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { Facts } from "../../../ui/facts.tsx";
 import { formatBytes, formatDate, formatRelative } from "../../../base/format.ts";
-import { toast } from "../../../ui/toast.tsx";
-import { type Device, useRefresh, useResource } from "../api.ts";
-import { Loaded } from "../loaded.tsx";
+import type { Device } from "../api.ts";
 import { type Row, Rows } from "../rows.tsx";
 import { text } from "../text.ts";
+import { LoadedList } from "../../../ui/loaded.tsx";
+import { useDelete, useList } from "../api.ts";
 
 /** The account's phones: their sync settings, and a button to remove one. */
 export function DevicesSection() {
-  const devices = useResource("devices");
-  const refresh = useRefresh();
-  const confirm = useConfirm();
-  const remove = async (device: Device) => {
-    const isSure = await confirm({
-      title: text.removeDevice(device.name),
-      body: text.removeDeviceLead,
-      action: text.removeDeviceAction,
-      danger: true,
-    });
-    if (!isSure) return;
-    try {
-      await request("DELETE", `/api/users/devices/${encodeURIComponent(device.id)}`);
-      toast({ text: text.deviceRemoved(device.name), tone: "success" });
-    } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
-    }
-    await refresh("devices", "sessions", "usage");
-  };
-  const rowOf = (device: Device): Row => ({
+  const devices = useList("devices");
+  const deleteThen = useDelete("devices", "sessions", "usage");
+  const remove = (device: Device) =>
+    deleteThen(
+      `/api/users/devices/${encodeURIComponent(device.id)}`,
+      { title: text.removeDevice(device.name), body: text.removeDeviceLead, action: text.removeDeviceAction },
+      text.deviceRemoved(device.name),
+    );
+  return (
+    <Card title={text.devices} description={text.devicesLead}>
+      <LoadedList
+        query={devices}
+        empty={
+          <EmptyState icon={Smartphone} title={text.noDevices}>
+            {text.noDevicesLead}
+          </EmptyState>
+        }
+      >
+        {(items) => (
+          <Rows label={text.devices} rows={items.map((device) => rowOf(device, () => void remove(device)))} />
+        )}
+      </LoadedList>
+    </Card>
+  );
+}
+
+function rowOf(device: Device, onRemove: () => void): Row {
+  return {
     key: device.id,
     icon: <Smartphone />,
     title: device.name,
@@ -55,7 +61,7 @@ export function DevicesSection() {
         >
           {text.rewind}
         </Link>
-        <Button variant="danger" aria-label={text.removeDevice(device.name)} onClick={() => void remove(device)}>
+        <Button variant="danger" aria-label={text.removeDevice(device.name)} onClick={onRemove}>
           {text.removeDeviceAction}
         </Button>
       </>
@@ -69,22 +75,7 @@ export function DevicesSection() {
         </div>
       </details>
     ),
-  });
-  return (
-    <Card title={text.devices} description={text.devicesLead}>
-      <Loaded query={devices}>
-        {(data) =>
-          data.devices.length === 0 ? (
-            <EmptyState icon={Smartphone} title={text.noDevices}>
-              {text.noDevicesLead}
-            </EmptyState>
-          ) : (
-            <Rows label={text.devices} rows={data.devices.map(rowOf)} />
-          )
-        }
-      </Loaded>
-    </Card>
-  );
+  };
 }
 
 function factsOf({ settings }: Device): (readonly [string, string])[] {

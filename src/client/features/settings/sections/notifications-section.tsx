@@ -1,14 +1,15 @@
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { messageOf } from "../../../api/http.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Switch } from "../../../ui/switch.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
-import { toast } from "../../../ui/toast.tsx";
+import { toast, showError } from "../../../ui/toast.tsx";
 import { type AccountSettings, CATEGORIES, type QuietHours, useChangeSettings, useResource } from "../api.ts";
-import { Loaded } from "../loaded.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { TimeZoneField } from "../time-zone-field.tsx";
 import { text } from "../text.ts";
+import { Form } from "../../../ui/form.tsx";
 
 /** Notification categories and quiet hours. */
 export function NotificationsSection() {
@@ -29,18 +30,11 @@ export function NotificationsSection() {
 }
 
 function Categories({ notifications }: { notifications: AccountSettings["notifications"] }) {
-  const change = useChangeSettings();
-  const [busy, setBusy] = useState<string>();
-  const set = async (category: (typeof CATEGORIES)[number], isOn: boolean) => {
-    setBusy(category);
-    try {
-      await change({ notifications: { [category]: isOn } });
-    } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
-    } finally {
-      setBusy(undefined);
-    }
-  };
+  const change = useMutation({
+    mutationFn: useChangeSettings(),
+    onError: showError,
+  });
+  const busy = change.isPending ? change.variables.notifications : undefined;
   return (
     <Card title={text.notifications} description={text.notificationsLead}>
       <div className="flex flex-col gap-3">
@@ -50,8 +44,8 @@ function Categories({ notifications }: { notifications: AccountSettings["notific
             label={text.categoryName(category)}
             hint={text.categoryHint(category)}
             checked={notifications[category]}
-            disabled={busy === category}
-            onChange={(isOn) => void set(category, isOn)}
+            disabled={busy?.[category] !== undefined}
+            onChange={(isOn) => change.mutate({ notifications: { [category]: isOn } })}
           />
         ))}
       </div>
@@ -60,33 +54,22 @@ function Categories({ notifications }: { notifications: AccountSettings["notific
 }
 
 function QuietHoursCard({ quietHours }: { quietHours: QuietHours }) {
-  const change = useChangeSettings();
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const [form, setForm] = useState<QuietHours>(
     // If no time zone was chosen yet, the browser's own is suggested.
     quietHours.enabled || quietHours.timezone !== "UTC" ? quietHours : { ...quietHours, timezone: here },
   );
-  const [isBusy, setBusy] = useState(false);
-  const save = async () => {
-    setBusy(true);
-    try {
-      await change({ notifications: { quietHours: form } });
-      toast({ text: text.saved, tone: "success" });
-    } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
-    } finally {
-      setBusy(false);
-    }
-  };
+  const save = useMutation({
+    mutationFn: useChangeSettings(),
+    onSuccess: () => toast({ text: text.saved, tone: "success" }),
+    onError: showError,
+  });
   return (
     <Card title={text.quietHours} description={text.quietHoursLead}>
-      <form
+      <Form
         noValidate
         className="flex max-w-md flex-col items-start gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
+        onSubmit={() => save.mutate({ notifications: { quietHours: form } })}
       >
         <Switch
           label={text.quietHoursOn}
@@ -114,10 +97,10 @@ function QuietHoursCard({ quietHours }: { quietHours: QuietHours }) {
           disabled={!form.enabled}
           onChange={(timezone) => setForm({ ...form, timezone })}
         />
-        <Button type="submit" variant="primary" busy={isBusy}>
+        <Button type="submit" variant="primary" busy={save.isPending}>
           {text.save}
         </Button>
-      </form>
+      </Form>
     </Card>
   );
 }

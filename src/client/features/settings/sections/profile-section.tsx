@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { request } from "../../../api/http.ts";
 import type { User } from "../../../api/types.ts";
 import { loadSession } from "../../../api/session.ts";
@@ -10,11 +10,12 @@ import { Facts } from "../../../ui/facts.tsx";
 import { formatDate } from "../../../base/format.ts";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
-import { Notice } from "../../../ui/notice.tsx";
 import { errorAt, readRejection } from "../../../api/rejection.ts";
 import { useRefresh, useResource } from "../api.ts";
-import { Loaded } from "../loaded.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
+import { Form } from "../../../ui/form.tsx";
+import { FormRejection } from "../../../ui/rejection-message.tsx";
 
 /** Name, email, role and plan. */
 export function ProfileSection() {
@@ -44,75 +45,73 @@ export function ProfileSection() {
 }
 
 function NameForm({ profile }: { profile: User }) {
-  const [name, setName] = useState(profile.name);
-  const refresh = useRefresh();
-  const save = useMutation({
-    mutationFn: () => request("PUT", "/api/users/profile", { body: { name: name.trim() } }),
-    onSuccess: async () => {
-      toast({ text: text.saved, tone: "success" });
-      await Promise.all([refresh("profile"), loadSession()]);
-    },
-  });
-  const rejection = readRejection(save.error, ["name"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
-    <Card title={text.name} description={text.nameLead}>
-      <form onSubmit={submit} noValidate className="flex max-w-md flex-col items-start gap-4">
-        {rejection !== undefined && rejection.field === undefined && <Notice tone="danger">{rejection.message}</Notice>}
-        <div className="w-full">
-          <TextField
-            label={text.yourName}
-            value={name}
-            onChange={setName}
-            error={errorAt(rejection, "name")}
-            autoComplete="name"
-          />
-        </div>
-        <Button type="submit" variant="primary" busy={save.isPending} disabled={name.trim() === profile.name}>
-          {text.save}
-        </Button>
-      </form>
-    </Card>
+    <ProfileField
+      field="name"
+      value={profile.name}
+      title={text.name}
+      description={text.nameLead}
+      label={text.yourName}
+      action={text.save}
+      done={text.saved}
+    />
   );
 }
 
 function EmailForm({ profile }: { profile: User }) {
-  const [email, setEmail] = useState(profile.email);
+  return (
+    <ProfileField
+      field="email"
+      type="email"
+      value={profile.email}
+      title={text.email}
+      description={text.emailLead}
+      label={text.emailAddress}
+      action={text.changeEmail}
+      done={text.emailChanged}
+    />
+  );
+}
+
+/** A card with a form that changes one field of the profile. */
+function ProfileField(props: {
+  field: "name" | "email";
+  type?: "email";
+  value: string;
+  title: string;
+  description: string;
+  label: string;
+  action: string;
+  done: string;
+}) {
+  const { field } = props;
+  const [typed, setTyped] = useState(props.value);
   const refresh = useRefresh();
-  const isChanged = email.trim() !== profile.email;
   const save = useMutation({
-    mutationFn: () => request("PUT", "/api/users/profile", { body: { email: email.trim() } }),
+    mutationFn: () => request("PUT", "/api/users/profile", { body: { [field]: typed.trim() } }),
     onSuccess: async () => {
-      toast({ text: text.emailChanged, tone: "success" });
+      toast({ text: props.done, tone: "success" });
       await Promise.all([refresh("profile"), loadSession()]);
     },
   });
-  const rejection = readRejection(save.error, ["email"], { email_taken: "email" });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
+  const rejection = readRejection(save.error, [field], { email_taken: field });
   return (
-    <Card title={text.email} description={text.emailLead}>
-      <form onSubmit={submit} noValidate className="flex max-w-md flex-col items-start gap-4">
-        {rejection !== undefined && rejection.field === undefined && <Notice tone="danger">{rejection.message}</Notice>}
-        <div className="w-full">
-          <TextField
-            label={text.emailAddress}
-            type="email"
-            value={email}
-            onChange={setEmail}
-            error={errorAt(rejection, "email")}
-            autoComplete="email"
-          />
-        </div>
-        <Button type="submit" variant="primary" busy={save.isPending} disabled={!isChanged}>
-          {text.changeEmail}
+    <Card title={props.title} description={props.description}>
+      <Form noValidate onSubmit={save.mutate} className="flex max-w-md flex-col items-start gap-4">
+        <FormRejection rejection={rejection} />
+        <TextField
+          className="w-full"
+          label={props.label}
+          type={props.type ?? "text"}
+          value={typed}
+          onChange={setTyped}
+          error={errorAt(rejection, field)}
+          autoComplete={field}
+        />
+        <Button type="submit" variant="primary" busy={save.isPending} disabled={typed.trim() === props.value}>
+          {props.action}
         </Button>
-      </form>
+      </Form>
     </Card>
   );
 }

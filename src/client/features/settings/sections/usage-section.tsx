@@ -6,7 +6,7 @@ import { Progress } from "../../../ui/progress.tsx";
 import type { Usage } from "../../../api/types.ts";
 import { type RateLimits, useResource } from "../api.ts";
 import { usageByKind } from "../file-kinds.ts";
-import { Loaded } from "../loaded.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 
 /** Usage of storage, transfers, devices and request limits. */

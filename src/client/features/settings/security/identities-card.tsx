@@ -7,48 +7,49 @@ import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { formatDate } from "../../../base/format.ts";
 import { toast } from "../../../ui/toast.tsx";
-import { ActionDialog } from "../action-dialog.tsx";
-import { useRefresh, useResource } from "../api.ts";
-import { Loaded } from "../loaded.tsx";
+import { ActionDialog } from "../../../ui/action-dialog.tsx";
+import { useRefresh, useList } from "../api.ts";
 import { Rows } from "../rows.tsx";
 import { text } from "../text.ts";
+import { LoadedList } from "../../../ui/loaded.tsx";
 
 /** The OIDC provider of this account: link and unlink. */
 export function IdentitiesCard({ providerName }: { providerName: string }) {
-  const identities = useResource("identities");
+  const identities = useList("identities");
   const refresh = useRefresh();
-  const [asking, setAsking] = useState<"link" | "unlink">();
-  const close = () => setAsking(undefined);
+  const [dialog, setDialog] = useState<"link" | "unlink">();
+  const close = () => setDialog(undefined);
   return (
     <Card title={text.identities(providerName)} description={text.identitiesLead(providerName)}>
-      <Loaded query={identities}>
-        {(data) =>
-          data.identities.length === 0 ? (
-            <div className="flex flex-col items-start gap-3">
-              <p className="text-sm text-muted">{text.noIdentities}</p>
-              <Button icon={Link2} onClick={() => setAsking("link")}>
-                {text.link(providerName)}
-              </Button>
-            </div>
-          ) : (
-            <Rows
-              label={text.identities(providerName)}
-              rows={data.identities.map(({ issuer, createdAt }) => ({
-                key: issuer,
-                icon: <Link2 />,
-                title: providerName,
-                lines: [issuer, text.linkedSince(formatDate(createdAt))],
-                actions: (
-                  <Button icon={Unlink} onClick={() => setAsking("unlink")}>
-                    {text.unlink}
-                  </Button>
-                ),
-              }))}
-            />
-          )
+      <LoadedList
+        query={identities}
+        empty={
+          <div className="flex flex-col items-start gap-3">
+            <p className="text-sm text-muted">{text.noIdentities}</p>
+            <Button icon={Link2} onClick={() => setDialog("link")}>
+              {text.link(providerName)}
+            </Button>
+          </div>
         }
-      </Loaded>
-      {asking === "link" && (
+      >
+        {(items) => (
+          <Rows
+            label={text.identities(providerName)}
+            rows={items.map(({ issuer, createdAt }) => ({
+              key: issuer,
+              icon: <Link2 />,
+              title: providerName,
+              lines: [issuer, text.linkedSince(formatDate(createdAt))],
+              actions: (
+                <Button icon={Unlink} onClick={() => setDialog("unlink")}>
+                  {text.unlink}
+                </Button>
+              ),
+            }))}
+          />
+        )}
+      </LoadedList>
+      {dialog === "link" && (
         <ActionDialog
           title={text.link(providerName)}
           description={text.linkLead(providerName)}
@@ -61,7 +62,7 @@ export function IdentitiesCard({ providerName }: { providerName: string }) {
           onClose={close}
         />
       )}
-      {asking === "unlink" && (
+      {dialog === "unlink" && (
         <ActionDialog
           title={text.unlinkTitle(providerName)}
           description={text.unlinkLead}

@@ -2,33 +2,38 @@ import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/bro
 import { KeyRound, Pencil } from "lucide-react";
 import { Trash2 } from "../../../ui/icons.ts";
 import { useState } from "react";
-import { messageOf, request } from "../../../api/http.ts";
+import { request } from "../../../api/http.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { useConfirm } from "../../../ui/confirm.tsx";
 import { formatDate, formatRelative } from "../../../base/format.ts";
 import { IconButton } from "../../../ui/icon-button.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { knowsPasskeys } from "../../../api/passkey.ts";
 import { PageError } from "../../../api/rejection.ts";
-import { ActionDialog } from "../action-dialog.tsx";
-import { type Passkey, useRefresh, useResource } from "../api.ts";
-import { Loaded } from "../loaded.tsx";
+import { ActionDialog } from "../../../ui/action-dialog.tsx";
+import { type Passkey, useRefresh, useDelete, useList } from "../api.ts";
 import { RenameDialog } from "../rename-dialog.tsx";
 import { type Row, Rows } from "../rows.tsx";
 import { text } from "../text.ts";
 import { agentName } from "../user-agent.ts";
+import { LoadedList } from "../../../ui/loaded.tsx";
 
 /**
  * Passkeys: list, add, rename, remove.
  * @param isOffered whether browsers support passkeys at this server's address
  */
 export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
-  const passkeys = useResource("passkeys");
+  const passkeys = useList("passkeys");
   const refresh = useRefresh();
-  const remove = useRemovePasskey();
+  const deleteThen = useDelete("passkeys", "twoFactor");
+  const remove = (passkey: Passkey) =>
+    deleteThen(
+      `/api/users/passkeys/${passkey.id}`,
+      { title: text.removePasskey(passkey.name), body: text.removePasskeyLead, action: text.remove },
+      text.passkeyRemoved,
+    );
   const [isAdding, setAdding] = useState(false);
   const [renaming, setRenaming] = useState<Passkey>();
   const canAdd = isOffered && knowsPasskeys();
@@ -65,15 +70,9 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
       }
     >
       {!canAdd && <p className="mb-3 text-sm text-muted">{text.passkeysNotHere}</p>}
-      <Loaded query={passkeys}>
-        {(data) =>
-          data.passkeys.length === 0 ? (
-            <p className="text-sm text-muted">{text.noPasskeys}</p>
-          ) : (
-            <Rows label={text.passkeys} rows={data.passkeys.map(rowOf)} />
-          )
-        }
-      </Loaded>
+      <LoadedList query={passkeys} empty={<p className="text-sm text-muted">{text.noPasskeys}</p>}>
+        {(items) => <Rows label={text.passkeys} rows={items.map(rowOf)} />}
+      </LoadedList>
       {isAdding && <AddPasskeyDialog onClose={() => setAdding(false)} />}
       {renaming !== undefined && (
         <RenameDialog
@@ -89,27 +88,6 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
       )}
     </Card>
   );
-}
-
-function useRemovePasskey(): (passkey: Passkey) => Promise<void> {
-  const refresh = useRefresh();
-  const confirm = useConfirm();
-  return async (passkey) => {
-    const isSure = await confirm({
-      title: text.removePasskey(passkey.name),
-      body: text.removePasskeyLead,
-      action: text.remove,
-      danger: true,
-    });
-    if (!isSure) return;
-    try {
-      await request("DELETE", `/api/users/passkeys/${passkey.id}`);
-      toast({ text: text.passkeyRemoved, tone: "success" });
-    } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
-    }
-    await refresh("passkeys", "twoFactor");
-  };
 }
 
 function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }) {

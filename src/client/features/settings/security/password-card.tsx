@@ -1,18 +1,18 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { request } from "../../../api/http.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Checkbox } from "../../../ui/checkbox.tsx";
 import { PasswordField } from "../../../ui/password-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
-import { Notice } from "../../../ui/notice.tsx";
 import { errorAt, readRejection } from "../../../api/rejection.ts";
-import { RejectionMessage } from "../../../ui/rejection-message.tsx";
 import { useRetryWait } from "../../../ui/use-retry-wait.ts";
 import { PasswordStrength } from "../../../ui/password-strength.tsx";
 import { useRefresh } from "../api.ts";
 import { text } from "../text.ts";
+import { Form } from "../../../ui/form.tsx";
+import { FormRejection } from "../../../ui/rejection-message.tsx";
 
 /** Changes the password, which ends all other sessions. */
 export function PasswordCard() {
@@ -30,18 +30,13 @@ export function PasswordCard() {
   });
   const rejection = readRejection(save.error, ["newPassword"]);
   const wait = useRetryWait(save.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (wait.secondsLeft === 0) save.mutate();
   };
   return (
     <Card title={text.password} description={text.passwordLead}>
-      <form onSubmit={submit} noValidate className="flex max-w-md flex-col gap-4">
-        {rejection !== undefined && rejection.field === undefined && (
-          <Notice tone="danger">
-            <RejectionMessage message={rejection.message} wait={wait} />
-          </Notice>
-        )}
+      <Form noValidate onSubmit={submit} className="flex max-w-md flex-col gap-4">
+        <FormRejection rejection={rejection} wait={wait} />
         <PasswordField
           label={text.newPassword}
           value={next}
@@ -56,7 +51,7 @@ export function PasswordCard() {
             {text.changePassword}
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -7,6 +7,7 @@ import { copyText } from "../../../ui/copy-field.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { text } from "../text.ts";
+import { followLink } from "../../../base/follow-link.ts";
 
 /**
  * Shows the recovery codes, which can't be shown again. It closes only after the person confirms that they saved them.
@@ -62,11 +63,9 @@ function addressOf(content: string): string {
 }
 
 function save(content: string): void {
-  const link = document.createElement("a");
-  link.href = addressOf(content);
-  link.download = "larder-recovery-codes.txt";
-  link.click();
-  URL.revokeObjectURL(link.href);
+  const address = addressOf(content);
+  followLink(address, "larder-recovery-codes.txt");
+  URL.revokeObjectURL(address);
 }
 
 /** Prints only the codes, from a hidden frame that is removed after printing. */

@@ -2,14 +2,14 @@ import { useMutation } from "@tanstack/react-query";
 import { ShieldOff } from "lucide-react";
 import { ShieldCheck } from "../../../ui/icons.ts";
 import { useState } from "react";
-import { messageOf, request } from "../../../api/http.ts";
+import { request } from "../../../api/http.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { toast } from "../../../ui/toast.tsx";
+import { toast, showError } from "../../../ui/toast.tsx";
 import { useRefresh, useResource } from "../api.ts";
-import { Loaded } from "../loaded.tsx";
-import { ActionDialog } from "../action-dialog.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
+import { ActionDialog } from "../../../ui/action-dialog.tsx";
 import { text } from "../text.ts";
 import { RecoveryCodesDialog } from "./recovery-codes-dialog.tsx";
 import { type NewSecret, TotpDialog } from "./totp-dialog.tsx";
@@ -31,7 +31,7 @@ export function TwoFactorCard() {
   const startSetup = useMutation({
     mutationFn: () => request<NewSecret>("POST", "/api/users/two-factor/setup"),
     onSuccess: (secret) => setStep({ is: "scan", secret }),
-    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+    onError: showError,
   });
 
   const showCodes = async (codes: readonly string[]) => {

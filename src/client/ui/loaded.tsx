@@ -1,15 +1,15 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { ErrorState } from "../../ui/error-state.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
-import { Spinner } from "../../ui/spinner.tsx";
+import { ErrorState } from "./error-state.tsx";
+import { Skeleton } from "./skeleton.tsx";
+import { Spinner } from "./spinner.tsx";
 
 /** Shows loaded data, a placeholder while it is loading, and an error with a button to try again. */
 export function Loaded<Data>({
   query,
   children,
 }: {
-  readonly query: UseQueryResult<Data, unknown>;
+  readonly query: UseQueryResult<Data>;
   readonly children: (data: Data) => ReactNode;
 }) {
   if (query.data !== undefined) return children(query.data);
@@ -22,4 +22,17 @@ export function Loaded<Data>({
       <Skeleton className="h-8 w-2/3" />
     </div>
   );
+}
+
+/** Like {@link Loaded} for a list. `empty` is shown if it has no items. */
+export function LoadedList<Item>({
+  query,
+  empty,
+  children,
+}: {
+  readonly query: UseQueryResult<readonly Item[]>;
+  readonly empty: ReactNode;
+  readonly children: (items: readonly Item[]) => ReactNode;
+}) {
+  return <Loaded query={query}>{(items) => (items.length === 0 ? empty : children(items))}</Loaded>;
 }
