@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { backUp, eightFiles } from "../support/backup.ts";
 import { checksumOf } from "../support/client.ts";
 import { blobPath, temporaryFolders } from "../support/data-directory.ts";
+import { eventually } from "../support/expect.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { repositoryRoot, runLarder, sharedServer, testCommand, withServer } from "../support/server.ts";
 
@@ -119,7 +120,12 @@ describe("--drill", () => {
         const child = Bun.spawn(words, { cwd: repositoryRoot, stdout: "ignore", stderr: "pipe" });
         const isThere = async () =>
           (await readdir(base)).some((name) => name.includes("-drill-") && existsSync(join(base, name, sign)));
-        while (child.exitCode === null && !(await isThere())) await Bun.sleep(1);
+        await eventually(
+          `${sign} exists or the drill has ended`,
+          async () => child.exitCode !== null || isThere(),
+          60_000,
+          1,
+        );
         child.kill("SIGTERM");
         expect([await child.exited, await new Response(child.stderr).text()]).toEqual([
           2,

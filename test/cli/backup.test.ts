@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { backUp, eightFiles } from "../support/backup.ts";
 import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
 import { blobPath, temporaryFolders } from "../support/data-directory.ts";
+import { eventually } from "../support/expect.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import { repositoryRoot, runLarder, testCommand, withServer } from "../support/server.ts";
@@ -191,7 +192,12 @@ describe("a backup", () => {
           stdout: "ignore",
           stderr: "ignore",
         });
-        while (child.exitCode === null && (await countBlobs(dir)) <= contents) await Bun.sleep(1);
+        await eventually(
+          `the backup has more than ${contents} blobs or has ended`,
+          async () => child.exitCode !== null || (await countBlobs(dir)) > contents,
+          60_000,
+          1,
+        );
         child.kill("SIGKILL");
         await child.exited;
         const copy = join(await folder(), "copy");

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, readdir, readFile, rm, stat, symlink, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "../support/client.ts";
+import { waitForNextMillisecond } from "../support/expect.ts";
 import { mountingFails, mountTmpfs } from "../support/mounts.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
 import { makeTree, readTree } from "../support/trees.ts";
@@ -160,12 +161,14 @@ describe("export", () => {
   test("writes the files of an earlier time with --at", async () => {
     const account = await server().signUp();
     const id = await account.client.storedId("first", { name: "a.txt", fields: { folder: "/f" } });
-    const then = new Date((await account.client.stored("x", { name: "b.txt" })).string("data.uploadedAt"));
-    await Bun.sleep(5);
+    await account.client.stored("x", { name: "b.txt" });
+    await waitForNextMillisecond();
+    const at = new Date().toISOString();
+    await waitForNextMillisecond();
     await account.client.putContent(id, "second");
     await account.client.storedId("later", { name: "later.txt" });
     const target = newPath();
-    const { report } = await runExport(account, target, ["--at", new Date(then.getTime() + 2).toISOString()]);
+    const { report } = await runExport(account, target, ["--at", at]);
     expect(report).toMatchObject({ ok: true, written: 2 });
     expect([...(await readTree(target)).keys()]).toEqual(["b.txt", "f", "f/a.txt"]);
     expect(await readFile(join(target, "f/a.txt"), "utf8")).toBe("first");

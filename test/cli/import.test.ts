@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, link, mkdir, readdir, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "../support/client.ts";
+import { eventually } from "../support/expect.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { mountingFails, mountTmpfs, run } from "../support/mounts.ts";
 import {
@@ -360,15 +361,10 @@ describe("an import that is killed", () => {
       for (const contents of [1, 100, 250]) await killImport(own, account.email, path, await growsBy(own, contents));
       // Between the batches: some rows are written, and the server keeps running.
       const statuses: number[] = [];
-      const killed = new AbortController();
-      const uploading = (async () => {
-        for (; !killed.signal.aborted; await Bun.sleep(20)) statuses.push((await account.client.upload("x")).status);
-      })();
       await killImport(own, account.email, path, async () => {
+        statuses.push((await account.client.upload("x")).status);
         return (await account.client.get("/api/files?folder=/d0")).at("data.files.0.name") !== undefined;
       });
-      killed.abort();
-      await uploading;
       expect(statuses).toEqual(statuses.map(() => 201));
       const stored = (await account.client.get("/api/users/usage")).number("data.storage.files");
       expect(stored - statuses.length).toBeLessThan(fileCount);
@@ -392,10 +388,7 @@ async function killImport(own: TestServer, email: string, path: string, isTime: 
     stdout: "ignore",
     stderr: "ignore",
   });
-  const ended = child.exited.then(() => true);
-  while (!(await isTime())) {
-    if (await Promise.race([ended, Bun.sleep(2).then(() => false)])) break;
-  }
+  await eventually("the moment to kill the import", async () => child.exitCode !== null || isTime(), 60_000, 2);
   child.kill("SIGKILL");
   await child.exited;
 }

@@ -36,12 +36,17 @@ export function expectStatus(response: ApiResponse, status: number): void {
  * @param what named in the error
  * @throws Error after `msMax` milliseconds
  */
-export async function eventually(what: string, check: () => Promise<boolean> | boolean, msMax = 60_000): Promise<void> {
+export async function eventually(
+  what: string,
+  check: () => Promise<boolean> | boolean,
+  msMax = 60_000,
+  intervalMs = 20,
+): Promise<void> {
   const end = Date.now() + msMax;
   for (;;) {
     if (await check()) return;
     if (Date.now() > end) throw new Error(`still waiting for: ${what}`);
-    await Bun.sleep(20);
+    await Bun.sleep(intervalMs);
   }
 }
 

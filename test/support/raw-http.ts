@@ -73,10 +73,10 @@ export class RawConnection {
   /**
    * Reads the next complete response. Skips interim responses (1xx).
    *
-   * @throws Error if the connection closes before, or none is complete within 30 seconds
+   * @throws Error if the connection closes before, or none is complete within `msMax` milliseconds
    */
-  async response(method = "GET"): Promise<ApiResponse> {
-    const end = Date.now() + 30_000;
+  async response(method = "GET", msMax = 30_000): Promise<ApiResponse> {
+    const end = Date.now() + msMax;
     for (;;) {
       const parsed = parseResponse(this.received, method, this.isClosed);
       if (parsed !== undefined) {
