@@ -7,16 +7,16 @@ import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-async function activityOf(client: Client, id: string, query = ""): Promise<unknown[]> {
+async function listActivity(client: Client, id: string, query = ""): Promise<unknown[]> {
   const response = await client.get(`/api/files/${id}/activity${query}`);
   expectStatus(response, 200);
   return response.list("data.activity");
 }
 
-const kindsOf = (entries: readonly unknown[]) => entries.map((entry) => String(Reflect.get(Object(entry), "kind")));
+const listKinds = (entries: readonly unknown[]) => entries.map((entry) => String(Reflect.get(Object(entry), "kind")));
 
 describe("GET /api/files/{id}/activity", () => {
-  test("tells of making, contents, names, places, trash and shares, newest first", async () => {
+  test("lists creation, new content, renames, moves, trash and shares, newest first", async () => {
     const account = await server().signUp({ name: "Ada" });
     const { client } = account;
     const id = await client.storedId("one", { name: "a.txt", fields: { folder: "/from" } });
@@ -26,11 +26,11 @@ describe("GET /api/files/{id}/activity", () => {
     expectStatus(await client.post("/api/files/trash", { fileIds: [id] }), 200);
     expectStatus(await client.post("/api/files/trash/restore", { fileIds: [id] }), 200);
     expectStatus(await client.post(`/api/files/${id}/shares`), 201);
-    const entries = await activityOf(client, id);
+    const entries = await listActivity(client, id);
     const ada = { id: account.id, name: "Ada" };
     const at = expect.stringMatching(timestampPattern);
     expect(entries).toHaveLength(7);
-    // What is done within a millisecond has no order among itself.
+    // Entries of the same millisecond have no defined order.
     expect(entries).toEqual(
       expect.arrayContaining([
         { kind: "shared", at, by: ada, device: null, share: "link" },
@@ -60,12 +60,12 @@ describe("GET /api/files/{id}/activity", () => {
     expect(times).toEqual(times.toSorted().toReversed());
   });
 
-  test("tells of a folder, and goes by pages", async () => {
+  test("lists the activity of a folder, in pages", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("album");
     for (const name of ["b", "c", "d"]) expectStatus(await client.put(`/api/files/folders/${id}`, { name }), 200);
     const response = await client.get(`/api/files/${id}/activity?limit=3`);
-    expect(kindsOf(response.list("data.activity"))).toEqual(["renamed", "renamed", "renamed"]);
+    expect(listKinds(response.list("data.activity"))).toEqual(["renamed", "renamed", "renamed"]);
     expect(response.at("data.pagination")).toEqual({
       page: 1,
       limit: 3,
@@ -74,47 +74,47 @@ describe("GET /api/files/{id}/activity", () => {
       hasNext: true,
       hasPrev: false,
     });
-    expect(kindsOf(await activityOf(client, id, "?limit=3&page=2"))).toEqual(["created"]);
+    expect(listKinds(await listActivity(client, id, "?limit=3&page=2"))).toEqual(["created"]);
   });
 
-  test("tells of a version that was deleted, from the audit log", async () => {
+  test("lists a deleted version, from the audit log", async () => {
     const account = await server().signUp({ name: "Ada" });
     const { client } = account;
     const id = await client.storedId("one");
     expectStatus(await client.putContent(id, "two"), 200);
     expectStatus(await client.delete(`/api/files/${id}/versions/1`), 200);
     let kinds: string[] = [];
-    await eventually("the log was written behind", async () => {
-      kinds = kindsOf(await activityOf(client, id));
+    await eventually("the audit log contains the deletion", async () => {
+      kinds = listKinds(await listActivity(client, id));
       return kinds.includes("version_deleted");
     });
     expect(kinds.toSorted()).toEqual(["content", "created", "version_deleted"]);
   });
 
-  test("shows the device that brought a file to its owner, and not to a guest", async () => {
+  test("shows the uploading device to the owner, and not to a guest", async () => {
     const [owner, guest] = [await server().signUp(), await server().signUp()];
     const device = await registerDevice(server(), owner);
     const id = await device.client.storedId("from a phone");
     expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: guest.email }), 201);
-    const [made] = (await activityOf(owner.client, id)).slice(-1);
+    const [made] = (await listActivity(owner.client, id)).slice(-1);
     expect(made).toMatchObject({ kind: "created", device: { id: device.deviceId } });
-    expect(await activityOf(guest.client, id)).toEqual([
+    expect(await listActivity(guest.client, id)).toEqual([
       { kind: "created", at: expect.any(String), by: expect.any(Object), device: null },
     ]);
   });
 
-  test("shows a guest contents alone, and nothing of where it lies and who else sees it", async () => {
+  test("shows a guest only new content, and neither the folder nor other recipients", async () => {
     const [owner, guest] = [await server().signUp({ name: "Owner" }), await server().signUp()];
     const id = await owner.client.storedId("one", { name: "a.txt", fields: { folder: "/secret place" } });
     expectStatus(await owner.client.put(`/api/files/${id}`, { name: "b.txt" }), 200);
     expectStatus(await owner.client.putContent(id, "two"), 200);
     expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: guest.email }), 201);
     const response = await guest.client.get(`/api/files/${id}/activity`);
-    expect(kindsOf(response.list("data.activity")).toSorted()).toEqual(["content", "created"]);
+    expect(listKinds(response.list("data.activity")).toSorted()).toEqual(["content", "created"]);
     expect(response.text).not.toContain("secret");
   });
 
-  test("is not there for strangers, administrators and unknown ids", async () => {
+  test("is 404 for other users, administrators and unknown ids", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("one");
     const [stranger, admin] = [await server().signUp(), await server().addUser(["--admin"])];

@@ -22,7 +22,7 @@ const signIn = (email: string, given = password) =>
   server().visitor.post("/api/auth/signin", { email, password: given });
 
 describe("GET /api/admin/users", () => {
-  test("shows each account with what it uses, and nothing that is in it", async () => {
+  test("shows each account with its usage, and none of its files", async () => {
     const account = await server().signUp({ name: "Ada Lovelace" });
     await account.client.stored("12345", { name: "diary.txt", fields: { folder: "/private" } });
     await registerDevice(server(), account);
@@ -53,7 +53,7 @@ describe("GET /api/admin/users", () => {
     );
   });
 
-  test("finds parts of e-mail and name, whatever their case, also beyond ASCII", async () => {
+  test("finds parts of email and name without regard to case, beyond ASCII too", async () => {
     const { email } = await server().signUp({ name: "Ægir Öberg" });
     for (const search of ["ægir", "ÖBERG", email.slice(2, 12).toUpperCase()]) {
       const found = await admin.client.get(`/api/admin/users?search=${encodeURIComponent(search)}`);
@@ -66,7 +66,7 @@ describe("GET /api/admin/users", () => {
   test("filters, sorts and pages", async () => {
     const name = `Sorted ${freshEmail()}`;
     const made = await Promise.all(
-      ["c", "a", "b"].map((letter) => server().signUp({ email: `${letter}-${freshEmail()}`, name })),
+      ["c", "a", "b"].map((prefix) => server().signUp({ email: `${prefix}-${freshEmail()}`, name })),
     );
     const [c, a, b] = made.map(({ email }) => email);
     await made[1]?.client.stored("much more than nothing");
@@ -89,7 +89,7 @@ describe("GET /api/admin/users", () => {
   });
 
   test.each(["limit=101", "limit=0", "page=0", "sort=size", "order=up", "role=king", "plan=gold", "disabled=perhaps"])(
-    "refuses %s",
+    "rejects %s",
     async (query) => {
       expectError(await admin.client.get(`/api/admin/users?${query}`), 400, "invalid_field", query.split("=")[0]);
     },
@@ -97,7 +97,7 @@ describe("GET /api/admin/users", () => {
 });
 
 describe("POST /api/admin/users", () => {
-  test("makes an account of every kind, that signs in", async () => {
+  test("creates an account of every kind, which can sign in", async () => {
     const email = freshEmail();
     const body = { email, name: "Bob", password, role: "viewer", plan: "pro", quota: 123_456 };
     const made = await admin.client.post("/api/admin/users", body);
@@ -116,7 +116,7 @@ describe("POST /api/admin/users", () => {
     expect(profile.at("data")).toMatchObject({ email, role: "viewer", plan: "pro" });
   });
 
-  test("without a password gives a link that sets one, once", async () => {
+  test("without a password returns a link that sets one, once", async () => {
     const email = freshEmail();
     const made = await admin.client.post("/api/admin/users", { email });
     expectStatus(made, 201);
@@ -129,7 +129,7 @@ describe("POST /api/admin/users", () => {
     expectError(await server().visitor.post("/api/auth/password/reset", reset), 401, "invalid_token");
   });
 
-  test("refuses what is taken, malformed or out of range", async () => {
+  test("rejects values that are taken, malformed or out of range", async () => {
     const { email } = await server().signUp();
     expectError(
       await admin.client.post("/api/admin/users", { email: email.toUpperCase(), password }),
@@ -154,7 +154,7 @@ describe("POST /api/admin/users", () => {
 });
 
 describe("PATCH /api/admin/users/{id}", () => {
-  test("changes what is named, at once, and keeps the rest", async () => {
+  test("changes only the given fields, at once", async () => {
     const { id, client, email } = await server().signUp({ name: "Before" });
     const changed = await patch(id, { name: "After", plan: "free", quota: 10 });
     expect(changed.at("data")).toMatchObject({
@@ -185,7 +185,7 @@ describe("PATCH /api/admin/users/{id}", () => {
     expectError(await client.get("/api/admin/users"), 403, "role");
   });
 
-  test("disabling ends sessions, phones and keys; enabling brings no session back", async () => {
+  test("disabling ends sessions, devices and keys; enabling restores no session", async () => {
     const account = await server().signUp();
     const phone = await registerDevice(server(), account);
     const key = (
@@ -201,7 +201,7 @@ describe("PATCH /api/admin/users/{id}", () => {
     expectStatus(await signIn(account.email), 200);
   });
 
-  test("a new password ends all sessions, phones included, and its owner is told by whom", async () => {
+  test("a new password ends all sessions, devices included, and the owner is notified who set it", async () => {
     const account = await server().signUp();
     const phone = await registerDevice(server(), account);
     await patch(account.id, { password: "another password" });
@@ -213,7 +213,7 @@ describe("PATCH /api/admin/users/{id}", () => {
     expect(inbox.strings("data.notifications", "body").join(" ")).toContain("by an administrator");
   });
 
-  test("a new e-mail signs in, the old one doesn't", async () => {
+  test("a new email can sign in, the old one cannot", async () => {
     const { id, email } = await server().signUp();
     const next = freshEmail();
     expect((await patch(id, { email: next })).at("data.email")).toBe(next);
@@ -222,7 +222,7 @@ describe("PATCH /api/admin/users/{id}", () => {
     expectError(await patch(id, { email: admin.email }), 409, "email_taken");
   });
 
-  test("refuses nothing at all, bad values and unknown ids", async () => {
+  test("rejects an empty body, invalid values and unknown ids", async () => {
     const { id } = await server().signUp();
     expectError(await patch(id, {}), 400, "invalid_field");
     expectError(await patch(id, { role: "king" }), 400, "invalid_field", "role");
@@ -232,7 +232,7 @@ describe("PATCH /api/admin/users/{id}", () => {
 });
 
 describe("the last administrator", () => {
-  test("can't be demoted, disabled or deleted, not even by themselves, however many try", async () => {
+  test("cannot be demoted, disabled or deleted, neither by themselves nor by concurrent requests", async () => {
     await withServer({}, async (own) => {
       const only = await confirmIdentity(await own.addUser(["--admin"]));
       const other = await confirmIdentity(await own.signUp());
@@ -241,7 +241,7 @@ describe("the last administrator", () => {
       expectError(await change(only.id, { disabled: true }), 409, "last_admin");
       expectError(await only.client.delete(`/api/admin/users/${only.id}`), 409, "last_admin");
       await change(other.id, { role: "admin" });
-      // Two administrators who dismiss each other at once: one of them stays.
+      // Two administrators demote each other at once: one of them stays an administrator.
       const responses = await Promise.all([
         change(other.id, { role: "user" }),
         other.client.request("PATCH", `/api/admin/users/${only.id}`, { json: { role: "user" } }),
@@ -254,7 +254,7 @@ describe("the last administrator", () => {
 });
 
 describe("DELETE /api/admin/users/{id}", () => {
-  test("erases the account: no sign-in, no list, the address is free", async () => {
+  test("erases the account: it cannot sign in, is not listed, and its email is free", async () => {
     const account = await server().signUp();
     await account.client.stored("x");
     expectStatus(await admin.client.delete(`/api/admin/users/${account.id}`), 200);
@@ -287,7 +287,7 @@ describe("sessions, devices and usage of an account", () => {
     expect((await admin.client.get(base)).list("data.sessions")).toEqual([]);
   });
 
-  test("devices come without what they keep in sync, and go", async () => {
+  test("devices are listed without their synced folders, and can be removed", async () => {
     const account = await server().signUp();
     const phone = await registerDevice(server(), account);
     await phone.client.put(`/api/mobile/devices/${phone.deviceId}/settings`, { syncFolders: ["/hidden"] });
@@ -300,14 +300,14 @@ describe("sessions, devices and usage of an account", () => {
     expectError(await admin.client.delete(`${base}/${phone.deviceId}`), 404, "not_found");
   });
 
-  test("usage is what the account itself is told", async () => {
+  test("usage equals what the account itself sees", async () => {
     const account = await server().signUp();
     await account.client.stored("12345");
     const usage = await admin.client.get(`/api/admin/users/${account.id}/usage`);
     expect(usage.at("data.storage")).toEqual((await account.client.get("/api/users/usage")).at("data.storage"));
   });
 
-  test("a second factor that was lost is taken away; a link sets a new password", async () => {
+  test("a lost second factor is removed; a link sets a new password", async () => {
     const account = await server().signUp();
     expectStatus(await admin.client.delete(`/api/admin/users/${account.id}/two-factor`), 200);
     const link = await admin.client.post(`/api/admin/users/${account.id}/reset-link`);
@@ -331,7 +331,7 @@ describe("GET /api/admin/stats", () => {
       const root = await own.addUser(["--admin", "--plan", "pro"]);
       const [a, b] = [await own.signUp(), await own.signUp()];
       await root.client.request("PATCH", `/api/admin/users/${b.id}`, { json: { disabled: true } });
-      // The same content twice, in two accounts: once in the store.
+      // Two accounts have the same content: the store has it once.
       await a.client.stored("12345", { name: "a", fields: { folder: "/x" } });
       await root.client.stored("12345", { name: "b" });
       const stats = await root.client.get("/api/admin/stats");
@@ -361,7 +361,7 @@ describe("GET /api/admin/stats", () => {
 });
 
 describe("jobs and plans", () => {
-  test("a job runs on demand and tells how it went", async () => {
+  test("a job runs on demand and returns its result", async () => {
     const ran = await admin.client.post("/api/admin/jobs/sessions/run");
     expectStatus(ran, 200);
     expect(ran.at("data")).toMatchObject({
@@ -376,7 +376,7 @@ describe("jobs and plans", () => {
     expectError(await admin.client.post("/api/admin/jobs/nothing/run"), 404, "not_found");
   });
 
-  test("plans have their numbers as configured", async () => {
+  test("plans have the configured limits", async () => {
     await withServer(
       { hasAccounts: true, env: { LARDER_PLANS_FREE_DEVICES: "7", LARDER_RATE_LIMITS: "on" } },
       async (own) => {
@@ -397,12 +397,12 @@ describe("jobs and plans", () => {
 });
 
 describe("GET /api/admin/health", () => {
-  test("tells that all is well, and of what the server is made", async () => {
+  test("reports no problems, and describes the server", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const root = await own.addUser(["--admin"]);
       const health = await root.client.get("/api/admin/health");
       expectStatus(health, 200);
-      // What the machine's own disk has free is not the server's doing.
+      // The free space of this machine's disk does not depend on the server.
       const problems = health.list("data.problems").filter((one) => Reflect.get(Object(one), "about") !== "disk");
       expect(problems).toEqual([]);
       expect(health.at("data")).toMatchObject({
@@ -421,12 +421,12 @@ describe("GET /api/admin/health", () => {
     });
   });
 
-  test("tells of the last copy of the database", async () => {
+  test("reports the latest database snapshot", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const root = await own.addUser(["--admin"]);
       expectStatus(await root.client.post("/api/admin/jobs/snapshot/run"), 200);
       let lastAt: unknown = null;
-      await eventually("a snapshot is there", async () => {
+      await eventually("a snapshot exists", async () => {
         lastAt = (await root.client.get("/api/admin/health")).at("data.snapshots.lastAt");
         return lastAt !== null;
       });
@@ -436,7 +436,7 @@ describe("GET /api/admin/health", () => {
 });
 
 describe("GET /api/admin/config", () => {
-  test("shows each setting with its place and what it is for, and no secret", async () => {
+  test("shows each setting with its source and help text, and no secrets", async () => {
     const secret = "a password of the mail server";
     const env = {
       LARDER_MAIL_PASSWORD: secret,
@@ -472,13 +472,13 @@ describe("GET /api/admin/config", () => {
 });
 
 describe("GET /api/admin/stats/history", () => {
-  test("has today as it stands, and what the job noted", async () => {
+  test("has the current figures of today, and the recorded ones", async () => {
     await withServer({}, async (own) => {
       const root = await own.addUser(["--admin"]);
       const job = await root.client.post("/api/admin/jobs/daily-sample/run");
       expect(job.at("data.lastError")).toBeNull();
       await (await own.signUp()).client.stored("12345");
-      // Sums that took long are shown for a while.
+      // Totals that are slow to compute are cached.
       let days: unknown[] = [];
       const isCounted = async () => {
         const response = await root.client.get("/api/admin/stats/history?days=7");
@@ -495,7 +495,7 @@ describe("GET /api/admin/stats/history", () => {
   });
 });
 
-test.each(["health", "config", "stats/history"])("GET /api/admin/%s is for administrators alone", async (path) => {
+test.each(["health", "config", "stats/history"])("GET /api/admin/%s is only for administrators", async (path) => {
   const { client } = await server().signUp();
   expectError(await client.get(`/api/admin/${path}`), 403, "role");
   expectError(await server().visitor.get(`/api/admin/${path}`), 401, "missing_token");

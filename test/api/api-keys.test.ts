@@ -8,20 +8,23 @@ import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** A new key of an account, which must succeed. */
-async function newKey({ client }: Account, body: Record<string, unknown> = {}): Promise<{ id: string; key: string }> {
+/** Creates an API key, which must succeed. */
+async function createKey(
+  { client }: Account,
+  body: Record<string, unknown> = {},
+): Promise<{ id: string; key: string }> {
   const response = await client.post("/api/users/api-keys", { name: "script", ...body });
   expectStatus(response, 201);
   return { id: response.string("data.id"), key: response.string("data.key") };
 }
 
-/** A request by X-API-Key. */
-async function byHeader(key: string, path = "/api/files"): Promise<ApiResponse> {
+/** Sends a GET with X-API-Key. */
+async function getWithApiKey(key: string, path = "/api/files"): Promise<ApiResponse> {
   return server().visitor.get(path, { "x-api-key": key });
 }
 
 describe("POST /api/users/api-keys", () => {
-  test("makes a key that is shown once", async () => {
+  test("creates a key that is shown once", async () => {
     const account = await confirmIdentity(await server().signUp());
     const response = await account.client.post("/api/users/api-keys", { name: " backup " });
     expectStatus(response, 201);
@@ -43,7 +46,7 @@ describe("POST /api/users/api-keys", () => {
     expect(list.list("data.apiKeys")[0]).not.toHaveProperty("key");
   });
 
-  test("keeps no key in the data directory", async () => {
+  test("stores no key in the data directory", async () => {
     await withServer({}, async (own) => {
       const { client } = await confirmIdentity(await own.signUp());
       const key = (await client.post("/api/users/api-keys", { name: "secret" })).string("data.key");
@@ -55,7 +58,7 @@ describe("POST /api/users/api-keys", () => {
     });
   });
 
-  test("takes scopes and an end", async () => {
+  test("accepts scopes and an expiry", async () => {
     const account = await confirmIdentity(await server().signUp());
     const expiresAt = "2999-01-02T03:04:05.678Z";
     const response = await account.client.post("/api/users/api-keys", {
@@ -80,33 +83,33 @@ describe("POST /api/users/api-keys", () => {
     ["an end that is over", { name: "x", expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"],
     ["an end that is no time", { name: "x", expiresAt: "tomorrow" }, "expiresAt"],
     ["an end that is a number", { name: "x", expiresAt: 4_000_000_000 }, "expiresAt"],
-  ])("refuses %s", async (_what, body, field) => {
+  ])("rejects %s", async (_what, body, field) => {
     const { client } = await confirmIdentity(await server().signUp());
     expectError(await client.post("/api/users/api-keys", body), 400, "invalid_field", field);
     expect((await client.get("/api/users/api-keys")).list("data.apiKeys")).toEqual([]);
   });
 
-  test("gives the scope admin to administrators alone", async () => {
+  test("grants the scope admin only to administrators", async () => {
     const { client } = await confirmIdentity(await server().signUp());
     expectError(await client.post("/api/users/api-keys", { name: "x", scopes: ["admin"] }), 403, "role");
-    await newKey(await confirmIdentity(await server().addUser(["--admin"])), { scopes: ["admin"] });
+    await createKey(await confirmIdentity(await server().addUser(["--admin"])), { scopes: ["admin"] });
   });
 
-  test("makes no more than a hundred", async () => {
+  test("creates at most 100", async () => {
     const account = await confirmIdentity(await server().signUp());
-    const first = await newKey(account);
-    for (let i = 1; i < 100; i++) await newKey(account);
+    const first = await createKey(account);
+    for (let i = 1; i < 100; i++) await createKey(account);
     expectError(await account.client.post("/api/users/api-keys", { name: "x" }), 400, "invalid_request");
     expectStatus(await account.client.delete(`/api/users/api-keys/${first.id}`), 200);
-    await newKey(account);
+    await createKey(account);
   });
 
-  test("tells the account's devices", async () => {
+  test("notifies the account's devices", async () => {
     const account = await confirmIdentity(await server().signUp());
     const phone = await registerDevice(server(), account);
-    const { id } = await newKey(account, { name: "nightly" });
-    const told = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
-    expect(told).toContainEqual(
+    const { id } = await createKey(account, { name: "nightly" });
+    const notifications = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
+    expect(notifications).toContainEqual(
       expect.objectContaining({
         category: "security",
         data: expect.objectContaining({ event: "security.api_key_created", keyId: id }),
@@ -114,18 +117,18 @@ describe("POST /api/users/api-keys", () => {
     );
   });
 
-  test("is not for a viewer, whose key of before reads and changes nothing", async () => {
+  test("is not for a viewer, whose earlier key reads but changes nothing", async () => {
     const account = await confirmIdentity(await server().signUp());
-    const { id, key } = await newKey(account);
+    const { id, key } = await createKey(account);
     await server().change(account.id, { role: "viewer" });
     expectError(await account.client.post("/api/users/api-keys", { name: "one more" }), 403, "role");
-    expectStatus(await byHeader(key), 200);
+    expectStatus(await getWithApiKey(key), 200);
     const folder = { name: "x", path: "/" };
     expectError(await server().visitor.post("/api/files/folders", folder, { "x-api-key": key }), 403, "role");
     expectStatus(await account.client.delete(`/api/users/api-keys/${id}`), 200);
   });
 
-  test("with a name that is no text is refused", async () => {
+  test("rejects a name that is not text", async () => {
     const { client } = await confirmIdentity(await server().signUp());
     for (const name of ["", " ", "a\nb", "\ud800", "x".repeat(101)]) {
       expectError(await client.post("/api/users/api-keys", { name }), 400, "invalid_field", "name");
@@ -134,9 +137,9 @@ describe("POST /api/users/api-keys", () => {
 });
 
 describe("a key", () => {
-  test("is taken as a bearer token and as X-API-Key", async () => {
+  test("works as a bearer token and as X-API-Key", async () => {
     const account = await confirmIdentity(await server().signUp());
-    const { key } = await newKey(account);
+    const { key } = await createKey(account);
     const id = await account.client.storedId("content");
     for (const headers of [{ authorization: `Bearer ${key}` }, { "x-api-key": key }]) {
       const response = await server().visitor.get(`/api/files/${id}/download`, headers);
@@ -146,8 +149,8 @@ describe("a key", () => {
     }
   });
 
-  test("is never taken from the query or from the cookie", async () => {
-    const { key } = await newKey(await confirmIdentity(await server().signUp()));
+  test("never works in the query or in the cookie", async () => {
+    const { key } = await createKey(await confirmIdentity(await server().signUp()));
     for (const query of [`api_key=${key}`, `key=${key}`, `access_token=${key}`]) {
       expectError(await server().visitor.get(`/api/files?${query}`), 401, "missing_token");
     }
@@ -155,35 +158,35 @@ describe("a key", () => {
     expectError(response, 401, "invalid_token");
   });
 
-  test("gives way to an Authorization header, and goes before the cookie", async () => {
+  test("yields to an Authorization header, and takes precedence over the cookie", async () => {
     const [a, b] = [await confirmIdentity(await server().signUp()), await confirmIdentity(await server().signUp())];
-    const { key } = await newKey(a);
+    const { key } = await createKey(a);
     const both = await b.client.get("/api/auth/session", { "x-api-key": key });
     expect(both.at("user.id")).toBe(b.id);
     const cookie = `larder_session=${b.token}`;
     const overCookie = await server().visitor.get("/api/auth/session", { "x-api-key": key, cookie });
     expect(overCookie.at("user.id")).toBe(a.id);
-    // No page of another site can send this header, so that no more proof is wanted.
+    // Other sites cannot send this header, so it needs no CSRF check.
     const headers = { "x-api-key": key, cookie };
     expectStatus(await server().visitor.post("/api/files/folders", { name: "x", path: "/" }, headers), 201);
-    // And a bad one is not made good by what else is there.
+    // Other valid credentials do not make up for an invalid key.
     expectError(await server().visitor.get("/api/files", { "x-api-key": "lk_bad", cookie }), 401, "invalid_token");
     expectError(await server().visitor.get("/api/files", { "x-api-key": b.token }), 401, "invalid_token");
   });
 
-  test("is told from every other text", async () => {
-    const { key } = await newKey(await confirmIdentity(await server().signUp()));
+  test("is recognized among all other texts", async () => {
+    const { key } = await createKey(await confirmIdentity(await server().signUp()));
     const last = key.endsWith("A") ? "B" : "A";
     for (const bad of [`${key}x`, key.slice(0, -1), `${key.slice(0, -1)}${last}`, key.toUpperCase(), "lk_", "lk_%00"]) {
-      expectError(await byHeader(bad), 401, "invalid_token");
+      expectError(await getWithApiKey(bad), 401, "invalid_token");
       expectError(await server().visitor.get("/api/files", { authorization: `Bearer ${bad}` }), 401, "invalid_token");
     }
   });
 
   test("shows itself in the session", async () => {
     const account = await confirmIdentity(await server().signUp());
-    const { id, key } = await newKey(account, { scopes: ["files:read"], expiresAt: "2999-01-01T00:00:00.000Z" });
-    const response = await byHeader(key, "/api/auth/session");
+    const { id, key } = await createKey(account, { scopes: ["files:read"], expiresAt: "2999-01-01T00:00:00.000Z" });
+    const response = await getWithApiKey(key, "/api/auth/session");
     expectStatus(response, 200);
     expect(response.at("user.id")).toBe(account.id);
     expect(response.at("session")).toEqual({
@@ -195,27 +198,27 @@ describe("a key", () => {
     });
   });
 
-  test("tells when it was last used", async () => {
+  test("shows when it was last used", async () => {
     const account = await confirmIdentity(await server().signUp());
-    const { key } = await newKey(account);
-    expectStatus(await byHeader(key), 200);
+    const { key } = await createKey(account);
+    expectStatus(await getWithApiKey(key), 200);
     await eventually("the key shows its last use", async () => {
       const [entry] = (await account.client.get("/api/users/api-keys")).list("data.apiKeys");
       return typeof Object(entry)["lastUsedAt"] === "string";
     });
   });
 
-  test("stays as it is when the password changes, and at a sign-out everywhere", async () => {
+  test("survives a password change and a sign-out everywhere", async () => {
     const account = await confirmIdentity(await server().signUp());
-    const { key } = await newKey(account);
+    const { key } = await createKey(account);
     const change = { currentPassword: account.password, newPassword: "another long password" };
     expectStatus(await account.client.put("/api/users/profile", change), 200);
-    expectStatus(await byHeader(key), 200);
+    expectStatus(await getWithApiKey(key), 200);
     expectStatus(await account.client.post("/api/auth/signout", { everywhere: true }), 200);
-    expectStatus(await byHeader(key), 200);
+    expectStatus(await getWithApiKey(key), 200);
   });
 
-  test("counts as its user in the rate limits, however it is sent", async () => {
+  test("counts toward its user's rate limits in every header", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
       const { client } = await confirmIdentity(await own.signUp());
       const key = (await client.post("/api/users/api-keys", { name: "x" })).string("data.key");
@@ -227,12 +230,12 @@ describe("a key", () => {
     });
   });
 
-  test("of an administrator opens /metrics with the scope admin alone", async () => {
+  test("of an administrator opens /metrics only with the scope admin", async () => {
     const admin = await confirmIdentity(await server().addUser(["--admin"]));
     const forwarded = { "x-forwarded-for": "192.0.2.1" };
-    const { key } = await newKey(admin, { scopes: ["admin"] });
+    const { key } = await createKey(admin, { scopes: ["admin"] });
     expectStatus(await server().visitor.get("/metrics", { "x-api-key": key, ...forwarded }), 200);
-    const reader = await newKey(admin);
+    const reader = await createKey(admin);
     expectError(await server().visitor.get("/metrics", { "x-api-key": reader.key, ...forwarded }), 403, "role");
   });
 });
@@ -240,36 +243,36 @@ describe("a key", () => {
 describe("DELETE /api/users/api-keys/{id}", () => {
   test("ends the key at once", async () => {
     const account = await confirmIdentity(await server().signUp());
-    const [one, other] = [await newKey(account), await newKey(account)];
-    expectStatus(await byHeader(one.key), 200);
+    const [one, other] = [await createKey(account), await createKey(account)];
+    expectStatus(await getWithApiKey(one.key), 200);
     expectStatus(await account.client.delete(`/api/users/api-keys/${one.id}`), 200);
-    expectError(await byHeader(one.key), 401, "revoked_token");
-    expectStatus(await byHeader(other.key), 200);
+    expectError(await getWithApiKey(one.key), 401, "revoked_token");
+    expectStatus(await getWithApiKey(other.key), 200);
     expect((await account.client.get("/api/users/api-keys")).strings("data.apiKeys", "id")).toEqual([other.id]);
     expectError(await account.client.delete(`/api/users/api-keys/${one.id}`), 404, "not_found");
   });
 
-  test("knows nothing of another user's keys", async () => {
+  test("is 404 for another user's keys", async () => {
     const [a, b] = [await confirmIdentity(await server().signUp()), await confirmIdentity(await server().signUp())];
-    const { id, key } = await newKey(a);
+    const { id, key } = await createKey(a);
     expectError(await b.client.delete(`/api/users/api-keys/${id}`), 404, "not_found");
     expectError(await b.client.delete("/api/users/api-keys/key_nothing"), 404, "not_found");
     expect((await b.client.get("/api/users/api-keys")).list("data.apiKeys")).toEqual([]);
-    expectStatus(await byHeader(key), 200);
+    expectStatus(await getWithApiKey(key), 200);
   });
 });
 
-test("the end of a key and of its account is noticed from the command line", async () => {
+test("a key ends with its revocation and with its account on the command line", async () => {
   const account = await confirmIdentity(await server().signUp());
-  const { key } = await newKey(account);
-  expectStatus(await byHeader(key), 200);
+  const { key } = await createKey(account);
+  expectStatus(await getWithApiKey(key), 200);
   await server().change(account.id, { disabled: true });
-  expectError(await byHeader(key), 401, "revoked_token");
+  expectError(await getWithApiKey(key), 401, "revoked_token");
   await server().change(account.id, { disabled: false });
-  expectStatus(await byHeader(key), 200);
+  expectStatus(await getWithApiKey(key), 200);
 });
 
-test("nobody makes, sees or deletes keys without signing in", async () => {
+test("creating, listing and deleting keys requires a sign-in", async () => {
   expectError(await server().visitor.post("/api/users/api-keys", { name: "x" }), 401, "missing_token");
   expectError(await server().visitor.get("/api/users/api-keys"), 401, "missing_token");
   expectError(await server().visitor.delete("/api/users/api-keys/key_x"), 401, "missing_token");

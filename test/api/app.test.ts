@@ -1,4 +1,4 @@
-// What the server answers for the pages: the document, the files it loads, and what makes it installable.
+// The pages: the HTML document, the files it loads, and the files that make it installable.
 import { describe, expect, test } from "bun:test";
 import type { ApiResponse } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
@@ -30,15 +30,15 @@ async function startScript(): Promise<string> {
   return / src="(\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? "";
 }
 
-function decoded(response: ApiResponse): string {
+function decodeBody(response: ApiResponse): string {
   const bytes = new Uint8Array(response.bytes);
   const encoding = response.headers.get("content-encoding");
   if (encoding === null) return new TextDecoder().decode(bytes);
-  throw new Error(`the client left the body in ${encoding}`);
+  throw new Error(`the client did not decode ${encoding}`);
 }
 
 describe("the document of the application", () => {
-  test.each(pages)("is at %s, for everybody the same", async (path) => {
+  test.each(pages)("is at %s, the same for everybody", async (path) => {
     const page = await server().visitor.get(path);
     expectStatus(page, 200);
     expect(page.header("content-type")).toBe("text/html; charset=utf-8");
@@ -50,7 +50,7 @@ describe("the document of the application", () => {
     expect(page.text).toBe((await server().visitor.get("/")).text);
   });
 
-  test("is not sent again to who has it", async () => {
+  test("is not sent again to a client that has it", async () => {
     const page = await server().visitor.get("/files");
     const again = await server().visitor.get("/photos", { "if-none-match": page.header("etag") });
     expectStatus(again, 304);
@@ -58,16 +58,16 @@ describe("the document of the application", () => {
     expectStatus(await server().visitor.get("/photos", { "if-none-match": '"other"' }), 200);
   });
 
-  test("answers HEAD, and no other method", async () => {
+  test("responds to HEAD, and to no other method", async () => {
     const head = await server().visitor.head("/files");
     expectStatus(head, 200);
     expect(head.bytes.length).toBe(0);
-    const refused = await server().visitor.post("/files", {});
-    expectStatus(refused, 405);
+    const rejected = await server().visitor.post("/files", {});
+    expectStatus(rejected, 405);
   });
 
   test.each(["/filesystem", "/photos/1", "/settings/a/b", "/shared", "/admin/users/1"])(
-    "is not at %s, where there is no page",
+    "is not at %s, which is no page",
     async (path) => {
       expectStatus(await server().visitor.get(path, { accept: "text/html" }), 404);
     },
@@ -75,7 +75,7 @@ describe("the document of the application", () => {
 });
 
 describe("the files of the application", () => {
-  test("may be kept for ever, and come in the encoding that was asked for", async () => {
+  test("may be cached for ever, and have the requested encoding", async () => {
     const path = await startScript();
     const plain = await server().visitor.get(path, { "accept-encoding": "identity" });
     expectStatus(plain, 200);
@@ -99,11 +99,11 @@ describe("the files of the application", () => {
       const sent = new Uint8Array(await response.arrayBuffer());
       const text = encoding === "gzip" ? Bun.gunzipSync(sent) : encoding === null ? sent : undefined;
       if (text === undefined) expect(sent.length).toBeLessThan(plain.bytes.length);
-      else expect(new TextDecoder().decode(text)).toBe(decoded(plain));
+      else expect(new TextDecoder().decode(text)).toBe(decodeBody(plain));
     }
   });
 
-  test("tell their length to HEAD", async () => {
+  test("have a length in the response to HEAD", async () => {
     const path = await startScript();
     const plain = await server().visitor.get(path, { "accept-encoding": "identity" });
     const head = await server().visitor.head(path, { "accept-encoding": "identity" });
@@ -111,7 +111,7 @@ describe("the files of the application", () => {
     expect(head.header("content-length")).toBe(String(plain.bytes.length));
   });
 
-  test("of another version are not there, and neither is what has no name", async () => {
+  test("of another version are 404, and so are paths without a name", async () => {
     const path = await startScript();
     const [, , version = "", name = ""] = path.split("/");
     for (const wrong of [
@@ -127,8 +127,8 @@ describe("the files of the application", () => {
   });
 });
 
-describe("what makes the application installable", () => {
-  test("is a manifest with icons that are there", async () => {
+describe("installing the application", () => {
+  test("offers a manifest with icons that exist", async () => {
     const manifest = await server().visitor.get("/manifest.webmanifest");
     expectStatus(manifest, 200);
     expect(manifest.header("content-type")).toStartWith("application/manifest+json");
@@ -140,7 +140,7 @@ describe("what makes the application installable", () => {
     }
   });
 
-  test("is a service worker that is asked after each time", async () => {
+  test("offers a service worker that is revalidated each time", async () => {
     const worker = await server().visitor.get("/service-worker.js");
     expectStatus(worker, 200);
     expect(worker.header("content-type")).toBe("text/javascript; charset=utf-8");
@@ -148,7 +148,7 @@ describe("what makes the application installable", () => {
     expect(worker.text).toContain("share-target");
   });
 
-  test("what another app shares before the worker is there is not taken silently", async () => {
+  test("rejects what another app shares before the worker is active", async () => {
     const form = new FormData();
     form.append("files", new File(["x"], "x.txt"));
     const response = await server().visitor.request("POST", "/share-target", { body: form });

@@ -10,7 +10,7 @@ import { runLarder, sharedServer, type TestServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** Paths and contents of an archive, in their order; folders end with a slash and have none. */
+/** Paths and contents of an archive, in order. Folders end with a slash and have no content. */
 async function unpack(bytes: Uint8Array): Promise<[string, string][]> {
   const options = { lazyEntries: true, autoClose: false, strictFileNames: true };
   const opened = Promise.withResolvers<ZipFile>();
@@ -37,12 +37,12 @@ async function unpack(bytes: Uint8Array): Promise<[string, string][]> {
   return found;
 }
 
-/** The names alone. */
-async function namesIn(bytes: Uint8Array): Promise<string[]> {
+/** The names in an archive. */
+async function listNames(bytes: Uint8Array): Promise<string[]> {
   return (await unpack(bytes)).map(([name]) => name);
 }
 
-async function album(client: Client): Promise<string> {
+async function createAlbum(client: Client): Promise<string> {
   const id = await client.folderId("Album");
   await client.folderId("leer", "/Album");
   await client.stored("one", { name: "b.txt", fields: { folder: "/Album" } });
@@ -51,15 +51,15 @@ async function album(client: Client): Promise<string> {
   return id;
 }
 
-async function viewerOf(target: TestServer, account: Account): Promise<void> {
+async function makeViewer(target: TestServer, account: Account): Promise<void> {
   const result = await runLarder(["user", "set", account.email, "--role", "viewer", "--data", target.dataDir]);
   if (result.code !== 0) throw new Error(result.stderr);
 }
 
 describe("GET /api/files/folders/{id}/archive", () => {
-  test("gives the folder with all below it as a ZIP that says its length, its name and its validators", async () => {
+  test("returns the folder and everything below as a ZIP with length, name and validators", async () => {
     const { client } = await server().signUp();
-    const apiResponse = await client.get(`/api/files/folders/${await album(client)}/archive`);
+    const apiResponse = await client.get(`/api/files/folders/${await createAlbum(client)}/archive`);
     expectStatus(apiResponse, 200);
     expect(apiResponse.header("content-type")).toBe("application/zip");
     expect(apiResponse.header("content-disposition")).toBe('attachment; filename="Album.zip"');
@@ -78,9 +78,9 @@ describe("GET /api/files/folders/{id}/archive", () => {
     ]);
   });
 
-  test("gives the same bytes and ETag again, and others once a file changes", async () => {
+  test("returns the same bytes and ETag until a file changes", async () => {
     const { client } = await server().signUp();
-    const path = `/api/files/folders/${await album(client)}/archive`;
+    const path = `/api/files/folders/${await createAlbum(client)}/archive`;
     const first = await client.get(path);
     await client.stored("elsewhere", { name: "other.txt" });
     const second = await client.get(path);
@@ -95,9 +95,9 @@ describe("GET /api/files/folders/{id}/archive", () => {
     expectError(await client.get(path, { "if-match": first.header("etag") }), 412, "precondition_failed");
   });
 
-  test("goes on where a download broke off, and begins anew where the files have changed", async () => {
+  test("resumes an interrupted download, and starts again if files have changed", async () => {
     const { client } = await server().signUp();
-    const path = `/api/files/folders/${await album(client)}/archive`;
+    const path = `/api/files/folders/${await createAlbum(client)}/archive`;
     const whole = await client.get(path);
     const etag = whole.header("etag");
     for (const [range, start, end] of [
@@ -111,16 +111,16 @@ describe("GET /api/files/folders/{id}/archive", () => {
       expect(part.header("x-ratelimit-resource")).toBe("general");
       expect(digestOf(part.bytes)).toBe(digestOf(whole.bytes.subarray(start, end)));
     }
-    // Several at once get the whole; beyond the end there is nothing.
+    // Several ranges return the whole; a range beyond the end is 416.
     expectStatus(await client.get(path, { range: "bytes=0-1,5-6" }), 200);
     expectError(await client.get(path, { range: `bytes=${whole.bytes.length}-` }), 416, "range_not_satisfiable");
     await client.stored("new", { name: "n.txt", fields: { folder: "/Album" } });
     expectStatus(await client.get(path, { range: "bytes=100-", "if-range": etag }), 200);
   });
 
-  test("HEAD tells what GET would, and counts nothing", async () => {
+  test("HEAD has the headers of GET, and counts nothing", async () => {
     const { client } = await server().signUp();
-    const path = `/api/files/folders/${await album(client)}/archive`;
+    const path = `/api/files/folders/${await createAlbum(client)}/archive`;
     const head = await client.head(path);
     const whole = await client.get(path);
     expectStatus(head, 200);
@@ -133,7 +133,7 @@ describe("GET /api/files/folders/{id}/archive", () => {
     expect(transfers.number("data.transfers.downloadedBytes")).toBe(whole.bytes.length);
   });
 
-  test("of a large folder is whole, and resumed by another program to the same bytes", async () => {
+  test("of a large folder is complete, and another program resumes it to the same bytes", async () => {
     const { client, token } = await server().signUp();
     const id = await client.folderId("Large");
     for (let number = 0; number < 4; number++) {
@@ -143,7 +143,7 @@ describe("GET /api/files/folders/{id}/archive", () => {
     const head = await client.head(path);
     const whole = await client.get(path);
     expect(String(whole.bytes.length)).toBe(head.header("content-length"));
-    expect((await namesIn(whole.bytes)).length).toBe(5);
+    expect((await listNames(whole.bytes)).length).toBe(5);
 
     const target = join(server().dataDir, "resumed.zip");
     writeFileSync(target, whole.bytes.subarray(0, 5_000_001));
@@ -156,7 +156,7 @@ describe("GET /api/files/folders/{id}/archive", () => {
     rmSync(target);
   });
 
-  test("breaks off where a file can't be read, and is never silently short", async () => {
+  test("breaks off at an unreadable file, and is never silently short", async () => {
     const { client, token } = await server().signUp();
     const id = await client.folderId("Broken");
     const first = randomContent(5 * 1024 * 1024);
@@ -175,11 +175,11 @@ describe("GET /api/files/folders/{id}/archive", () => {
     expectStatus(await client.get(`/api/files/folders/${id}/archive`), 200);
   });
 
-  test("is for whoever may read the folder: viewers too, others not", async () => {
+  test("is for everyone who may read the folder: viewers too, other users not", async () => {
     const account = await server().signUp();
-    const id = await album(account.client);
+    const id = await createAlbum(account.client);
     const file = await account.client.storedId("x", { name: "x.txt" });
-    await viewerOf(server(), account);
+    await makeViewer(server(), account);
     expectStatus(await account.client.get(`/api/files/folders/${id}/archive`), 200);
     expectStatus(await account.client.post("/api/files/archive", { fileIds: [id] }), 200);
     const other = await server().signUp();
@@ -193,19 +193,19 @@ describe("GET /api/files/folders/{id}/archive", () => {
 });
 
 describe("POST /api/files/archive", () => {
-  test("puts files and folders side by side and numbers those of the same name", async () => {
+  test("has files and folders side by side, and numbers duplicate names", async () => {
     const { client } = await server().signUp();
-    const folder = await album(client);
+    const folder = await createAlbum(client);
     const one = await client.storedId("1", { name: "same.txt" });
     const two = await client.storedId("2", { name: "same.txt", fields: { folder: "/elsewhere" } });
     const apiResponse = await client.post("/api/files/archive", { fileIds: [one, two, one, folder], name: "Für dich" });
     expectStatus(apiResponse, 200);
     expect(apiResponse.header("content-disposition")).toContain("filename*=UTF-8''F%C3%BCr%20dich.zip");
     expect(apiResponse.header("x-ratelimit-resource")).toBe("downloads");
-    const names = await namesIn(apiResponse.bytes);
+    const names = await listNames(apiResponse.bytes);
     expect(names.slice(0, 3)).toEqual(["same.txt", "same (1).txt", "Album/"]);
     expect(names.length).toBe(9);
-    // A range means something for GET alone (RFC 9110 §14.2).
+    // Range has a meaning only for GET (RFC 9110 §14.2).
     const ranged = await client.request("POST", "/api/files/archive", {
       json: { fileIds: [one] },
       headers: { range: "bytes=0-9" },
@@ -214,7 +214,7 @@ describe("POST /api/files/archive", () => {
     expect(ranged.header("content-disposition")).toBe('attachment; filename="same.txt.zip"');
   });
 
-  test("comes by the form of a page, too, so that the browser saves it", async () => {
+  test("accepts the form of a page, so that the browser saves the archive", async () => {
     const account = await server().signUp();
     const { client, email, password } = account;
     const ids = [await client.storedId("1", { name: "one.txt" }), await client.storedId("2", { name: "two.txt" })];
@@ -229,7 +229,7 @@ describe("POST /api/files/archive", () => {
     const apiResponse = await send({ origin: server().url }, fields);
     expectStatus(apiResponse, 200);
     expect(apiResponse.header("content-disposition")).toBe('attachment; filename="Both.zip"');
-    expect((await namesIn(apiResponse.bytes)).toSorted()).toEqual(["one.txt", "two.txt"]);
+    expect((await listNames(apiResponse.bytes)).toSorted()).toEqual(["one.txt", "two.txt"]);
     expectError(await send({ origin: "https://evil.example" }, fields), 403, "csrf");
     expectError(await send({}, fields), 403, "csrf");
     expectError(await send({ origin: server().url, cookie: "" }, fields), 401, "missing_token");
@@ -238,7 +238,7 @@ describe("POST /api/files/archive", () => {
     expectError(await send({ origin: server().url }, large), 413, "body_too_large");
   });
 
-  test("replaces what would be hostile where it is unpacked, and numbers what is the same then", async () => {
+  test("replaces names that are dangerous to unpack, and numbers the duplicates", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("con");
     for (const name of ["a:b", "a_b", "a_b (1)", "NUL.txt", "dots..", "C:"]) {
@@ -256,7 +256,7 @@ describe("POST /api/files/archive", () => {
     ]);
   });
 
-  test("refuses nothing, too much, unknown ids and names that are none", async () => {
+  test("rejects empty and too long lists, unknown ids and invalid names", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "x.txt" });
     expectError(await client.post("/api/files/archive", {}), 400, "invalid_field", "fileIds");

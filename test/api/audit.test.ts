@@ -21,13 +21,13 @@ beforeAll(async () => {
 
 const entries = async (query: string, client = admin.client) =>
   (await client.get(`/api/admin/audit?limit=100&${query}`)).list("data.entries").map((entry) => asObject(entry) ?? {});
-/** The newest entry of an action about an account. */
+/** The newest entry of an action for an account. */
 const newest = async (user: string, action: string) => (await entries(`user=${user}&action=${action}`))[0] ?? {};
 const signIn = (email: string, given = password) =>
   server().visitor.post("/api/auth/signin", { email, password: given });
 
-describe("the log tells", () => {
-  test("sign-ins and sign-outs: who, by what, from where, when; before the answer", async () => {
+describe("the log records", () => {
+  test("sign-ins and sign-outs before the response: user, method, address and time", async () => {
     const { email, id } = await signUp(server());
     const response = await server().visitor.post(
       "/api/auth/signin",
@@ -54,12 +54,12 @@ describe("the log tells", () => {
     expect(await newest(id, "sign_up")).toMatchObject({ outcome: "done", user: { id, email } });
   });
 
-  test("wrong passwords, with the e-mail as given; many within a minute in few entries", async () => {
+  test("wrong passwords with the email as given; many within a minute in few entries", async () => {
     const { email, id } = await server().signUp();
     const stranger = freshEmail();
     for (let i = 0; i < 5; i++) await signIn(email, "wrong password");
     await signIn(stranger, "wrong password");
-    await eventually("the first of them is in the log", async () => {
+    await eventually("the log has the first of them", async () => {
       const [known, unknown] = [await entries(`user=${id}&outcome=refused`), await entries(`user=${stranger}`)];
       return known.length > 0 && unknown.length > 0;
     });
@@ -77,7 +77,7 @@ describe("the log tells", () => {
     });
   });
 
-  test("limits that were reached, and refresh tokens that came a second time", async () => {
+  test("reached limits, and refresh tokens that are used twice", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on" } }, async (own) => {
       const root = await own.addUser(["--admin"]);
       const guess = { email: root.email, password: "wrong password" };
@@ -95,7 +95,7 @@ describe("the log tells", () => {
     });
   });
 
-  test("each start, and how sign-up stood then", async () => {
+  test("each start with the sign-up setting", async () => {
     const started = await entries("action=server.start");
     expect(started[0]).toMatchObject({ via: { kind: "system" }, user: null, details: { signup: "open" } });
   });
@@ -127,7 +127,7 @@ describe("the log tells", () => {
       expect(text).not.toContain(secret);
   });
 
-  test("everything that administrators do, whom to, and the password never", async () => {
+  test("everything that administrators do and to which account, and never a password", async () => {
     await confirmIdentity(admin);
     const made = await admin.client.post("/api/admin/users", { email: freshEmail(), password });
     const id = made.string("data.id");
@@ -156,18 +156,18 @@ describe("the log tells", () => {
     expect(await newest(admin.id, "job.run")).toMatchObject({ target: { type: "job", id: "sessions" } });
   });
 
-  test("who tried what only administrators may", async () => {
+  test("attempts at what only administrators may do", async () => {
     const { id, client } = await server().signUp();
     expectError(await client.get("/api/admin/users"), 403, "role");
     expectError(await client.post("/api/admin/jobs/gc/run"), 403, "role");
     await eventually(
-      "the refusals are in the log",
+      "the log has the rejections",
       async () => (await entries(`user=${id}&action=job.run`)).length === 1,
     );
     expect(await newest(id, "admin.read")).toMatchObject({ outcome: "refused", reason: "role", user: { id } });
   });
 
-  test("what commands did, and who ran them", async () => {
+  test("what commands did, and which system user ran them", async () => {
     const { email, id } = await server().signUp();
     await server().larder(["user", "set", email, "--plan", "pro"]);
     expect(await newest(id, "user.change")).toMatchObject({
@@ -180,18 +180,18 @@ describe("the log tells", () => {
     expect(await newest(id, "user.token")).toMatchObject({ via: { kind: "cli" } });
   });
 
-  test("deletions of files by their ids, without a name; not uploads", async () => {
+  test("deletions of files by id without a name; not uploads", async () => {
     const { id, client } = await server().signUp();
     const file = await client.storedId("x", { name: "diary.txt" });
     await client.delete(`/api/files/${file}`);
-    await eventually("the deletion is in the log", async () => (await entries(`user=${id}&action=file`)).length > 0);
+    await eventually("the log has the deletion", async () => (await entries(`user=${id}&action=file`)).length > 0);
     const found = await admin.client.get(`/api/admin/audit?user=${id}`);
     expect(found.text).not.toContain("diary");
     const [entry] = await entries(`user=${id}&action=file`);
     expect(entry).toMatchObject({ action: "file.delete", target: { type: "file", id: file } });
   });
 
-  test("deletions by somebody it is shared with, as done to the account of its owner, who sees them", async () => {
+  test("deletions by a recipient of a share, for the owner's account, and the owner sees them", async () => {
     const owner = await server().signUp();
     const guest = await signUp(server());
     const folder = await owner.client.folderId("shared");
@@ -200,9 +200,9 @@ describe("the log tells", () => {
     await shareWith(owner.client, folder, guest, { permissions: "write" });
     expectStatus(await guest.client.delete(`/api/files/${file}`), 200);
     expectStatus(await guest.client.delete(`/api/files/folders/${inner}`), 200);
-    await eventually("both are written", async () => (await entries(`user=${guest.id}`)).length === 3);
-    const told = (await entries(`user=${guest.id}`)).slice(0, 2);
-    expect(told.map(({ action, user, account }) => [action, user, account])).toEqual([
+    await eventually("the log has both", async () => (await entries(`user=${guest.id}`)).length === 3);
+    const logged = (await entries(`user=${guest.id}`)).slice(0, 2);
+    expect(logged.map(({ action, user, account }) => [action, user, account])).toEqual([
       ["folder.delete", { id: guest.id, email: guest.email }, { id: owner.id, email: owner.email }],
       ["file.delete", { id: guest.id, email: guest.email }, { id: owner.id, email: owner.email }],
     ]);
@@ -213,7 +213,7 @@ describe("the log tells", () => {
     ]);
   });
 
-  test("shares made and revoked, without their tokens", async () => {
+  test("created and revoked shares, without their tokens", async () => {
     const { id, client } = await server().signUp();
     const file = await client.storedId("x");
     const share = await client.post(`/api/files/${file}/shares`, { password: "open sesame" });
@@ -229,7 +229,7 @@ describe("the log tells", () => {
       const of = (await entries(`user=${id}&action=${action}`)).map(({ target }) => target);
       expect(of).toContainEqual({ type: "share", id: shareId });
     }
-    await eventually("the wrong guess is in the log", async () => (await entries("action=share.unlock")).length > 0);
+    await eventually("the log has the wrong guess", async () => (await entries("action=share.unlock")).length > 0);
     const guesses = await admin.client.get("/api/admin/audit?action=share.unlock");
     expect(guesses.list("data.entries")[0]).toMatchObject({
       outcome: "refused",
@@ -259,7 +259,7 @@ describe("GET /api/admin/audit", () => {
     expect(await entries(`user=${id}&outcome=failed`)).toEqual([]);
   });
 
-  test.each(["from=yesterday", "to=1", "outcome=perhaps", "page=0", "limit=101"])("refuses %s", async (query) => {
+  test.each(["from=yesterday", "to=1", "outcome=perhaps", "page=0", "limit=101"])("rejects %s", async (query) => {
     expectError(await admin.client.get(`/api/admin/audit?${query}`), 400, "invalid_field", query.split("=")[0]);
   });
 
@@ -271,9 +271,9 @@ describe("GET /api/admin/audit", () => {
 });
 
 describe("GET /api/admin/audit/export", () => {
-  test("gives all of it as lines of JSON, the export itself being written down too", async () => {
+  test("returns everything as JSON lines, and the log records the export itself", async () => {
     const { id, client } = await signUp(server());
-    // More than one piece of the export.
+    // More entries than one page of the export.
     for (let i = 0; i < 520; i++) await client.put("/api/users/profile", { name: `Name ${i}` });
     const response = await admin.client.get(`/api/admin/audit/export?format=jsonl&user=${id}`);
     expectStatus(response, 200);
@@ -287,7 +287,7 @@ describe("GET /api/admin/audit/export", () => {
     expect(await newest(admin.id, "audit.export")).toMatchObject({ outcome: "done", user: { id: admin.id } });
   });
 
-  test("gives a table that no spreadsheet takes for a formula", async () => {
+  test("returns a table without anything that a spreadsheet reads as a formula", async () => {
     const { email } = await server().signUp();
     const agent = '=HYPERLINK("http://evil.example","x"),@SUM(1)';
     await server().visitor.post("/api/auth/signin", { email, password }, { "user-agent": agent });
@@ -299,13 +299,13 @@ describe("GET /api/admin/audit/export", () => {
     expect(line).toContain(`"'=HYPERLINK(""http://evil.example"",""x""),@SUM(1)"`);
   });
 
-  test("refuses an unknown format", async () => {
+  test("rejects an unknown format", async () => {
     expectError(await admin.client.get("/api/admin/audit/export?format=xml"), 400, "invalid_field", "format");
   });
 });
 
 describe("GET /api/users/activity", () => {
-  test("shows one's own entries, of an administrator no more than that it was one", async () => {
+  test("shows the user's own entries, and of administrators only their role", async () => {
     const { id, client, email } = await signUp(server());
     await signIn(email, "wrong password");
     await admin.client.request("PATCH", `/api/admin/users/${id}`, { json: { plan: "pro" } });
@@ -316,8 +316,8 @@ describe("GET /api/users/activity", () => {
         .some((entry) => asObject(entry)?.["by"] === "unknown"),
     );
     const response = await client.get("/api/users/activity");
-    const told = response.list("data.activity").map((entry) => asObject(entry) ?? {});
-    expect(told.map(({ action, by }) => `${String(action)} by ${String(by)}`).toSorted()).toEqual([
+    const logged = response.list("data.activity").map((entry) => asObject(entry) ?? {});
+    expect(logged.map(({ action, by }) => `${String(action)} by ${String(by)}`).toSorted()).toEqual([
       "sign_in by unknown",
       "sign_up by you",
       "user.change by administrator",
@@ -331,7 +331,7 @@ describe("GET /api/users/activity", () => {
 });
 
 describe("the log's table", () => {
-  test("takes no change, and no deletion before its time", async () => {
+  test("allows no change, and no deletion within the retention period", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       await own.signUp();
       const database = new Database(join(own.dataDir, "larder.db"));
@@ -346,7 +346,7 @@ describe("the log's table", () => {
     });
   });
 
-  test("outlives a crash right after the answer, and a stop writes what was gathered", async () => {
+  test("keeps entries through a crash right after the response, and a stop writes pending counts", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const root = await own.addUser(["--admin"]);
       await root.client.post("/api/admin/invites", {});
@@ -357,29 +357,29 @@ describe("the log's table", () => {
       for (let i = 0; i < 4; i++)
         await own.visitor.post("/api/auth/signin", { email: root.email, password: "wrong password" });
       await own.restart();
-      const refused = (await log())
+      const rejected = (await log())
         .map((entry) => asObject(entry) ?? {})
         .filter(({ outcome }) => outcome === "refused");
-      expect(refused.reduce((sum, { times }) => sum + Number(times), 0)).toBe(4);
-      expect(refused.length).toBeLessThanOrEqual(2);
+      expect(rejected.reduce((sum, { times }) => sum + Number(times), 0)).toBe(4);
+      expect(rejected.length).toBeLessThanOrEqual(2);
     });
   });
 
-  test("with audit.files all has uploads and downloads, with off no deletion", async () => {
-    for (const [files, wanted] of [
+  test("with audit.files = all has uploads and downloads, with off no deletions", async () => {
+    for (const [files, expectedActions] of [
       ["all", ["file.delete", "file.download", "file.upload"]],
       ["off", []],
     ] as const) {
       await withServer({ hasAccounts: true, env: { LARDER_AUDIT_FILES: files } }, async (own) => {
         const { client } = await own.addUser(["--admin"]);
-        // A content that looks like an answer is none.
+        // A file that looks like a response is not one.
         const content = '{"user":{"id":"usr_nobody"}, this is no JSON';
         const id = await client.storedId(content, { name: "a.json", type: "application/json" });
         expect((await client.get(`/api/files/${id}/download`)).text).toBe(content);
         await client.delete(`/api/files/${id}`);
         await own.restart();
         const found = (await client.get("/api/admin/audit?action=file")).strings("data.entries", "action");
-        expect(found.toSorted()).toEqual([...wanted]);
+        expect(found.toSorted()).toEqual([...expectedActions]);
       });
     }
   });

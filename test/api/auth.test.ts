@@ -17,7 +17,7 @@ const sign = (input: string, algorithm: string, key: string) =>
   createHmac(algorithm, key).update(input).digest("base64url");
 
 describe("sign-up", () => {
-  test("answers 201 with user, token and expiry at the top level", async () => {
+  test("responds 201 with user, token and expiry at the top level", async () => {
     const email = freshEmail();
     const response = await server().visitor.post("/api/auth/signup", { email, password, name: "Ada" });
     expectStatus(response, 201);
@@ -34,7 +34,7 @@ describe("sign-up", () => {
     expect(typeof response.at("user.name")).toBe("string");
   });
 
-  test("refuses an address that is taken, in whatever letters", async () => {
+  test("rejects an email that is taken, in upper or lower case", async () => {
     const email = freshEmail();
     await signUp(server(), { email });
     expectError(await server().visitor.post("/api/auth/signup", { email, password }), 409, "email_taken");
@@ -42,7 +42,7 @@ describe("sign-up", () => {
     expectError(await server().visitor.post("/api/auth/signup", { email: upper, password }), 409, "email_taken");
   });
 
-  test("gives one account where two ask for the same address at once", async () => {
+  test("creates one account if several request the same email at once", async () => {
     const email = freshEmail();
     const responses = await Promise.all(
       Array.from({ length: 4 }, () => server().visitor.post("/api/auth/signup", { email, password })),
@@ -51,7 +51,7 @@ describe("sign-up", () => {
   });
 
   test.each(["", "plain", "a@", "@b.example", "a b@example.com", "a@b@c.example", `${"x".repeat(400)}@example.com`])(
-    "refuses %p as an address",
+    "rejects %p as an email",
     async (email) => {
       const response = await server().visitor.post("/api/auth/signup", { email, password });
       expectError(response, 400, "invalid_field", "email");
@@ -64,13 +64,13 @@ describe("sign-up", () => {
     ["256 characters", "x".repeat(256), 201],
     ["257 characters", "x".repeat(257), 400],
     ["a million characters", "x".repeat(1_000_000), 400],
-  ])("takes passwords of 8 to 256 characters: %s", async (_, tried, status) => {
+  ])("accepts passwords of 8 to 256 characters: %s", async (_, tried, status) => {
     const response = await server().visitor.post("/api/auth/signup", { email: freshEmail(), password: tried });
     expectStatus(response, status);
     if (status === 400) expect(response.at("error.details.field")).toBe("password");
   });
 
-  test("takes any Unicode as a password and compares it in NFC", async () => {
+  test("accepts any Unicode password and compares it in NFC", async () => {
     const email = freshEmail();
     await signUp(server(), { email, password: "Ünïcödé 密码 🔑" });
     const decomposed = "Ünïcödé 密码 🔑".normalize("NFD");
@@ -88,11 +88,11 @@ describe("sign-up", () => {
     ["email", { email: 7, password }],
     ["password", { email: "someone@example.com", password: 12345678 }],
     ["name", { email: "someone@example.com", password, name: ["Ada"] }],
-  ])("names the field at fault: %s in %p", async (field, body) => {
+  ])("names the invalid field: %s in %p", async (field, body) => {
     expectError(await server().visitor.post("/api/auth/signup", body), 400, "invalid_field", field);
   });
 
-  test("never makes an administrator, and ignores unknown fields", async () => {
+  test("never creates an administrator, and ignores unknown fields", async () => {
     const email = freshEmail();
     const body = { email, password, role: "admin", plan: "pro", isAdmin: true, unknown: { deep: [] } };
     const response = await server().visitor.post("/api/auth/signup", body);
@@ -101,14 +101,14 @@ describe("sign-up", () => {
     expect(profile.json).toMatchObject({ data: { role: "user", plan: "enterprise" } });
   });
 
-  test("puts a new account on the free plan where nothing else is configured", async () => {
+  test("puts a new account on the free plan by default", async () => {
     await withServer({ env: { LARDER_DEFAULT_PLAN: "" } }, async (plain) => {
       const { client } = await plain.signUp();
       expect((await client.get("/api/users/profile")).at("data.plan")).toBe("free");
     });
   });
 
-  test("is refused with signup_closed where it is closed, and needs an invite where it is by invite", async () => {
+  test("is rejected with signup_closed if closed, and needs an invitation if by invite", async () => {
     await withServer({ env: { LARDER_SIGNUP: "closed" } }, async (closed) => {
       const response = await closed.visitor.post("/api/auth/signup", { email: freshEmail(), password });
       expectError(response, 403, "signup_closed");
@@ -123,7 +123,7 @@ describe("sign-up", () => {
 });
 
 describe("sign-in", () => {
-  test("answers 200 with user, token and 24h, whatever the letters of the address", async () => {
+  test("responds 200 with user, token and 24h, with the email in upper or lower case", async () => {
     const { email, id } = await server().signUp({ name: "Ada" });
     for (const tried of [email, email.toUpperCase()]) {
       const response = await server().visitor.post("/api/auth/signin", { email: tried, password });
@@ -134,7 +134,7 @@ describe("sign-in", () => {
     }
   });
 
-  test("tells nothing apart between an unknown address and a wrong password", async () => {
+  test("responds alike to an unknown email and a wrong password", async () => {
     const { email } = await server().signUp();
     const wrong = await server().visitor.post("/api/auth/signin", { email, password: "wrong password" });
     const unknown = await server().visitor.post("/api/auth/signin", {
@@ -149,7 +149,7 @@ describe("sign-in", () => {
     expect(fixed(unknown)).toEqual(fixed(wrong));
   });
 
-  test("refuses a malformed address and a short password as invalid, not as wrong", async () => {
+  test("rejects a malformed email and a short password as invalid, not as wrong", async () => {
     const bad = await server().visitor.post("/api/auth/signin", { email: "no address", password });
     expectError(bad, 400, "invalid_field", "email");
     const short = await server().visitor.post("/api/auth/signin", { email: freshEmail(), password: "short" });
@@ -160,13 +160,13 @@ describe("sign-in", () => {
     ["/api/auth/signin", { password }],
     ["/api/auth/signup", { password }],
     ["/api/mobile/auth", { password, deviceId: "phone-1" }],
-  ])("%s refuses an address with half a character as invalid", async (path, more) => {
-    // It was a failure of the server, written to its log at any stranger's wish.
+  ])("%s rejects an email with half a surrogate pair as invalid", async (path, more) => {
+    // Such an email once caused a 500, with which strangers could fill the log.
     const response = await server().visitor.post(path, { email: "\ud800@example.org", ...more });
     expectError(response, 400, "invalid_field", "email");
   });
 
-  test("needs no Authorization header and is not disturbed by a bad one", async () => {
+  test("needs no Authorization header and ignores an invalid one", async () => {
     const { email } = await server().signUp();
     const response = await server().visitor.post(
       "/api/auth/signin",
@@ -176,7 +176,7 @@ describe("sign-in", () => {
     expectStatus(response, 200);
   });
 
-  test("many at once all succeed", async () => {
+  test("succeeds for many requests at once", async () => {
     const { email } = await server().signUp();
     const responses = await Promise.all(
       Array.from({ length: 12 }, () => server().visitor.post("/api/auth/signin", { email, password })),
@@ -187,7 +187,7 @@ describe("sign-in", () => {
 });
 
 describe("session", () => {
-  test("tells user and session", async () => {
+  test("shows user and session", async () => {
     const { client, id, email } = await server().signUp({ name: "Ada" });
     const response = await client.get("/api/auth/session");
     expectStatus(response, 200);
@@ -204,7 +204,7 @@ describe("session", () => {
     expectError(await server().visitor.get("/api/auth/session"), 401, "missing_token");
   });
 
-  test("a token in the query is none", async () => {
+  test("ignores a token in the query", async () => {
     const { token } = await server().signUp();
     for (const name of ["token", "access_token", "authorization", "key", "api_key"])
       expectError(await server().visitor.get(`/api/auth/session?${name}=${token}`), 401, "missing_token");
@@ -212,7 +212,7 @@ describe("session", () => {
 });
 
 describe("refresh", () => {
-  test("gives a new token and revokes the old one", async () => {
+  test("returns a new token and revokes the old one", async () => {
     const { client, id } = await server().signUp();
     const response = await client.post("/api/auth/refresh");
     expectStatus(response, 200);
@@ -227,7 +227,7 @@ describe("refresh", () => {
     expectError(await server().visitor.post("/api/auth/refresh"), 401, "missing_token");
   });
 
-  test("by two at once gives one successor at most per token", async () => {
+  test("by two requests at once returns at most one new token", async () => {
     const { client } = await server().signUp();
     const responses = await Promise.all([client.post("/api/auth/refresh"), client.post("/api/auth/refresh")]);
     expect(sortedStatuses(responses)).toEqual([200, 401]);
@@ -235,7 +235,7 @@ describe("refresh", () => {
 });
 
 describe("sign-out", () => {
-  test("kills the token at once and no other", async () => {
+  test("ends the token at once and no other", async () => {
     const { client, email } = await server().signUp();
     const other = await server().visitor.post("/api/auth/signin", { email, password });
     const response = await client.post("/api/auth/signout");
@@ -247,7 +247,7 @@ describe("sign-out", () => {
     expectStatus(await new Client(server(), other.string("token")).get("/api/auth/session"), 200);
   });
 
-  test("everywhere ends all sessions of the user, and nobody else's", async () => {
+  test("everywhere ends all sessions of the user, and no others", async () => {
     const { client, email } = await server().signUp();
     const stranger = await server().signUp();
     const other = await server().visitor.post("/api/auth/signin", { email, password });
@@ -258,7 +258,7 @@ describe("sign-out", () => {
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
   });
 
-  test("everywhere must be a boolean", async () => {
+  test("requires a boolean for everywhere", async () => {
     const { client } = await server().signUp();
     expectError(await client.post("/api/auth/signout", { everywhere: "yes" }), 400, "invalid_field", "everywhere");
     expectStatus(await client.get("/api/auth/session"), 200);
@@ -275,7 +275,7 @@ describe("tokens", () => {
     expect(decode(token.split(".")[0] ?? "")).toMatchObject({ alg: "HS256" });
   });
 
-  test("that are forged or altered are 401 invalid_token", async () => {
+  test("are 401 invalid_token if forged or altered", async () => {
     const { token } = await server().signUp();
     const victim = await server().signUp();
     const [head = "", body = "", signature = ""] = token.split(".");
@@ -301,7 +301,7 @@ describe("tokens", () => {
       "wrong kid": `${otherKid}.${body}.${sign(`${otherKid}.${body}`, "sha256", "secret")}`,
       "kid as a path": `${encode({ ...header, kid: "../../../dev/null" })}.${body}.${sign("", "sha256", "")}`,
       "a cut token": token.slice(0, -4),
-      // Decoders of base64url overlook these: the bits that differ belong to no byte.
+      // Lenient base64url decoders accept these, because the changed bits belong to no byte.
       "a changed last letter": token.slice(0, -1) + String.fromCharCode(token.charCodeAt(token.length - 1) + 1),
       "padding at the end": `${token}=`,
       "four parts": `${token}.x`,
@@ -369,7 +369,7 @@ describe("tokens", () => {
     }
   });
 
-  test("live on over a restart of the server, and the dead stay dead", async () => {
+  test("survive a restart of the server, and revoked ones stay revoked", async () => {
     await withServer({}, async (own) => {
       const { client, token } = await own.signUp();
       const ended = await own.signUp();

@@ -8,20 +8,20 @@ import { sharedServer, type TestServer, withServer } from "../support/server.ts"
 
 const basePath = "/files";
 const server = sharedServer({ env: { LARDER_BASE_PATH: basePath } });
-/** How a request arrives: through a proxy that leaves the base path, or through one that strips it. */
+/** Requests arrive with the base path, or without it through a proxy that strips it. */
 const prefixes = [basePath, ""];
 const browser = { accept: "text/html" };
 
-/** Where the attributes of a page lead, from an address below the base path; each once. */
-function addresses(page: ApiResponse, path: string, attributes = "href|src|poster"): string[] {
+/** The distinct targets of a page's links, resolved from a path below the base path. */
+function listAddresses(page: ApiResponse, path: string, attributes = "href|src|poster"): string[] {
   const found = [...page.text.matchAll(new RegExp(` (?:${attributes})="([^"#]+)"`, "g"))];
   const links = found.map(([, link = ""]) => new URL(link.replaceAll("&amp;", "&"), `http://larder${basePath}${path}`));
   return [...new Set(links.map((url) => url.href.replace(/^http:\/\/larder\//, "/")))];
 }
 
-/** What the page loads and leads to, all below the base path and all there, with the base path and without. */
+/** Expects that all links of the page are below the base path and exist, requested with the base path and without. */
 async function expectAllLinks(visitor: Client, page: ApiResponse, path: string): Promise<void> {
-  const links = addresses(page, path);
+  const links = listAddresses(page, path);
   expect(links.length).toBeGreaterThanOrEqual(3);
   for (const link of links) {
     expect({ link, isBelow: link.startsWith(`${basePath}/`) }).toEqual({ link, isBelow: true });
@@ -32,8 +32,8 @@ async function expectAllLinks(visitor: Client, page: ApiResponse, path: string):
   }
 }
 
-/** A public picture that has its thumbnail, and the path of its link below the base path. */
-async function sharedPicture({ client }: { client: Client }) {
+/** Shares a picture that has a thumbnail. Returns the path of its link below the base path. */
+async function sharePicture({ client }: { client: Client }) {
   const content = await jpegPhoto(300, 200);
   const id = await client.storedId(content, { name: "p.jpg", fields: { isPublic: "true" } });
   await eventually("the thumbnail", async () => {
@@ -43,13 +43,13 @@ async function sharedPicture({ client }: { client: Client }) {
   return { content, info, page: new URL(info.string("data.shareLink")).pathname.slice(basePath.length) };
 }
 
-function setupPathOf({ log }: TestServer): string {
+function findSetupPath({ log }: TestServer): string {
   const [, path = ""] = /(\/setup\?token=[\w-]+)/.exec(log) ?? [];
   return path;
 }
 
-describe.each(prefixes)("a page asked for at %p + its path", (prefix) => {
-  test.each(["/", "/docs", "/?a=1"])("%s has links that all lead somewhere", async (path) => {
+describe.each(prefixes)("a page requested at %p + its path", (prefix) => {
+  test.each(["/", "/docs", "/?a=1"])("all links on %s lead to existing pages", async (path) => {
     const page = await server().visitor.get(prefix + path);
     expectStatus(page, 200);
     await expectAllLinks(server().visitor, page, path);
@@ -62,17 +62,17 @@ describe.each(prefixes)("a page asked for at %p + its path", (prefix) => {
   });
 
   test("the page of a public link shows and offers the file", async () => {
-    const { page: path } = await sharedPicture(await server().signUp());
+    const { page: path } = await sharePicture(await server().signUp());
     for (const ending of ["", "/"]) {
       const page = await server().visitor.get(prefix + path + ending);
       expectStatus(page, 200);
-      expect(addresses(page, path + ending)).toContain(`${basePath}${path}/download?thumbnail=large`);
+      expect(listAddresses(page, path + ending)).toContain(`${basePath}${path}/download?thumbnail=large`);
       await expectAllLinks(server().visitor, page, path + ending);
     }
   });
 
   test.each(["/s/nothing", "/s/nothing/at/all", "/nowhere", "/a/b/c", "/setup", "/setup?token=x"])(
-    "the page for a failure at %s has links that all lead somewhere",
+    "all links on the error page at %s lead to existing pages",
     async (path) => {
       const page = await server().visitor.get(prefix + path, browser);
       expectStatus(page, 404);
@@ -81,14 +81,14 @@ describe.each(prefixes)("a page asked for at %p + its path", (prefix) => {
     },
   );
 
-  test("the set-up form goes to where it is taken", async () => {
+  test("the setup form is sent to the right path", async () => {
     await withServer({ env: { LARDER_BASE_PATH: basePath } }, async (own) => {
       expect(own.log).toContain(`${own.url}${basePath}/setup?token=`);
-      const path = setupPathOf(own);
+      const path = findSetupPath(own);
       const page = await own.visitor.get(prefix + path);
       expectStatus(page, 200);
       await expectAllLinks(own.visitor, page, path);
-      expect(addresses(page, path, "action")).toEqual([`${basePath}/setup`]);
+      expect(listAddresses(page, path, "action")).toEqual([`${basePath}/setup`]);
       const form = (email: string) =>
         new URLSearchParams({
           token: path.split("=")[1] ?? "",
@@ -101,9 +101,9 @@ describe.each(prefixes)("a page asked for at %p + its path", (prefix) => {
           body: form(email),
           headers: { "content-type": "application/x-www-form-urlencoded" },
         });
-      const refused = await send("no address");
-      expectStatus(refused, 400);
-      await expectAllLinks(own.visitor, refused, "/setup");
+      const rejected = await send("no address");
+      expectStatus(rejected, 400);
+      await expectAllLinks(own.visitor, rejected, "/setup");
       const done = await send("root@example.com");
       expectStatus(done, 201);
       await expectAllLinks(own.visitor, done, "/setup");
@@ -111,10 +111,10 @@ describe.each(prefixes)("a page asked for at %p + its path", (prefix) => {
   });
 });
 
-describe("addresses in answers below a base path", () => {
-  test("lead to the content, the thumbnail and the page, stripped or not", async () => {
+describe("URLs in responses below a base path", () => {
+  test("lead to the content, the thumbnail and the page, with and without a stripping proxy", async () => {
     const { client } = await server().signUp();
-    const { content, info } = await sharedPicture({ client });
+    const { content, info } = await sharePicture({ client });
     const page = info.string("data.shareLink");
     const open = await client.get(`/api/public/${page.split("/").at(-1)}`);
     const rows: [string, string][] = [
@@ -139,7 +139,7 @@ describe("addresses in answers below a base path", () => {
     }
   });
 
-  test("an upload arrives under the base path", async () => {
+  test("accept uploads", async () => {
     const { client } = await server().signUp();
     const form = new FormData();
     form.append("file", new File(["hello"], "h.txt"));
@@ -148,14 +148,14 @@ describe("addresses in answers below a base path", () => {
     expect((await client.get(new URL(stored.string("data.url")).pathname)).text).toBe("hello");
   });
 
-  test("the OpenAPI document tells clients where its paths are", async () => {
+  test("are in the OpenAPI document for its clients", async () => {
     for (const prefix of prefixes) {
       const document = asObject((await server().visitor.get(`${prefix}/openapi.json`)).json);
       expect(document?.["servers"]).toEqual([{ url: basePath }]);
     }
   });
 
-  test("only a whole segment is the base path", async () => {
+  test("match the base path only as a whole segment", async () => {
     for (const path of ["/filesystem", `${basePath}${basePath}ystem`, `${basePath}x/api/files`]) {
       expectStatus(await server().visitor.get(path), 404);
     }
@@ -166,11 +166,11 @@ describe("a public address with a base path", () => {
   test.each([
     ["alone", {}],
     ["beside it", { LARDER_BASE_PATH: basePath }],
-  ])("given %s is in every address, and pages stay on their own host", async (_, extra) => {
+  ])("given %s is in every URL, and pages stay on their own host", async (_, extra) => {
     const publicUrl = "https://x.example/files";
     await withServer({ env: { LARDER_PUBLIC_URL: publicUrl, ...extra } }, async (own) => {
       expect(own.log).toContain(`${publicUrl}/setup?token=`);
-      const { info, page } = await sharedPicture(await own.signUp());
+      const { info, page } = await sharePicture(await own.signUp());
       for (const field of ["url", "thumbnailUrl", "shareLink"]) {
         expect(info.string(`data.${field}`)).toStartWith(`${publicUrl}/`);
       }

@@ -23,19 +23,19 @@ const server = sharedServer({ hasAccounts: true });
 const kibibyte = 1024;
 
 /** A new account with a phone. */
-async function newPhone(target = server()): Promise<{ account: Account; phone: TestDevice; client: Client }> {
+async function registerPhone(target = server()): Promise<{ account: Account; phone: TestDevice; client: Client }> {
   const account = await target.signUp();
   const phone = await registerDevice(target, account);
   return { account, phone, client: phone.client };
 }
 
 /** Bytes held and used by the account, as it is told. */
-async function usedBytes({ client }: Account): Promise<number> {
+async function getUsedBytes({ client }: Account): Promise<number> {
   return (await client.get("/api/users/usage")).number("data.storage.used");
 }
 
 /** The content of the file that an answer describes. */
-async function contentOf(client: Client, response: ApiResponse): Promise<string> {
+async function downloadContent(client: Client, response: ApiResponse): Promise<string> {
   return digestOf((await client.get(`/api/files/${response.string("data.id")}/download`)).bytes);
 }
 
@@ -46,7 +46,7 @@ function contentDigest(bytes: Uint8Array): string {
 
 describe("upload/init", () => {
   test("answers with a session and a plan", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const response = await client.post("/api/mobile/upload/init", {
       files: [
         {
@@ -92,7 +92,7 @@ describe("upload/init", () => {
   });
 
   test("takes 8 MiB, 3 tries and any network where nothing else is said", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const response = await tryInit(client, { size: 20 * 1024 * kibibyte }, {});
     expect(response.at("data.uploadOptions")).toEqual({
       wifiOnly: false,
@@ -104,7 +104,7 @@ describe("upload/init", () => {
   });
 
   test("plans each file by itself: an error in place of a plan, the others go on", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const response = await client.post("/api/mobile/upload/init", {
       files: [
         { localId: "a", name: "good.bin", size: 10 },
@@ -135,13 +135,13 @@ describe("upload/init", () => {
   });
 
   test("fails with the first error where no file could be planned", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     expectError(await tryInit(client, { size: 1, name: "a/b" }), 400, "invalid_path");
     expectError(await tryInit(client, { size: 1, fileId: "file_x" }), 404, "not_found");
   });
 
   test("refuses what is no request", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const init = (body: unknown) => client.post("/api/mobile/upload/init", body);
     expectError(await init({ files: [] }), 400, "invalid_field", "files");
     expectError(await init({ files: [{ localId: "1", name: "x" }] }), 400, "invalid_field", "files.0.size");
@@ -159,7 +159,7 @@ describe("upload/init", () => {
   });
 
   test("is for devices that may write", async () => {
-    const { account } = await newPhone();
+    const { account } = await registerPhone();
     expectError(await tryInit(server().visitor, { size: 1 }), 401, "missing_token");
     expectError(await tryInit(account.client, { size: 1 }), 401, "invalid_token");
     const viewer = await server().addUser(["--role", "viewer"]);
@@ -168,16 +168,16 @@ describe("upload/init", () => {
   });
 
   test("says where the account holds the content already, and then completes without a byte", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(3000);
     await account.client.stored(content, { name: "there.bin" });
     const init = await tryInit(client, { size: 3000, checksum: checksumOf(content), name: "again.bin" });
     expect(init.at("data.files.0.alreadyStored")).toBe(true);
     const done = await completeUpload(client, init.string("data.files.0.uploadId"));
     expectStatus(done, 200);
-    expect(await contentOf(client, done)).toBe(digestOf(content));
+    expect(await downloadContent(client, done)).toBe(digestOf(content));
     // What another account holds is never told.
-    const other = await newPhone();
+    const other = await registerPhone();
     const foreign = await tryInit(other.client, { size: 3000, checksum: checksumOf(content) });
     expect(foreign.at("data.files.0.alreadyStored")).toBe(false);
     expectError(await completeUpload(other.client, foreign.string("data.files.0.uploadId")), 409, "upload_state");
@@ -187,7 +187,7 @@ describe("upload/init", () => {
   });
 
   test("tells an automatic backup what its user deleted; a person's own upload goes through", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(2000);
     const id = await account.client.storedId(content);
     expectStatus(await account.client.delete(`/api/files/${id}`), 200);
@@ -202,17 +202,17 @@ describe("upload/init of a file that the device is sending already", () => {
   const chunkSize = { chunkSize: 1024 };
 
   test("goes on with that upload: same id, chunks and addresses kept, nothing promised twice", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(3000);
     const file = { folder: "/Camera", checksum: checksumOf(content), automatic: true };
     const first = await planUpload(client, content, file);
     await sendChunks(client, first, content, [0]);
-    const used = await usedBytes(account);
+    const used = await getUsedBytes(account);
     const again = await tryInit(client, { size: 3000, ...file });
     expect(readPlan(again)).toEqual(first);
     expect(again.at("data.files.0.completedChunks")).toEqual([0]);
     expect(again.string("data.uploadSession")).toMatch(/^ups_/);
-    expect(await usedBytes(account)).toBe(used);
+    expect(await getUsedBytes(account)).toBe(used);
     expect((await getUploadState(client, first.uploadId)).at("data")).toMatchObject({
       completedChunks: [0],
       expiresAt: again.string("data.expiresAt"),
@@ -223,7 +223,7 @@ describe("upload/init of a file that the device is sending already", () => {
   });
 
   test("takes over what the device wants of it now", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(1000);
     await account.client.stored("other", { name: "photo.bin" });
     const file = { size: 1000, checksum: checksumOf(content) };
@@ -235,21 +235,21 @@ describe("upload/init of a file that the device is sending already", () => {
   });
 
   test("in chunks of another size takes the place of that upload", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(3000);
     const file = { size: 3000, checksum: checksumOf(content) };
     const first = readPlan(await tryInit(client, file, chunkSize));
     await sendChunks(client, first, content, [0]);
-    const used = await usedBytes(account);
+    const used = await getUsedBytes(account);
     const second = await tryInit(client, file, { chunkSize: 2048 });
     expect(second.string("data.files.0.uploadId")).not.toBe(first.uploadId);
     expect(second.at("data.files.0.completedChunks")).toBeUndefined();
     expect((await getUploadState(client, first.uploadId)).at("data.status")).toBe("cancelled");
-    expect(await usedBytes(account)).toBe(used);
+    expect(await getUsedBytes(account)).toBe(used);
   });
 
   test("begins another one where anything that names the file differs, or no checksum tells what it is", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(3000);
     const file = { localId: "1", name: "a.bin", folder: "/A", size: 3000, checksum: checksumOf(content) };
     const id = await account.client.storedId("doc", { name: "doc.bin" });
@@ -272,7 +272,7 @@ describe("upload/init of a file that the device is sending already", () => {
 
   test("lets a roll of 3 GB be offered again and again on an account of 5 GB", async () => {
     await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "5GB" } }, async (own) => {
-      const { account, client } = await newPhone(own);
+      const { account, client } = await registerPhone(own);
       const files = Array.from({ length: 30 }, (_, index) => ({
         localId: `${index}`,
         name: `IMG_${index}.heic`,
@@ -286,17 +286,17 @@ describe("upload/init of a file that the device is sending already", () => {
       const first = await offer(8 << 20);
       const second = await offer(8 << 20);
       expect(idsOf(second)).toEqual(idsOf(first));
-      expect(await usedBytes(account)).toBe(3e9);
+      expect(await getUsedBytes(account)).toBe(3e9);
       const third = await offer(4 << 20);
       expect(new Set([...idsOf(first), ...idsOf(third)]).size).toBe(60);
-      expect(await usedBytes(account)).toBe(3e9);
+      expect(await getUsedBytes(account)).toBe(3e9);
     });
   });
 });
 
 describe("a chunk", () => {
   test("counts once it is there, in any order, by token or by signature alone", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
     const [first, second, third] = plan.chunks;
@@ -326,11 +326,11 @@ describe("a chunk", () => {
     expectStatus(await putBytes(server().visitor, second.path, sliceChunk(content, second)), 200);
     const done = await completeUpload(client, plan.uploadId, { checksum: checksumOf(content) });
     expectStatus(done, 200);
-    expect(await contentOf(client, done)).toBe(digestOf(content));
+    expect(await downloadContent(client, done)).toBe(digestOf(content));
   });
 
   test("comes in parallel with all others", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(40 * kibibyte + 7);
     const plan = await planUpload(client, content);
     const inAnyOrder = seededRandom(1).shuffled(plan.chunks);
@@ -340,11 +340,11 @@ describe("a chunk", () => {
     expect(new Set(sortedStatuses(responses))).toEqual(new Set([200]));
     const done = await completeUpload(client, plan.uploadId);
     expect(done.string("data.checksum")).toBe(checksumOf(content));
-    expect(await contentOf(client, done)).toBe(digestOf(content));
+    expect(await downloadContent(client, done)).toBe(digestOf(content));
   });
 
   test("may be sent again: the last whole one counts", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(3 * kibibyte);
     const plan = await planUpload(client, content);
     const [, middle] = plan.chunks;
@@ -363,11 +363,11 @@ describe("a chunk", () => {
     expected.set(last, kibibyte);
     const done = await completeUpload(client, plan.uploadId, { checksum: checksumOf(expected) });
     expectStatus(done, 200);
-    expect(await contentOf(client, done)).toBe(digestOf(expected));
+    expect(await downloadContent(client, done)).toBe(digestOf(expected));
   });
 
   test("that is sent again with other bytes and cut leaves the acknowledged one as it was", async () => {
-    const { client, phone } = await newPhone();
+    const { client, phone } = await registerPhone();
     const content = randomContent(3 * kibibyte);
     const plan = await planUpload(client, content);
     await sendChunks(client, plan, content);
@@ -389,11 +389,11 @@ describe("a chunk", () => {
     expectError(await client.request("PUT", plan.chunks[1]?.path ?? "", { body: chunked }), 400, "chunk_size");
     const done = await completeUpload(client, plan.uploadId, { checksum: checksumOf(content) });
     expectStatus(done, 200);
-    expect(await contentOf(client, done)).toBe(digestOf(content));
+    expect(await downloadContent(client, done)).toBe(digestOf(content));
   });
 
   test("of the wrong length is refused, whether it says so or not, and does not count", async () => {
-    const { client, phone } = await newPhone();
+    const { client, phone } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
     const path = plan.chunks[0]?.path ?? "";
@@ -416,7 +416,7 @@ describe("a chunk", () => {
   });
 
   test("that breaks off does not count", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
     const connection = await RawConnection.open(server().port);
@@ -430,7 +430,7 @@ describe("a chunk", () => {
   });
 
   test("is taken over by a second request at once", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
     const path = plan.chunks[0]?.path ?? "";
@@ -448,7 +448,7 @@ describe("a chunk", () => {
   });
 
   test("is held against Content-Digest", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(2000);
     const plan = await planUpload(client, content);
     const path = plan.chunks[0]?.path ?? "";
@@ -464,8 +464,8 @@ describe("a chunk", () => {
   });
 
   test("with an unknown index, or of an unknown or foreign upload, is not found", async () => {
-    const { client } = await newPhone();
-    const other = await newPhone();
+    const { client } = await registerPhone();
+    const other = await registerPhone();
     const plan = await planUpload(client, randomContent(2000));
     for (const index of ["2", "99999999", "-1", "x", "1e0"]) {
       const path = `/api/mobile/upload/${plan.uploadId}/chunks/${index}`;
@@ -477,7 +477,7 @@ describe("a chunk", () => {
   });
 
   test("needs a device's token or the right signature", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const plan = await planUpload(client, randomContent(2000));
     const [first, second] = plan.chunks;
     if (first === undefined || second === undefined) throw new Error("two chunks");
@@ -504,7 +504,7 @@ describe("a chunk", () => {
   });
 
   test("its address lives on with a new token, and dies with sign-out or removal of the device", async () => {
-    const { account, phone, client } = await newPhone();
+    const { account, phone, client } = await registerPhone();
     const content = randomContent(3000);
     const plan = await planUpload(client, content);
     const refreshed = await server().visitor.post("/api/mobile/auth/refresh", {
@@ -523,18 +523,18 @@ describe("a chunk", () => {
     expectError(await fresh.get("/api/mobile/devices"), 401, "revoked_token");
     const last = new Client(server(), renewed.string("tokens.accessToken"));
     expectStatus(await last.post("/api/auth/signout", {}), 200);
-    const refused = () => putBytes(server().visitor, plan.chunks[2]?.path ?? "", content.slice(2048));
-    expectError(await refused(), 401, "invalid_token");
+    const rejected = () => putBytes(server().visitor, plan.chunks[2]?.path ?? "", content.slice(2048));
+    expectError(await rejected(), 401, "invalid_token");
     // Signed in later, the old addresses stay dead; the upload itself goes on by the token.
     const back = new Client(server(), (await signIn()).string("tokens.accessToken"));
-    expectError(await refused(), 401, "invalid_token");
+    expectError(await rejected(), 401, "invalid_token");
     expectStatus(await putBytes(back, plan.chunks[2]?.path ?? "", content.slice(2048)), 200);
     expectStatus(await completeUpload(back, plan.uploadId), 200);
 
     const second = await registerDevice(server(), account);
-    const used = await usedBytes(account);
+    const used = await getUsedBytes(account);
     const other = await planUpload(second.client, content);
-    expect(await usedBytes(account)).toBe(used + 3000);
+    expect(await getUsedBytes(account)).toBe(used + 3000);
     expectStatus(await account.client.delete(`/api/mobile/devices/${second.deviceId}`), 401);
     const third = await registerDevice(server(), account);
     expectStatus(await third.client.delete(`/api/mobile/devices/${second.deviceId}`), 200);
@@ -544,14 +544,14 @@ describe("a chunk", () => {
       "invalid_token",
     );
     // What it had begun is cancelled, and its quota is free again.
-    expect(await usedBytes(account)).toBe(used);
+    expect(await getUsedBytes(account)).toBe(used);
     expect((await getUploadState(third.client, other.uploadId)).at("data.status")).toBe("cancelled");
   });
 });
 
 describe("a whole file on one address", () => {
   test("counts chunk by chunk", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(10 * kibibyte + 5);
     const plan = await planUpload(client, content);
     const response = await putBytes(server().visitor, plan.path, content, { "content-digest": contentDigest(content) });
@@ -560,11 +560,11 @@ describe("a whole file on one address", () => {
     expect(response.list("data.completedChunks")).toHaveLength(11);
     expect(response.number("data.bytesUploaded")).toBe(content.length);
     const done = await completeUpload(client, plan.uploadId, { checksum: checksumOf(content) });
-    expect(await contentOf(client, done)).toBe(digestOf(content));
+    expect(await downloadContent(client, done)).toBe(digestOf(content));
   });
 
   test("that breaks off keeps what is whole", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(10 * kibibyte);
     const plan = await planUpload(client, content);
     const connection = await RawConnection.open(server().port);
@@ -582,7 +582,7 @@ describe("a whole file on one address", () => {
   });
 
   test("of the wrong length or digest is refused", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(3000);
     const plan = await planUpload(client, content);
     expectError(await putBytes(client, plan.path, content.slice(1)), 400, "chunk_size");
@@ -596,7 +596,7 @@ describe("a whole file on one address", () => {
 
 describe("progress", () => {
   test("answers with the truth, whatever the client claims", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
     const response = await client.post("/api/mobile/upload/progress", {
@@ -615,7 +615,7 @@ describe("progress", () => {
   });
 
   test("lets the client pause, fail, go on and cancel, and nothing else", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
     const claim = (status: string) => client.post("/api/mobile/upload/progress", { uploadId: plan.uploadId, status });
@@ -631,13 +631,13 @@ describe("progress", () => {
     expect((await claim("cancelled")).at("data.status")).toBe("cancelled");
     // A late report changes nothing; a wish that can't be fulfilled is no success.
     for (const late of ["uploading", "cancelled"]) expect((await claim(late)).at("data.status")).toBe("cancelled");
-    for (const wish of ["paused", "failed"]) expectError(await claim(wish), 409, "upload_state");
-    expect(await usedBytes(account)).toBe(0);
+    for (const impossible of ["paused", "failed"]) expectError(await claim(impossible), 409, "upload_state");
+    expect(await getUsedBytes(account)).toBe(0);
   });
 
   test("of an unknown or foreign upload is not found", async () => {
-    const { client } = await newPhone();
-    const other = await newPhone();
+    const { client } = await registerPhone();
+    const other = await registerPhone();
     const plan = await planUpload(client, "x");
     for (const uploadId of [plan.uploadId, "upl_unknown"]) {
       expectError(await other.client.post("/api/mobile/upload/progress", { uploadId }), 404, "not_found");
@@ -650,14 +650,14 @@ describe("progress", () => {
 
 describe("cancelling", () => {
   test("frees quota, addresses and bytes", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(5000);
     const plan = await planUpload(client, content);
     await sendChunks(client, plan, content, [0, 1]);
-    expect(await usedBytes(account)).toBe(5000);
+    expect(await getUsedBytes(account)).toBe(5000);
     const response = await client.delete(`/api/mobile/upload/${plan.uploadId}`);
     expect(response.at("data")).toMatchObject({ status: "cancelled", completedChunks: [], bytesUploaded: 0 });
-    expect(await usedBytes(account)).toBe(0);
+    expect(await getUsedBytes(account)).toBe(0);
     const path = plan.chunks[2]?.path ?? "";
     expectError(await putBytes(server().visitor, path, content.slice(2048, 3072)), 401, "invalid_token");
     expectError(await putBytes(client, path, content.slice(2048, 3072)), 409, "upload_state");
@@ -668,7 +668,7 @@ describe("cancelling", () => {
   });
 
   test("of a completed upload is refused", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const plan = await planUpload(client, "");
     const done = await completeUpload(client, plan.uploadId);
     expectError(await client.delete(`/api/mobile/upload/${plan.uploadId}`), 409, "upload_state");
@@ -685,7 +685,7 @@ describe("cancelling", () => {
 
 describe("complete", () => {
   test("answers with the file's record, with place and time of the photo", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(1500);
     const plan = await planUpload(client, content, {
       name: "IMG_7.HEIC",
@@ -719,7 +719,7 @@ describe("complete", () => {
   });
 
   test("refuses while chunks are missing, and says which", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const content = randomContent(3500);
     const plan = await planUpload(client, content);
     await sendChunks(client, plan, content, [0, 2]);
@@ -729,7 +729,7 @@ describe("complete", () => {
   });
 
   test("refuses other bytes than were announced, at init or now, and goes on from there", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content, { checksum: checksumOf(content) });
     const wrong = content.slice();
@@ -738,15 +738,15 @@ describe("complete", () => {
     expectError(await completeUpload(client, plan.uploadId), 400, "checksum_mismatch");
     expectError(await completeUpload(client, plan.uploadId, { checksum: checksumOf(wrong) }), 400, "checksum_mismatch");
     expect((await getUploadState(client, plan.uploadId)).at("data.missingChunks")).toEqual([]);
-    expect(await usedBytes(account)).toBe(2500);
+    expect(await getUsedBytes(account)).toBe(2500);
     await sendChunks(client, plan, content, [0]);
     expectError(await completeUpload(client, plan.uploadId, { checksum: checksumOf("x") }), 400, "checksum_mismatch");
     expectStatus(await completeUpload(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
-    expect(await usedBytes(account)).toBe(2500);
+    expect(await getUsedBytes(account)).toBe(2500);
   });
 
   test("twice, also at the same time, gives the same file", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
     await sendChunks(client, plan, content);
@@ -755,12 +755,12 @@ describe("complete", () => {
     expect(new Set(sortedStatuses(responses))).toEqual(new Set([200]));
     expect(new Set(responses.map((response) => response.string("data.id"))).size).toBe(1);
     expect(await client.names()).toEqual(["photo.bin"]);
-    expect(await usedBytes(account)).toBe(2500);
+    expect(await getUsedBytes(account)).toBe(2500);
     expectError(await putBytes(client, plan.chunks[0]?.path ?? "", content.slice(0, 1024)), 409, "upload_state");
   });
 
   test("makes an empty file of no chunk", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const plan = await planUpload(client, "", { name: "empty.txt" });
     expect(plan.chunks).toEqual([]);
     const done = await completeUpload(client, plan.uploadId, { checksum: checksumOf("") });
@@ -770,18 +770,18 @@ describe("complete", () => {
   });
 
   test("keeps a content that is there already once, and shows both files", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(2500);
     await account.client.stored(content, { name: "one.bin" });
     const plan = await planUpload(client, content, { name: "two.bin" });
     await sendChunks(client, plan, content);
     const done = await completeUpload(client, plan.uploadId);
-    expect(await contentOf(client, done)).toBe(digestOf(content));
+    expect(await downloadContent(client, done)).toBe(digestOf(content));
     expect(await client.names()).toEqual(["one.bin", "two.bin"]);
   });
 
   test("of what an automatic backup sends answers with the file that has it, wherever that is, and makes none", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(3000);
     const file = { name: "IMG_1.jpg", folder: "/Camera", checksum: checksumOf(content) };
     const first = await planUpload(client, content, { ...file, automatic: true });
@@ -805,11 +805,11 @@ describe("complete", () => {
     await sendChunks(client, unknown, content);
     expect((await completeUpload(client, unknown.uploadId)).string("data.id")).toBe(id);
     expect([await client.names("/Camera"), await client.names("/Albums/Summer")]).toEqual([[], ["IMG_1.jpg"]]);
-    expect(await usedBytes(account)).toBe(3000);
+    expect(await getUsedBytes(account)).toBe(3000);
   });
 
   test("that makes nothing still ends what waits for it in the device's queue", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(1000);
     await account.client.stored(content, { name: "IMG_2.jpg", fields: { folder: "/Albums" } });
     const operation = { id: "op-1", type: "upload", localPath: "/dcim/IMG_2.jpg", remotePath: "/Camera/IMG_2.jpg" };
@@ -826,7 +826,7 @@ describe("complete", () => {
   });
 
   test("of what a person sends makes nothing only where name and bytes are there, and it would be renamed", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const content = randomContent(2500);
     const id = await account.client.storedId(content, { name: "one.bin", fields: { folder: "/A" } });
     const send = async (file: Record<string, unknown>) => {
@@ -844,7 +844,7 @@ describe("complete", () => {
   });
 
   test("obeys onConflict", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const make = async (onConflict?: string) => {
       const content = randomContent(100);
       const plan = await planUpload(client, content, {
@@ -862,7 +862,7 @@ describe("complete", () => {
   });
 
   test("becomes the next version of a file, unless that has changed meanwhile", async () => {
-    const { account, client } = await newPhone();
+    const { account, client } = await registerPhone();
     const id = await account.client.storedId("first", { name: "doc.txt" });
     const make = async (base: string) => {
       const content = randomContent(1500);
@@ -881,37 +881,37 @@ describe("complete", () => {
     const repeated = await planUpload(client, content, { fileId: id, baseChecksum: checksumOf("first") });
     await sendChunks(client, repeated, content);
     expect((await completeUpload(client, repeated.uploadId)).at("data")).toMatchObject({ id, version: 2 });
-    const { response: refused, plan } = await make("first");
-    expectError(refused, 409, "version_conflict");
-    expect(refused.at("error.details.checksum")).toBe(checksumOf(content));
+    const { response: rejected, plan } = await make("first");
+    expectError(rejected, 409, "version_conflict");
+    expect(rejected.at("error.details.checksum")).toBe(checksumOf(content));
     expect((await getUploadState(client, plan.uploadId)).at("data.status")).toBe("uploading");
-    expect(await contentOf(client, response)).toBe(digestOf(content));
+    expect(await downloadContent(client, response)).toBe(digestOf(content));
   });
 
   test("refuses what is no place, time or digest", async () => {
-    const { client } = await newPhone();
+    const { client } = await registerPhone();
     const plan = await planUpload(client, "");
-    const refuse = async (fields: Record<string, unknown>, field: string) =>
+    const expectInvalid = async (fields: Record<string, unknown>, field: string) =>
       expectError(await completeUpload(client, plan.uploadId, fields), 400, "invalid_field", field);
     for (const location of ["here", "91,0", "0,181", "1", "1,2,3"])
-      await refuse({ metadata: { location } }, "metadata.location");
+      await expectInvalid({ metadata: { location } }, "metadata.location");
     for (const capturedAt of ["yesterday", "2026-01-02", "2026-13-01T00:00:00Z"]) {
-      await refuse({ metadata: { capturedAt } }, "metadata.capturedAt");
+      await expectInvalid({ metadata: { capturedAt } }, "metadata.capturedAt");
     }
-    await refuse({ checksum: "sha256:x" }, "checksum");
-    await refuse({ metadata: { location: 5 } }, "metadata.location");
+    await expectInvalid({ checksum: "sha256:x" }, "checksum");
+    await expectInvalid({ metadata: { location: 5 } }, "metadata.location");
   });
 });
 
 test("quota is reserved at init, freed on cancel, settled at the end, and never overrun by many at once", async () => {
   await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "100000" } }, async (own) => {
-    const { account, client } = await newPhone(own);
+    const { account, client } = await registerPhone(own);
     const content = randomContent(30_000);
     const responses = await Promise.all(Array.from({ length: 8 }, () => tryInit(client, { size: 30_000 })));
     expect(sortedStatuses(responses)).toEqual([200, 200, 200, 413, 413, 413, 413, 413]);
-    expect(await usedBytes(account)).toBe(90_000);
-    const refused = responses.find((response) => response.status === 413);
-    expect(refused?.at("error.details")).toMatchObject({
+    expect(await getUsedBytes(account)).toBe(90_000);
+    const rejected = responses.find((response) => response.status === 413);
+    expect(rejected?.at("error.details")).toMatchObject({
       reason: "quota_exceeded",
       limit: 100_000,
       plan: "enterprise",
@@ -923,34 +923,34 @@ test("quota is reserved at init, freed on cancel, settled at the end, and never 
     // An ordinary upload is held against what is promised, too.
     expectError(await account.client.upload(randomContent(20_000)), 413, "quota_exceeded");
     await client.delete(`/api/mobile/upload/${first.uploadId}`);
-    expect(await usedBytes(account)).toBe(60_000);
+    expect(await getUsedBytes(account)).toBe(60_000);
     await sendChunks(client, second, content);
     expectStatus(await completeUpload(client, second.uploadId), 200);
-    expect(await usedBytes(account)).toBe(60_000);
+    expect(await getUsedBytes(account)).toBe(60_000);
     // Within one call, too: what fits is planned, the rest is told.
     const mixed = await client.post("/api/mobile/upload/init", {
       files: [20_000, 15_000, 15_000, 5_000].map((size, index) => ({ localId: `${index}`, name: `m${index}`, size })),
     });
     const reasons = [0, 1, 2, 3].map((index) => mixed.at(`data.files.${index}.error.details.reason`));
     expect(reasons).toEqual([undefined, undefined, "quota_exceeded", undefined]);
-    expect(await usedBytes(account)).toBe(100_000);
+    expect(await getUsedBytes(account)).toBe(100_000);
   });
 });
 
 test("a file beyond the plan's size is refused before anything is reserved", async () => {
   await withServer({ env: { LARDER_DEFAULT_PLAN: "free", LARDER_PLANS_FREE_MAX_FILE_SIZE: "50000" } }, async (own) => {
-    const { account, client } = await newPhone(own);
+    const { account, client } = await registerPhone(own);
     const response = await tryInit(client, { size: 50_001 });
     expectError(response, 413, "file_too_large");
     expect(response.at("error.details")).toMatchObject({ limit: 50_000, plan: "free" });
-    expect(await usedBytes(account)).toBe(0);
+    expect(await getUsedBytes(account)).toBe(0);
   });
 });
 
 test("init counts once per file it plans, as uploads; chunks and the rest count as general", async () => {
   const env = { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free", LARDER_PLANS_FREE_LIMIT_UPLOADS: "5" };
   await withServer({ env }, async (own) => {
-    const { client } = await newPhone(own);
+    const { client } = await registerPhone(own);
     const init = (count: number, name = "x") =>
       client.post("/api/mobile/upload/init", {
         files: Array.from({ length: count }, (_, index) => ({ localId: `${index}`, name, size: 10 })),

@@ -6,7 +6,7 @@ import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** Signs in with `cookie: true`; the cookie as a request sends it, and all that was set. */
+/** Signs in with `cookie: true`. Returns the cookie for requests, and the Set-Cookie header. */
 async function signInWithCookie(
   account: Account,
   target = server(),
@@ -18,8 +18,8 @@ async function signInWithCookie(
   return { cookie: setCookie.split(";")[0] ?? "", setCookie, response };
 }
 
-/** The attributes of a Set-Cookie, in lower case and in order. */
-function attributesOf(setCookie: string): string[] {
+/** The attributes of a Set-Cookie header, in lower case and sorted. */
+function parseAttributes(setCookie: string): string[] {
   return setCookie
     .split(";")
     .slice(1)
@@ -28,7 +28,7 @@ function attributesOf(setCookie: string): string[] {
 }
 
 describe("the session cookie", () => {
-  test("is set on request only, HttpOnly, SameSite=Lax, and not Secure over plain HTTP", async () => {
+  test("is set only on request, HttpOnly, SameSite=Lax, and not Secure over plain HTTP", async () => {
     const { cookie, setCookie, response } = await signInWithCookie(await server().signUp());
     expect(cookie).toMatch(/^larder_session=.+/);
     const attributes = setCookie.split(";").map((part) => part.trim().toLowerCase());
@@ -38,11 +38,13 @@ describe("the session cookie", () => {
     expect(response.string("token")).not.toBe("");
   });
 
-  test("comes with a new account, too, where it is asked for", async () => {
+  test("is also set by sign-up, on request", async () => {
     const body = { email: freshEmail(), password: "correct horse battery", cookie: true };
     const response = await server().visitor.post("/api/auth/signup", body);
     expectStatus(response, 201);
-    expect(attributesOf(response.header("set-cookie"))).toEqual(expect.arrayContaining(["httponly", "samesite=lax"]));
+    expect(parseAttributes(response.header("set-cookie"))).toEqual(
+      expect.arrayContaining(["httponly", "samesite=lax"]),
+    );
     const cookie = response.header("set-cookie").split(";")[0] ?? "";
     expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);
     const plain = await server().visitor.post("/api/auth/signup", { ...body, email: freshEmail(), cookie: false });
@@ -50,7 +52,7 @@ describe("the session cookie", () => {
     expect(plain.headers.get("set-cookie")).toBeNull();
   });
 
-  test("must be asked for by a boolean", async () => {
+  test("is requested by a boolean", async () => {
     const { email, password } = await server().signUp();
     const response = await server().visitor.post("/api/auth/signin", { email, password, cookie: "true" });
     expectError(response, 400, "invalid_field", "cookie");
@@ -59,7 +61,7 @@ describe("the session cookie", () => {
     expect(no.headers.get("set-cookie")).toBeNull();
   });
 
-  test("is Secure where the public address is https", async () => {
+  test("is Secure if the public address is https", async () => {
     await withServer({ env: { LARDER_PUBLIC_URL: "https://files.example.com" } }, async (own) => {
       const { email, password } = await own.signUp();
       const response = await own.visitor.post("/api/auth/signin", { email, password, cookie: true });
@@ -67,7 +69,7 @@ describe("the session cookie", () => {
     });
   });
 
-  test("opens safe requests without more", async () => {
+  test("authenticates safe requests", async () => {
     const account = await server().signUp();
     const { cookie } = await signInWithCookie(account);
     const response = await server().visitor.get("/api/auth/session", { cookie });
@@ -76,7 +78,7 @@ describe("the session cookie", () => {
     expectStatus(await server().visitor.get("/api/files", { cookie: `theme=dark; ${cookie}; other=1` }), 200);
   });
 
-  test("lets an unsafe request through only when it shows that it is same-origin", async () => {
+  test("allows an unsafe request only if it proves to be same-origin", async () => {
     const { cookie } = await signInWithCookie(await server().signUp());
     const origin = server().url;
     const other = origin.replace("127.0.0.1", "127.0.0.2");
@@ -107,8 +109,8 @@ describe("the session cookie", () => {
     }
   });
 
-  test("is taken from the public address and from the one that was asked, and from no other", async () => {
-    // With a public address set, a browser that came by the address in the local network was refused on its own pages.
+  test("works from the public address and from the requested one, and from no other", async () => {
+    // With a public address set, browsers that used the local address were once rejected.
     const publicUrl = "https://files.example.com";
     await withServer({ env: { LARDER_PUBLIC_URL: publicUrl } }, async (own) => {
       const { cookie } = await signInWithCookie(await own.signUp(), own);
@@ -123,16 +125,16 @@ describe("the session cookie", () => {
         ["http://127.0.0.1:1", own.url, 403],
         ["null", own.url, 403],
       ];
-      for (const [index, [origin, asked, status]] of rows.entries()) {
-        const headers = { cookie, origin, host: new URL(asked).host };
+      for (const [index, [origin, requestedUrl, status]] of rows.entries()) {
+        const headers = { cookie, origin, host: new URL(requestedUrl).host };
         const response = await own.visitor.post("/api/files/folders", { name: `${index}`, path: "/" }, headers);
-        expect({ origin, asked, status: response.status }).toEqual({ origin, asked, status });
+        expect({ origin, requestedUrl, status: response.status }).toEqual({ origin, requestedUrl, status });
         if (status === 403) expectError(response, 403, "csrf");
       }
     });
   });
 
-  test("guards every unsafe endpoint, uploads and deletes included", async () => {
+  test("is checked at every unsafe endpoint, including uploads and deletions", async () => {
     const account = await server().signUp();
     const { cookie } = await signInWithCookie(account);
     const id = await account.client.storedId("content");
@@ -177,7 +179,7 @@ describe("the session cookie", () => {
     expectError(bad, 401, "invalid_token");
   });
 
-  test("can be refreshed, and the old one is dead then", async () => {
+  test("can be refreshed, which ends the old one", async () => {
     const { cookie } = await signInWithCookie(await server().signUp());
     const response = await server().visitor.post("/api/auth/refresh", undefined, { cookie, origin: server().url });
     expectStatus(response, 200);
@@ -185,32 +187,32 @@ describe("the session cookie", () => {
     expectError(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
   });
 
-  test("is dead after sign-out", async () => {
+  test("ends with sign-out", async () => {
     const { cookie } = await signInWithCookie(await server().signUp());
     expectStatus(await server().visitor.post("/api/auth/signout", undefined, { cookie, origin: server().url }), 200);
     expectError(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
   });
 
-  test("is taken out of the browser by a sign-out, and replaced by a refresh", async () => {
+  test("is cleared by sign-out, and replaced by a refresh", async () => {
     const { cookie, setCookie } = await signInWithCookie(await server().signUp());
     const headers = { cookie, origin: server().url };
     const refreshed = await server().visitor.post("/api/auth/refresh", undefined, headers);
     const next = refreshed.header("set-cookie");
     expect(next.split(";")[0]).not.toBe(cookie);
-    expect(attributesOf(next)).toEqual(attributesOf(setCookie));
+    expect(parseAttributes(next)).toEqual(parseAttributes(setCookie));
     const again = { cookie: next.split(";")[0] ?? "", origin: server().url };
     const cleared = (await server().visitor.post("/api/auth/signout", undefined, again)).header("set-cookie");
     expect(cleared).toMatch(/^larder_session=;/);
-    expect(attributesOf(cleared)).toContain("max-age=0");
-    expect(attributesOf(cleared)).toContain("path=/");
+    expect(parseAttributes(cleared)).toContain("max-age=0");
+    expect(parseAttributes(cleared)).toContain("path=/");
   });
 
-  test("is left alone by whoever signs out with a token", async () => {
+  test("is not cleared by a sign-out with a token", async () => {
     const { client } = await server().signUp();
     expect((await client.post("/api/auth/signout")).headers.get("set-cookie")).toBeNull();
   });
 
-  test("is Secure behind a trusted proxy that says https, and not because somebody else says so", async () => {
+  test("is Secure behind a trusted proxy that reports https, but not on the word of other clients", async () => {
     const https = { "x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.1" };
     for (const [trusted, isSecure] of [
       ["127.0.0.1/32", true],
@@ -219,12 +221,12 @@ describe("the session cookie", () => {
       await withServer({ env: { LARDER_TRUSTED_PROXIES: trusted } }, async (own) => {
         const { email, password } = await own.signUp();
         const response = await own.visitor.post("/api/auth/signin", { email, password, cookie: true }, https);
-        expect(attributesOf(response.header("set-cookie")).includes("secure")).toBe(isSecure);
+        expect(parseAttributes(response.header("set-cookie")).includes("secure")).toBe(isSecure);
       });
     }
   });
 
-  test("that comes from another site along with a sign-in does nothing there", async () => {
+  test("is ignored by sign-in if another site sends it", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const { cookie } = await signInWithCookie(a);
     const { email, password } = b;
@@ -234,7 +236,7 @@ describe("the session cookie", () => {
     expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);
   });
 
-  test("with a made-up value is 401", async () => {
+  test("is 401 with an invented value", async () => {
     expectError(
       await server().visitor.get("/api/auth/session", { cookie: "larder_session=x.y.z" }),
       401,

@@ -1,4 +1,4 @@
-// What an earlier program let become too deep stays readable, and can be put right.
+// Trees that are too deep, which earlier releases allowed, stay readable and can be repaired.
 import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -11,7 +11,7 @@ import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { shareWith } from "../support/account-shares.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
 
-/** Beyond what the program once took for a circle. */
+/** More levels than an earlier limit, above which the server assumed a cycle. */
 const LEVELS = 21_000;
 const server = sharedServer({ hasAccounts: true, env: { LARDER_RATE_LIMITS: "off" } });
 
@@ -44,7 +44,7 @@ interface SyncData {
   hasMore: boolean;
 }
 
-/** All that synchronisation tells from nothing on. */
+/** Synchronizes from the start. Returns the number of items. */
 async function syncAll(): Promise<number> {
   let count = 0;
   let token = "";
@@ -53,7 +53,7 @@ async function syncAll(): Promise<number> {
     const response = await phone.client.get(`/api/mobile/sync?${query}`);
     expectStatus(response, 200);
     expect(response.text.length).toBeLessThan(10_000_000);
-    // Parsed once: a page has some megabytes.
+    // Parsed once, because a page has several megabytes.
     const { syncData } = response.json as { syncData: SyncData };
     count += syncData.changes.created.length + syncData.changes.updated.length;
     token = syncData.nextSyncToken;
@@ -61,7 +61,7 @@ async function syncAll(): Promise<number> {
   }
 }
 
-/** Searches by words until the index has followed. */
+/** Searches by words until the index is up to date. */
 async function searchIndexed(q: string): Promise<string[]> {
   for (;;) {
     const response = await owner.client.get(`/api/files/search?q=${q}`);
@@ -70,8 +70,8 @@ async function searchIndexed(q: string): Promise<string[]> {
   }
 }
 
-describe("a folder that lies too deep", () => {
-  test("and what is in it is found, with a path that is short enough to be read", async () => {
+describe("a folder that is too deep", () => {
+  test("is found with its content, with a shortened path", async () => {
     const { client } = owner;
     const found = await client.get(`/api/files/${file}`);
     expectStatus(found, 200);
@@ -87,21 +87,21 @@ describe("a folder that lies too deep", () => {
     expect(below.strings("data.files", "id")).toEqual([file]);
   });
 
-  test("is met by synchronisation, also after its top was renamed", async () => {
+  test("is included in synchronization, even after its top folder is renamed", async () => {
     expect(await syncAll()).toBe(LEVELS + 1);
     expectStatus(await owner.client.put(`/api/files/folders/${at(1)}`, { name: "e" }), 200);
     expect(await syncAll()).toBe(LEVELS + 1);
     expectStatus(await owner.client.put(`/api/files/folders/${at(1)}`, { name: "d" }), 200);
   });
 
-  test("is shared, and opens for the other account", async () => {
+  test("can be shared and opened by the other account", async () => {
     const share = await shareWith(owner.client, at(2), guest, { permissions: "write" });
     expectStatus(await guest.client.get(`/api/files?share=${share}&recursive=true&search=zebra`), 200);
     expect((await guest.client.get(`/api/files/${file}/download`)).text).toBe("at the bottom");
     expectError(await guest.client.put(`/api/files/folders/${at(3)}`, { name: "longer" }), 400, "path_too_long");
   });
 
-  test("takes no new file: what its shortened path names is made nowhere else", async () => {
+  test("accepts no new file, and its shortened path creates nothing elsewhere", async () => {
     const { client } = owner;
     const bottom = at(LEVELS);
     const { folder, name } = (await client.get(`/api/files/${file}`)).at("data") as { folder: string; name: string };
@@ -109,19 +109,19 @@ describe("a folder that lies too deep", () => {
     const share = await shareWith(client, bottom, guest, { permissions: "write" });
     const form = new FormData();
     form.append("file", new File(["x"], "x.txt"));
-    const refused = [
+    const rejected = [
       await client.upload("x", { fields: { folder } }),
       await client.post("/api/files/folders", { name: "x", path: folder }),
       await server().visitor.request("POST", `/api/public/${box.string("data.token")}/upload`, { body: form }),
     ];
-    for (const response of refused) expectError(response, 400, "path_too_long");
+    for (const response of rejected) expectError(response, 400, "path_too_long");
     expect((await guest.client.upload("x", { fields: { share, folder: "/" } })).status).toBeGreaterThanOrEqual(400);
     expect(await client.names()).toEqual(["d"]);
     expectStatus(await client.put(`/api/files/${file}`, { name: "renamed", folder }), 200);
     expectStatus(await client.put(`/api/files/${file}`, { name }), 200);
   });
 
-  test("is archived with paths that can be unpacked", async () => {
+  test("can be archived with paths that can be unpacked", async () => {
     const made = await owner.client.post(`/api/files/folders/${at(1)}/shares`, { permissions: "read" });
     expectStatus(made, 201);
     const response = await server().visitor.head(`/api/public/${made.string("data.token")}/download`);
@@ -129,7 +129,7 @@ describe("a folder that lies too deep", () => {
     expect(Number(response.header("content-length"))).toBeLessThan(LEVELS * 2 * 5_000);
   });
 
-  test("is exported as far as the system's paths reach, and the rest beside it", async () => {
+  test("is exported up to the system's longest path, and the rest next to it", async () => {
     const target = join(await temporaryDirectory(), "out");
     const { code, stdout } = await server().larder(["export", "--user", owner.email, "--to", target, "--json"]);
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, written: 1, problems: 0, folders: LEVELS });
@@ -137,7 +137,7 @@ describe("a folder that lies too deep", () => {
     expect((await readdir(join(target, "…"))).length).toBeGreaterThan(5);
   });
 
-  test("is put right by moving a part of it up, and deleted whole", async () => {
+  test("can be repaired by moving a part up, and deleted entirely", async () => {
     const { client } = owner;
     expectStatus(await client.put(`/api/files/folders/${at(LEVELS - 100)}`, { path: "/rescued" }), 200);
     expect((await client.get(`/api/files/${file}`)).at("data.folder")).toBe(`/rescued${"/d".repeat(101)}`);

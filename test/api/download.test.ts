@@ -7,7 +7,7 @@ import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** One file of ten bytes, for all tests that only read. */
+/** One file of ten bytes for all tests that only read. */
 let reader: Account;
 let path = "";
 const text = "0123456789";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 describe("a download", () => {
-  test("is the content with its headers", async () => {
+  test("returns the content with its headers", async () => {
     const response = await reader.client.get(path);
     expectStatus(response, 200);
     expect(response.text).toBe(text);
@@ -40,7 +40,7 @@ describe("a download", () => {
     expect(response.header("last-modified")).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/);
   });
 
-  test("by HEAD has the same headers and no body", async () => {
+  test("by HEAD has the same headers without a body", async () => {
     const [get, head] = [await reader.client.get(path), await reader.client.head(path)];
     expectStatus(head, 200);
     expect(head.bytes).toHaveLength(0);
@@ -55,7 +55,7 @@ describe("a download", () => {
       expect({ name, value: head.header(name) }).toEqual({ name, value: get.header(name) });
   });
 
-  test("of a large file is whole", async () => {
+  test("of a large file is complete", async () => {
     const { client } = await server().signUp();
     const content = randomContent(9_000_001);
     const id = await client.storedId(content);
@@ -69,7 +69,7 @@ describe("a download", () => {
     expectStatus(await reader.client.head("/api/files/file_00000000000000000000/download"), 404);
   });
 
-  test("keeps Last-Modified over a rename, and ETag changes with the content alone", async () => {
+  test("keeps Last-Modified after a rename, and changes ETag only with the content", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("one");
     const before = await client.head(`/api/files/${id}/download`);
@@ -152,13 +152,13 @@ describe("a range", () => {
     expect(response.text).toEndWith(`--${boundary}--\r\n`);
   });
 
-  test("of several parts of which one can be satisfied is that one", async () => {
+  test("of several parts returns the only satisfiable one", async () => {
     const response = await reader.client.get(path, { range: "bytes=2-3,50-60" });
     expectStatus(response, 206);
     expect(response.text).toContain("23");
   });
 
-  test("of several parts of which none can be satisfied is 416", async () => {
+  test("of several parts is 416 if none is satisfiable", async () => {
     expectError(await reader.client.get(path, { range: "bytes=20-30,50-60" }), 416, "range_not_satisfiable");
   });
 
@@ -171,7 +171,7 @@ describe("a range", () => {
     }
   });
 
-  test("with 16 parts is answered", async () => {
+  test("with 16 parts is returned", async () => {
     const { client } = await server().signUp();
     const content = randomContent(100);
     const id = await client.storedId(content);
@@ -179,7 +179,7 @@ describe("a range", () => {
     expectStatus(await client.get(`/api/files/${id}/download`, { range: `bytes=${ranges}` }), 206);
   });
 
-  test("of an empty file is never satisfiable from its start", async () => {
+  test("of an empty file is not satisfiable from its start", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("", { name: "empty" });
     const response = await client.get(`/api/files/${id}/download`, { range: "bytes=0-" });
@@ -187,24 +187,24 @@ describe("a range", () => {
     expect(response.header("content-range")).toBe("bytes */0");
   });
 
-  test("on a HEAD is ignored", async () => {
+  test("in a HEAD request is ignored", async () => {
     const response = await reader.client.head(path, { range: "bytes=0-3" });
     expectStatus(response, 200);
     expect(response.header("content-length")).toBe("10");
   });
 
-  test("pieces put together are the file", async () => {
+  test("after range adds up to the file", async () => {
     const { client } = await server().signUp();
     const content = randomContent(300_000);
     const id = await client.storedId(content);
-    const pieces: Uint8Array[] = [];
+    const parts: Uint8Array[] = [];
     for (let start = 0; start < content.length; start += 65_536) {
       const end = Math.min(start + 65_535, content.length - 1);
       const response = await client.get(`/api/files/${id}/download`, { range: `bytes=${start}-${end}` });
       expectStatus(response, 206);
-      pieces.push(response.bytes);
+      parts.push(response.bytes);
     }
-    expect(checksumOf(Buffer.concat(pieces))).toBe(checksumOf(content));
+    expect(checksumOf(Buffer.concat(parts))).toBe(checksumOf(content));
   });
 });
 
@@ -270,11 +270,11 @@ describe("conditions", () => {
     expect(response.text).toBe(status === 206 ? "0123" : text);
   });
 
-  test("If-Range that fails makes an unsatisfiable range whole", async () => {
+  test("a failed If-Range returns the whole file for an unsatisfiable range", async () => {
     expectStatus(await reader.client.get(path, { range: "bytes=50-", "if-range": '"other"' }), 200);
   });
 
-  test("a range is looked at after the other conditions", async () => {
+  test("the other conditions are evaluated before a range", async () => {
     expectStatus(await reader.client.get(path, { range: "bytes=0-3", "if-none-match": etag }), 304);
     expectStatus(await reader.client.get(path, { range: "bytes=0-3", "if-match": '"other"' }), 412);
     expectStatus(await reader.client.get(path, { range: "bytes=50-", "if-none-match": etag }), 304);
@@ -304,7 +304,7 @@ describe("inline", () => {
     ["an unknown type", new Uint8Array([1, 2, 3]), "x", "application/octet-stream", "attachment"],
     ["a made-up type", "x", "x", "text/html-ish+xml", "attachment"],
     ["JSON", "{}", "x.json", "application/json", "attachment"],
-  ])("of %s is sent as fits", async (_, content, name, type, disposition) => {
+  ])("of %s has a suitable type and disposition", async (_, content, name, type, disposition) => {
     const { client } = await server().signUp();
     const id = await client.storedId(content, { name, type });
     for (const query of ["?inline=true", "?inline=1", "?inline"]) {
@@ -323,7 +323,7 @@ describe("inline", () => {
     expect(no.header("content-disposition").split(";")[0]).toBe("attachment");
   });
 
-  test("SVG that calls itself PNG is never sent inline as SVG", async () => {
+  test("never sends SVG inline that claims to be PNG", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(svg, { name: "p.png", type: "image/png" });
     const response = await client.get(`/api/files/${id}/download?inline=true`);
@@ -332,7 +332,7 @@ describe("inline", () => {
     expect(response.header("content-security-policy")).toMatch(/\bsandbox\b/);
   });
 
-  test("HTML that calls itself plain text is shown as text or not at all", async () => {
+  test("shows HTML that claims to be plain text as text or not at all", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(html, { name: "p.txt", type: "text/plain" });
     const response = await client.get(`/api/files/${id}/download?inline=true`);
@@ -342,14 +342,14 @@ describe("inline", () => {
     expect(response.header("content-security-policy")).toMatch(/\bsandbox\b/);
   });
 
-  test("a picture that is a page as well is never sent as a page", async () => {
+  test("never sends a picture that is also a page as a page", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(new Uint8Array(gifPolyglot), { name: "p.html", type: "text/html" });
     const response = await client.get(`/api/files/${id}/download?inline=true`);
     expect(response.header("content-type")).toStartWith("image/gif");
   });
 
-  test("takes booleans only", async () => {
+  test("accepts only booleans", async () => {
     expectError(await reader.client.get(`${path}?inline=maybe`), 400, "invalid_field", "inline");
   });
 });
@@ -363,7 +363,7 @@ describe("the file name in Content-Disposition", () => {
     ["שלום.txt", /filename\*=UTF-8''%D7%A9%D7%9C%D7%95%D7%9D\.txt/i],
     ["semi;colon, comma.txt", /filename="semi;colon, comma\.txt"/],
     ["100%25 sure.txt", /100%25|100%2525/],
-  ])("%p goes by RFC 6266", async (name, pattern) => {
+  ])("%p is encoded by RFC 6266", async (name, pattern) => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     expectStatus(await client.put(`/api/files/${id}`, { name }), 200);
@@ -372,7 +372,7 @@ describe("the file name in Content-Disposition", () => {
     expect(header).toMatch(/^[\x20-\x7e]+$/);
   });
 
-  test("can't be broken out of by quotes", async () => {
+  test("cannot be escaped with quotes", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     const name = 'a"; filename="evil.exe';
@@ -384,7 +384,7 @@ describe("the file name in Content-Disposition", () => {
   });
 });
 
-test("HEAD tells the length of a large file without reading it", async () => {
+test("HEAD returns the length of a large file without reading it", async () => {
   const { client } = await server().signUp();
   const sizeBytes = 32 * 1024 * 1024;
   const id = await client.storedId(new Uint8Array(sizeBytes), { name: "large.bin" });

@@ -7,16 +7,16 @@ import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** A drop box over a folder; its id, token and the folder's. */
-async function dropBox(client: Client, settings: object = {}) {
+/** Creates a drop box for a new folder. Returns its id, its token and the folder's id. */
+async function createDropBox(client: Client, settings: object = {}) {
   const folder = await client.folderId("box");
   const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload", ...settings });
   expectStatus(made, 201);
   return { folder, id: made.string("data.id"), token: made.string("data.token") };
 }
 
-/** Sends a form into a drop box as nobody. */
-async function drop(token: string, parts: Part[], headers: Record<string, string> = {}): Promise<ApiResponse> {
+/** Sends a form to a drop box without credentials. */
+async function sendToDropBox(token: string, parts: Part[], headers: Record<string, string> = {}): Promise<ApiResponse> {
   return server().visitor.request("POST", `/api/public/${token}/upload`, {
     body: form(parts),
     headers: { "content-type": formType, ...headers },
@@ -24,10 +24,10 @@ async function drop(token: string, parts: Part[], headers: Record<string, string
 }
 
 describe("POST /api/public/{token}/upload", () => {
-  test("stores the file as the owner's, and tells the sender that it arrived and nothing else", async () => {
+  test("stores the file for the owner, and confirms to the sender nothing but its arrival", async () => {
     const { client } = await server().signUp();
-    const box = await dropBox(client);
-    const response = await drop(box.token, [file("notes.txt", "hello"), field("sender", "Ana")]);
+    const box = await createDropBox(client);
+    const response = await sendToDropBox(box.token, [file("notes.txt", "hello"), field("sender", "Ana")]);
     expectStatus(response, 201);
     expect(response.at("data")).toEqual({ name: "notes.txt", size: 5, checksum: checksumOf("hello") });
     for (const [name, value] of [
@@ -46,11 +46,11 @@ describe("POST /api/public/{token}/upload", () => {
     expect((await client.get(`/api/shares/${box.id}`)).at("data")).toMatchObject({ uploads: 1, uploadedBytes: 5 });
   });
 
-  test("numbers names that are taken, and doesn't say so", async () => {
+  test("numbers taken names without revealing it", async () => {
     const { client } = await server().signUp();
-    const { token } = await dropBox(client);
+    const { token } = await createDropBox(client);
     const responses = await Promise.all(
-      Array.from({ length: 5 }, (_, index) => drop(token, [file("a.txt", `${index}`)])),
+      Array.from({ length: 5 }, (_, index) => sendToDropBox(token, [file("a.txt", `${index}`)])),
     );
     for (const response of responses) expect(response.at("data.name")).toBe("a.txt");
     expect((await client.names("/box")).toSorted()).toEqual([
@@ -62,12 +62,12 @@ describe("POST /api/public/{token}/upload", () => {
     ]);
   });
 
-  test("obeys no field that is the owner's: folder, publicity, labels, versions", async () => {
+  test("ignores fields of the owner: folder, public link, tags, versions", async () => {
     const { client } = await server().signUp();
     await client.storedId("precious", { name: "a.txt", fields: { folder: "/box" } });
     const folder = (await client.get("/api/files")).string("data.files.0.id");
     const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
-    const response = await drop(made.string("data.token"), [
+    const response = await sendToDropBox(made.string("data.token"), [
       field("folder", "/elsewhere"),
       field("isPublic", "true"),
       field("tags", "mine"),
@@ -84,9 +84,9 @@ describe("POST /api/public/{token}/upload", () => {
     expect((await client.get("/api/files")).strings("data.files", "name")).toEqual(["box"]);
   });
 
-  test("shows nothing of what is in the folder", async () => {
+  test("shows nothing of the folder's content", async () => {
     const { client } = await server().signUp();
-    const { token } = await dropBox(client, { label: "Homework" });
+    const { token } = await createDropBox(client, { label: "Homework" });
     const inside = await client.storedId("secret", { name: "secret.txt", fields: { folder: "/box" } });
     const { visitor } = server();
     const info = await visitor.get(`/api/public/${token}`);
@@ -100,37 +100,46 @@ describe("POST /api/public/{token}/upload", () => {
     expect(page.text).not.toContain("secret");
   });
 
-  test("into what is no drop box is refused", async () => {
+  test("is rejected by links that are no drop boxes", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("f");
     const made = await client.post(`/api/files/folders/${folder}/shares`, {});
-    expectError(await drop(made.string("data.token"), [file("a", "x")]), 403, "share_permission");
-    expectError(await drop("A".repeat(32), [file("a", "x")]), 404, "not_found");
+    expectError(await sendToDropBox(made.string("data.token"), [file("a", "x")]), 403, "share_permission");
+    expectError(await sendToDropBox("A".repeat(32), [file("a", "x")]), 404, "not_found");
     expect(await client.names("/f")).toEqual([]);
   });
 
-  test("takes malformed forms no better than an upload does", async () => {
+  test("rejects malformed forms as an upload does", async () => {
     const { client } = await server().signUp();
-    const { token } = await dropBox(client);
-    expectError(await drop(token, []), 400);
-    expectError(await drop(token, [field("sender", "x")]), 400, "invalid_field", "file");
-    expectError(await drop(token, [file("a", "1"), file("b", "2")]), 400, "invalid_field", "file");
-    expectError(await drop(token, [file("..", "1")]), 400, "invalid_path");
-    expectError(await drop(token, [field("sender", "x".repeat(101)), file("a", "1")]), 400, "invalid_field", "sender");
-    expectError(await drop(token, [field("checksum", checksumOf("2")), file("a", "1")]), 400, "checksum_mismatch");
+    const { token } = await createDropBox(client);
+    expectError(await sendToDropBox(token, []), 400);
+    expectError(await sendToDropBox(token, [field("sender", "x")]), 400, "invalid_field", "file");
+    expectError(await sendToDropBox(token, [file("a", "1"), file("b", "2")]), 400, "invalid_field", "file");
+    expectError(await sendToDropBox(token, [file("..", "1")]), 400, "invalid_path");
+    expectError(
+      await sendToDropBox(token, [field("sender", "x".repeat(101)), file("a", "1")]),
+      400,
+      "invalid_field",
+      "sender",
+    );
+    expectError(
+      await sendToDropBox(token, [field("checksum", checksumOf("2")), file("a", "1")]),
+      400,
+      "checksum_mismatch",
+    );
     const json = await server().visitor.post(`/api/public/${token}/upload`, { file: "x" });
     expectError(json, 415, "unsupported_media_type");
     expect(await client.names("/box")).toEqual([]);
   });
 
-  test("ends at the size that the owner set, in all, also when many come at once", async () => {
+  test("is limited to the total size that the owner set, even for concurrent uploads", async () => {
     const { client } = await server().signUp();
-    const box = await dropBox(client, { maxUploadBytes: 1000 });
+    const box = await createDropBox(client, { maxUploadBytes: 1000 });
     expect((await server().visitor.get(`/api/public/${box.token}`)).at("data.maxFileSize")).toBe(1000);
-    expectError(await drop(box.token, [file("large", "x".repeat(1001))]), 413, "file_too_large");
-    expectError(await drop(box.token, [file("larger", "x".repeat(200_000))]), 413, "file_too_large");
+    expectError(await sendToDropBox(box.token, [file("large", "x".repeat(1001))]), 413, "file_too_large");
+    expectError(await sendToDropBox(box.token, [file("larger", "x".repeat(200_000))]), 413, "file_too_large");
     const responses = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => drop(box.token, [file(`${index}`, "x".repeat(300))])),
+      Array.from({ length: 8 }, (_, index) => sendToDropBox(box.token, [file(`${index}`, "x".repeat(300))])),
     );
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(3);
     expect(responses.filter(({ status }) => status === 413)).toHaveLength(5);
@@ -139,7 +148,7 @@ describe("POST /api/public/{token}/upload", () => {
     expect((await server().visitor.get(`/api/public/${box.token}`)).at("data.maxFileSize")).toBe(100);
   });
 
-  test("is held to the owner's plan and quota", async () => {
+  test("is limited by the owner's plan and quota", async () => {
     await withServer({ env: { LARDER_PLANS_PRO_MAX_FILE_SIZE: "1KB", LARDER_DEFAULT_PLAN: "pro" } }, async (small) => {
       const { client } = await small.signUp();
       const folder = await client.folderId("box");
@@ -152,8 +161,8 @@ describe("POST /api/public/{token}/upload", () => {
     });
   });
 
-  test("tells a sender whom there is no room for nothing of what the owner holds", async () => {
-    // Whoever lost a race for the last bytes was once told how many were left.
+  test("does not reveal the owner's usage when there is not enough space", async () => {
+    // A sender that lost a race for the last bytes once learned how many were left.
     const env = { LARDER_PLANS_PRO_QUOTA: "10KB", LARDER_DEFAULT_PLAN: "pro" };
     await withServer({ env }, async (small) => {
       const { client } = await small.signUp();
@@ -174,29 +183,29 @@ describe("POST /api/public/{token}/upload", () => {
     });
   });
 
-  test("takes nothing for an owner who may only look by now", async () => {
+  test("accepts nothing for an owner who has become a viewer", async () => {
     const { client, id } = await server().signUp();
-    const { token } = await dropBox(client);
-    expectStatus(await drop(token, [file("a", "x")]), 201);
+    const { token } = await createDropBox(client);
+    expectStatus(await sendToDropBox(token, [file("a", "x")]), 201);
     await server().change(id, { role: "viewer" });
-    const send = () => drop(token, [file("b", "x")]);
-    await eventually("it is closed", async () => (await send()).status === 403);
+    const send = () => sendToDropBox(token, [file("b", "x")]);
+    await eventually("the drop box is closed", async () => (await send()).status === 403);
     for (const response of [await send(), await server().visitor.get(`/api/public/${token}`)])
       expectError(response, 403, "share_permission");
     expectStatus(await server().visitor.get(`/s/${token}`), 403);
   });
 
-  test("follows its folder, and closes with password, expiry and revocation", async () => {
+  test("follows its folder, and respects password, expiry and revocation", async () => {
     const { client } = await server().signUp();
-    const box = await dropBox(client, { password: "open sesame" });
-    expectError(await drop(box.token, [file("a", "1")]), 401, "password_required");
+    const box = await createDropBox(client, { password: "open sesame" });
+    expectError(await sendToDropBox(box.token, [file("a", "1")]), 401, "password_required");
     const unlocked = await server().visitor.post(`/api/public/${box.token}/unlock`, { password: "open sesame" });
     const grant = { "x-share-grant": unlocked.string("data.grant") };
     await client.put(`/api/files/folders/${box.folder}`, { name: "renamed" });
-    expectStatus(await drop(box.token, [file("a", "1")], grant), 201);
+    expectStatus(await sendToDropBox(box.token, [file("a", "1")], grant), 201);
     expect(await client.names("/renamed")).toEqual(["a"]);
     await client.delete(`/api/shares/${box.id}`);
-    expectError(await drop(box.token, [file("b", "1")], grant), 404, "not_found");
+    expectError(await sendToDropBox(box.token, [file("b", "1")], grant), 404, "not_found");
     expect(await client.names("/")).toEqual(["renamed"]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
-import { confirmIdentity as withProof } from "../support/confirm-identity.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { MailServer, type ReceivedMail } from "../support/mail-server.ts";
@@ -27,41 +27,41 @@ const password = "correct horse battery";
 const confirm = (token: string, of: TestServer = server()) => of.visitor.post("/api/auth/email/confirm", { token });
 const isVerified = async ({ client }: { client: Client }) =>
   (await client.get("/api/users/profile")).at("data.emailVerified");
-/** The mails to an address that ask for its confirmation. */
-const askedOf = (email: string) =>
+/** The messages to an address that ask for its confirmation. */
+const confirmationMails = (email: string) =>
   mails.received.filter(({ to, parsed }) => to.includes(email) && parsed.subject === "Confirm your email address");
 
-function linkIn(mail: ReceivedMail): string {
+function findLink(mail: ReceivedMail): string {
   return new RegExp(`${publicUrl}(/confirm-email\\?token=[A-Za-z0-9_-]+)`).exec(mail.parsed.text ?? "")?.[1] ?? "";
 }
 
-/** The token of the mail to an address, the so-many-th. */
-async function tokenTo(email: string, count = 1): Promise<string> {
-  await eventually(`mail ${count} to confirm ${email}`, () => askedOf(email).length >= count);
-  const mail = askedOf(email)[count - 1];
-  return mail === undefined ? "" : (linkIn(mail).split("=")[1] ?? "");
+/** Waits for a confirmation message and returns its token. @param count which message, counted from 1 */
+async function waitForToken(email: string, count = 1): Promise<string> {
+  await eventually(`message ${count} to confirm ${email}`, () => confirmationMails(email).length >= count);
+  const mail = confirmationMails(email)[count - 1];
+  return mail === undefined ? "" : (findLink(mail).split("=")[1] ?? "");
 }
 
-async function confirmIdentity(of: TestServer = server()): Promise<Account> {
+async function createConfirmedAccount(of: TestServer = server()): Promise<Account> {
   const account = await of.signUp();
-  expectStatus(await confirm(await tokenTo(account.email), of), 200);
+  expectStatus(await confirm(await waitForToken(account.email), of), 200);
   return account;
 }
 
-/** Shares a new file with an e-mail. @param label of the share; also the file's content @returns the file's id */
+/** Shares a new file with an email. @param label of the share, and the file's content @returns the file's id */
 async function shareFile({ client }: Account, email: string, label: string): Promise<string> {
   const id = await client.storedId(label);
   expectStatus(await client.post(`/api/files/${id}/shares`, { user: email, label }), 201);
   return id;
 }
 
-/** The labels of what is shared with an account. */
-async function receivedBy({ client }: Account): Promise<string[]> {
+/** The labels of the shares that an account has received. */
+async function listReceivedLabels({ client }: Account): Promise<string[]> {
   return (await client.get("/api/shares/received")).strings("data.shares", "label").sort();
 }
 
-describe("an account whose e-mail is not confirmed", () => {
-  test("uses its own files and shares nothing: 403 email_unconfirmed", async () => {
+describe("an account whose email is not confirmed", () => {
+  test("can use its own files but not share: 403 email_unconfirmed", async () => {
     const account = await server().signUp();
     const { client } = account;
     expect(await isVerified(account)).toBe(false);
@@ -69,7 +69,7 @@ describe("an account whose e-mail is not confirmed", () => {
     const folder = await client.folderId("box");
     expect((await client.get(`/api/files/${file}/download`)).text).toBe("mine");
     const other = await server().signUp();
-    const refused = [
+    const rejected = [
       await client.post(`/api/files/${file}/shares`, {}),
       await client.post(`/api/files/folders/${folder}/shares`, {}),
       await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" }),
@@ -77,7 +77,7 @@ describe("an account whose e-mail is not confirmed", () => {
       await client.put(`/api/files/${file}`, { isPublic: true }),
       await client.upload("published", { fields: { isPublic: "true" } }),
     ];
-    for (const response of refused) {
+    for (const response of rejected) {
       expectError(response, 403, "email_unconfirmed");
       expect(response.string("error.message")).toContain("Confirm your email address");
     }
@@ -89,34 +89,34 @@ describe("an account whose e-mail is not confirmed", () => {
     expect((await client.get("/api/shares")).list("data.shares")).toEqual([]);
     expect(await client.names()).toHaveLength(2);
     expectStatus(await client.put(`/api/files/${file}`, { isPublic: false, name: "other.txt" }), 200);
-    expectStatus(await confirm(await tokenTo(account.email)), 200);
+    expectStatus(await confirm(await waitForToken(account.email)), 200);
     expect(await isVerified(account)).toBe(true);
     expectStatus(await client.post(`/api/files/${file}/shares`, {}), 201);
     expectStatus(await client.put(`/api/files/${file}`, { isPublic: true }), 200);
   });
 
-  test("opens what waited for its e-mail, and what is shared with it now, only afterwards", async () => {
-    const owner = await confirmIdentity();
+  test("receives shares only after confirmation, including earlier ones", async () => {
+    const owner = await createConfirmedAccount();
     const email = freshEmail();
     const before = await shareFile(owner, email, "before");
     const recipient = await server().signUp({ email });
     const later = await shareFile(owner, email, "later");
-    expect(await receivedBy(recipient)).toEqual([]);
+    expect(await listReceivedLabels(recipient)).toEqual([]);
     for (const id of [before, later]) {
       expectError(await recipient.client.get(`/api/files/${id}/download`), 404, "not_found");
     }
-    expectStatus(await confirm(await tokenTo(email)), 200);
-    expect(await receivedBy(recipient)).toEqual(["before", "later"]);
+    expectStatus(await confirm(await waitForToken(email)), 200);
+    expect(await listReceivedLabels(recipient)).toEqual(["before", "later"]);
     expect((await recipient.client.get(`/api/files/${before}/download`)).text).toBe("before");
     expect((await recipient.client.get(`/api/files/${later}/download`)).text).toBe("later");
   });
 
-  test("shares no more after a change of its e-mail, until the new one is confirmed", async () => {
-    const account = await confirmIdentity();
+  test("cannot share after a change of its email until the new one is confirmed", async () => {
+    const account = await createConfirmedAccount();
     const { client } = account;
     const file = await client.storedId("x");
     const made = await client.post(`/api/files/${file}/shares`, {});
-    const owner = await confirmIdentity();
+    const owner = await createConfirmedAccount();
     const email = freshEmail();
     const waiting = await owner.client.storedId("waits");
     expectStatus(await owner.client.post(`/api/files/${waiting}/shares`, { user: email }), 201);
@@ -124,21 +124,21 @@ describe("an account whose e-mail is not confirmed", () => {
     expect(changed.at("data")).toMatchObject({ email, emailVerified: false });
     expectError(await client.post(`/api/files/${file}/shares`, {}), 403, "email_unconfirmed");
     expectError(await client.get(`/api/files/${waiting}/download`), 404, "not_found");
-    // What was shared before stays, and can be ended.
+    // Earlier shares stay, and can be ended.
     expectStatus(await server().visitor.get(new URL(made.string("data.url")).pathname), 200);
     expectStatus(await client.delete(`/api/shares/${made.string("data.id")}`), 200);
     const back = await client.put("/api/users/profile", { name: "Other" });
     expect(back.at("data.emailVerified")).toBe(false);
-    expectStatus(await confirm(await tokenTo(email)), 200);
+    expectStatus(await confirm(await waitForToken(email)), 200);
     expect((await client.get(`/api/files/${waiting}/download`)).text).toBe("waits");
-    // Written in other letters it is the same address.
+    // It is the same address in upper or lower case.
     const cased = await client.put("/api/users/profile", { email: email.toUpperCase(), currentPassword: password });
     expect(cased.at("data.emailVerified")).toBe(true);
   });
 
-  test("tightens what it shares already, and loosens nothing of it", async () => {
-    // Such a change was refused like any other: the owner could not even put a password on an open link.
-    const [account, other] = [await confirmIdentity(), await confirmIdentity()];
+  test("can restrict its existing shares, but not extend them", async () => {
+    // Every change was once rejected: the owner could not even add a password to a link.
+    const [account, other] = [await createConfirmedAccount(), await createConfirmedAccount()];
     const { client } = account;
     const of = async (path: string, body: object) => {
       const made = await client.post(`/api/files/${path}/shares`, body);
@@ -191,10 +191,10 @@ describe("an account whose e-mail is not confirmed", () => {
 });
 
 describe("a link", () => {
-  test("works once, for the address it was sent to, and stands in no log", async () => {
+  test("works once, for the address it was sent to, and is in no log", async () => {
     const account = await server().signUp();
-    const first = await tokenTo(account.email);
-    const [, second] = [await account.client.post("/api/auth/email/send"), await tokenTo(account.email, 2)];
+    const first = await waitForToken(account.email);
+    const [, second] = [await account.client.post("/api/auth/email/send"), await waitForToken(account.email, 2)];
     expect(second).not.toBe(first);
     for (const token of ["", "x", `${first}x`]) {
       const response = await confirm(token);
@@ -212,13 +212,13 @@ describe("a link", () => {
     expect(server().log).not.toContain(second);
   });
 
-  test("confirms no address but its own, nor one of an account that is disabled or erased", async () => {
+  test("confirms only its own address, and none of a disabled or erased account", async () => {
     const account = await server().signUp();
-    const token = await tokenTo(account.email);
+    const token = await waitForToken(account.email);
     const email = freshEmail();
     expectStatus(await account.client.put("/api/users/profile", { email, currentPassword: password }), 200);
     expectError(await confirm(token), 401, "invalid_token");
-    const current = await tokenTo(email);
+    const current = await waitForToken(email);
     await server().larder(["user", "set", email, "--disable"]);
     expectError(await confirm(current), 401, "invalid_token");
     await server().larder(["user", "set", email, "--enable"]);
@@ -227,9 +227,9 @@ describe("a link", () => {
     expectError(await confirm(current), 401, "invalid_token");
   });
 
-  test("opens a page whose button confirms; opening it does not, as mail scanners do", async () => {
+  test("opens a page with a confirm button; opening alone does not confirm, because mail scanners do it", async () => {
     const account = await server().signUp();
-    const link = linkIn(await mails.waitForMail(account.email));
+    const link = findLink(await mails.waitForMail(account.email));
     const post = (token: string) =>
       server().visitor.request("POST", "/confirm-email", {
         body: new URLSearchParams({ token }).toString(),
@@ -257,32 +257,32 @@ describe("a link", () => {
 });
 
 describe("POST /api/auth/email/send", () => {
-  test("sends three mails an hour, to an account and to an address, and says when the next one may go", async () => {
+  test("sends three messages an hour to an account and to an address, and returns when the next is allowed", async () => {
     const account = await server().signUp();
-    await tokenTo(account.email);
+    await waitForToken(account.email);
     for (let count = 2; count <= 3; count++) {
       const sent = await account.client.post("/api/auth/email/send");
       expect(sent.at("data")).toEqual({ email: account.email, emailVerified: false, sent: true });
-      await tokenTo(account.email, count);
+      await waitForToken(account.email, count);
     }
-    const refused = await account.client.post("/api/auth/email/send");
-    expectError(refused, 429, "rate_limited");
-    expect(refused.at("error.details")).toMatchObject({ limit: 3, resource: "general" });
-    expect(Number(refused.header("retry-after"))).toBeGreaterThan(3000);
-    expect(refused.header("x-ratelimit-limit")).toBe("3");
-    // Neither a new address nor another account fills a mailbox further.
+    const rejected = await account.client.post("/api/auth/email/send");
+    expectError(rejected, 429, "rate_limited");
+    expect(rejected.at("error.details")).toMatchObject({ limit: 3, resource: "general" });
+    expect(Number(rejected.header("retry-after"))).toBeGreaterThan(3000);
+    expect(rejected.header("x-ratelimit-limit")).toBe("3");
+    // Neither a new address nor another account causes more messages to a mailbox.
     const victim = account.email;
     await account.client.put("/api/users/profile", { email: freshEmail(), currentPassword: password });
     const second = await server().signUp({ email: victim });
     expectError(await second.client.post("/api/auth/email/send"), 429, "rate_limited");
     expectError(await account.client.post("/api/auth/email/send"), 429, "rate_limited");
     const third = await server().signUp();
-    await tokenTo(third.email);
-    expect(askedOf(victim)).toHaveLength(3);
+    await waitForToken(third.email);
+    expect(confirmationMails(victim)).toHaveLength(3);
   });
 
-  test("sends nothing to a confirmed address, nor for strangers and keys", async () => {
-    const account = await confirmIdentity();
+  test("sends nothing to a confirmed address, nor without a session", async () => {
+    const account = await createConfirmedAccount();
     const response = await account.client.post("/api/auth/email/send");
     expect(response.at("data")).toEqual({ email: account.email, emailVerified: true, sent: false });
     expectError(await server().visitor.post("/api/auth/email/send"), 401, "missing_token");
@@ -296,7 +296,7 @@ describe("POST /api/auth/email/send", () => {
   });
 });
 
-test("an unconfirmed address gets no notices, but those about the sign-in", async () => {
+test("an unconfirmed address receives only notices about sign-in", async () => {
   const account = await server().signUp();
   const makeKey = () => account.client.post("/api/users/api-keys", { name: "k", currentPassword: password });
   expectStatus(await makeKey(), 201);
@@ -304,13 +304,13 @@ test("an unconfirmed address gets no notices, but those about the sign-in", asyn
   expectStatus(await account.client.put("/api/users/profile", body), 200);
   const subjects = () =>
     mails.received.filter(({ to }) => to.includes(account.email)).map(({ parsed }) => parsed.subject);
-  // Mails to one address leave in order: one about the key would have come before.
+  // Messages to one address are sent in order: one about the key would have come first.
   await eventually("the notice of the new password", () => subjects().includes("Your password was changed"));
   expect(subjects()).toEqual(["Confirm your email address", "Your password was changed"]);
 });
 
 describe("confirmed from the start", () => {
-  test("are accounts by administrators, the command line and invitations to their address", async () => {
+  test("are accounts created by administrators, the command line and invitations to their address", async () => {
     const admin = await server().addUser(["--admin"]);
     expect(await isVerified(admin)).toBe(true);
     const email = freshEmail();
@@ -325,11 +325,11 @@ describe("confirmed from the start", () => {
     const anybody = { email: freshEmail(), password, invite: open.string("data.invite") };
     const unbound = await server().visitor.post("/api/auth/signup", anybody);
     expect(await isVerified({ client: new Client(server(), unbound.string("token")) })).toBe(false);
-    await tokenTo(anybody.email);
-    expect([email, invited].flatMap(askedOf)).toEqual([]);
+    await waitForToken(anybody.email);
+    expect([email, invited].flatMap(confirmationMails)).toEqual([]);
   });
 
-  test("are accounts by the provider, and those that it is linked to with the same address", async () => {
+  test("are accounts created by the provider, and linked accounts with the same address", async () => {
     const email = freshEmail();
     provider.people.set("ada", { email, email_verified: true });
     const from = new Browser(() => server().url);
@@ -341,7 +341,7 @@ describe("confirmed from the start", () => {
     });
   });
 
-  test("are accounts of before, and those made while nobody asked", async () => {
+  test("are accounts created before, or while confirmation was off", async () => {
     await withServer({ env: { ...env, LARDER_MAIL_VERIFY: "off" } }, async (own) => {
       const account = await own.signUp();
       expect(await isVerified(account)).toBe(true);
@@ -359,9 +359,9 @@ describe("confirmed from the start", () => {
 });
 
 describe("administrators", () => {
-  test("see whether an e-mail is confirmed, and set it; a key with scope admin can't", async () => {
+  test("see and set whether an email is confirmed; a key with the scope admin cannot set it", async () => {
     const admin = await server().addUser(["--admin"]);
-    const owner = await confirmIdentity();
+    const owner = await createConfirmedAccount();
     const email = freshEmail();
     const waiting = await owner.client.storedId("waits");
     expectStatus(await owner.client.post(`/api/files/${waiting}/shares`, { user: email }), 201);
@@ -382,17 +382,17 @@ describe("administrators", () => {
     expect((await account.client.get(`/api/files/${waiting}/download`)).text).toBe("waits");
     expect((await set(false)).at("data.emailVerified")).toBe(false);
     expect(await isVerified(account)).toBe(false);
-    await tokenTo(email, 2);
+    await waitForToken(email, 2);
     expect((await server().larder(["user", "set", email, "--confirm-email"])).code).toBe(0);
     await eventually("the command line's change", async () => (await isVerified(account)) === true);
   });
 });
 
-describe("an address that an administrator gave an account", () => {
-  test("opens what waits for it as soon as they say that it is the owner's", async () => {
-    // Such an address counts as confirmed, and confirming it did nothing: what waited for it waited for ever.
-    const admin = await withProof(await server().addUser(["--admin"]));
-    const owner = await confirmIdentity();
+describe("an address that an administrator set", () => {
+  test("receives earlier shares as soon as the administrator confirms it", async () => {
+    // Such an address already counts as confirmed. Confirming it once did nothing, and its shares waited for ever.
+    const admin = await confirmIdentity(await server().addUser(["--admin"]));
+    const owner = await createConfirmedAccount();
     const ways: [string, (account: Account, email: string) => Promise<unknown>][] = [
       ["a second call", ({ id }) => admin.client.patch(`/api/admin/users/${id}`, { emailVerified: true })],
       ["the command line", (_account, email) => server().larder(["user", "set", email, "--confirm-email"])],
@@ -402,11 +402,11 @@ describe("an address that an administrator gave an account", () => {
       const email = freshEmail();
       await shareFile(owner, email, "waits");
       expectStatus(await admin.client.patch(`/api/admin/users/${account.id}`, { email }), 200);
-      expect([way, await isVerified(account), await receivedBy(account)]).toEqual([way, true, []]);
+      expect([way, await isVerified(account), await listReceivedLabels(account)]).toEqual([way, true, []]);
       await confirmFor(account, email);
-      expect([way, await receivedBy(account)]).toEqual([way, ["waits"]]);
+      expect([way, await listReceivedLabels(account)]).toEqual([way, ["waits"]]);
       await confirmFor(account, email);
-      expect([way, await receivedBy(account)]).toEqual([way, ["waits"]]);
+      expect([way, await listReceivedLabels(account)]).toEqual([way, ["waits"]]);
     }
     const account = await server().signUp();
     const email = freshEmail();
@@ -414,49 +414,49 @@ describe("an address that an administrator gave an account", () => {
     await shareFile(owner, account.email, "for the former address");
     const both = { email, emailVerified: true };
     expectStatus(await admin.client.patch(`/api/admin/users/${account.id}`, both), 200);
-    expect(await receivedBy(account)).toEqual(["waits"]);
+    expect(await listReceivedLabels(account)).toEqual(["waits"]);
   });
 });
 
-describe("mail.verify switched off", () => {
+describe("mail.verify turned off", () => {
   const given = "mail.verify is off; opened the shares that were waiting for a confirmed email address.";
 
-  test("opens what waits for the addresses that accounts signed up with, and no more than without it", async () => {
-    // Nobody could confirm these addresses any more, and the shares waited for ever.
+  test("opens shares that wait for sign-up addresses, and no others", async () => {
+    // Nobody could confirm these addresses any longer, and the shares once waited for ever.
     await withServer({ env }, async (own) => {
-      const admin = await withProof(await own.addUser(["--admin"]));
-      const owner = await confirmIdentity(own);
+      const admin = await confirmIdentity(await own.addUser(["--admin"]));
+      const owner = await createConfirmedAccount(own);
       const signedUp = freshEmail();
       await shareFile(owner, signedUp, "before");
       const account = await own.signUp({ email: signedUp });
       await shareFile(owner, signedUp, "later");
-      // An address that was changed to, by its owner or an administrator, gets only what was shared with it since.
+      // An address that the owner or an administrator changed later receives only newer shares.
       const [byOwner, byAdmin] = [await own.signUp(), await own.signUp()];
-      const [changed, asked] = [freshEmail(), freshEmail()];
-      for (const email of [changed, asked]) await shareFile(owner, email, "for somebody else");
+      const [changed, unconfirmed] = [freshEmail(), freshEmail()];
+      for (const email of [changed, unconfirmed]) await shareFile(owner, email, "for somebody else");
       const change = { email: changed, currentPassword: password };
       expectStatus(await byOwner.client.put("/api/users/profile", change), 200);
-      const ask = { email: asked, emailVerified: false };
+      const ask = { email: unconfirmed, emailVerified: false };
       expectStatus(await admin.client.patch(`/api/admin/users/${byAdmin.id}`, ask), 200);
-      for (const email of [changed, asked]) await shareFile(owner, email, "since");
-      for (const one of [account, byOwner, byAdmin]) expect(await receivedBy(one)).toEqual([]);
+      for (const email of [changed, unconfirmed]) await shareFile(owner, email, "since");
+      for (const one of [account, byOwner, byAdmin]) expect(await listReceivedLabels(one)).toEqual([]);
 
       await own.restart({ env: { LARDER_MAIL_VERIFY: "off" } });
-      expect(await receivedBy(account)).toEqual(["before", "later"]);
-      for (const one of [byOwner, byAdmin]) expect(await receivedBy(one)).toEqual(["since"]);
+      expect(await listReceivedLabels(account)).toEqual(["before", "later"]);
+      for (const one of [byOwner, byAdmin]) expect(await listReceivedLabels(one)).toEqual(["since"]);
       expect(own.log.split(given)).toHaveLength(2);
       await own.restart();
-      expect(await receivedBy(account)).toEqual(["before", "later"]);
+      expect(await listReceivedLabels(account)).toEqual(["before", "later"]);
       expect(own.log.split(given)).toHaveLength(2);
-      // Switched on again, it takes nothing back.
+      // Turned on again, it revokes nothing.
       await own.restart({ env });
       expect(await isVerified(account)).toBe(false);
-      expect(await receivedBy(account)).toEqual(["before", "later"]);
+      expect(await listReceivedLabels(account)).toEqual(["before", "later"]);
     });
   });
 });
 
-test("mail.verify without mail stops the start and says so", async () => {
+test("mail.verify without mail stops the start with an error", async () => {
   await expect(withServer({ env: { LARDER_MAIL_VERIFY: "on" } }, async () => {})).rejects.toThrow(
     /mail\.verify requires an SMTP server/,
   );

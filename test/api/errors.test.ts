@@ -14,7 +14,7 @@ beforeAll(async () => {
   account = await server().signUp();
 });
 
-/** Endpoints that take a JSON body. */
+/** Endpoints with a JSON body. */
 const jsonEndpoints: [string, string][] = [
   ["POST", "/api/auth/signup"],
   ["POST", "/api/auth/signin"],
@@ -27,15 +27,15 @@ const jsonEndpoints: [string, string][] = [
   ["PUT", "/api/users/settings"],
 ];
 
-/** All methods of each path of this service that exist. */
-const methodsOf: Record<string, string[]> = {
+/** The methods of each path. */
+const allowedMethods: Record<string, string[]> = {
   "/api/auth/signup": ["POST"],
   "/api/auth/signin": ["POST"],
   "/api/auth/signout": ["POST"],
   "/api/auth/refresh": ["POST"],
   "/api/auth/session": ["GET"],
   "/api/files": ["GET"],
-  // These three are also paths of a file that is called so, as /api/files/{id}.
+  // These three also match /api/files/{id}.
   "/api/files/upload": ["POST", "GET", "PUT", "DELETE"],
   [`/api/files/${id}/download`]: ["GET"],
   [`/api/files/${id}/checksum`]: ["GET"],
@@ -61,15 +61,15 @@ describe("an unknown path", () => {
     "//api/files",
     "/nothing",
     "/",
-  ])("%s is no 5xx, and 404 below /api", async (path) => {
+  ])("%s is not a 5xx, and is 404 below /api", async (path) => {
     const { client } = account;
     const response = await client.get(path);
     expect(response.status).toBeLessThan(500);
     if (/^\/api\/(nothing|files\/x)/.test(path)) expectError(response, 404);
   });
 
-  test("with an empty segment is no other path, whatever the method", async () => {
-    // Empty segments were dropped in the search for other methods: 405 for what is not there at all.
+  test("with an empty segment is 404 for every method", async () => {
+    // The search for other methods once dropped empty segments and returned 405 for unknown paths.
     const { client } = account;
     for (const path of ["/api//files", "/api/files//upload", "/api/auth//session"])
       for (const method of ["GET", "POST", "DELETE"]) expectError(await client.request(method, path), 404);
@@ -84,7 +84,7 @@ describe("an unknown path", () => {
 });
 
 describe("a wrong method", () => {
-  test.each(Object.entries(methodsOf))("on %s is 405 with Allow", async (path, allowed) => {
+  test.each(Object.entries(allowedMethods))("on %s is 405 with Allow", async (path, allowed) => {
     const { client } = account;
     for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {
       if (allowed.includes(method)) continue;
@@ -100,13 +100,13 @@ describe("a wrong method", () => {
     }
   });
 
-  test("needs no token to be told", async () => {
+  test("needs no token", async () => {
     const response = await server().visitor.request("DELETE", "/api/auth/signin");
     expectError(response, 405, "method_not_allowed");
     expect(response.header("allow")).toContain("POST");
   });
 
-  test.each(["PROPFIND", "FOO", "TRACE", "get"])("%s is refused as unknown", async (method) => {
+  test.each(["PROPFIND", "FOO", "TRACE", "get"])("%s is rejected as unknown", async (method) => {
     const { token } = account;
     const lines = [`${method} /api/files HTTP/1.1`, "Host: larder.test", `Authorization: Bearer ${token}`];
     const response = await sendRaw(server().port, rawRequest(lines));
@@ -119,7 +119,7 @@ describe.each(jsonEndpoints)("%s %s", (method, template) => {
   let client: Client;
   let path = template;
 
-  /** A user, and `path` with the ids of a file and a folder that are really theirs. */
+  /** Signs up a user, and sets `path` with the ids of one of their files and folders. */
   beforeAll(async () => {
     ({ client } = await server().signUp());
     path = template.replace("{file}", await client.storedId("x")).replace("{folder}", await client.folderId("folder"));
@@ -128,7 +128,7 @@ describe.each(jsonEndpoints)("%s %s", (method, template) => {
   const send = async (body: string | Uint8Array<ArrayBuffer>, type = "application/json") =>
     client.request(method, path, { body, headers: type === "" ? {} : { "content-type": type } });
 
-  test("takes application/json alone", async () => {
+  test("accepts only application/json", async () => {
     for (const type of [
       "text/plain",
       "application/xml",
@@ -140,28 +140,28 @@ describe.each(jsonEndpoints)("%s %s", (method, template) => {
     expect(withCharset.status).not.toBe(415);
   });
 
-  test("refuses what is no JSON", async () => {
+  test("rejects invalid JSON", async () => {
     for (const body of ["{", "{'a':1}", "[1,", "nonsense", '{"a":}', "\u0000", '{"a":1}}', "NaN", '{"a":01}'])
       expectError(await send(body), 400, "invalid_json");
     const notUtf8 = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
     expectClientError(await send(notUtf8));
   });
 
-  test("refuses JSON that is no object, and an absent body", async () => {
+  test("rejects JSON that is not an object, and a missing body", async () => {
     for (const body of ["[]", "7", '"text"', "null", "true"]) expectError(await send(body), 400);
     expectError(await send(""), 400);
     expectError(await client.request(method, path), 400);
   });
 
-  test("refuses more than 1 MiB with body_too_large, told or not", async () => {
+  test("rejects more than 1 MiB with body_too_large, with and without Content-Length", async () => {
     const huge = `{"name":"${"x".repeat(1_048_576)}"}`;
     expectError(await send(huge), 413, "body_too_large");
-    const pieces = Array.from({ length: 40 }, () => randomContent(65_536).fill(0x20));
+    const chunks = Array.from({ length: 40 }, () => randomContent(65_536).fill(0x20));
     const stream = new ReadableStream<Uint8Array>({
       pull: (controller) => {
-        const piece = pieces.pop();
-        if (piece === undefined) controller.close();
-        else controller.enqueue(piece);
+        const chunk = chunks.pop();
+        if (chunk === undefined) controller.close();
+        else controller.enqueue(chunk);
       },
     });
     const chunked = await client.request(method, path, {
@@ -173,7 +173,7 @@ describe.each(jsonEndpoints)("%s %s", (method, template) => {
 
   test("survives JSON a hundred thousand levels deep", async () => {
     const deep = `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
-    // A field that an endpoint does not know is ignored, however deep it is.
+    // Unknown fields are ignored at any depth.
     expect((await send(deep)).status).toBeLessThan(500);
     const objects = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
     expect((await send(objects)).status).toBeLessThan(500);
@@ -181,7 +181,7 @@ describe.each(jsonEndpoints)("%s %s", (method, template) => {
     expectStatus(await client.get("/api/auth/session"), 200);
   });
 
-  test("takes bodies near 1 MiB with many keys without trouble", async () => {
+  test("accepts bodies near 1 MiB with many keys", async () => {
     const keys = Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(",");
     const response = await send(`{${keys}}`);
     expect(response.status).toBeLessThan(500);
@@ -189,21 +189,21 @@ describe.each(jsonEndpoints)("%s %s", (method, template) => {
 });
 
 describe("a request id", () => {
-  test("is on every answer, and each has its own", async () => {
+  test("is unique to each response", async () => {
     const ids = new Set<string>();
     for (const path of ["/api/files", "/api/nothing", "/health/live", "/openapi.json", "/s/nothing"])
       ids.add((await server().visitor.get(path)).header("x-request-id"));
     expect(ids.size).toBe(5);
   });
 
-  test("of a stranger's making is not believed", async () => {
+  test("is never taken from the client", async () => {
     const response = await server().visitor.get("/api/files", { "x-request-id": "chosen-by-client" });
     expect(response.header("x-request-id")).not.toBe("chosen-by-client");
   });
 });
 
 describe("messages", () => {
-  test("tell no path, no SQL, no stack", async () => {
+  test("contain no path, no SQL and no stack", async () => {
     const { client } = account;
     const responses = [
       await client.get("/api/files/%00"),
@@ -218,7 +218,7 @@ describe("messages", () => {
     }
   });
 
-  test("name the limit and what was sent", async () => {
+  test("name the limit and the size sent", async () => {
     const { client } = account;
     const response = await client.get("/api/files?limit=101");
     expectError(response, 400, "invalid_field", "limit");
@@ -226,7 +226,7 @@ describe("messages", () => {
   });
 });
 
-describe("percent-encoding that is broken", () => {
+describe("invalid percent-encoding", () => {
   test.each(["%", "%zz", "%E0%A4", "%ff%fe", "%c0%af", "%00", "%u0041", "%E2%82"])(
     "%s in a path is 4xx",
     async (part) => {
@@ -242,7 +242,7 @@ describe("percent-encoding that is broken", () => {
     },
   );
 
-  test.each(["%", "%zz", "%E0%A4", "%ff"])("%s in a query never breaks the server", async (part) => {
+  test.each(["%", "%zz", "%E0%A4", "%ff"])("%s in a query is never a 5xx", async (part) => {
     const { client } = account;
     for (const name of ["folder", "search", "tags", "sort", "page", "type", "mimeType"])
       expect((await client.get(`/api/files?${name}=${part}`)).status).toBeLessThan(500);

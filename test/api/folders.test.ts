@@ -6,7 +6,7 @@ import { sharedServer } from "../support/server.ts";
 const server = sharedServer({ hasAccounts: true });
 
 describe("POST /api/files/folders", () => {
-  test("answers 201 with the folder record and its description", async () => {
+  test("responds 201 with the folder record and its description", async () => {
     const { client } = await server().signUp();
     const response = await client.post("/api/files/folders", { name: "docs", path: "/", description: "All of them" });
     expectStatus(response, 201);
@@ -28,7 +28,7 @@ describe("POST /api/files/folders", () => {
     expect(await client.names("/docs")).toEqual([]);
   });
 
-  test("makes missing parents", async () => {
+  test("creates missing parents", async () => {
     const { client } = await server().signUp();
     const response = await client.post("/api/files/folders", { name: "c", path: "/a/b/" });
     expectStatus(response, 201);
@@ -37,14 +37,14 @@ describe("POST /api/files/folders", () => {
     expect(await client.names("/a/b")).toEqual(["c"]);
   });
 
-  test("goes to the root without a path", async () => {
+  test("creates in the root without a path", async () => {
     const { client } = await server().signUp();
     const response = await client.post("/api/files/folders", { name: "top" });
     expectStatus(response, 201);
     expect(response.at("data.folder")).toBe("/");
   });
 
-  test("refuses a taken name, of a folder or a file", async () => {
+  test("rejects a name taken by a folder or a file", async () => {
     const { client } = await server().signUp();
     await client.folderId("docs");
     await client.stored("x", { name: "file" });
@@ -57,8 +57,8 @@ describe("POST /api/files/folders", () => {
     expect(await client.names()).toEqual(["docs", "one", "file"]);
   });
 
-  test("takes a path of 4,096 bytes in all and not one more", async () => {
-    // The parent's path alone was measured: a folder beyond it was made, and could not be listed.
+  test("accepts a path of at most 4,096 bytes in total", async () => {
+    // Only the parent's path was once measured: a longer path was created and could not be listed.
     const { client } = await server().signUp();
     const path = Array.from({ length: 15 }, (_, index) => `/${String.fromCharCode(97 + index).repeat(255)}`).join("");
     for (const body of [
@@ -75,7 +75,7 @@ describe("POST /api/files/folders", () => {
     expect(await client.names(`${path}/${full}`)).toEqual([]);
   });
 
-  test("refuses a file as a parent", async () => {
+  test("rejects a file as a parent", async () => {
     const { client } = await server().signUp();
     await client.stored("x", { name: "file" });
     const response = await client.post("/api/files/folders", { name: "sub", path: "/file" });
@@ -95,7 +95,7 @@ describe("POST /api/files/folders", () => {
     [{ name: "ok", path: "/a/../b" }],
     [{ name: "ok", path: 7 }],
     [{ name: "ok", path: "/", description: 7 }],
-  ])("refuses %p", async (body) => {
+  ])("rejects %p", async (body) => {
     const { client } = await server().signUp();
     expectError(await client.post("/api/files/folders", body), 400);
     expect(await client.names()).toEqual([]);
@@ -103,7 +103,7 @@ describe("POST /api/files/folders", () => {
 });
 
 describe("GET /api/files/folders/{id}", () => {
-  test("tells the folder", async () => {
+  test("returns the folder", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs", "/top");
     await client.stored("x", { fields: { folder: "/top/docs" } });
@@ -124,7 +124,7 @@ describe("GET /api/files/folders/{id}", () => {
     },
   );
 
-  test("knows no file ids", async () => {
+  test("is 404 for file ids", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
     expectError(await client.get(`/api/files/folders/${id}`), 404);
@@ -135,7 +135,7 @@ describe("GET /api/files/folders/{id}", () => {
 });
 
 describe("PUT /api/files/folders/{id}", () => {
-  test("renames, and everything below follows", async () => {
+  test("renames, and changes all paths below", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
     const file = await client.storedId("x", { name: "a.txt", fields: { folder: "/docs/deep" } });
@@ -147,7 +147,7 @@ describe("PUT /api/files/folders/{id}", () => {
     expectError(await client.get("/api/files?folder=/docs"), 404);
   });
 
-  test("moves, and makes missing parents", async () => {
+  test("moves, and creates missing parents", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
     await client.stored("x", { name: "a.txt", fields: { folder: "/docs" } });
@@ -158,7 +158,7 @@ describe("PUT /api/files/folders/{id}", () => {
     expect(await client.names()).toEqual(["new"]);
   });
 
-  test("describes", async () => {
+  test("sets the description", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
     expectStatus(await client.put(`/api/files/folders/${id}`, { description: "papers" }), 200);
@@ -166,7 +166,7 @@ describe("PUT /api/files/folders/{id}", () => {
     expect((await client.get(`/api/files/folders/${id}`)).at("data.name")).toBe("docs");
   });
 
-  test("refuses a taken name and its own subtree", async () => {
+  test("rejects a taken name and its own subtree", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
     await client.folderId("sub", "/docs");
@@ -196,7 +196,7 @@ describe("DELETE /api/files/folders/{id}", () => {
     expectError(await client.delete(`/api/files/folders/${id}`), 404);
   });
 
-  test("refuses one that is not empty, unless recursive", async () => {
+  test("rejects a folder that is not empty, unless recursive", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
     const file = await client.storedId("hello", { fields: { folder: "/docs/deep", isPublic: "true" } });

@@ -1,6 +1,5 @@
-// Another user's id in each place of each endpoint, made from the OpenAPI document: it is answered exactly as an id that
-// never was, and nothing of the other's changes. An endpoint with a place that nobody knows fails here
-// until its kind is told below.
+// Sends another user's ids in every id field of every endpoint in the OpenAPI document. The response must equal that to an
+// unknown id, and nothing of the other user may change. A new id field fails here until its kind is listed below.
 import { beforeAll, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
@@ -19,7 +18,7 @@ import { planUpload } from "../support/uploads.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** What an id is the id of. */
+/** The kinds of things that ids identify. */
 type Kind =
   | "file"
   | "folder"
@@ -38,7 +37,7 @@ type Kind =
   | "user"
   | "invite";
 
-/** Whose ids are tried: a well-formed id of each kind that never was. */
+/** A well-formed id of each kind that never existed. */
 const unknownIds: Record<Kind, string> = {
   file: "file_00000000000000000000",
   folder: "fold_00000000000000000000",
@@ -58,7 +57,7 @@ const unknownIds: Record<Kind, string> = {
   invite: "inv_00000000000000000000",
 };
 
-/** Kinds of `{id}`, by the beginning of the path; the first that fits. */
+/** The kind of `{id}` by the beginning of the path; the first match applies. */
 const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/files/folders/", "folder"],
   ["/api/files/trash/", "trashed"],
@@ -73,7 +72,7 @@ const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/admin/users/", "user"],
   ["/api/admin/invites/", "invite"],
 ];
-/** Kinds of all other names, in paths, queries and bodies. */
+/** The kind of all other field names in paths, queries and bodies. */
 const KINDS_BY_NAME: Record<string, Kind> = {
   fileId: "file",
   fileIds: "file",
@@ -85,10 +84,10 @@ const KINDS_BY_NAME: Record<string, Kind> = {
   ids: "notification",
   share: "received",
 };
-/** Names that end like ids and are none: the caller's own words. */
+/** Fields that look like ids but are values of the caller's choice. */
 const NOT_IDS = new Set(["localId", "clientId", "index", "n", "version", "token", "name"]);
 
-/** Here the caller chooses the id: a device is known by its own word. */
+/** Operations in which the caller chooses the id. */
 const CHOOSES_IDS = new Set(["POST /api/mobile/auth/register"]);
 
 let document: ApiDocument;
@@ -106,11 +105,11 @@ beforeAll(async () => {
   stranger = await server().signUp();
   strangersPhone = await registerDevice(server(), stranger);
   administrator = (await server().addUser(["--admin"])).client;
-  owned = await everythingOf(owner);
+  owned = await createEverything(owner);
 });
 
-/** One thing of each kind; where a kind takes more than a request to make, an id that never was stands in. */
-async function everythingOf({ client, email, password, id: user }: Account): Promise<Record<Kind, string>> {
+/** Creates one thing of each kind. Uses an unknown id for kinds that take more than one request to create. */
+async function createEverything({ client, email, password, id: user }: Account): Promise<Record<Kind, string>> {
   const made = async (response: Promise<ApiResponse>, at = "data.id") => (await response).string(at);
   const folder = await client.folderId("secret folder");
   const file = await client.storedId("secret", { name: "secret.txt", fields: { folder: "/secret folder" } });
@@ -141,8 +140,8 @@ async function everythingOf({ client, email, password, id: user }: Account): Pro
   };
 }
 
-/** All that the owner sees of their own, but for dates that reading changes. */
-async function stateOf({ client }: Account): Promise<unknown> {
+/** Everything that the owner sees, except dates that change by reading. */
+async function readState({ client }: Account): Promise<unknown> {
   const { file, folder } = owned;
   const paths = [
     "/api/files?recursive=true",
@@ -162,13 +161,13 @@ async function stateOf({ client }: Account): Promise<unknown> {
     "/api/webhooks",
   ];
   const responses = await Promise.all(paths.map((path) => client.get(path)));
-  const isStill = (key: string) => !/^last|At$|^downloadCount$|^used/.test(key);
+  const isConstant = (key: string) => !/^last|At$|^downloadCount$|^used/.test(key);
   return responses.map((response) =>
-    JSON.parse(response.text, (key, value: unknown) => (isStill(key) ? value : undefined)),
+    JSON.parse(response.text, (key, value: unknown) => (isConstant(key) ? value : undefined)),
   );
 }
 
-function kindOf(template: string, name: string): Kind | undefined {
+function findKind(template: string, name: string): Kind | undefined {
   const known = KINDS_BY_NAME[name];
   if (known !== undefined) return known;
   if (NOT_IDS.has(name)) return undefined;
@@ -176,22 +175,22 @@ function kindOf(template: string, name: string): Kind | undefined {
   return found?.[1];
 }
 
-/** Names in an operation's request that stand for ids. */
-function placesOf({ template, parameters, query, body }: SampledOperation): string[] {
-  const named = namesIn(body).filter((name) => kindOf(template, name) !== undefined && name !== "id");
-  const asked = query.filter((name) => kindOf(template, name) !== undefined);
-  return [...new Set([...parameters.filter((name) => !NOT_IDS.has(name)), ...asked, ...named])];
+/** The field names of an operation's request that are ids. */
+function listIdFields({ template, parameters, query, body }: SampledOperation): string[] {
+  const named = listFieldNames(body).filter((name) => findKind(template, name) !== undefined && name !== "id");
+  const queryFields = query.filter((name) => findKind(template, name) !== undefined);
+  return [...new Set([...parameters.filter((name) => !NOT_IDS.has(name)), ...queryFields, ...named])];
 }
 
-function namesIn(schema: JsonObject | undefined): string[] {
+function listFieldNames(schema: JsonObject | undefined): string[] {
   if (schema === undefined) return [];
   const properties = asObject(schema["properties"]) ?? {};
-  const below = [...Object.values(properties), schema["items"]].flatMap((value) => namesIn(asObject(value)));
+  const below = [...Object.values(properties), schema["items"]].flatMap((value) => listFieldNames(asObject(value)));
   return [...Object.keys(properties), ...below];
 }
 
-/** Values of a request in which each id is of these; all else is the caller's own, or a plain word. */
-function valuesOf(
+/** Values for a request: the given ids, and the caller's own or plain values for all other fields. */
+function chooseValues(
   operation: SampledOperation,
   ids: Record<Kind, string>,
   caller: Account,
@@ -216,47 +215,47 @@ function valuesOf(
   const isShare = operation.template.endsWith("/shares");
   return (name) => {
     if (isLeftOut(name) || (isShare && name === "password")) return undefined;
-    const kind = kindOf(operation.template, name);
+    const kind = findKind(operation.template, name);
     return kind === undefined ? plain[name] : ids[kind];
   };
 }
 
-/** Who asks: a device's own token where only that is let in. */
-function clientFor({ template }: SampledOperation): Client {
+/** The stranger's client; for endpoints of devices, that of the stranger's device. */
+function chooseClient({ template }: SampledOperation): Client {
   return template.startsWith("/api/mobile/") ? strangersPhone.client : stranger.client;
 }
 
-function masked(response: ApiResponse): string {
+function maskIds(response: ApiResponse): string {
   let text = `${response.status} ${response.text}`;
   for (const ids of [owned, unknownIds]) for (const id of Object.values(ids)) text = text.replaceAll(id, "ID");
   return text.replaceAll(/"[^"]*":"\d{4}-\d\d-\d\dT[^"]*"/g, "AT").replaceAll(/req_\w+/g, "REQ");
 }
 
-test("every place for an id in the document has a kind", () => {
+test("every id field in the document has a kind", () => {
   const nameless = operations.flatMap(({ name, template, parameters }) =>
     parameters
-      .filter((parameter) => !NOT_IDS.has(parameter) && kindOf(template, parameter) === undefined)
+      .filter((parameter) => !NOT_IDS.has(parameter) && findKind(template, parameter) === undefined)
       .map((parameter) => `${name} ${parameter}`),
   );
   expect(nameless).toEqual([]);
-  expect(operations.filter((operation) => placesOf(operation).length > 0).length).toBeGreaterThan(50);
+  expect(operations.filter((operation) => listIdFields(operation).length > 0).length).toBeGreaterThan(50);
 });
 
-test("a stranger who gives another's ids is answered as if they never were", async () => {
-  await rejectEach(operations, clientFor);
+test("a stranger who sends another user's ids gets the response for unknown ids", async () => {
+  await rejectEach(operations, chooseClient);
 });
 
-test("so is an administrator, outside of administration", async () => {
+test("so does an administrator, outside the admin API", async () => {
   const ofUsers = operations.filter(({ template }) => !/^\/api\/(admin|mobile)\//.test(template));
   await rejectEach(ofUsers, () => administrator);
 });
 
 async function rejectEach(tried: readonly SampledOperation[], clientOf: (operation: SampledOperation) => Client) {
-  const before = await stateOf(owner);
+  const before = await readState(owner);
   for (const operation of tried) {
-    if (placesOf(operation).length === 0 || CHOOSES_IDS.has(operation.name)) continue;
+    if (listIdFields(operation).length === 0 || CHOOSES_IDS.has(operation.name)) continue;
     const ask = (ids: Record<Kind, string>, isLeftOut: (name: string) => boolean) => {
-      const values = valuesOf(operation, ids, stranger, isLeftOut);
+      const values = chooseValues(operation, ids, stranger, isLeftOut);
       return clientOf(operation).request(
         operation.method,
         samplePath(operation, values),
@@ -264,23 +263,23 @@ async function rejectEach(tried: readonly SampledOperation[], clientOf: (operati
       );
     };
     await compare(operation, (ids) => ask(ids, () => false));
-    // A share that is not there is told before anything else: once more without it.
-    const places = placesOf(operation);
-    if (places.includes("share") && places.length > 1)
+    // A missing share is reported before anything else: try again without it.
+    const idFields = listIdFields(operation);
+    if (idFields.includes("share") && idFields.length > 1)
       await compare(operation, (ids) => ask(ids, (name) => name === "share"));
   }
-  expect(await stateOf(owner)).toEqual(before);
+  expect(await readState(owner)).toEqual(before);
 }
 
 async function compare(operation: SampledOperation, ask: (ids: Record<Kind, string>) => Promise<ApiResponse>) {
   const [foreign, unknown] = [await ask(owned), await ask(unknownIds)];
   const where = `${operation.name} ${foreign.status} ${foreign.text.slice(0, 500)}`;
-  expect({ where, response: masked(foreign) }).toEqual({ where, response: masked(unknown) });
+  expect({ where, response: maskIds(foreign) }).toEqual({ where, response: maskIds(unknown) });
   expect({ where, isRejected: foreign.status >= 400 || isHarmless(operation) }).toEqual({ where, isRejected: true });
-  expect({ where, tells: /secret/.test(foreign.text) }).toEqual({ where, tells: false });
+  expect({ where, showsSecret: /secret/.test(foreign.text) }).toEqual({ where, showsSecret: false });
 }
 
-/** What answers with success to ids that it doesn't know: marks, and lists of what is safe. */
+/** Operations that respond with success to unknown ids: marks, and lists of durability. */
 function isHarmless({ name }: SampledOperation): boolean {
   return [
     "POST /api/mobile/notifications/read",

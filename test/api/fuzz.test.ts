@@ -93,7 +93,7 @@ const headerNames = [
   "origin",
 ];
 
-/** Requests to a route and from a seed; scripts/rounds/seeds takes many seeds. */
+/** Requests for each route and seed; scripts/rounds/seeds uses many seeds. */
 const roundCount = 5;
 
 test.each(seedsToRun([1, 2]))(
@@ -120,7 +120,7 @@ test.each(seedsToRun([1, 2]))(
     const failures: string[] = [];
     let { client } = await server().signUp();
     for (const [method, template] of routes) {
-      // A new account where a route has ended the session or erased the account of the one before.
+      // A new account if a route has ended the session or erased the account.
       if ((await client.get("/api/auth/session")).status !== 200) ({ client } = await server().signUp());
       const file = await client.storedId("content");
       const folder = await client.folderId(`folder of ${method} ${template.replaceAll("/", " ")}`);

@@ -9,7 +9,7 @@ const server = sharedServer({ hasAccounts: true });
 const key = () => ({ "idempotency-key": randomUUID() });
 
 describe("an Idempotency-Key", () => {
-  test("makes an upload sent twice happen once, with the first answer again", async () => {
+  test("makes a repeated upload happen once, and repeats the first response", async () => {
     const { client } = await server().signUp();
     const headers = key();
     const first = await client.upload("content", { name: "a.txt", headers });
@@ -21,7 +21,7 @@ describe("an Idempotency-Key", () => {
     expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ files: 1, used: 7 });
   });
 
-  test("makes PUT content happen once", async () => {
+  test("makes a repeated PUT of content happen once", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("old");
     const headers = key();
@@ -32,7 +32,7 @@ describe("an Idempotency-Key", () => {
     expect((await client.get("/api/files")).list("data.files")).toMatchObject([{ version: 2 }]);
   });
 
-  test("makes a folder once, where the second try would find the name taken", async () => {
+  test("creates a folder once, although the name is taken at the second try", async () => {
     const { client } = await server().signUp();
     const headers = key();
     const body = { name: "docs", path: "/" };
@@ -43,7 +43,7 @@ describe("an Idempotency-Key", () => {
     expectError(await client.post("/api/files/folders", body, key()), 409, "name_taken");
   });
 
-  test("makes a copy once", async () => {
+  test("makes a repeated copy happen once", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     const headers = key();
@@ -55,8 +55,8 @@ describe("an Idempotency-Key", () => {
     expect(await client.names()).toEqual(["a (1).txt", "a.txt"]);
   });
 
-  test("of a copy holds for the whole call, its failures included", async () => {
-    // Only the items that succeeded were remembered: what failed was tried anew, and the second answer was another.
+  test("applies to a whole copy request, including its failures", async () => {
+    // Only successful items were once remembered: failed ones were tried again, and the second response differed.
     const { client } = await server().signUp();
     const taken = await client.storedId("x", { name: "taken.txt" });
     const good = await client.storedId("y", { name: "good.txt" });
@@ -75,8 +75,8 @@ describe("an Idempotency-Key", () => {
     expect(await client.names("/box")).toEqual(["good.txt"]);
   });
 
-  test("of a copy whose first item failed is used up too", async () => {
-    // It was kept under the first item alone: where that failed, another call went through under the same key.
+  test("is used up even if the first item of a copy fails", async () => {
+    // It was once stored with the first item only: if that failed, another request with the key succeeded.
     const { client } = await server().signUp();
     const good = await client.storedId("y", { name: "good.txt" });
     const headers = key();
@@ -94,8 +94,8 @@ describe("an Idempotency-Key", () => {
     expect(await client.names()).toEqual(["box", "good.txt"]);
   });
 
-  test("is answered again where the first call has used up the quota", async () => {
-    // The room was looked for before the key: the same upload again was 413.
+  test("repeats the response even if the first request has used up the quota", async () => {
+    // The quota was once checked before the key: a repeated upload was 413.
     const { client } = await server().addUser(["--quota", "2000"]);
     const [content, replacement] = [randomContent(1000), randomContent(1000)];
     const [forUpload, forContent] = [key(), key()];
@@ -111,13 +111,13 @@ describe("an Idempotency-Key", () => {
     const replacedAgain = await client.putContent(uploaded.string("data.id"), replacement, forContent);
     expectStatus(replacedAgain, 200);
     expect(replacedAgain.json).toEqual(replaced.json);
-    // A known key is no way around the quota for anything else.
+    // A known key does not bypass the quota for other requests.
     const other = await client.upload(randomContent(1000), { name: "a.bin", headers: forUpload });
     expectError(other, 409, "idempotency_key");
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(2000);
   });
 
-  test("under another request is 409 idempotency_key", async () => {
+  test("is 409 idempotency_key for another request", async () => {
     const { client } = await server().signUp();
     const headers = key();
     const id = await client.storedId("x", { name: "a.txt", headers });
@@ -143,20 +143,20 @@ describe("an Idempotency-Key", () => {
     expect(await b.client.names()).toEqual(["file.txt"]);
   });
 
-  test("sent many times at once makes one thing", async () => {
+  test("creates one file for many requests at once", async () => {
     const { client } = await server().signUp();
     const headers = key();
     const uploads = await Promise.all(
       Array.from({ length: 6 }, () => client.upload("content", { name: "a.txt", headers })),
     );
-    // Whoever comes while the first is under way may be told so; nobody may make a second file.
+    // Requests during the first one may be rejected; none may create a second file.
     for (const status of sortedStatuses(uploads)) expect([201, 409]).toContain(status);
     expect(new Set(uploads.filter((one) => one.status === 201).map((one) => one.string("data.id"))).size).toBe(1);
     expect(await client.names()).toEqual(["a.txt"]);
     expectStatus(await client.upload("content", { name: "a.txt", headers }), 201);
   });
 
-  test("outlives a restart and a crash", async () => {
+  test("survives a restart and a crash", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const { client } = await own.signUp();
       const headers = key();
@@ -170,7 +170,7 @@ describe("an Idempotency-Key", () => {
     });
   });
 
-  test("is not used up by a refused request that nothing came of", async () => {
+  test("is not used up by a rejected request without effect", async () => {
     const { client } = await server().signUp();
     const headers = key();
     expectClientError(await client.upload("x", { name: "a.txt", fields: { folder: "relative" }, headers }));

@@ -7,7 +7,7 @@ import { sharedServer } from "../support/server.ts";
 const server = sharedServer({ hasAccounts: true });
 
 describe("GET /api/files/{id}", () => {
-  test("tells the whole record", async () => {
+  test("returns the whole record", async () => {
     const { client, id: userId, email } = await server().signUp({ name: "Ada" });
     const uploaded = await client.stored("hello", {
       name: "C:\\fakepath\\note.txt",
@@ -45,14 +45,14 @@ describe("GET /api/files/{id}", () => {
     expect(Math.abs(Date.parse(response.string("data.createdAt")) - Date.now())).toBeLessThan(60_000);
   });
 
-  test("gives time-ordered ids", async () => {
+  test("has ids in order of time", async () => {
     const { client } = await server().signUp();
     const ids: string[] = [];
     for (let index = 0; index < 10; index++) ids.push(await client.storedId("x"));
     expect(ids).toEqual([...ids].sort());
   });
 
-  test("follows a new content: size, digest and version change, the id stays", async () => {
+  test("shows new content: size, digest and version change, the id stays", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("hello");
     const before = await client.get(`/api/files/${id}`);
@@ -81,7 +81,7 @@ describe("GET /api/files/{id}", () => {
     expectError(await client.get(`/api/files/${id}`), 404);
   });
 
-  test("knows no folder ids", async () => {
+  test("is 404 for folder ids", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
     expectError(await client.get(`/api/files/${id}`), 404);
@@ -95,7 +95,7 @@ describe("GET /api/files/{id}", () => {
 });
 
 describe("downloadCount", () => {
-  test("counts GETs answered 200, and no HEAD, no 304, no thumbnail", async () => {
+  test("counts GETs with status 200, and no HEAD, no 304, no thumbnail", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("hello");
     const path = `/api/files/${id}/download`;
@@ -115,8 +115,8 @@ describe("downloadCount", () => {
     );
   });
 
-  test("of a new file is 0 and its access its making, whatever was deleted just before", async () => {
-    // Row ids were given again, and the counts that waited to be written went to the next file.
+  test("of a new file is 0 with its creation as last access, even after a deletion", async () => {
+    // Row ids were once reused, and pending counts of a deleted file went to the next one.
     const { client } = await server().signUp();
     for (const way of ["folder", "file"]) {
       const path = `/${way}`;

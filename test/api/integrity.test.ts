@@ -36,7 +36,7 @@ async function flipBit(content: Uint8Array): Promise<Uint8Array> {
 const scrub = () => runJob(admin.client, "scrub");
 
 /** The finding of a content, whatever its state. */
-async function findingOf(content: Uint8Array): Promise<Record<string, unknown> | undefined> {
+async function getFinding(content: Uint8Array): Promise<Record<string, unknown> | undefined> {
   const response = await admin.client.get("/api/admin/findings?state=all&limit=100");
   expectStatus(response, 200);
   const all = response.list("data.findings") as Record<string, unknown>[];
@@ -58,7 +58,7 @@ describe("the nightly reading finds what became of contents", () => {
     await hurt(content);
     await scrub();
 
-    expect(await findingOf(content)).toEqual({
+    expect(await getFinding(content)).toEqual({
       id: expect.stringMatching(/^fnd_/),
       kind,
       checksum: checksumOf(content),
@@ -70,9 +70,9 @@ describe("the nightly reading finds what became of contents", () => {
       resolvedAt: null,
       resolution: null,
     });
-    const refused = await client.get(`/api/files/${id}/download`);
-    expectError(refused, 500, reason);
-    expect(refused.at("error.details.checksum")).toBe(checksumOf(content));
+    const rejected = await client.get(`/api/files/${id}/download`);
+    expectError(rejected, 500, reason);
+    expect(rejected.at("error.details.checksum")).toBe(checksumOf(content));
     expectError(await client.get(`/api/files/${id}/download`, { range: "bytes=0-9" }), 500, reason);
     expectStatus(await client.get(`/api/files/${healthy}/download`), 200);
     // The file itself stays as it was.
@@ -85,7 +85,7 @@ describe("the nightly reading finds what became of contents", () => {
     for (const one of [id, copy]) {
       expect(checksumOf((await client.get(`/api/files/${one}/download`)).bytes)).toBe(checksumOf(content));
     }
-    expect(await findingOf(content)).toMatchObject({
+    expect(await getFinding(content)).toMatchObject({
       resolution: "healed",
       resolvedAt: expect.stringMatching(timestampPattern),
     });
@@ -101,8 +101,8 @@ describe("the nightly reading finds what became of contents", () => {
     await scrub();
     expect(await readFile(blobPath(content))).toEqual(Buffer.from(rotten));
     await client.stored(content, { name: "b" });
-    const kept = join(server().dataDir, "blobs/quarantine", `damaged-${digestOf(content)}`);
-    expect(await readFile(kept)).toEqual(Buffer.from(rotten));
+    const quarantined = join(server().dataDir, "blobs/quarantine", `damaged-${digestOf(content)}`);
+    expect(await readFile(quarantined)).toEqual(Buffer.from(rotten));
     expect(await readFile(blobPath(content))).toEqual(Buffer.from(content));
   });
 
@@ -116,7 +116,7 @@ describe("the nightly reading finds what became of contents", () => {
     await writeFile(blobPath(content), content);
     await scrub();
     expectStatus(await client.get(`/api/files/${id}/download`), 200);
-    expect(await findingOf(content)).toMatchObject({ resolution: "healed" });
+    expect(await getFinding(content)).toMatchObject({ resolution: "healed" });
   });
 
   test("a content that is deleted ends its finding once it is collected", async () => {
@@ -126,9 +126,9 @@ describe("the nightly reading finds what became of contents", () => {
     await flipBit(content);
     await scrub();
     expectStatus(await client.delete(`/api/files/${id}`), 200);
-    expect(await findingOf(content)).toMatchObject({ files: 0, resolution: null });
+    expect(await getFinding(content)).toMatchObject({ files: 0, resolution: null });
     expect((await server().larder(["gc", "--now"])).code).toBe(0);
-    expect(await findingOf(content)).toMatchObject({ resolution: "removed" });
+    expect(await getFinding(content)).toMatchObject({ resolution: "removed" });
   });
 });
 
@@ -139,9 +139,9 @@ describe("a failure to send a content has it read again soon", () => {
     const id = await client.storedId(content, { name: "a" });
     await unlink(blobPath(content));
     expectError(await client.get(`/api/files/${id}/download`), 500, "content_missing");
-    await eventually("it is found", async () => (await findingOf(content)) !== undefined);
+    await eventually("it is found", async () => (await getFinding(content)) !== undefined);
     await client.stored(content, { name: "b" });
-    expect(await findingOf(content)).toMatchObject({ kind: "missing", resolution: "healed" });
+    expect(await getFinding(content)).toMatchObject({ kind: "missing", resolution: "healed" });
   });
 });
 
@@ -174,7 +174,7 @@ describe("every way in heals, and none trusts a damaged content", () => {
     expectError(await account.client.get(`/api/files/${id}/download`), 500, "content_damaged");
     await send(account, content);
     expect(checksumOf((await account.client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
-    expect(await findingOf(content)).toMatchObject({ resolution: "healed" });
+    expect(await getFinding(content)).toMatchObject({ resolution: "healed" });
   });
 
   test("another account's upload of the same bytes heals, too", async () => {
@@ -236,12 +236,12 @@ describe("who is told", () => {
     await scrub();
     const inboxOf = async (device: typeof phone) =>
       (await device.client.get("/api/mobile/notifications")).list("data.notifications") as Record<string, unknown>[];
-    const [told] = await inboxOf(phone);
-    expect(told).toMatchObject({ category: "storage", title: "A file is damaged on the server" });
-    expect(String(told?.["body"])).toContain("private-letter.txt");
-    const [toldAdmin] = await inboxOf(adminPhone);
-    expect(toldAdmin).toMatchObject({ category: "security", title: "Stored files are damaged" });
-    expect(JSON.stringify(toldAdmin)).not.toContain("private-letter");
+    const [notice] = await inboxOf(phone);
+    expect(notice).toMatchObject({ category: "storage", title: "A file is damaged on the server" });
+    expect(String(notice?.["body"])).toContain("private-letter.txt");
+    const [adminNotice] = await inboxOf(adminPhone);
+    expect(adminNotice).toMatchObject({ category: "security", title: "Stored files are damaged" });
+    expect(JSON.stringify(adminNotice)).not.toContain("private-letter");
     expect((await admin.client.get("/api/admin/findings")).text).not.toContain("private-letter");
     expect(server().log).not.toContain("private-letter");
     expect(server().log).toContain(checksumOf(content));

@@ -136,9 +136,9 @@ describe("the page of an invitation", () => {
     expect(shown.header("referrer-policy")).toBe("no-referrer");
     const email = freshEmail();
     const token = made.string("data.invite");
-    const refused = await page(token, { email, password: "short", name: "<b>Ada</b>" });
-    expectStatus(refused, 400);
-    expect(refused.text).toContain("&lt;b&gt;Ada");
+    const rejected = await page(token, { email, password: "short", name: "<b>Ada</b>" });
+    expectStatus(rejected, 400);
+    expect(rejected.text).toContain("&lt;b&gt;Ada");
     expectStatus(await page(token, { email, password, name: "Ada" }), 201);
     const response = await server().visitor.post("/api/auth/signin", { email, password });
     expect((await profileOf(response)).at("data")).toMatchObject({ name: "Ada", role: "viewer" });

@@ -13,7 +13,7 @@ interface Owned {
 }
 
 /** An account with a private file in a private folder. */
-async function owner() {
+async function createOwner() {
   const account = await server().signUp();
   const folder = await account.client.folderId("private");
   const file = await account.client.storedId("secret", { name: "secret.txt", fields: { folder: "/private" } });
@@ -22,12 +22,12 @@ async function owner() {
 }
 
 /** What nobody else gets at, and those who try: all attempts are of the same three, since none may change anything. */
-let mine: Awaited<ReturnType<typeof owner>>;
+let mine: Awaited<ReturnType<typeof createOwner>>;
 let stranger: Account;
 let administrator: Account;
 
 beforeAll(async () => {
-  mine = await owner();
+  mine = await createOwner();
   stranger = await server().signUp();
   administrator = await server().addUser(["--admin"]);
 });
@@ -124,8 +124,8 @@ test("tokens open one's own account only, also side by side", async () => {
   const accounts = await Promise.all(Array.from({ length: 4 }, () => server().signUp()));
   await Promise.all(accounts.map(({ client, id }) => client.stored(id, { name: `${id}.txt` })));
   const seen = await Promise.all(accounts.flatMap(({ client }) => [client.names(), client.names(), client.names()]));
-  const wanted = accounts.flatMap(({ id }) => [[`${id}.txt`], [`${id}.txt`], [`${id}.txt`]]);
-  expect(seen).toEqual(wanted);
+  const expectedNames = accounts.flatMap(({ id }) => [[`${id}.txt`], [`${id}.txt`], [`${id}.txt`]]);
+  expect(seen).toEqual(expectedNames);
 });
 
 testAllResponses(server);

@@ -12,12 +12,12 @@ const loud = { LARDER_LOG: "json", LARDER_LOG_LEVEL: "debug", LARDER_LOG_REQUEST
 const server = sharedServer({ env: loud });
 
 /** The lines of a server that logs JSON. */
-function linesOf(from: TestServer): Record<string, unknown>[] {
+function parseLogLines(from: TestServer): Record<string, unknown>[] {
   return from.log.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
 }
 
-function requestsOf(from: TestServer): Record<string, unknown>[] {
-  return linesOf(from).filter(({ message }) => message === "request");
+function listRequestLines(from: TestServer): Record<string, unknown>[] {
+  return parseLogLines(from).filter(({ message }) => message === "request");
 }
 
 describe("the form", () => {
@@ -63,7 +63,8 @@ describe("an upload whose client went away", () => {
     // By now the server has read what was sent.
     for (let n = 0; n < 2; n++) expectStatus(await server().visitor.get("/health/live"), 200);
     connection.cut();
-    const find = () => requestsOf(server()).find((line) => line["status"] === 499 && isSeen(String(line["path"])));
+    const find = () =>
+      listRequestLines(server()).find((line) => line["status"] === 499 && isSeen(String(line["path"])));
     await eventually("it is in the log", () => find() !== undefined);
     const after = (await server().visitor.get("/metrics")).text;
     const failures = (text: string) => text.split("\n").filter((line) => line.includes('status="5xx"'));
@@ -80,7 +81,7 @@ describe("an upload whose client went away", () => {
     const type = `Content-Type: ${formType}\r\n`;
     const post = await brokenOff("POST", "/api/files/upload", authorization + type, (path) => path.endsWith("/upload"));
     expect(post).toMatchObject({ level: "info", method: "POST", status: 499, receivedBytes: 10 });
-    expect(linesOf(server()).filter(({ level }) => level === "error" || level === "warn")).toEqual([]);
+    expect(parseLogLines(server()).filter(({ level }) => level === "error" || level === "warn")).toEqual([]);
   });
 });
 
@@ -88,7 +89,8 @@ describe("requests", () => {
   test("are a line each where all are wanted, with the id that the answer has", async () => {
     const apiResponse = await server().visitor.get("/api/files?token=hidden");
     expectStatus(apiResponse, 401);
-    const find = () => requestsOf(server()).find(({ requestId }) => requestId === apiResponse.header("x-request-id"));
+    const find = () =>
+      listRequestLines(server()).find(({ requestId }) => requestId === apiResponse.header("x-request-id"));
     await eventually("it is in the log", () => find() !== undefined);
     const line = find();
     expect(line).toMatchObject({ level: "info", method: "GET", path: "/api/files", status: 401, client: "127.0.0.1" });
@@ -111,7 +113,7 @@ describe("requests", () => {
       await client.storedId("x");
       expectStatus(await client.get("/api/nothing"), 404);
       await quiet.stop();
-      expect(linesOf(quiet).filter(({ requestId }) => requestId !== undefined)).toEqual([]);
+      expect(parseLogLines(quiet).filter(({ requestId }) => requestId !== undefined)).toEqual([]);
     });
   });
 });
@@ -161,10 +163,10 @@ test("no endpoint lets a secret into the log, from whoever", async () => {
   }
   await server().visitor.get(`/s/${share}/nothing`);
   await server().stop();
-  const told = requestsOf(server());
-  expect(told.length).toBeGreaterThan(operations.length);
+  const requestLines = listRequestLines(server());
+  expect(requestLines.length).toBeGreaterThan(operations.length);
   for (const secret of [marker, token, token.split(".")[2] ?? token, password, share]) {
-    const found = linesOf(server()).filter((line) => JSON.stringify(line).includes(secret));
+    const found = parseLogLines(server()).filter((line) => JSON.stringify(line).includes(secret));
     expect({ secret, found }).toEqual({ secret, found: [] });
   }
 });

@@ -84,9 +84,9 @@ describe("an address that looks like another account's", () => {
     const { email } = await server().signUp();
     const before = (await admin.client.get("/api/admin/invites")).number("data.pagination.total");
     for (const [, other] of lookalikes(email)) {
-      const refused = await admin.client.post("/api/admin/invites", { email: other });
-      expectError(refused, 409, "email_taken", "email");
-      expect(refused.string("error.message")).toContain("similar-looking email");
+      const rejected = await admin.client.post("/api/admin/invites", { email: other });
+      expectError(rejected, 409, "email_taken", "email");
+      expect(rejected.string("error.message")).toContain("similar-looking email");
     }
     const invited = await server().larder(["user", "invite", "--email", lookalikes(email)[0]?.[1] ?? ""]);
     expect(invited.code).not.toBe(0);

@@ -22,14 +22,14 @@ const EXIF = {
 let photos = 0;
 
 /** A JPEG that tells of itself what `EXIF` says; of a colour of its own, so that no other test has its content. */
-async function photo(width: number, height: number): Promise<Uint8Array> {
+async function createPhoto(width: number, height: number): Promise<Uint8Array> {
   const background = { r: (photos++ * 8) % 256, g: 100, b: 7 };
   const picture = sharp({ create: { width, height, channels: 3, background } });
   return new Uint8Array(await picture.withExif(EXIF).withMetadata({ orientation: 6 }).jpeg().toBuffer());
 }
 
 /** One second of silence in PCM, with a title and an artist (RIFF INFO). */
-function wave(title: string): Uint8Array {
+function createWave(title: string): Uint8Array {
   const rate = 8_000;
   const chunk = (id: string, body: Buffer) => {
     const head = Buffer.alloc(8);
@@ -59,7 +59,7 @@ function wave(title: string): Uint8Array {
 }
 
 /** The info of a file once its content was asked what it tells. */
-async function toldOf(client: Client, id: string): Promise<ApiResponse> {
+async function waitForMetadata(client: Client, id: string): Promise<ApiResponse> {
   let response = await client.get(`/api/files/${id}`);
   await eventually("the content was asked", async () => {
     response = await client.get(`/api/files/${id}`);
@@ -71,8 +71,8 @@ async function toldOf(client: Client, id: string): Promise<ApiResponse> {
 describe("media of GET /api/files/{id}", () => {
   test.concurrent("a photo tells time, place, camera, and its size as it is to be seen", async () => {
     const { client } = await server().signUp();
-    const stored = await client.stored(await photo(40, 20), { name: "photo.jpg", fields: { folder: "/m" } });
-    const response = await toldOf(client, stored.string("data.id"));
+    const stored = await client.stored(await createPhoto(40, 20), { name: "photo.jpg", fields: { folder: "/m" } });
+    const response = await waitForMetadata(client, stored.string("data.id"));
     expect(response.at("data.media")).toEqual({
       width: 20,
       height: 40,
@@ -92,8 +92,8 @@ describe("media of GET /api/files/{id}", () => {
 
   test.concurrent("a sound tells its length, title and artist", async () => {
     const { client } = await server().signUp();
-    const id = await client.storedId(wave("Lagoon song"), { name: "s.wav" });
-    const response = await toldOf(client, id);
+    const id = await client.storedId(createWave("Lagoon song"), { name: "s.wav" });
+    const response = await waitForMetadata(client, id);
     expect(response.at("data.media.durationSeconds")).toBe(1);
     expect(response.at("data.media.title")).toBe("Lagoon song");
     expect(response.at("data.media.artist")).toBe("Ann");
@@ -101,15 +101,15 @@ describe("media of GET /api/files/{id}", () => {
 
   test.concurrent("searches find it: by camera, by the day, by title", async () => {
     const { client } = await server().signUp();
-    const picture = await client.storedId(await photo(30, 10), { name: "p.jpg" });
-    const sound = await client.storedId(wave(`Lagoon ${crypto.randomUUID()}`), { name: "s.wav" });
+    const picture = await client.storedId(await createPhoto(30, 10), { name: "p.jpg" });
+    const sound = await client.storedId(createWave(`Lagoon ${crypto.randomUUID()}`), { name: "s.wav" });
     const found = async (q: string) => {
       const response = await client.get(`/api/files/search?q=${encodeURIComponent(q)}`);
       expectStatus(response, 200);
       return response.strings("data.files", "id");
     };
-    await toldOf(client, picture);
-    await toldOf(client, sound);
+    await waitForMetadata(client, picture);
+    await waitForMetadata(client, sound);
     await eventually("the index has it", async () => (await found("taken:2021-07-01")).length === 1);
     expect(await found("camera:larder")).toEqual([picture]);
     expect(await found('camera:"cam 5" type:image taken:2021')).toEqual([picture]);
@@ -120,11 +120,11 @@ describe("media of GET /api/files/{id}", () => {
 
   test.concurrent("a day that the device told wins over the picture's", async () => {
     const { client } = await server().signUp();
-    const id = await client.storedId(await photo(31, 11), {
+    const id = await client.storedId(await createPhoto(31, 11), {
       name: "p.jpg",
       fields: { capturedAt: "2001-02-03T04:05:06Z" },
     });
-    const response = await toldOf(client, id);
+    const response = await waitForMetadata(client, id);
     expect(response.at("data.capturedAt")).toBe("2001-02-03T04:05:06Z");
     expect(response.at("data.media.takenAt")).toBe("2021-07-01T12:30:00+02:00");
     const found = await client.get("/api/files/search?q=taken:2001-02-03");
@@ -133,13 +133,13 @@ describe("media of GET /api/files/{id}", () => {
 
   test.concurrent("the next content tells anew, the same content of another file the same", async () => {
     const { client } = await server().signUp();
-    const first = await photo(32, 12);
+    const first = await createPhoto(32, 12);
     const id = await client.storedId(first, { name: "a.jpg" });
-    await toldOf(client, id);
+    await waitForMetadata(client, id);
     const copy = await client.storedId(first, { name: "b.jpg" });
     expect((await client.get(`/api/files/${copy}`)).at("data.media.width")).toBe(12);
-    expectStatus(await client.putContent(id, await photo(64, 48)), 200);
-    expect((await toldOf(client, id)).at("data.media.width")).toBe(48);
+    expectStatus(await client.putContent(id, await createPhoto(64, 48)), 200);
+    expect((await waitForMetadata(client, id)).at("data.media.width")).toBe(48);
   });
 
   test.concurrent("broken and hostile contents tell nothing and harm nothing", async () => {
@@ -171,8 +171,8 @@ describe("media of GET /api/files/{id}", () => {
         type: "audio/mpeg",
       }),
     ];
-    const good = await client.storedId(await photo(33, 13), { name: "good.jpg" });
-    expect((await toldOf(client, good)).at("data.media.width")).toBe(13);
+    const good = await client.storedId(await createPhoto(33, 13), { name: "good.jpg" });
+    expect((await waitForMetadata(client, good)).at("data.media.width")).toBe(13);
     for (const id of ids) expectStatus(await client.get(`/api/files/${id}`), 200);
   });
 
@@ -187,20 +187,20 @@ describe("media of GET /api/files/{id}", () => {
       const { client } = await own.signUp();
       const ids = [];
       for (let index = 0; index < 4; index++) {
-        ids.push(await client.storedId(await photo(50 + index, 40), { name: `${index}.jpg` }));
+        ids.push(await client.storedId(await createPhoto(50 + index, 40), { name: `${index}.jpg` }));
       }
       await own.kill9();
       await own.start();
       for (const [index, id] of ids.entries()) {
-        expect((await toldOf(client, id)).at("data.media.height")).toBe(50 + index);
+        expect((await waitForMetadata(client, id)).at("data.media.height")).toBe(50 + index);
       }
     });
   });
 
   test.concurrent("a public link says nothing of the place", async () => {
     const { client } = await server().signUp();
-    const id = await client.storedId(await photo(34, 14), { name: "p.jpg", fields: { isPublic: "true" } });
-    const token = (await toldOf(client, id)).string("data.shareLink").split("/s/")[1] ?? "";
+    const id = await client.storedId(await createPhoto(34, 14), { name: "p.jpg", fields: { isPublic: "true" } });
+    const token = (await waitForMetadata(client, id)).string("data.shareLink").split("/s/")[1] ?? "";
     const response = await server().visitor.get(`/api/public/${token}`);
     expectStatus(response, 200);
     expect(response.text).not.toContain("48.2082");

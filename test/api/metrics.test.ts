@@ -7,7 +7,7 @@ import { sharedServer, type TestServer, withServer } from "../support/server.ts"
 const server = sharedServer({ env: { LARDER_LOG_LEVEL: "warn" } });
 
 /** The value of one line, by its name with labels as they are written. */
-async function read(from: TestServer, ...names: string[]): Promise<number[]> {
+async function readMetrics(from: TestServer, ...names: string[]): Promise<number[]> {
   const { text } = await from.visitor.get("/metrics");
   return names.map((name) => {
     const line = text.split("\n").find((one) => one.startsWith(`${name} `));
@@ -25,13 +25,13 @@ test("requests count by the pattern of their route and by the class of their sta
     'larder_request_duration_seconds_bucket{route="/api/files/{id}",method="GET",le="+Inf"}',
     'larder_rejections_total{reason="missing_token"}',
   ];
-  const before = await read(server(), ...names);
+  const before = await readMetrics(server(), ...names);
   const id = await client.storedId("x");
   for (let count = 0; count < 3; count++) expectStatus(await client.get(`/api/files/${id}`), 200);
   expectStatus(await client.get("/api/files/file_00000000000000000000"), 404);
   expectStatus(await server().visitor.get(`/api/files/${id}`), 401);
   for (let count = 0; count < 4; count++) await server().visitor.get(`/nothing/${count}`);
-  const after = await read(server(), ...names);
+  const after = await readMetrics(server(), ...names);
   expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([3, 2, 4, 5, 5, 1]);
 });
 
@@ -48,8 +48,8 @@ test("transfers, contents and accounts are told", async () => {
   ];
   // One of its own: its first scrape is of now. A later one may have the sums of the one before, where the machine is busy.
   await withServer({ env: { LARDER_LOG_LEVEL: "warn" } }, async (own) => {
-    const before = await read(own, ...names);
-    const grown = async () => (await read(own, ...names)).map((value, index) => value - (before[index] ?? 0));
+    const before = await readMetrics(own, ...names);
+    const grown = async () => (await readMetrics(own, ...names)).map((value, index) => value - (before[index] ?? 0));
     const { client } = await own.signUp();
     const id = await client.storedId("seven b");
     expectStatus(await client.get(`/api/files/${id}/download`), 200);
@@ -117,10 +117,10 @@ describe("a server with limits", () => {
   test("counts its refusals by category", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (limited) => {
       const { client } = await limited.signUp();
-      let refused = 0;
-      for (let count = 0; count < 102; count++) if ((await client.get("/api/files")).status === 429) refused++;
-      expect(refused).toBeGreaterThan(0);
-      expect(await read(limited, 'larder_rate_limit_rejections_total{category="listing"}')).toEqual([refused]);
+      let rejected = 0;
+      for (let count = 0; count < 102; count++) if ((await client.get("/api/files")).status === 429) rejected++;
+      expect(rejected).toBeGreaterThan(0);
+      expect(await readMetrics(limited, 'larder_rate_limit_rejections_total{category="listing"}')).toEqual([rejected]);
     });
   });
 });

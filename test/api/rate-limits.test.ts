@@ -58,14 +58,14 @@ async function signUpOn(plan: string): Promise<Account> {
   return account;
 }
 
-interface Seen {
+interface LimitHeaders {
   resource: string;
   limit: number;
   remaining: number;
   window: number;
 }
 
-function seen(response: ApiResponse): Seen {
+function readLimitHeaders(response: ApiResponse): LimitHeaders {
   return {
     resource: response.header("x-ratelimit-resource"),
     limit: Number(response.header("x-ratelimit-limit")),
@@ -104,7 +104,7 @@ describe("headers", () => {
     ];
     for (const [method, path, resource, limit, window] of requests) {
       const response = await client.request(method, path, method === "GET" ? {} : { json: { name: "x" } });
-      const { resource: r, limit: l, window: w } = seen(response);
+      const { resource: r, limit: l, window: w } = readLimitHeaders(response);
       expect({ method, path, resource: r, limit: l, window: w }).toEqual({ method, path, resource, limit, window });
       const reset = Number(response.header("x-ratelimit-reset"));
       const now = Date.now() / 1000;
@@ -114,17 +114,18 @@ describe("headers", () => {
     }
     const credentials = { email: freshEmail(), password };
     const signin = await server().visitor.post("/api/auth/signin", credentials, fromFreshAddress());
-    expect(seen(signin)).toMatchObject({ resource: "signin", limit: 5, window: 60 });
+    expect(readLimitHeaders(signin)).toMatchObject({ resource: "signin", limit: 5, window: 60 });
     const signup = await server().visitor.post("/api/auth/signup", {}, fromFreshAddress());
-    expect(seen(signup)).toMatchObject({ resource: "signup", limit: 3, window: 3600 });
+    expect(readLimitHeaders(signup)).toMatchObject({ resource: "signup", limit: 3, window: 3600 });
     const nobody = await server().visitor.get("/api/files");
-    expect(seen(nobody)).toMatchObject({ limit: expect.any(Number) });
+    expect(readLimitHeaders(nobody)).toMatchObject({ limit: expect.any(Number) });
   });
 
   test("count down by one", async () => {
     const { client } = await signUp();
     const remaining: number[] = [];
-    for (let index = 0; index < 4; index++) remaining.push(seen(await client.get("/api/users/profile")).remaining);
+    for (let index = 0; index < 4; index++)
+      remaining.push(readLimitHeaders(await client.get("/api/users/profile")).remaining);
     expect(remaining).toEqual([99, 98, 97, 96]);
   });
 
@@ -165,9 +166,11 @@ describe("headers", () => {
       await client.get("/api/users/usage"),
       await client.get("/api/auth/session"),
     ];
-    const shown = Object.fromEntries(responses.map((response) => [seen(response).resource, seen(response).limit]));
+    const shown = Object.fromEntries(
+      responses.map((response) => [readLimitHeaders(response).resource, readLimitHeaders(response).limit]),
+    );
     expect(shown).toEqual(limits);
-    if (plan === "enterprise") expect(seen(responses[1] ?? stored).remaining).toBe(unlimited);
+    if (plan === "enterprise") expect(readLimitHeaders(responses[1] ?? stored).remaining).toBe(unlimited);
   });
 });
 
@@ -177,21 +180,26 @@ describe("the limit", () => {
     for (let index = 0; index < 10; index++) {
       const response = await client.upload("x");
       expectStatus(response, 201);
-      expect(seen(response)).toEqual({ resource: "uploads", limit: 10, remaining: 9 - index, window: 3600 });
+      expect(readLimitHeaders(response)).toEqual({
+        resource: "uploads",
+        limit: 10,
+        remaining: 9 - index,
+        window: 3600,
+      });
     }
     const before = Date.now() / 1000;
-    const refused = await client.upload("x");
+    const rejected = await client.upload("x");
     const after = Date.now() / 1000;
-    expectError(refused, 429);
-    const retryAfter = Number(refused.header("retry-after"));
-    expect(refused.at("error.code")).toBe("RATE_LIMIT_EXCEEDED");
-    expect(refused.at("error.details")).toMatchObject({ resource: "uploads", limit: 10, retryAfter });
-    expect(seen(refused)).toEqual({ resource: "uploads", limit: 10, remaining: 0, window: 3600 });
+    expectError(rejected, 429);
+    const retryAfter = Number(rejected.header("retry-after"));
+    expect(rejected.at("error.code")).toBe("RATE_LIMIT_EXCEEDED");
+    expect(rejected.at("error.details")).toMatchObject({ resource: "uploads", limit: 10, retryAfter });
+    expect(readLimitHeaders(rejected)).toEqual({ resource: "uploads", limit: 10, remaining: 0, window: 3600 });
     expect(retryAfter).toBeGreaterThanOrEqual(1);
     expect(retryAfter).toBeLessThanOrEqual(3600);
-    const answeredAt = Number(refused.header("x-ratelimit-reset")) - retryAfter;
-    expect(answeredAt).toBeGreaterThanOrEqual(before - 2);
-    expect(answeredAt).toBeLessThanOrEqual(after + 2);
+    const respondedAt = Number(rejected.header("x-ratelimit-reset")) - retryAfter;
+    expect(respondedAt).toBeGreaterThanOrEqual(before - 2);
+    expect(respondedAt).toBeLessThanOrEqual(after + 2);
     expectStatus(await client.get("/api/files"), 200);
     expect(await client.names()).toHaveLength(10);
   });
@@ -231,14 +239,16 @@ describe("the limit", () => {
     const id = await client.storedId("0123456789");
     const path = `/api/files/${id}/download`;
     const first = await client.get(path, { range: "bytes=0-1" });
-    expect(seen(first)).toMatchObject({ resource: "downloads", remaining: 49 });
+    expect(readLimitHeaders(first)).toMatchObject({ resource: "downloads", remaining: 49 });
     const further = await client.get(path, { range: "bytes=2-" });
-    expect(seen(further)).toMatchObject({ resource: "general" });
+    expect(readLimitHeaders(further)).toMatchObject({ resource: "general" });
     const whole = await client.get(path);
-    expect(seen(whole)).toMatchObject({ resource: "downloads", remaining: 48 });
-    expect(seen(await client.get(`${path}?thumbnail=small`)).resource).toBe("general");
+    expect(readLimitHeaders(whole)).toMatchObject({ resource: "downloads", remaining: 48 });
+    expect(readLimitHeaders(await client.get(`${path}?thumbnail=small`)).resource).toBe("general");
     const other = await client.storedId("other");
-    expect(seen(await client.get(`/api/files/${other}/download`, { range: "bytes=0-1" })).resource).toBe("downloads");
+    expect(readLimitHeaders(await client.get(`/api/files/${other}/download`, { range: "bytes=0-1" })).resource).toBe(
+      "downloads",
+    );
   });
 
   test("of downloads holds for every way to the whole content", async () => {
@@ -294,7 +304,7 @@ describe("the limit", () => {
       sync: 0,
       uploads: 0,
     });
-    expect(seen(await newcomer.client.stored("x"))).toMatchObject({ resource: "uploads", remaining: 9 });
+    expect(readLimitHeaders(await newcomer.client.stored("x"))).toMatchObject({ resource: "uploads", remaining: 9 });
   });
 
   test("survives a restart", async () => {
@@ -323,7 +333,7 @@ describe("sign-in", () => {
     ] as const)
       for (let index = 0; index < 7; index++) {
         const response = await signIn(email, "wrong password", address);
-        const { resource, limit, remaining, window } = seen(response);
+        const { resource, limit, remaining, window } = readLimitHeaders(response);
         shown[kind]?.push([response.status, resource, limit, remaining, window]);
       }
     expect(shown["known"]).toEqual([
@@ -355,7 +365,7 @@ describe("sign-in", () => {
     const statuses: [number, number][] = [];
     for (let index = 0; index < 6; index++) {
       const response = await signIn(email, "wrong password", address);
-      statuses.push([response.status, seen(response).limit]);
+      statuses.push([response.status, readLimitHeaders(response).limit]);
     }
     expect(statuses).toEqual([
       [401, 5],
@@ -374,7 +384,7 @@ describe("sign-in", () => {
     const responses: ApiResponse[] = [];
     for (let index = 0; index < 11; index++) responses.push(await signIn(email, password, address));
     expect(responses.map((response) => response.status)).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
-    expect(responses.slice(0, 10).map((response) => seen(response).limit)).toEqual(
+    expect(responses.slice(0, 10).map((response) => readLimitHeaders(response).limit)).toEqual(
       Array.from({ length: 10 }, () => 10),
     );
   });
@@ -403,8 +413,8 @@ describe("sign-in", () => {
       const { email } = await signUp();
       const address = fromFreshAddress();
       for (let index = 0; index < 5; index++) await signIn(email, "wrong password", address);
-      const refused = await signIn(email, password, address);
-      await Bun.sleep(Number(refused.header("retry-after")) * 1000);
+      const rejected = await signIn(email, password, address);
+      await Bun.sleep(Number(rejected.header("retry-after")) * 1000);
       expectStatus(await signIn(email, password, address), 200);
     },
     120_000,
@@ -443,7 +453,7 @@ describe("wrong passwords", () => {
         for (let index = 0; index < 6; index++) responses.push(await guess());
         const statuses = responses.map(({ status }) => status);
         expect({ kind, statuses }).toEqual({ kind, statuses: [401, 401, 401, 401, 401, 429] });
-        expect(responses.slice(5).map(seen)).toMatchObject([{ resource: "signin", limit: 5, window: 60 }]);
+        expect(responses.slice(5).map(readLimitHeaders)).toMatchObject([{ resource: "signin", limit: 5, window: 60 }]);
       }
       const right = await own.visitor.post("/api/auth/signin", { email, password }, from("203.0.113.9"));
       expectStatus(right, 200);
@@ -465,12 +475,12 @@ describe("wrong passwords by the hour", () => {
     const guess = () =>
       own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, from("198.51.100.1"));
     for (let index = 0; index < 50; index++) expectError(await guess(), 401, "bad_credentials");
-    const refused = await guess();
-    expectError(refused, 429);
-    expect(seen(refused)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
-    const retryAfter = Number(refused.header("retry-after"));
+    const rejected = await guess();
+    expectError(rejected, 429);
+    expect(readLimitHeaders(rejected)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
+    const retryAfter = Number(rejected.header("retry-after"));
     expect(retryAfter).toBeGreaterThan(3500);
-    expect(refused.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter });
+    expect(rejected.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter });
     await own.restart();
     expectError(await guess(), 429);
     expectStatus(await own.visitor.post("/api/auth/signin", { email, password }, from("198.51.100.2")), 200);
@@ -487,11 +497,11 @@ describe("wrong passwords by the hour", () => {
     expectStatus(await unlock("203.0.113.1", "4321"), 200);
     const guesses = await Promise.all(Array.from({ length: 60 }, (_, at) => unlock(`198.51.100.${at}`, "1234")));
     expect(guesses.filter(({ status }) => status === 401)).toHaveLength(50);
-    const refused = guesses.find(({ status }) => status === 429) ?? expect.unreachable();
-    expectError(refused, 429, "rate_limited");
-    expect(seen(refused)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
-    expect(refused.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter: 1 });
-    expect(refused.header("retry-after")).toBe("1");
+    const rejected = guesses.find(({ status }) => status === 429) ?? expect.unreachable();
+    expectError(rejected, 429, "rate_limited");
+    expect(readLimitHeaders(rejected)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
+    expect(rejected.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter: 1 });
+    expect(rejected.header("retry-after")).toBe("1");
     expectError(await unlock("203.0.113.1", "1234"), 401, "bad_credentials");
     expectStatus(await unlock("203.0.113.1", "4321"), 200);
     // It is known after a restart, and so is how many were wrong.
@@ -513,7 +523,7 @@ describe("sign-up and refresh", () => {
     for (let index = 0; index < 4; index++)
       responses.push(await server().visitor.post("/api/auth/signup", { email: freshEmail(), password }, address));
     expect(responses.map((response) => response.status)).toEqual([201, 201, 201, 429]);
-    expect(responses.map((response) => seen(response))).toMatchObject([
+    expect(responses.map((response) => readLimitHeaders(response))).toMatchObject([
       { resource: "signup", limit: 3, remaining: 2, window: 3600 },
       { remaining: 1 },
       { remaining: 0 },
@@ -529,11 +539,16 @@ describe("sign-up and refresh", () => {
         authorization: `Bearer ${token}`,
       });
       expectStatus(response, 200);
-      expect(seen(response)).toMatchObject({ resource: "refresh", limit: 10, remaining: 9 - index, window: 3600 });
+      expect(readLimitHeaders(response)).toMatchObject({
+        resource: "refresh",
+        limit: 10,
+        remaining: 9 - index,
+        window: 3600,
+      });
       token = response.string("token");
     }
-    const refused = await server().visitor.post("/api/auth/refresh", undefined, { authorization: `Bearer ${token}` });
-    expectError(refused, 429);
+    const rejected = await server().visitor.post("/api/auth/refresh", undefined, { authorization: `Bearer ${token}` });
+    expectError(rejected, 429);
     expectStatus(await server().visitor.get("/api/auth/session", { authorization: `Bearer ${token}` }), 200);
   });
 
@@ -551,10 +566,13 @@ describe("configuration", () => {
     const changed = { ...env, LARDER_PLANS_FREE_LIMIT_LISTING: "2", LARDER_PLANS_FREE_LIMIT_OPERATIONS: "3" };
     await withServer({ env: changed }, async (own) => {
       const { client } = await own.signUp();
-      expect(seen(await client.get("/api/files"))).toMatchObject({ limit: 2, remaining: 1 });
+      expect(readLimitHeaders(await client.get("/api/files"))).toMatchObject({ limit: 2, remaining: 1 });
       expectStatus(await client.get("/api/files"), 200);
       expectError(await client.get("/api/files"), 429);
-      expect(seen(await client.get("/api/files/file_00000000000000000000"))).toMatchObject({ limit: 3, remaining: 2 });
+      expect(readLimitHeaders(await client.get("/api/files/file_00000000000000000000"))).toMatchObject({
+        limit: 3,
+        remaining: 2,
+      });
     });
   });
 
@@ -572,11 +590,11 @@ describe("configuration", () => {
   test("by the household preset puts new accounts on enterprise with a hundredfold limits", async () => {
     const household = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "", LARDER_PRESET: "household" };
     await withServer({ env: household }, async (own) => {
-      const refused = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
-      expect(refused.status).toBeGreaterThanOrEqual(400);
+      const rejected = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
+      expect(rejected.status).toBeGreaterThanOrEqual(400);
       const { client } = await own.addUser([]);
       expect((await client.get("/api/users/profile")).at("data.plan")).toBe("enterprise");
-      expect(seen(await client.get("/api/files")).limit).toBe(1_000_000);
+      expect(readLimitHeaders(await client.get("/api/files")).limit).toBe(1_000_000);
     });
   });
 });
@@ -590,7 +608,7 @@ describe("GET /api/users/usage/rate-limits", () => {
     const response = await client.get("/api/users/usage/rate-limits");
     expectStatus(response, 200);
     expect(response.at("data.period")).toBe("1h");
-    const wanted: [string, string][] = [
+    const expectedEndpoints: [string, string][] = [
       ["downloads", "/api/files/{id}/download"],
       ["general", "/api"],
       ["listing", "/api/files"],
@@ -605,8 +623,8 @@ describe("GET /api/users/usage/rate-limits", () => {
     ];
     const records = response.list("data.endpoints").map((record) => Object(record));
     const endpoints = Object.fromEntries(records.map((record) => [record.resource, record.endpoint]));
-    expect(endpoints).toEqual(Object.fromEntries(wanted));
-    expect(records).toHaveLength(wanted.length);
+    expect(endpoints).toEqual(Object.fromEntries(expectedEndpoints));
+    expect(records).toHaveLength(expectedEndpoints.length);
     for (const record of records) {
       for (const key of ["limit", "used", "remaining", "usagePercentage"])
         expect({ key, type: typeof record[key] }).toEqual({ key, type: "number" });

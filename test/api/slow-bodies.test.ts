@@ -49,7 +49,7 @@ function collect(connections: RawConnection[]): ApiResponse[] {
   return responses;
 }
 
-async function dropBoxOf(client: Client): Promise<string> {
+async function createDropBox(client: Client): Promise<string> {
   const folder = await client.folderId("box");
   const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
   return made.string("data.token");
@@ -60,7 +60,7 @@ test.concurrent("slow bodies of one address never use up the requests of others,
   const env = { LARDER_MAX_REQUESTS: "16", LARDER_MAX_SLOW_BODIES: "4", LARDER_TRUSTED_PROXIES: "127.0.0.1" };
   await withServer({ env }, async (server) => {
     const { client } = await server.signUp();
-    const box = await dropBoxOf(client);
+    const box = await createDropBox(client);
     const uploads: string[] = [];
     for (let at = 0; at < 4; at++) {
       uploads.push(await createTus(server.visitor, 9_000, {}, { home: `/api/public/${box}/tus` }));
@@ -102,17 +102,17 @@ test.concurrent("slow bodies of one address never use up the requests of others,
     // Their own windows have room: the headers describe what refused them, so that Retry-After is Reset − now.
     const ofApi = responses.filter(({ headers }) => headers.has("x-ratelimit-resource"));
     expect(ofApi.length).toBeGreaterThanOrEqual(20);
-    const answeredAt = Math.ceil(Date.now() / 1000);
+    const respondedAt = Math.ceil(Date.now() / 1000);
     for (const response of ofApi) {
       expect(response.header("x-ratelimit-limit")).toBe("4");
       expect(response.header("x-ratelimit-remaining")).toBe("0");
       expect(response.header("x-ratelimit-window")).toBe("15");
       const resetAt = Number(response.header("x-ratelimit-reset"));
       expect(resetAt - 15).toBeGreaterThanOrEqual(beganAt);
-      expect(resetAt - 15).toBeLessThanOrEqual(answeredAt);
+      expect(resetAt - 15).toBeLessThanOrEqual(respondedAt);
     }
-    const refused = responses.find((response) => response.text.startsWith("{")) ?? expect.unreachable();
-    expect(refused.at("error.details")).toMatchObject({ reason: "rate_limited", resource: "bodies", limit: 4 });
+    const rejected = responses.find((response) => response.text.startsWith("{")) ?? expect.unreachable();
+    expect(rejected.at("error.details")).toMatchObject({ reason: "rate_limited", resource: "bodies", limit: 4 });
     // The same address is still served where its bodies come in one piece.
     const quick = await server.visitor.post(
       "/api/auth/signin",

@@ -11,37 +11,39 @@ const options = {
   natives: ["@img/sharp-linux-arm64", "@img/sharp-libvips-linux-arm64"],
 };
 
-interface Listed {
+interface Component {
   readonly "bom-ref": string;
   readonly name: string;
   readonly group?: string;
   readonly licenses?: unknown;
 }
 
-function listed(): readonly Listed[] {
+function listComponents(): readonly Component[] {
   const { components } = makeSbom(options);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the lines below look at
-  return components as Listed[];
+  return components as Component[];
 }
 
 test("the list names what the program runs on, once, and nothing that only builds or tests it", () => {
-  const refs = listed().map((one) => one["bom-ref"]);
+  const refs = listComponents().map((one) => one["bom-ref"]);
   expect(new Set(refs).size).toBe(refs.length);
   for (const name of ["elysia", "sharp", "drizzle-orm", "bun"]) expect(refs.join(" ")).toContain(`/${name}@`);
   for (const name of ["typescript", "oxlint", "playwright-core"]) expect(refs.join(" ")).not.toContain(`/${name}@`);
 });
 
 test("native libraries are those of the target alone, each part has a license", () => {
-  const natives = listed().flatMap(({ group, name }) => (group === "@img" && name.startsWith("sharp-") ? [name] : []));
+  const natives = listComponents().flatMap(({ group, name }) =>
+    group === "@img" && name.startsWith("sharp-") ? [name] : [],
+  );
   expect(natives.toSorted()).toEqual(["sharp-libvips-linux-arm64", "sharp-linux-arm64"]);
-  expect(listed().filter(({ licenses }) => licenses === undefined)).toEqual([]);
+  expect(listComponents().filter(({ licenses }) => licenses === undefined)).toEqual([]);
 });
 
 test("whatever depends on something is listed, and so is what it depends on", () => {
-  const refs = new Set([`pkg:generic/larder@${options.version}`, ...listed().map((one) => one["bom-ref"])]);
+  const refs = new Set([`pkg:generic/larder@${options.version}`, ...listComponents().map((one) => one["bom-ref"])]);
   const { dependencies } = makeSbom(options);
-  const told = JSON.stringify(dependencies).match(/pkg:[^"]+/g) ?? [];
-  expect(told.filter((ref) => !refs.has(ref))).toEqual([]);
+  const references = JSON.stringify(dependencies).match(/pkg:[^"]+/g) ?? [];
+  expect(references.filter((ref) => !refs.has(ref))).toEqual([]);
 });
 
 test("the same sources give the same list", () => {

@@ -26,7 +26,7 @@ afterAll(() => {
 });
 
 /** The example of docs/proxy.md that contains these words. */
-function example(words: string): string {
+function findExample(words: string): string {
   const found = [...page.matchAll(/```\w*\n([\s\S]*?)```/g)].find(([, text = ""]) => text.includes(words));
   if (found?.[1] === undefined) throw new Error(`docs/proxy.md has no example with ${JSON.stringify(words)}`);
   return found[1];
@@ -64,7 +64,7 @@ async function run(command: string[], port: number, directory: string): Promise<
 async function startNginx(port: number, upstream: string, edit = (text: string) => text): Promise<void> {
   const directory = await temporaryDirectory();
   const server = edit(
-    example("proxy_request_buffering")
+    findExample("proxy_request_buffering")
       .replace("listen 443 ssl;", `listen 127.0.0.1:${port} ssl;`)
       .replace("server_name files.example.org;", "server_name localhost;")
       .replace(/# ssl_certificate .*/, `ssl_certificate ${certificate}; ssl_certificate_key ${key};`)
@@ -84,14 +84,14 @@ async function startNginx(port: number, upstream: string, edit = (text: string) 
 /** Caddy with the site of docs/proxy.md, and a certificate of our own in the place of the one that it would fetch. */
 async function startCaddy(port: number, upstream: string): Promise<void> {
   const directory = await temporaryDirectory();
-  const site = example("reverse_proxy 127.0.0.1:8790")
+  const site = findExample("reverse_proxy 127.0.0.1:8790")
     .replace("files.example.org {", `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}`)
     .replace("127.0.0.1:8790", upstream);
   await writeFile(join(directory, "Caddyfile"), `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
   await run(["caddy", "run", "--config", join(directory, "Caddyfile"), "--adapter", "caddyfile"], port, directory);
 }
 
-async function ask(url: string, options: RequestInit = {}): Promise<Response> {
+async function request(url: string, options: RequestInit = {}): Promise<Response> {
   return fetch(url, { ...options, redirect: "manual", tls: { ca: authority } });
 }
 
@@ -109,13 +109,13 @@ function incomingBytes(server: TestServer): number {
 async function useThrough(url: string, server: TestServer): Promise<void> {
   const account = { email: freshEmail(), password: "correct horse battery", name: "Ada", cookie: true };
   const json = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(account) };
-  expect((await ask(`${url}/api/auth/signup`, json)).status).toBe(201);
-  const signedIn = await ask(`${url}/api/auth/signin`, json);
+  expect((await request(`${url}/api/auth/signup`, json)).status).toBe(201);
+  const signedIn = await request(`${url}/api/auth/signin`, json);
   expect(signedIn.headers.get("set-cookie")).toContain("Secure");
-  const told: { token: string } = JSON.parse(await signedIn.text());
-  const headers = { authorization: `Bearer ${told.token}` };
+  const parsed: { token: string } = JSON.parse(await signedIn.text());
+  const headers = { authorization: `Bearer ${parsed.token}` };
 
-  const piece = randomContent(MIB);
+  const block = randomContent(MIB);
   const hash = createHash("sha256");
   let didArrive = false;
   async function* body() {
@@ -124,9 +124,9 @@ async function useThrough(url: string, server: TestServer): Promise<void> {
         `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="large.bin"\r\n\r\n`,
     );
     for (let count = 0; count < uploadMiB; count++) {
-      piece[0] = count % 256;
-      hash.update(piece);
-      yield Buffer.from(piece);
+      block[0] = count % 256;
+      hash.update(block);
+      yield Buffer.from(block);
       // Kept by the proxy until it is whole, the disk of the proxy would bound what people may store.
       if (count === uploadMiB >> 1) {
         await eventually("the first half arrives", () => incomingBytes(server) > MIB);
@@ -135,33 +135,33 @@ async function useThrough(url: string, server: TestServer): Promise<void> {
     }
     yield Buffer.from(`\r\n--${boundary}--\r\n`);
   }
-  const upload = await ask(`${url}/api/files/upload`, {
+  const upload = await request(`${url}/api/files/upload`, {
     method: "POST",
     headers: { ...headers, "content-type": formType },
     body: body(),
   });
   const made: { data: { id: string } } = JSON.parse(await upload.text());
   expect({ status: upload.status, didArrive }).toEqual({ status: 201, didArrive: true });
-  const info = await ask(`${url}/api/files/${made.data.id}`, { headers });
+  const info = await request(`${url}/api/files/${made.data.id}`, { headers });
   const { data }: { data: { shareLink: string } } = JSON.parse(await info.text());
   expect(data.shareLink).toStartWith(`${url}/`);
 
   const digest = createHash("sha256");
-  const download = await ask(`${url}/api/files/${made.data.id}/download`, { headers });
+  const download = await request(`${url}/api/files/${made.data.id}/download`, { headers });
   for await (const bytes of download.body ?? []) digest.update(bytes);
   expect(digest.digest("hex")).toBe(hash.digest("hex"));
   const etag = download.headers.get("etag") ?? "";
-  const part = await ask(`${url}/api/files/${made.data.id}/download`, {
+  const part = await request(`${url}/api/files/${made.data.id}/download`, {
     headers: { ...headers, range: `bytes=${MIB + 5}-${MIB + 14}` },
   });
   expect(part.status).toBe(206);
   expect(part.headers.get("content-range")).toBe(`bytes ${MIB + 5}-${MIB + 14}/${uploadMiB * MIB}`);
-  expect(Buffer.from(await part.arrayBuffer())).toEqual(Buffer.from(piece.subarray(5, 15)));
-  const same = await ask(`${url}/api/files/${made.data.id}/download`, {
+  expect(Buffer.from(await part.arrayBuffer())).toEqual(Buffer.from(block.subarray(5, 15)));
+  const same = await request(`${url}/api/files/${made.data.id}/download`, {
     headers: { ...headers, "if-none-match": etag },
   });
   expect(same.status).toBe(304);
-  const page = await ask(data.shareLink, { headers: { accept: "text/html" } });
+  const page = await request(data.shareLink, { headers: { accept: "text/html" } });
   expect(page.status).toBe(200);
 }
 
@@ -170,8 +170,8 @@ async function doctorOn(server: TestServer, url: string): Promise<{ state: strin
   const env = { LARDER_PUBLIC_URL: url, NODE_EXTRA_CA_CERTS: certificate, LARDER_THUMBNAILS_ENABLED: "off" };
   const { stdout, stderr } = await server.larder(["doctor", "--json"], { env });
   if (stdout === "") throw new Error(stderr);
-  const told: { findings: { about: string; state: string; text: string }[] } = JSON.parse(stdout);
-  return told.findings.filter(({ about }) => about === "public address");
+  const parsed: { findings: { about: string; state: string; text: string }[] } = JSON.parse(stdout);
+  return parsed.findings.filter(({ about }) => about === "public address");
 }
 
 const proxies: [string, (port: number, upstream: string) => Promise<void>][] = [

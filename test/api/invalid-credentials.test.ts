@@ -1,4 +1,4 @@
-// Every endpoint of the OpenAPI document with what opens nothing: no credential, a dead one, a cookie from another site.
+// Every endpoint of the OpenAPI document rejects missing and invalid credentials, and cookies sent from other sites.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { confirmIdentity } from "../support/confirm-identity.ts";
 import { expectStatus } from "../support/expect.ts";
@@ -10,12 +10,12 @@ import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** Chunk addresses carry their own proof: to them a missing signature is like a missing token, a wrong one is refused. */
+/** Chunk URLs are signed. A missing signature counts as a missing token; a wrong one is rejected. */
 const isSigned = ({ query }: SampledOperation) => query.includes("sig");
 
 let closed: SampledOperation[];
-/** Headers that once opened an account, or never did, and the reasons that they are refused for. */
-const dead = new Map<string, { headers: Record<string, string>; reasons: string[] }>();
+/** Headers with revoked or unknown credentials, and the reasons for which they are rejected. */
+const invalid = new Map<string, { headers: Record<string, string>; reasons: string[] }>();
 let cookie: string;
 
 beforeAll(async () => {
@@ -49,21 +49,24 @@ beforeAll(async () => {
   });
   cookie = /larder_session=[^;]+/.exec(signedIn.header("set-cookie"))?.[0] ?? "";
 
-  dead.set("no credential", { headers: {}, reasons: ["missing_token"] });
-  dead.set("words", { headers: bearer("not-a-token"), reasons: ["invalid_token"] });
-  dead.set("an unknown key", {
+  invalid.set("no credential", { headers: {}, reasons: ["missing_token"] });
+  invalid.set("words", { headers: bearer("not-a-token"), reasons: ["invalid_token"] });
+  invalid.set("an unknown key", {
     headers: { "x-api-key": `lk_${"a".repeat(43)}` },
     reasons: ["invalid_token", "revoked_token"],
   });
-  dead.set("a token that was signed out", { headers: bearer(signedOut.token), reasons: ["revoked_token"] });
-  dead.set("a cookie that was signed out", { headers: { cookie: signedOutCookie }, reasons: ["revoked_token"] });
-  dead.set("a device's token, signed out", { headers: bearer(removed.tokens.accessToken), reasons: ["revoked_token"] });
-  dead.set("a revoked key", {
+  invalid.set("a signed-out token", { headers: bearer(signedOut.token), reasons: ["revoked_token"] });
+  invalid.set("a signed-out cookie", { headers: { cookie: signedOutCookie }, reasons: ["revoked_token"] });
+  invalid.set("a signed-out device's token", {
+    headers: bearer(removed.tokens.accessToken),
+    reasons: ["revoked_token"],
+  });
+  invalid.set("a revoked key", {
     headers: { "x-api-key": revoked.string("data.key") },
     reasons: ["revoked_token", "invalid_token"],
   });
-  dead.set("a disabled account's token", { headers: bearer(disabled.token), reasons: ["revoked_token"] });
-  dead.set("a disabled account's key", {
+  invalid.set("a disabled account's token", { headers: bearer(disabled.token), reasons: ["revoked_token"] });
+  invalid.set("a disabled account's key", {
     headers: { "x-api-key": disabledKey },
     reasons: ["revoked_token", "invalid_token"],
   });
@@ -71,19 +74,19 @@ beforeAll(async () => {
 
 const nothing = () => undefined;
 
-describe("to what opens nothing, every endpoint is 401", () => {
+describe("every endpoint is 401 for", () => {
   test.each([
     "no credential",
     "words",
     "an unknown key",
-    "a token that was signed out",
-    "a cookie that was signed out",
-    "a device's token, signed out",
+    "a signed-out token",
+    "a signed-out cookie",
+    "a signed-out device's token",
     "a revoked key",
     "a disabled account's token",
     "a disabled account's key",
   ])("%s", async (name) => {
-    const { headers, reasons } = dead.get(name) ?? { headers: {}, reasons: [] };
+    const { headers, reasons } = invalid.get(name) ?? { headers: {}, reasons: [] };
     const faults: string[] = [];
     for (const operation of closed) {
       const options = { ...sampleOptions(operation, nothing), headers };
@@ -98,7 +101,7 @@ describe("to what opens nothing, every endpoint is 401", () => {
   });
 });
 
-describe("a session cookie that another site sends along changes nothing", () => {
+describe("a session cookie changes nothing in a request from another site", () => {
   test.each([
     ["neither header", {}],
     ["another origin", { origin: "https://evil.example.org" }],
@@ -113,7 +116,7 @@ describe("a session cookie that another site sends along changes nothing", () =>
       const options = { ...sampleOptions(operation, nothing), headers: { ...headers, cookie } };
       const response = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
       const limitResult = `${response.status} ${String(response.at("error.details.reason"))}`;
-      // Below /api/mobile a cookie is no device's token in any case.
+      // Below /api/mobile, cookies never work, because the endpoints require a device's token.
       const isRejected =
         limitResult === "403 csrf" || (operation.template.startsWith("/api/mobile/") && response.status === 401);
       if (!isRejected) faults.push(`${operation.name}: ${limitResult}`);

@@ -11,20 +11,20 @@ import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-async function phone() {
+async function registerPhone() {
   const account = await server().signUp();
   const { client: device } = await registerDevice(server(), account);
   return { web: account.client, device };
 }
 
-/** Where a content lies. */
-function placeOf(content: string | Uint8Array): string {
+/** The path of a blob. */
+function blobPath(content: string | Uint8Array): string {
   const digest = digestOf(content);
   return join(server().dataDir, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
 }
 
-/** A copy of the database as the server makes them. */
-function snapshot(): void {
+/** Creates a database snapshot as the server does. */
+function addSnapshot(): void {
   const db = new Database(join(server().dataDir, "larder.db"));
   try {
     takeSnapshot(db, join(server().dataDir, "snapshots"), "test");
@@ -34,8 +34,8 @@ function snapshot(): void {
 }
 
 describe("GET /api/mobile/files/{id}/durability", () => {
-  test("tells what is stored, and when it was read again and found whole", async () => {
-    const { device } = await phone();
+  test("reports that the content is stored, and when it was last verified", async () => {
+    const { device } = await registerPhone();
     const content = randomContent(1000);
     const id = await device.storedId(content);
     const path = `/api/mobile/files/${id}/durability`;
@@ -59,8 +59,8 @@ describe("GET /api/mobile/files/{id}/durability", () => {
     expect((await device.get(path)).at("data")).toMatchObject({ verifiedAt, verified: true });
   });
 
-  test("knows of readings by GET /api/files/{id}/checksum", async () => {
-    const { web, device } = await phone();
+  test("includes verifications by GET /api/files/{id}/checksum", async () => {
+    const { web, device } = await registerPhone();
     const id = await device.storedId(randomContent(1000));
     expectStatus(await web.get(`/api/files/${id}/checksum`), 200);
     const response = await device.get(`/api/mobile/files/${id}/durability`);
@@ -68,20 +68,20 @@ describe("GET /api/mobile/files/{id}/durability", () => {
     expect(response.string("data.verifiedAt")).toMatch(timestampPattern);
   });
 
-  test("finds a damaged and a missing content, and one that was stored again", async () => {
-    const { device } = await phone();
+  test("finds damaged and missing content, and content that was stored again", async () => {
+    const { device } = await registerPhone();
     const [content, lost] = [randomContent(1000), randomContent(2000)];
     const [id, lostId] = [await device.storedId(content), await device.storedId(lost)];
     const ask = async (fileId: string) =>
       (await device.get(`/api/mobile/files/${fileId}/durability?verify=1`)).at("data");
     expect(await ask(id)).toMatchObject({ verified: true });
-    await writeFile(placeOf(content), randomContent(1000));
+    await writeFile(blobPath(content), randomContent(1000));
     expect(await ask(id)).toMatchObject({ stored: true, verified: false, damaged: true });
     expect((await device.get(`/api/mobile/files/${id}/durability`)).at("data")).toMatchObject({
       verified: false,
       damaged: true,
     });
-    await rm(placeOf(lost));
+    await rm(blobPath(lost));
     expect(await ask(lostId)).toMatchObject({
       stored: false,
       verified: false,
@@ -92,8 +92,8 @@ describe("GET /api/mobile/files/{id}/durability", () => {
     expect(await ask(id)).toMatchObject({ stored: true, verified: true, damaged: false });
   });
 
-  test("answers whether these very bytes are held", async () => {
-    const { device } = await phone();
+  test("reports whether the content matches a checksum", async () => {
+    const { device } = await registerPhone();
     const id = await device.storedId("held");
     const path = `/api/mobile/files/${id}/durability?checksum=`;
     expect((await device.get(path + checksumOf("held"))).at("data.matches")).toBe(true);
@@ -102,11 +102,11 @@ describe("GET /api/mobile/files/{id}/durability", () => {
     expectError(await device.get(`/api/mobile/files/${id}/durability?verify=maybe`), 400, "invalid_field", "verify");
   });
 
-  test("names the newest copy of the database that has this content", async () => {
-    const { web, device } = await phone();
+  test("reports the newest database snapshot that has this content", async () => {
+    const { web, device } = await registerPhone();
     const id = await device.storedId("first");
     const path = `/api/mobile/files/${id}/durability`;
-    snapshot();
+    addSnapshot();
     const at = (await device.get(path)).string("data.snapshotAt");
     expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(60_000);
     const late = await device.storedId("late");
@@ -114,13 +114,13 @@ describe("GET /api/mobile/files/{id}/durability", () => {
     await writeFile(join(server().dataDir, "snapshots", "larder-2099-01-01T00-00-00-000Z-broken.db"), "no database");
     expect((await device.get(path)).at("data.snapshotAt")).toBeNull();
     expect((await device.get(`/api/mobile/files/${late}/durability`)).at("data.snapshotAt")).toBeNull();
-    snapshot();
+    addSnapshot();
     const response = await device.post("/api/mobile/files/durability", { fileIds: [id, late] });
     for (const time of response.strings("data.files", "snapshotAt")) expect(time > at).toBe(true);
   });
 
-  test("of another's file, an unknown one or a folder is 404; for devices alone", async () => {
-    const [mine, theirs] = [await phone(), await phone()];
+  test("is 404 for another user's file, an unknown one and a folder; only for devices", async () => {
+    const [mine, theirs] = [await registerPhone(), await registerPhone()];
     const id = await theirs.device.storedId("theirs");
     const folder = await mine.web.folderId("folder");
     for (const fileId of [id, "file_none", folder])
@@ -131,8 +131,8 @@ describe("GET /api/mobile/files/{id}/durability", () => {
 });
 
 describe("POST /api/mobile/files/durability", () => {
-  test("answers for each file by itself, in order", async () => {
-    const { device } = await phone();
+  test("reports on each file separately, in order", async () => {
+    const { device } = await registerPhone();
     const ids = await Promise.all(["a", "b"].map((content) => device.storedId(content, { name: content })));
     const response = await device.post("/api/mobile/files/durability", {
       fileIds: [ids[1], "file_none"],
@@ -148,8 +148,8 @@ describe("POST /api/mobile/files/durability", () => {
     expect(response.at("data.files.0.matches")).toBeUndefined();
   });
 
-  test("takes 500 files; refuses more, none, and what is malformed", async () => {
-    const { device } = await phone();
+  test("accepts 500 files; rejects more, none, and malformed requests", async () => {
+    const { device } = await registerPhone();
     const post = (body: object) => device.post("/api/mobile/files/durability", body);
     const many = (count: number) => Array.from({ length: count }, () => "file_none");
     expect((await post({ fileIds: many(500) })).list("data.files")).toHaveLength(500);
