@@ -4,11 +4,7 @@ import * as https from "node:https";
 import { connect } from "node:tls";
 import { EXPIRY_WARNING_MS } from "../../server/net/tls.ts";
 import { PROBE_HEADER, type PublicView } from "../../server/http/public-view.ts";
-
-export interface AddressFinding {
-  readonly state: "ok" | "note" | "wrong";
-  readonly text: string;
-}
+import { type Finding, note, ok, wrong } from "./findings.ts";
 
 const TIMEOUT_MS = 10_000;
 const HOPS_MAX = 5;
@@ -25,8 +21,8 @@ interface AddressResponse {
  * @param publicUrl without a slash at the end
  * @param token proves to the server that the request comes from this machine
  */
-export async function examineAddress(publicUrl: string, token: string): Promise<AddressFinding[]> {
-  const findings: AddressFinding[] = [];
+export async function examineAddress(publicUrl: string, token: string): Promise<Finding[]> {
+  const findings: Finding[] = [];
   let url = new URL(`${publicUrl}/health/live`);
   const visited: string[] = [];
   for (;;) {
@@ -57,7 +53,7 @@ export async function examineAddress(publicUrl: string, token: string): Promise<
   }
 }
 
-function examineResponse(publicUrl: string, url: URL, { status, body }: AddressResponse): AddressFinding[] {
+function examineResponse(publicUrl: string, url: URL, { status, body }: AddressResponse): Finding[] {
   const fields = readBody(body);
   if (status !== 200 || fields["status"] !== "live") {
     return [wrong(`Another service responds at ${url.href} (status ${status}). Check the target of the proxy.`)];
@@ -74,7 +70,7 @@ function examineResponse(publicUrl: string, url: URL, { status, body }: AddressR
   return [...examineForwarding(view), ...examineOrigin(publicUrl, view)];
 }
 
-function examineForwarding({ client, peer, isForwarded, isTrusted }: PublicView): AddressFinding[] {
+function examineForwarding({ client, peer, isForwarded, isTrusted }: PublicView): Finding[] {
   if (isForwarded && !isTrusted) {
     return [
       wrong(
@@ -92,7 +88,7 @@ function examineForwarding({ client, peer, isForwarded, isTrusted }: PublicView)
   ];
 }
 
-function examineOrigin(publicUrl: string, { origin }: PublicView): AddressFinding[] {
+function examineOrigin(publicUrl: string, { origin }: PublicView): Finding[] {
   const publicOrigin = new URL(publicUrl).origin;
   if (origin === null || origin === publicOrigin) return [];
   return [
@@ -102,7 +98,7 @@ function examineOrigin(publicUrl: string, { origin }: PublicView): AddressFindin
   ];
 }
 
-async function examineCertificate(url: URL): Promise<AddressFinding[]> {
+async function examineCertificate(url: URL): Promise<Finding[]> {
   const result = await readCertificate(url);
   // The request that follows reports why there is no connection.
   if (result === undefined) return [];
@@ -161,14 +157,14 @@ function request(url: URL, token: string): Promise<AddressResponse | string> {
   });
 }
 
-function describeFailure(url: URL, why: string): AddressFinding {
+function describeFailure(url: URL, why: string): Finding {
   return note(
     `Cannot reach ${url.host} from this machine (${why}). Try it from another network: many routers block their public ` +
       "address from inside. If it fails there too, check the DNS name, port forwarding, and the proxy.",
   );
 }
 
-function describeRedirects(visited: readonly string[]): AddressFinding {
+function describeRedirects(visited: readonly string[]): Finding {
   return note(`${visited.join(" redirects to ")}. Set publicUrl to the last address.`);
 }
 
@@ -194,16 +190,4 @@ function isView(value: unknown): value is PublicView {
     "isTrusted" in value &&
     "origin" in value
   );
-}
-
-function ok(text: string): AddressFinding {
-  return { state: "ok", text };
-}
-
-function note(text: string): AddressFinding {
-  return { state: "note", text };
-}
-
-function wrong(text: string): AddressFinding {
-  return { state: "wrong", text };
 }
