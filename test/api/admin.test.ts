@@ -232,7 +232,7 @@ describe("PATCH /api/admin/users/{id}", () => {
 });
 
 describe("the last administrator", () => {
-  test("cannot be demoted, disabled or deleted, neither by themselves nor by concurrent requests", async () => {
+  test("cannot be demoted, disabled or deleted, by their own or concurrent requests", async () => {
     await withServer({}, async (own) => {
       const only = await confirmIdentity(await own.addUser(["--admin"]));
       const other = await confirmIdentity(await own.signUp());

@@ -80,7 +80,7 @@ describe("POST /api/users/api-keys", () => {
     ["an unknown scope", { name: "x", scopes: ["everything"] }, "scopes.0"],
     ["no scope at all", { name: "x", scopes: [] }, "scopes"],
     ["scopes as a text", { name: "x", scopes: "files:read" }, "scopes"],
-    ["an end that is over", { name: "x", expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"],
+    ["an end that has passed", { name: "x", expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"],
     ["an end that is no time", { name: "x", expiresAt: "tomorrow" }, "expiresAt"],
     ["an end that is a number", { name: "x", expiresAt: 4_000_000_000 }, "expiresAt"],
   ])("rejects %s", async (_what, body, field) => {

@@ -22,30 +22,30 @@ import {
 const server = sharedServer({ hasAccounts: true });
 const kibibyte = 1024;
 
-/** A new account with a phone. */
+/** Creates an account with a phone. */
 async function registerPhone(target = server()): Promise<{ account: Account; phone: TestDevice; client: Client }> {
   const account = await target.signUp();
   const phone = await registerDevice(target, account);
   return { account, phone, client: phone.client };
 }
 
-/** Bytes held and used by the account, as it is told. */
+/** The used and reserved bytes that the account sees. */
 async function getUsedBytes({ client }: Account): Promise<number> {
   return (await client.get("/api/users/usage")).number("data.storage.used");
 }
 
-/** The content of the file that an answer describes. */
+/** Downloads the file of a response. Returns the digest of its content. */
 async function downloadContent(client: Client, response: ApiResponse): Promise<string> {
   return digestOf((await client.get(`/api/files/${response.string("data.id")}/download`)).bytes);
 }
 
-/** Content-Digest of some bytes (RFC 9530). */
+/** The Content-Digest of some bytes (RFC 9530). */
 function contentDigest(bytes: Uint8Array): string {
   return `sha-256=:${Buffer.from(digestOf(bytes), "hex").toString("base64")}:`;
 }
 
 describe("upload/init", () => {
-  test("answers with a session and a plan", async () => {
+  test("returns a session and a plan", async () => {
     const { client } = await registerPhone();
     const response = await client.post("/api/mobile/upload/init", {
       files: [
@@ -91,7 +91,7 @@ describe("upload/init", () => {
     expect(Math.round(inHours)).toBe(24);
   });
 
-  test("takes 8 MiB, 3 tries and any network where nothing else is said", async () => {
+  test("defaults to 8 MiB, 3 tries and any network", async () => {
     const { client } = await registerPhone();
     const response = await tryInit(client, { size: 20 * 1024 * kibibyte }, {});
     expect(response.at("data.uploadOptions")).toEqual({
@@ -103,7 +103,7 @@ describe("upload/init", () => {
     expect(response.number("data.files.0.totalChunks")).toBe(3);
   });
 
-  test("plans each file by itself: an error in place of a plan, the others go on", async () => {
+  test("plans each file separately: one may have an error instead of a plan", async () => {
     const { client } = await registerPhone();
     const response = await client.post("/api/mobile/upload/init", {
       files: [
@@ -134,13 +134,13 @@ describe("upload/init", () => {
     expect(response.number("data.files.5.error.details.min")).toBe(Math.ceil((11_000 * kibibyte) / 10_000));
   });
 
-  test("fails with the first error where no file could be planned", async () => {
+  test("fails with the first error if no file can be planned", async () => {
     const { client } = await registerPhone();
     expectError(await tryInit(client, { size: 1, name: "a/b" }), 400, "invalid_path");
     expectError(await tryInit(client, { size: 1, fileId: "file_x" }), 404, "not_found");
   });
 
-  test("refuses what is no request", async () => {
+  test("rejects malformed requests", async () => {
     const { client } = await registerPhone();
     const init = (body: unknown) => client.post("/api/mobile/upload/init", body);
     expectError(await init({ files: [] }), 400, "invalid_field", "files");
@@ -158,7 +158,7 @@ describe("upload/init", () => {
     expectStatus(await init({ files: many.slice(1) }), 200);
   });
 
-  test("is for devices that may write", async () => {
+  test("is only for devices with write access", async () => {
     const { account } = await registerPhone();
     expectError(await tryInit(server().visitor, { size: 1 }), 401, "missing_token");
     expectError(await tryInit(account.client, { size: 1 }), 401, "invalid_token");
@@ -167,7 +167,7 @@ describe("upload/init", () => {
     expectError(await tryInit(device.client, { size: 1 }), 403, "role");
   });
 
-  test("says where the account holds the content already, and then completes without a byte", async () => {
+  test("names files of the account with the same content, and then completes without a byte", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(3000);
     await account.client.stored(content, { name: "there.bin" });
@@ -176,17 +176,17 @@ describe("upload/init", () => {
     const done = await completeUpload(client, init.string("data.files.0.uploadId"));
     expectStatus(done, 200);
     expect(await downloadContent(client, done)).toBe(digestOf(content));
-    // What another account holds is never told.
+    // The files of other accounts are never revealed.
     const other = await registerPhone();
     const foreign = await tryInit(other.client, { size: 3000, checksum: checksumOf(content) });
     expect(foreign.at("data.files.0.alreadyStored")).toBe(false);
     expectError(await completeUpload(other.client, foreign.string("data.files.0.uploadId")), 409, "upload_state");
-    // A size that does not fit the digest is another content.
+    // The same digest with another size is different content.
     const wrong = await tryInit(client, { size: 2999, checksum: checksumOf(content) });
     expect(wrong.at("data.files.0.alreadyStored")).toBe(false);
   });
 
-  test("tells an automatic backup what its user deleted; a person's own upload goes through", async () => {
+  test("reports deleted content to an automatic backup; a manual upload succeeds", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(2000);
     const id = await account.client.storedId(content);
@@ -198,10 +198,10 @@ describe("upload/init", () => {
   });
 });
 
-describe("upload/init of a file that the device is sending already", () => {
+describe("upload/init of a file that the device is already uploading", () => {
   const chunkSize = { chunkSize: 1024 };
 
-  test("goes on with that upload: same id, chunks and addresses kept, nothing promised twice", async () => {
+  test("resumes that upload: same id, chunks and URLs, nothing reserved twice", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(3000);
     const file = { folder: "/Camera", checksum: checksumOf(content), automatic: true };
@@ -222,7 +222,7 @@ describe("upload/init of a file that the device is sending already", () => {
     expect(await client.names("/Camera")).toEqual(["photo.bin"]);
   });
 
-  test("takes over what the device wants of it now", async () => {
+  test("takes over the new options", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(1000);
     await account.client.stored("other", { name: "photo.bin" });
@@ -234,7 +234,7 @@ describe("upload/init of a file that the device is sending already", () => {
     expect((await completeUpload(client, first.uploadId)).string("data.name")).toBe("photo (1).bin");
   });
 
-  test("in chunks of another size takes the place of that upload", async () => {
+  test("replaces that upload if the chunk size differs", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(3000);
     const file = { size: 3000, checksum: checksumOf(content) };
@@ -248,7 +248,7 @@ describe("upload/init of a file that the device is sending already", () => {
     expect(await getUsedBytes(account)).toBe(used);
   });
 
-  test("begins another one where anything that names the file differs, or no checksum tells what it is", async () => {
+  test("starts another upload if the file's name, folder, size or checksum differs, or no checksum is given", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(3000);
     const file = { localId: "1", name: "a.bin", folder: "/A", size: 3000, checksum: checksumOf(content) };
@@ -270,7 +270,7 @@ describe("upload/init of a file that the device is sending already", () => {
     expect(ids.size).toBe(10);
   });
 
-  test("lets a roll of 3 GB be offered again and again on an account of 5 GB", async () => {
+  test("allows repeated offers of 3 GB on an account of 5 GB", async () => {
     await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "5GB" } }, async (own) => {
       const { account, client } = await registerPhone(own);
       const files = Array.from({ length: 30 }, (_, index) => ({
@@ -295,7 +295,7 @@ describe("upload/init of a file that the device is sending already", () => {
 });
 
 describe("a chunk", () => {
-  test("counts once it is there, in any order, by token or by signature alone", async () => {
+  test("counts once it has arrived, in any order, by token or only by signature", async () => {
     const { client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
@@ -329,7 +329,7 @@ describe("a chunk", () => {
     expect(await downloadContent(client, done)).toBe(digestOf(content));
   });
 
-  test("comes in parallel with all others", async () => {
+  test("can be sent in parallel with all others", async () => {
     const { client } = await registerPhone();
     const content = randomContent(40 * kibibyte + 7);
     const plan = await planUpload(client, content);
@@ -343,14 +343,14 @@ describe("a chunk", () => {
     expect(await downloadContent(client, done)).toBe(digestOf(content));
   });
 
-  test("may be sent again: the last whole one counts", async () => {
+  test("can be sent again: the last complete one counts", async () => {
     const { client } = await registerPhone();
     const content = randomContent(3 * kibibyte);
     const plan = await planUpload(client, content);
     const [, middle] = plan.chunks;
     if (middle === undefined) throw new Error("three chunks");
     await sendChunks(client, plan, content);
-    // The same bytes, other bytes from the first one on, and other bytes at the very end.
+    // The same bytes, other bytes from the start, and other bytes only at the end.
     await sendChunks(client, plan, content, [1, 1]);
     const other = randomContent(kibibyte);
     expectStatus(await putBytes(client, middle.path, other), 200);
@@ -366,7 +366,7 @@ describe("a chunk", () => {
     expect(await downloadContent(client, done)).toBe(digestOf(expected));
   });
 
-  test("that is sent again with other bytes and cut leaves the acknowledged one as it was", async () => {
+  test("does not change if it is sent again with other bytes and cut", async () => {
     const { client, phone } = await registerPhone();
     const content = randomContent(3 * kibibyte);
     const plan = await planUpload(client, content);
@@ -379,7 +379,7 @@ describe("a chunk", () => {
     await connection.write(randomContent(700));
     await getUploadState(client, plan.uploadId);
     connection.cut();
-    // Too short a one is refused whole, too.
+    // A chunk that is too short is also rejected entirely.
     const chunked = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(randomContent(1000));
@@ -392,7 +392,7 @@ describe("a chunk", () => {
     expect(await downloadContent(client, done)).toBe(digestOf(content));
   });
 
-  test("of the wrong length is refused, whether it says so or not, and does not count", async () => {
+  test("of the wrong length is rejected, with and without Content-Length, and does not count", async () => {
     const { client, phone } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
@@ -415,7 +415,7 @@ describe("a chunk", () => {
     expect((await getUploadState(client, plan.uploadId)).at("data.status")).toBe("pending");
   });
 
-  test("that breaks off does not count", async () => {
+  test("does not count if it breaks off", async () => {
     const { client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
@@ -429,7 +429,7 @@ describe("a chunk", () => {
     expectStatus(await completeUpload(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
   });
 
-  test("is taken over by a second request at once", async () => {
+  test("is taken over at once by a second request", async () => {
     const { client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
@@ -439,7 +439,7 @@ describe("a chunk", () => {
     await silent.write(randomContent(500));
     await getUploadState(client, plan.uploadId);
     await sendChunks(client, plan, content, [0]);
-    // What the first one still has to say is not taken any more.
+    // Further bytes of the first request are ignored.
     await silent.write(randomContent(524));
     expectError(await silent.response(), 409, "upload_state");
     silent.cut();
@@ -447,7 +447,7 @@ describe("a chunk", () => {
     expectStatus(await completeUpload(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
   });
 
-  test("is held against Content-Digest", async () => {
+  test("is checked against Content-Digest", async () => {
     const { client } = await registerPhone();
     const content = randomContent(2000);
     const plan = await planUpload(client, content);
@@ -463,7 +463,7 @@ describe("a chunk", () => {
     expectStatus(await put("sha-512=:AAAA:"), 200);
   });
 
-  test("with an unknown index, or of an unknown or foreign upload, is not found", async () => {
+  test("is 404 with an unknown index, or for an unknown or another user's upload", async () => {
     const { client } = await registerPhone();
     const other = await registerPhone();
     const plan = await planUpload(client, randomContent(2000));
@@ -489,7 +489,7 @@ describe("a chunk", () => {
     for (const wrong of ["", "x", "A".repeat(32), `${signature}A`, signature.slice(1)]) {
       expectError(await putBytes(visitor, `${bare}?sig=${wrong}`, bytes), 401, "invalid_token");
     }
-    // A signature opens its own chunk of its own upload, and nothing else.
+    // A signature is valid only for its own chunk of its own upload.
     const [secondBare = ""] = second.path.split("?");
     expectError(await putBytes(visitor, `${secondBare}?sig=${signature}`, bytes), 401, "invalid_token");
     const [wholeBare = ""] = plan.path.split("?");
@@ -498,12 +498,12 @@ describe("a chunk", () => {
     const foreign = `/api/mobile/upload/${next.uploadId}/chunks/0?sig=${signature}`;
     expectError(await putBytes(visitor, foreign, bytes), 401, "invalid_token");
     expectError(await visitor.get(`/api/mobile/upload/${plan.uploadId}?sig=${signature}`), 401, "missing_token");
-    // A token that is worth nothing does no harm where the signature holds.
+    // An invalid token does no harm if the signature is valid.
     const stale = new Client(server(), "not a token");
     expectStatus(await putBytes(stale, first.path, bytes), 200);
   });
 
-  test("its address lives on with a new token, and dies with sign-out or removal of the device", async () => {
+  test("has a URL that survives a new token, and ends with sign-out or removal of the device", async () => {
     const { account, phone, client } = await registerPhone();
     const content = randomContent(3000);
     const plan = await planUpload(client, content);
@@ -516,7 +516,7 @@ describe("a chunk", () => {
     const fresh = new Client(server(), refreshed.string("tokens.accessToken"));
     const { email, password } = account;
     const signIn = () => server().visitor.post("/api/mobile/auth", { email, password, deviceId: phone.deviceId });
-    // Signed in again while it is signed in, it is the same life.
+    // A sign-in while signed in keeps the URLs.
     const renewed = await signIn();
     expectStatus(renewed, 200);
     expectStatus(await putBytes(server().visitor, plan.chunks[1]?.path ?? "", content.slice(1024, 2048)), 200);
@@ -525,7 +525,7 @@ describe("a chunk", () => {
     expectStatus(await last.post("/api/auth/signout", {}), 200);
     const rejected = () => putBytes(server().visitor, plan.chunks[2]?.path ?? "", content.slice(2048));
     expectError(await rejected(), 401, "invalid_token");
-    // Signed in later, the old addresses stay dead; the upload itself goes on by the token.
+    // A later sign-in does not revive the old URLs; the upload continues by the token.
     const back = new Client(server(), (await signIn()).string("tokens.accessToken"));
     expectError(await rejected(), 401, "invalid_token");
     expectStatus(await putBytes(back, plan.chunks[2]?.path ?? "", content.slice(2048)), 200);
@@ -543,13 +543,13 @@ describe("a chunk", () => {
       401,
       "invalid_token",
     );
-    // What it had begun is cancelled, and its quota is free again.
+    // Its uploads are cancelled, and their quota is free again.
     expect(await getUsedBytes(account)).toBe(used);
     expect((await getUploadState(third.client, other.uploadId)).at("data.status")).toBe("cancelled");
   });
 });
 
-describe("a whole file on one address", () => {
+describe("a whole file at one URL", () => {
   test("counts chunk by chunk", async () => {
     const { client } = await registerPhone();
     const content = randomContent(10 * kibibyte + 5);
@@ -563,7 +563,7 @@ describe("a whole file on one address", () => {
     expect(await downloadContent(client, done)).toBe(digestOf(content));
   });
 
-  test("that breaks off keeps what is whole", async () => {
+  test("keeps its complete chunks if it breaks off", async () => {
     const { client } = await registerPhone();
     const content = randomContent(10 * kibibyte);
     const plan = await planUpload(client, content);
@@ -581,7 +581,7 @@ describe("a whole file on one address", () => {
     expectStatus(await completeUpload(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
   });
 
-  test("of the wrong length or digest is refused", async () => {
+  test("of the wrong length or digest is rejected", async () => {
     const { client } = await registerPhone();
     const content = randomContent(3000);
     const plan = await planUpload(client, content);
@@ -595,7 +595,7 @@ describe("a whole file on one address", () => {
 });
 
 describe("progress", () => {
-  test("answers with the truth, whatever the client claims", async () => {
+  test("returns the real progress, not what the client claims", async () => {
     const { client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
@@ -614,7 +614,7 @@ describe("progress", () => {
     });
   });
 
-  test("lets the client pause, fail, go on and cancel, and nothing else", async () => {
+  test("lets the client pause, fail, resume and cancel, and nothing else", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
@@ -629,13 +629,13 @@ describe("progress", () => {
       expectError(await claim(status), 400, "invalid_field", "status");
     }
     expect((await claim("cancelled")).at("data.status")).toBe("cancelled");
-    // A late report changes nothing; a wish that can't be fulfilled is no success.
+    // A late report changes nothing; an impossible status is an error.
     for (const late of ["uploading", "cancelled"]) expect((await claim(late)).at("data.status")).toBe("cancelled");
     for (const impossible of ["paused", "failed"]) expectError(await claim(impossible), 409, "upload_state");
     expect(await getUsedBytes(account)).toBe(0);
   });
 
-  test("of an unknown or foreign upload is not found", async () => {
+  test("is 404 for an unknown or another user's upload", async () => {
     const { client } = await registerPhone();
     const other = await registerPhone();
     const plan = await planUpload(client, "x");
@@ -667,7 +667,7 @@ describe("cancelling", () => {
     expect(left.filter((name) => name.startsWith(plan.uploadId))).toEqual([]);
   });
 
-  test("of a completed upload is refused", async () => {
+  test("is rejected for a completed upload", async () => {
     const { client } = await registerPhone();
     const plan = await planUpload(client, "");
     const done = await completeUpload(client, plan.uploadId);
@@ -684,7 +684,7 @@ describe("cancelling", () => {
 });
 
 describe("complete", () => {
-  test("answers with the file's record, with place and time of the photo", async () => {
+  test("returns the file's record with the photo's location and time", async () => {
     const { client } = await registerPhone();
     const content = randomContent(1500);
     const plan = await planUpload(client, content, {
@@ -718,7 +718,7 @@ describe("complete", () => {
     });
   });
 
-  test("refuses while chunks are missing, and says which", async () => {
+  test("is rejected while chunks are missing, and lists them", async () => {
     const { client } = await registerPhone();
     const content = randomContent(3500);
     const plan = await planUpload(client, content);
@@ -728,7 +728,7 @@ describe("complete", () => {
     expect(response.at("error.details.missingChunks")).toEqual([1, 3]);
   });
 
-  test("refuses other bytes than were announced, at init or now, and goes on from there", async () => {
+  test("rejects bytes that differ from the checksum, given at init or now, and can then be resumed", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content, { checksum: checksumOf(content) });
@@ -745,7 +745,7 @@ describe("complete", () => {
     expect(await getUsedBytes(account)).toBe(2500);
   });
 
-  test("twice, also at the same time, gives the same file", async () => {
+  test("returns the same file when repeated, also concurrently", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
@@ -759,7 +759,7 @@ describe("complete", () => {
     expectError(await putBytes(client, plan.chunks[0]?.path ?? "", content.slice(0, 1024)), 409, "upload_state");
   });
 
-  test("makes an empty file of no chunk", async () => {
+  test("creates an empty file from no chunk", async () => {
     const { client } = await registerPhone();
     const plan = await planUpload(client, "", { name: "empty.txt" });
     expect(plan.chunks).toEqual([]);
@@ -769,7 +769,7 @@ describe("complete", () => {
     expect((await client.get(`/api/files/${done.string("data.id")}/download`)).bytes).toHaveLength(0);
   });
 
-  test("keeps a content that is there already once, and shows both files", async () => {
+  test("stores existing content once, and lists both files", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(2500);
     await account.client.stored(content, { name: "one.bin" });
@@ -780,7 +780,7 @@ describe("complete", () => {
     expect(await client.names()).toEqual(["one.bin", "two.bin"]);
   });
 
-  test("of what an automatic backup sends answers with the file that has it, wherever that is, and makes none", async () => {
+  test("returns the existing file with the same content to an automatic backup, in any folder", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(3000);
     const file = { name: "IMG_1.jpg", folder: "/Camera", checksum: checksumOf(content) };
@@ -788,7 +788,7 @@ describe("complete", () => {
     await sendChunks(client, first, content);
     const made = await completeUpload(client, first.uploadId);
     const id = made.string("data.id");
-    // Its answer was lost; and then its user moved it.
+    // The response was lost, and then the user moved the file.
     for (const folder of ["/Camera", "/Albums/Summer"]) {
       expectStatus(await account.client.put(`/api/files/${id}`, { folder }), 200);
       const again = await planUpload(client, content, file, { chunkSize: 1024, automatic: true });
@@ -800,7 +800,7 @@ describe("complete", () => {
         fileId: id,
       });
     }
-    // Nobody said what it is: found only when all of it is there.
+    // Without a checksum, the match is found only when all bytes are there.
     const unknown = await planUpload(client, content, { ...file, checksum: undefined, automatic: true });
     await sendChunks(client, unknown, content);
     expect((await completeUpload(client, unknown.uploadId)).string("data.id")).toBe(id);
@@ -808,7 +808,7 @@ describe("complete", () => {
     expect(await getUsedBytes(account)).toBe(3000);
   });
 
-  test("that makes nothing still ends what waits for it in the device's queue", async () => {
+  test("ends the waiting operations in the device's queue even if it creates no file", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(1000);
     await account.client.stored(content, { name: "IMG_2.jpg", fields: { folder: "/Albums" } });
@@ -825,7 +825,7 @@ describe("complete", () => {
     expect(queue.at("data.operations.0")).toMatchObject({ id: "op-1", status: "completed" });
   });
 
-  test("of what a person sends makes nothing only where name and bytes are there, and it would be renamed", async () => {
+  test("creates no file for a manual upload only if name and bytes exist and it would be renamed", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(2500);
     const id = await account.client.storedId(content, { name: "one.bin", fields: { folder: "/A" } });
@@ -843,7 +843,7 @@ describe("complete", () => {
     expect([await client.names("/A"), await client.names("/B")]).toEqual([["one.bin", "two.bin"], ["one.bin"]]);
   });
 
-  test("obeys onConflict", async () => {
+  test("respects onConflict", async () => {
     const { client } = await registerPhone();
     const make = async (onConflict?: string) => {
       const content = randomContent(100);
@@ -861,7 +861,7 @@ describe("complete", () => {
     expectError(await make("error"), 409, "name_taken");
   });
 
-  test("becomes the next version of a file, unless that has changed meanwhile", async () => {
+  test("creates the next version of a file, unless the file has changed since", async () => {
     const { account, client } = await registerPhone();
     const id = await account.client.storedId("first", { name: "doc.txt" });
     const make = async (base: string) => {
@@ -877,7 +877,7 @@ describe("complete", () => {
     const { response, content } = await make("first");
     expectStatus(response, 200);
     expect(response.at("data")).toMatchObject({ id, name: "doc.txt", version: 2, checksum: checksumOf(content) });
-    // The answer was lost, and it is sent again.
+    // The response was lost, and the request is repeated.
     const repeated = await planUpload(client, content, { fileId: id, baseChecksum: checksumOf("first") });
     await sendChunks(client, repeated, content);
     expect((await completeUpload(client, repeated.uploadId)).at("data")).toMatchObject({ id, version: 2 });
@@ -888,7 +888,7 @@ describe("complete", () => {
     expect(await downloadContent(client, response)).toBe(digestOf(content));
   });
 
-  test("refuses what is no place, time or digest", async () => {
+  test("rejects an invalid location, time or digest", async () => {
     const { client } = await registerPhone();
     const plan = await planUpload(client, "");
     const expectInvalid = async (fields: Record<string, unknown>, field: string) =>
@@ -903,7 +903,7 @@ describe("complete", () => {
   });
 });
 
-test("quota is reserved at init, freed on cancel, settled at the end, and never overrun by many at once", async () => {
+test("quota is reserved at init, freed on cancel, settled at the end, and never exceeded by concurrent requests", async () => {
   await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "100000" } }, async (own) => {
     const { account, client } = await registerPhone(own);
     const content = randomContent(30_000);
@@ -920,14 +920,14 @@ test("quota is reserved at init, freed on cancel, settled at the end, and never 
       .filter((response) => response.status === 200)
       .map((response) => readPlan(response));
     if (first === undefined || second === undefined) throw new Error("three plans");
-    // An ordinary upload is held against what is promised, too.
+    // Reserved bytes also count for an ordinary upload.
     expectError(await account.client.upload(randomContent(20_000)), 413, "quota_exceeded");
     await client.delete(`/api/mobile/upload/${first.uploadId}`);
     expect(await getUsedBytes(account)).toBe(60_000);
     await sendChunks(client, second, content);
     expectStatus(await completeUpload(client, second.uploadId), 200);
     expect(await getUsedBytes(account)).toBe(60_000);
-    // Within one call, too: what fits is planned, the rest is told.
+    // Within one request, files that fit are planned, and the others have errors.
     const mixed = await client.post("/api/mobile/upload/init", {
       files: [20_000, 15_000, 15_000, 5_000].map((size, index) => ({ localId: `${index}`, name: `m${index}`, size })),
     });
@@ -937,7 +937,7 @@ test("quota is reserved at init, freed on cancel, settled at the end, and never 
   });
 });
 
-test("a file beyond the plan's size is refused before anything is reserved", async () => {
+test("a file beyond the plan's size is rejected before anything is reserved", async () => {
   await withServer({ env: { LARDER_DEFAULT_PLAN: "free", LARDER_PLANS_FREE_MAX_FILE_SIZE: "50000" } }, async (own) => {
     const { account, client } = await registerPhone(own);
     const response = await tryInit(client, { size: 50_001 });
@@ -959,7 +959,7 @@ test("init counts once per file it plans, as uploads; chunks and the rest count 
     expectStatus(first, 200);
     expect(first.header("x-ratelimit-resource")).toBe("uploads");
     expect(first.header("x-ratelimit-remaining")).toBe("2");
-    // What plans nothing is not an upload.
+    // A request that plans nothing does not count.
     const none = await init(2, "a/b");
     expectError(none, 400, "invalid_path");
     expect(none.header("x-ratelimit-resource")).toBe("general");
@@ -975,14 +975,14 @@ test("init counts once per file it plans, as uploads; chunks and the rest count 
     const chunk = await putBytes(client, readPlan(first).chunks[0]?.path ?? "", randomContent(10));
     expect(chunk.header("x-ratelimit-resource")).toBe("general");
     const before = Number(chunk.header("x-ratelimit-remaining"));
-    // By the signature alone it counts as its owner's.
+    // With only the signature, it counts for its owner.
     const signed = await putBytes(own.visitor, readPlan(first, 1).chunks[0]?.path ?? "", randomContent(10));
     expect(Number(signed.header("x-ratelimit-remaining"))).toBe(before - 1);
   });
 });
 
-test("what a backup offers again needs no room, however full the account is", async () => {
-  // A picture that was there already was refused with quota_exceeded, because its size was promised once more.
+test("content that a backup offers again needs no quota, even on a full account", async () => {
+  // An existing picture was once rejected with quota_exceeded, because its size was reserved again.
   const account = await server().addUser(["--quota", "150000"]);
   const { client } = await registerDevice(server(), account);
   const bytes = randomContent(100_000);

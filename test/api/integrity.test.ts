@@ -17,13 +17,13 @@ beforeAll(async () => {
   admin = await server().addUser(["--admin"]);
 });
 
-/** Where the bytes of some content lie. */
+/** The path of a blob. */
 function blobPath(content: Uint8Array): string {
   const digest = digestOf(content);
   return join(server().dataDir, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
 }
 
-/** Flips one bit on the disk. The store has its own file for each content, so a new one takes its place. */
+/** Flips one bit of a blob on disk, by replacing its file. */
 async function flipBit(content: Uint8Array): Promise<Uint8Array> {
   const rotten = Uint8Array.from(content);
   rotten[rotten.length >> 1] = (rotten[rotten.length >> 1] ?? 0) ^ 1;
@@ -35,7 +35,7 @@ async function flipBit(content: Uint8Array): Promise<Uint8Array> {
 
 const scrub = () => runJob(admin.client, "scrub");
 
-/** The finding of a content, whatever its state. */
+/** The finding about a blob, open or resolved. */
 async function getFinding(content: Uint8Array): Promise<Record<string, unknown> | undefined> {
   const response = await admin.client.get("/api/admin/findings?state=all&limit=100");
   expectStatus(response, 200);
@@ -43,57 +43,60 @@ async function getFinding(content: Uint8Array): Promise<Record<string, unknown> 
   return all.find(({ checksum }) => checksum === checksumOf(content));
 }
 
-describe("the nightly reading finds what became of contents", () => {
+describe("the scrub finds blobs that are", () => {
   const faults = [
     ["a flipped bit", flipBit, "damaged", "content_damaged"],
-    ["a short one", (content: Uint8Array) => truncate(blobPath(content), 10), "damaged", "content_damaged"],
-    ["a missing one", (content: Uint8Array) => unlink(blobPath(content)), "missing", "content_missing"],
+    ["shortened", (content: Uint8Array) => truncate(blobPath(content), 10), "damaged", "content_damaged"],
+    ["missing", (content: Uint8Array) => unlink(blobPath(content)), "missing", "content_missing"],
   ] as const;
 
-  test.each(faults)("%s is told and not served; the same bytes heal it", async (_what, hurt, kind, reason) => {
-    const { client } = await server().signUp();
-    const content = randomContent(200_000);
-    const id = await client.storedId(content, { name: "wedding.jpg" });
-    const healthy = await client.storedId(randomContent(1_000), { name: "other" });
-    await hurt(content);
-    await scrub();
+  test.each(faults)(
+    "%s: it is reported and not served, and the same bytes heal it",
+    async (_what, hurt, kind, reason) => {
+      const { client } = await server().signUp();
+      const content = randomContent(200_000);
+      const id = await client.storedId(content, { name: "wedding.jpg" });
+      const healthy = await client.storedId(randomContent(1_000), { name: "other" });
+      await hurt(content);
+      await scrub();
 
-    expect(await getFinding(content)).toEqual({
-      id: expect.stringMatching(/^fnd_/),
-      kind,
-      checksum: checksumOf(content),
-      size: content.length,
-      detail: expect.any(String),
-      files: 1,
-      foundAt: expect.stringMatching(timestampPattern),
-      seenAt: expect.stringMatching(timestampPattern),
-      resolvedAt: null,
-      resolution: null,
-    });
-    const rejected = await client.get(`/api/files/${id}/download`);
-    expectError(rejected, 500, reason);
-    expect(rejected.at("error.details.checksum")).toBe(checksumOf(content));
-    expectError(await client.get(`/api/files/${id}/download`, { range: "bytes=0-9" }), 500, reason);
-    expectStatus(await client.get(`/api/files/${healthy}/download`), 200);
-    // The file itself stays as it was.
-    expect((await client.get(`/api/files/${id}`)).at("data")).toMatchObject({
-      name: "wedding.jpg",
-      size: content.length,
-    });
+      expect(await getFinding(content)).toEqual({
+        id: expect.stringMatching(/^fnd_/),
+        kind,
+        checksum: checksumOf(content),
+        size: content.length,
+        detail: expect.any(String),
+        files: 1,
+        foundAt: expect.stringMatching(timestampPattern),
+        seenAt: expect.stringMatching(timestampPattern),
+        resolvedAt: null,
+        resolution: null,
+      });
+      const rejected = await client.get(`/api/files/${id}/download`);
+      expectError(rejected, 500, reason);
+      expect(rejected.at("error.details.checksum")).toBe(checksumOf(content));
+      expectError(await client.get(`/api/files/${id}/download`, { range: "bytes=0-9" }), 500, reason);
+      expectStatus(await client.get(`/api/files/${healthy}/download`), 200);
+      // The file itself does not change.
+      expect((await client.get(`/api/files/${id}`)).at("data")).toMatchObject({
+        name: "wedding.jpg",
+        size: content.length,
+      });
 
-    const copy = await client.storedId(content, { name: "again.jpg" });
-    for (const one of [id, copy]) {
-      expect(checksumOf((await client.get(`/api/files/${one}/download`)).bytes)).toBe(checksumOf(content));
-    }
-    expect(await getFinding(content)).toMatchObject({
-      resolution: "healed",
-      resolvedAt: expect.stringMatching(timestampPattern),
-    });
-    await scrub();
-    expect((await admin.client.get("/api/admin/findings")).at("data.pagination.total")).toBe(0);
-  });
+      const copy = await client.storedId(content, { name: "again.jpg" });
+      for (const one of [id, copy]) {
+        expect(checksumOf((await client.get(`/api/files/${one}/download`)).bytes)).toBe(checksumOf(content));
+      }
+      expect(await getFinding(content)).toMatchObject({
+        resolution: "healed",
+        resolvedAt: expect.stringMatching(timestampPattern),
+      });
+      await scrub();
+      expect((await admin.client.get("/api/admin/findings")).at("data.pagination.total")).toBe(0);
+    },
+  );
 
-  test("the damaged bytes are kept aside when good ones take their place, and no stand-in is made before", async () => {
+  test("moves damaged bytes to quarantine when good ones replace them, and not before", async () => {
     const { client } = await server().signUp();
     const content = randomContent(50_000);
     await client.stored(content, { name: "a" });
@@ -106,7 +109,7 @@ describe("the nightly reading finds what became of contents", () => {
     expect(await readFile(blobPath(content))).toEqual(Buffer.from(content));
   });
 
-  test("what is healed by hand is whole again after the next reading", async () => {
+  test("resolves a finding after a manual repair at the next scrub", async () => {
     const { client } = await server().signUp();
     const content = randomContent(50_000);
     const id = await client.storedId(content, { name: "a" });
@@ -119,7 +122,7 @@ describe("the nightly reading finds what became of contents", () => {
     expect(await getFinding(content)).toMatchObject({ resolution: "healed" });
   });
 
-  test("a content that is deleted ends its finding once it is collected", async () => {
+  test("resolves the finding of a deleted blob once it is collected", async () => {
     const { client } = await server().signUp();
     const content = randomContent(50_000);
     const id = await client.storedId(content, { name: "a" });
@@ -132,23 +135,23 @@ describe("the nightly reading finds what became of contents", () => {
   });
 });
 
-describe("a failure to send a content has it read again soon", () => {
-  test("a missing one is found without any scrub", async () => {
+describe("a failed download causes a check of the blob", () => {
+  test("which finds a missing blob without a scrub", async () => {
     const { client } = await server().signUp();
     const content = randomContent(50_000);
     const id = await client.storedId(content, { name: "a" });
     await unlink(blobPath(content));
     expectError(await client.get(`/api/files/${id}/download`), 500, "content_missing");
-    await eventually("it is found", async () => (await getFinding(content)) !== undefined);
+    await eventually("the finding", async () => (await getFinding(content)) !== undefined);
     await client.stored(content, { name: "b" });
     expect(await getFinding(content)).toMatchObject({ kind: "missing", resolution: "healed" });
   });
 });
 
-describe("every way in heals, and none trusts a damaged content", () => {
+describe("every upload heals, and none relies on a damaged blob", () => {
   const ways = [
     [
-      "PUT of a content",
+      "PUT of content",
       async (account: Account, content: Uint8Array) => {
         const id = await account.client.storedId("first", { name: "put" });
         expectStatus(await account.client.putContent(id, content), 200);
@@ -177,7 +180,7 @@ describe("every way in heals, and none trusts a damaged content", () => {
     expect(await getFinding(content)).toMatchObject({ resolution: "healed" });
   });
 
-  test("another account's upload of the same bytes heals, too", async () => {
+  test("another account's upload of the same bytes also heals", async () => {
     const [one, other] = [await server().signUp(), await server().signUp()];
     const content = randomContent(150_000);
     const id = await one.client.storedId(content, { name: "a" });
@@ -188,8 +191,8 @@ describe("every way in heals, and none trusts a damaged content", () => {
   });
 });
 
-describe("whoever asks, and however", () => {
-  test("a damaged content goes out by no share, in no archive and as no earlier content", async () => {
+describe("every way to read", () => {
+  test("a damaged blob is sent by no link, in no archive and as no earlier version", async () => {
     const { client } = await server().signUp();
     const content = randomContent(120_000);
     const folder = await client.folderId("album");
@@ -202,7 +205,7 @@ describe("whoever asks, and however", () => {
     expectError(await client.get(`/api/files/${id}/versions/1/download`), 500, "content_damaged");
     expectStatus(await client.get(`/api/files/${id}/download`), 200);
     expect((await server().visitor.get(`/s/${token}/download`)).status).toBe(500);
-    // Where the answer has begun nobody can say so any more: it breaks off.
+    // A response that has started can no longer report an error: it breaks off.
     const whole = await client.get(`/api/files/folders/${folder}/archive`).then(
       (response) => response.status === 200,
       () => false,
@@ -210,7 +213,7 @@ describe("whoever asks, and however", () => {
     expect(whole).toBe(false);
   });
 
-  test("a phone is not told that the server has what is damaged, and may send it again", async () => {
+  test("a phone does not learn that the server has a damaged blob, and may upload it again", async () => {
     const account = await server().signUp();
     const device = await registerDevice(server(), account);
     const content = randomContent(50_000);
@@ -225,14 +228,14 @@ describe("whoever asks, and however", () => {
   });
 });
 
-describe("who is told", () => {
-  test("the owner by the file's name, administrators by a number; the log has neither name", async () => {
+describe("notifications about damage", () => {
+  test("name the file to the owner and the number of files to administrators; the log has no name", async () => {
     const account = await server().signUp();
     const [phone, adminPhone] = [await registerDevice(server(), account), await registerDevice(server(), admin)];
     const content = randomContent(40_000);
     await account.client.stored(content, { name: "private-letter.txt" });
     await flipBit(content);
-    // Further damage within the hour waits for the end of the next reading.
+    // Further damage within the hour is reported at the end of the next scrub.
     await scrub();
     const inboxOf = async (device: typeof phone) =>
       (await device.client.get("/api/mobile/notifications")).list("data.notifications") as Record<string, unknown>[];
@@ -249,7 +252,7 @@ describe("who is told", () => {
 });
 
 describe("figures", () => {
-  test("stats tell open findings, and within how many days every byte was read", async () => {
+  test("stats have the open findings, and within how many days every byte was read", async () => {
     await scrub();
     const response = await admin.client.get("/api/admin/stats");
     expect(response.at("data.integrity")).toEqual({
@@ -260,7 +263,7 @@ describe("figures", () => {
     });
   });
 
-  test("a store whose disk has gone is not taken for lost contents", async () => {
+  test("a store whose disk is missing does not count as lost blobs", async () => {
     const { client } = await server().signUp();
     const content = randomContent(10_000);
     const id = await client.storedId(content, { name: "a" });
@@ -275,7 +278,7 @@ describe("figures", () => {
     expect((await readdir(join(blobs, "incoming"))).length).toBe(0);
   });
 
-  test("bad questions are refused", async () => {
+  test("invalid queries are rejected", async () => {
     expectError(await admin.client.get("/api/admin/findings?state=none"), 400, "invalid_field", "state");
     expectError(await admin.client.get("/api/admin/findings?page=0"), 400, "invalid_field", "page");
     expectError(await (await server().signUp()).client.get("/api/admin/findings"), 403);

@@ -22,7 +22,7 @@ const signUp = (json: object) => server().visitor.post("/api/auth/signup", { ema
 const profileOf = (response: ApiResponse) => new Client(server(), response.string("token")).get("/api/users/profile");
 
 describe("POST /api/admin/invites", () => {
-  test("gives a token, told once, good for a week", async () => {
+  test("returns a token once, valid for a week", async () => {
     const made = await invite();
     expectStatus(made, 201);
     expect(made.at("data")).toMatchObject({
@@ -55,17 +55,17 @@ describe("POST /api/admin/invites", () => {
     ["expiresAt", { expiresIn: "366d" }],
     ["expiresIn", { expiresIn: "soon" }],
     ["expiresIn", { expiresIn: "7d", expiresAt: "2999-01-01T00:00:00.000Z" }],
-  ])("refuses a bad %s", async (field, body) => {
+  ])("rejects an invalid %s", async (field, body) => {
     expectError(await invite(body), 400, "invalid_field", field);
   });
 
-  test("for an address that has an account is refused", async () => {
+  test("rejects an email that has an account", async () => {
     expectError(await invite({ email: admin.email.toUpperCase() }), 409, "email_taken", "email");
   });
 });
 
 describe("an invitation", () => {
-  test("makes one account, of its role and plan, and says who used it", async () => {
+  test("creates one account with its role and plan, and shows who used it", async () => {
     const made = await invite({ role: "viewer", plan: "pro", expiresIn: "2h" });
     const email = freshEmail();
     const response = await signUp({ email, invite: made.string("data.invite") });
@@ -83,26 +83,26 @@ describe("an invitation", () => {
     );
   });
 
-  test("without a plan gives the default one", async () => {
+  test("without a plan gives the default plan", async () => {
     const made = await invite();
     const response = await signUp({ invite: made.string("data.invite") });
     expect((await profileOf(response)).at("data")).toMatchObject({ role: "user", plan: "free" });
   });
 
-  test("is used once, however many ask at the same time", async () => {
+  test("works once, even for concurrent requests", async () => {
     const token = (await invite()).string("data.invite");
     const responses = await Promise.all(Array.from({ length: 6 }, () => signUp({ invite: token })));
     expect(sortedStatuses(responses)).toEqual([201, 403, 403, 403, 403, 403]);
   });
 
-  test("bound to an address is good for that one alone, whatever its case", async () => {
+  test("for an email works only for that one, in upper or lower case", async () => {
     const email = freshEmail();
     const token = (await invite({ email: email.toUpperCase() })).string("data.invite");
     expectError(await signUp({ invite: token }), 403, "signup_closed");
     expectStatus(await signUp({ email, invite: token }), 201);
   });
 
-  test("that expired, was taken back, or is none, opens nothing", async () => {
+  test("is rejected if expired, revoked or unknown", async () => {
     const brief = await invite({ expiresAt: soonExpiry() });
     const revoked = await invite();
     expectStatus(await admin.client.delete(`/api/admin/invites/${revoked.string("data.id")}`), 200);
@@ -115,7 +115,7 @@ describe("an invitation", () => {
     expectError(await signUp({}), 403, "signup_closed");
   });
 
-  test("of a refused sign-up stays good", async () => {
+  test("stays valid after a rejected sign-up", async () => {
     const token = (await invite()).string("data.invite");
     expectError(await signUp({ invite: token, email: admin.email }), 409, "email_taken");
     expectError(await signUp({ invite: token, password: "short" }), 400, "invalid_field", "password");
@@ -127,7 +127,7 @@ describe("the page of an invitation", () => {
   const page = async (token: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
     server().visitor.request("POST", "/invite", { body: new URLSearchParams({ token, ...form }).toString(), headers });
 
-  test("makes the account without script, and works once", async () => {
+  test("creates the account without script, once", async () => {
     const made = await invite({ role: "viewer" });
     const url = new URL(made.string("data.url"));
     const shown = await server().visitor.get(url.pathname + url.search);
@@ -146,7 +146,7 @@ describe("the page of an invitation", () => {
     expectStatus(await server().visitor.get(url.pathname + url.search), 404);
   });
 
-  test("signs in whom its own form made an account for, and nobody by another site's", async () => {
+  test("signs in after its own form, and not after that of another site", async () => {
     const send = async (headers: Record<string, string>) => {
       const token = (await invite()).string("data.invite");
       const done = await page(token, { email: freshEmail(), password }, headers);
@@ -177,7 +177,7 @@ describe("the page of an invitation", () => {
     }
   });
 
-  test("keeps to the address that the invitation is for", async () => {
+  test("uses only the email of the invitation", async () => {
     const email = freshEmail();
     const token = (await invite({ email })).string("data.invite");
     expectStatus(await page(token, { email: freshEmail(), password }), 201);
@@ -185,7 +185,7 @@ describe("the page of an invitation", () => {
   });
 });
 
-test("an invitation is sent to its address where mail is configured, and says so", async () => {
+test("an invitation is sent to its email if mail is configured, and the response shows it", async () => {
   const mails = new MailServer();
   await mails.start();
   try {
@@ -214,8 +214,8 @@ test("an invitation is sent to its address where mail is configured, and says so
   }
 });
 
-describe("where sign-up is", () => {
-  test("open, an invitation still gives its role and plan, and a bad one is no sign-up", async () => {
+describe("if sign-up is", () => {
+  test("open, an invitation still gives its role and plan, and an invalid one is rejected", async () => {
     await withServer({}, async (own) => {
       const root = await own.addUser(["--admin"]);
       const token = (await root.client.post("/api/admin/invites", { role: "viewer", plan: "pro" })).string(
@@ -229,7 +229,7 @@ describe("where sign-up is", () => {
     });
   });
 
-  test("closed, no invitation opens it", async () => {
+  test("closed, invitations are rejected", async () => {
     await withServer({ env: { LARDER_SIGNUP: "closed" } }, async (own) => {
       const root = await own.addUser(["--admin"]);
       const token = (await root.client.post("/api/admin/invites", {})).string("data.invite");

@@ -12,7 +12,7 @@ interface Owned {
   session: string;
 }
 
-/** An account with a private file in a private folder. */
+/** Creates an account with a private file in a private folder. */
 async function createOwner() {
   const account = await server().signUp();
   const folder = await account.client.folderId("private");
@@ -21,7 +21,9 @@ async function createOwner() {
   return { account, owned: { file, folder, session } };
 }
 
-/** What nobody else gets at, and those who try: all attempts are of the same three, since none may change anything. */
+/**
+ * The owner's things, and the accounts that try to reach them. All attempts share them, since none may change anything.
+ */
 let mine: Awaited<ReturnType<typeof createOwner>>;
 let stranger: Account;
 let administrator: Account;
@@ -71,7 +73,7 @@ const attempts: [string, (client: Client, owned: Owned) => ReturnType<Client["ge
   ["DELETE session", (client, { session }) => client.delete(`/api/users/sessions/${session}`)],
 ];
 
-test.each(attempts)("another user's things are not there: %s is 404", async (_, attempt) => {
+test.each(attempts)("for another user, %s is 404", async (_, attempt) => {
   const { account, owned } = mine;
   const before = (await account.client.get(`/api/files/${owned.file}`)).json;
   const response = await attempt(stranger.client, owned);
@@ -84,14 +86,14 @@ test.each(attempts)("another user's things are not there: %s is 404", async (_, 
   expect(await stranger.client.names()).toEqual([]);
 });
 
-test.each(attempts)("an administrator sees no contents of others: %s is 404", async (_, attempt) => {
+test.each(attempts)("for an administrator, %s of another user is 404", async (_, attempt) => {
   const { account, owned } = mine;
   const response = await attempt(administrator.client, owned);
   expectStatus(response, 404);
   expect(await account.client.names("/private")).toEqual(["secret.txt"]);
 });
 
-test("an unknown id and another user's id get the same answer", async () => {
+test("an unknown id and another user's id get the same response", async () => {
   const { owned } = mine;
   const foreign = await stranger.client.get(`/api/files/${owned.file}`);
   const unknown = await stranger.client.get("/api/files/file_00000000000000000000");
@@ -99,7 +101,7 @@ test("an unknown id and another user's id get the same answer", async () => {
   expect(masked(foreign.text)).toBe(masked(unknown.text));
 });
 
-test("one name in two accounts is two files", async () => {
+test("the same name in two accounts is two files", async () => {
   const [a, b] = [await server().signUp(), await server().signUp()];
   await a.client.stored("of a", { name: "same.txt", fields: { folder: "/same" } });
   const response = await b.client.stored("of b", {
@@ -111,7 +113,7 @@ test("one name in two accounts is two files", async () => {
   expect((await a.client.get(`/api/files/${id}/download`)).text).toBe("of a");
 });
 
-test("a mixed bulk call moves one's own and fails the other's", async () => {
+test("a bulk request moves the user's own items and fails for another user's", async () => {
   const { owned } = mine;
   const own = await stranger.client.storedId("x", { name: "own" });
   const body = { fileIds: [owned.file, own], destinationFolder: "/box" };
@@ -120,7 +122,7 @@ test("a mixed bulk call moves one's own and fails the other's", async () => {
   expect(response.list("data.failed")).toMatchObject([{ id: owned.file, error: { code: "RESOURCE_NOT_FOUND" } }]);
 });
 
-test("tokens open one's own account only, also side by side", async () => {
+test("tokens give access only to their own account, also concurrently", async () => {
   const accounts = await Promise.all(Array.from({ length: 4 }, () => server().signUp()));
   await Promise.all(accounts.map(({ client, id }) => client.stored(id, { name: `${id}.txt` })));
   const seen = await Promise.all(accounts.flatMap(({ client }) => [client.names(), client.names(), client.names()]));

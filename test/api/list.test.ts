@@ -7,7 +7,7 @@ import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** Uploads small files by path: the folder and the content follow from it. */
+/** Uploads small files by path, which determines the folder and the content. */
 async function fill(client: Client, paths: string[]): Promise<void> {
   for (const path of paths) {
     const cut = path.lastIndexOf("/");
@@ -30,7 +30,7 @@ describe("GET /api/files", () => {
     });
   });
 
-  test("mixes folders and files, each with its fields", async () => {
+  test("lists folders and files, each with its fields", async () => {
     const { client } = await server().signUp();
     await fill(client, ["/docs/a.txt", "/docs/deep/b.txt"]);
     const uploaded = await client.stored("hello", { name: "top.txt", fields: { tags: "x", description: "d" } });
@@ -67,7 +67,7 @@ describe("GET /api/files", () => {
     ]);
   });
 
-  test("lists one level of a folder and says where it is", async () => {
+  test("lists one level of a folder and returns its path", async () => {
     const { client } = await server().signUp();
     await fill(client, ["/docs/a.txt", "/docs/deep/b.txt", "/other/c.txt"]);
     const response = await client.get("/api/files?folder=/docs");
@@ -78,7 +78,7 @@ describe("GET /api/files", () => {
     expect(deep.strings("data.files", "folder")).toEqual(["/docs/deep"]);
   });
 
-  test("is 404 for an unknown folder, and never another user's", async () => {
+  test("is 404 for an unknown folder and for another user's", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     await fill(a.client, ["/secret/a.txt"]);
     expectError(await a.client.get("/api/files?folder=/nowhere"), 404);
@@ -87,7 +87,7 @@ describe("GET /api/files", () => {
     expect(await b.client.names()).toEqual([]);
   });
 
-  test("of a file as a folder is refused", async () => {
+  test("rejects a file as a folder", async () => {
     const { client } = await server().signUp();
     await fill(client, ["/a.txt"]);
     expectClientError(await client.get("/api/files?folder=/a.txt"));
@@ -95,7 +95,7 @@ describe("GET /api/files", () => {
 });
 
 describe("sorting", () => {
-  test("is by name without case, then by code point, folders first", async () => {
+  test("is by name regardless of case, then by code point, folders first", async () => {
     const { client } = await server().signUp();
     await fill(client, ["/b", "/B", "/a", "/A", "/10", "/9", "/Zoo/x", "/apple/x", "/ä", "/Ä", "/z"]);
     expect(await client.names()).toEqual(["apple", "Zoo", "10", "9", "A", "a", "B", "b", "z", "Ä", "ä"]);
@@ -104,7 +104,7 @@ describe("sorting", () => {
     expect(await client.names("/", "&order=desc")).toEqual(descending);
   });
 
-  test("is by size, createdAt or modifiedAt, both ways", async () => {
+  test("is by size, createdAt or modifiedAt, in both directions", async () => {
     const { client } = await server().signUp();
     const ids: string[] = [];
     for (const [name, size] of [
@@ -143,14 +143,14 @@ describe("sorting", () => {
       }
   });
 
-  test.each(["sort=type", "sort=NAME", "sort=id;--", "order=up", "order=ASC"])("refuses %p", async (query) => {
+  test.each(["sort=type", "sort=NAME", "sort=id;--", "order=up", "order=ASC"])("rejects %p", async (query) => {
     const { client } = await server().signUp();
     expectError(await client.get(`/api/files?${query}`), 400, "invalid_field", query.split("=")[0]);
   });
 });
 
 describe("pages", () => {
-  test("together are the whole, without gap or repeat, in every sort", async () => {
+  test("add up to the whole without gaps or repeats, in every sort", async () => {
     const { client } = await server().signUp();
     await Promise.all(
       Array.from({ length: 43 }, (_, index) => client.stored("x".repeat(index % 5), { name: `f${index}` })),
@@ -212,12 +212,12 @@ describe("pages", () => {
     ["page", "1.5"],
     ["page", "one"],
     ["page", "99999999999999999999999"],
-  ])("refuse %s=%s", async (name, value) => {
+  ])("reject %s=%s", async (name, value) => {
     const { client } = await server().signUp();
     expectError(await client.get(`/api/files?${name}=${value}`), 400, "invalid_field", name);
   });
 
-  test("take limits of 1 and 100", async () => {
+  test("accept limits of 1 and 100", async () => {
     const { client } = await server().signUp();
     expectStatus(await client.get("/api/files?limit=1"), 200);
     expectStatus(await client.get("/api/files?limit=100&page=1"), 200);
@@ -225,7 +225,7 @@ describe("pages", () => {
 });
 
 describe("filters", () => {
-  test("type leaves one kind", async () => {
+  test("type selects files or folders", async () => {
     const { client } = await server().signUp();
     await fill(client, ["/f/x", "/a", "/b"]);
     expect(await client.names("/", "&type=file")).toEqual(["a", "b"]);
@@ -234,7 +234,7 @@ describe("filters", () => {
     expectError(await client.get("/api/files?type=link"), 400, "invalid_field", "type");
   });
 
-  test("mimeType matches a type or a whole family", async () => {
+  test("mimeType matches one type or a whole family", async () => {
     const { client } = await server().signUp();
     await client.stored(tinyPng(), { name: "p.png" });
     await client.stored("words", { name: "t.txt", type: "text/plain" });
@@ -284,7 +284,7 @@ describe("filters", () => {
 });
 
 describe("search", () => {
-  test("finds file and folder names below the folder by a part, whatever the case", async () => {
+  test("finds file and folder names below the folder by a part, regardless of case", async () => {
     const { client } = await server().signUp();
     await fill(client, ["/Report.txt", "/a/my report 2.txt", "/a/REPORTS/x.txt", "/b/other.txt"]);
     expect(await client.names("/", "&search=report")).toEqual(["REPORTS", "my report 2.txt", "Report.txt"]);
@@ -325,7 +325,7 @@ describe("search", () => {
     },
   );
 
-  test("shows nothing of another user", async () => {
+  test("shows no files of another user", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     await fill(a.client, ["/needle.txt"]);
     expect(await b.client.names("/", "&search=needle")).toEqual([]);
@@ -343,7 +343,7 @@ describe("search", () => {
     expect(await client.names("/", "&search=thread")).toEqual([]);
   });
 
-  test("sorts and pages its hits", async () => {
+  test("sorts and pages its results", async () => {
     const { client } = await server().signUp();
     await Promise.all(
       Array.from({ length: 25 }, (_, index) =>

@@ -1,4 +1,4 @@
-// What the log tells of requests, in which form, and that no secret is ever in it, whatever endpoint is given it.
+// The log of requests: its form, its content, and that no endpoint writes a secret to it.
 import { describe, expect, test } from "bun:test";
 import { Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
@@ -11,7 +11,7 @@ import { sharedServer, type TestServer, withServer } from "../support/server.ts"
 const loud = { LARDER_LOG: "json", LARDER_LOG_LEVEL: "debug", LARDER_LOG_REQUESTS: "all" };
 const server = sharedServer({ env: loud });
 
-/** The lines of a server that logs JSON. */
+/** Parses the lines of a server that logs JSON. */
 function parseLogLines(from: TestServer): Record<string, unknown>[] {
   return from.log.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
 }
@@ -21,7 +21,7 @@ function listRequestLines(from: TestServer): Record<string, unknown>[] {
 }
 
 describe("the form", () => {
-  test("is JSON where nobody sits at a terminal, and pretty where that is wanted", async () => {
+  test("is JSON without a terminal, and pretty if configured", async () => {
     await withServer({ env: { LARDER_LOG: "" } }, async (plain) => {
       const written = plain.log.split("\n").filter((line) => line.includes("Created the database."));
       expect(written.map((line) => JSON.parse(line).level)).toEqual(["info"]);
@@ -33,8 +33,8 @@ describe("the form", () => {
   });
 });
 
-describe("with JSON wanted, each line of the server", () => {
-  test("is a JSON object, on standard output too, the address and the set-up link included", async () => {
+describe("with LARDER_LOG=json, each line of the server", () => {
+  test("is a JSON object, also on standard output, including the address and the setup link", async () => {
     await withServer({ env: { LARDER_LOG: "json" } }, async (own) => {
       await own.stop();
       const lines = own.log.split("\n").filter((line) => line !== "");
@@ -44,7 +44,7 @@ describe("with JSON wanted, each line of the server", () => {
     });
   });
 
-  test("says why a start failed", async () => {
+  test("contains the reason of a failed start", async () => {
     const env = { ...loud, LARDER_DATA: server().dataDir };
     const { code, stdout, stderr } = await server().larder(["serve", "--port", "0"], { env });
     expect([code, stdout]).toEqual([2, ""]);
@@ -53,26 +53,26 @@ describe("with JSON wanted, each line of the server", () => {
   });
 });
 
-describe("an upload whose client went away", () => {
+describe("an upload whose client disconnects", () => {
   const half = (method: string, path: string, headers: string) =>
     `${method} ${path} HTTP/1.1\r\nHost: larder.test\r\n${headers}Content-Length: 100\r\n\r\n0123456789`;
   const brokenOff = async (method: string, path: string, headers: string, isSeen: (path: string) => boolean) => {
     const before = (await server().visitor.get("/metrics")).text;
     const connection = await RawConnection.open(server().port);
     await connection.write(half(method, path, headers));
-    // By now the server has read what was sent.
+    // By now the server has read the sent bytes.
     for (let n = 0; n < 2; n++) expectStatus(await server().visitor.get("/health/live"), 200);
     connection.cut();
     const find = () =>
       listRequestLines(server()).find((line) => line["status"] === 499 && isSeen(String(line["path"])));
-    await eventually("it is in the log", () => find() !== undefined);
+    await eventually("the log has the request", () => find() !== undefined);
     const after = (await server().visitor.get("/metrics")).text;
     const failures = (text: string) => text.split("\n").filter((line) => line.includes('status="5xx"'));
     expect(failures(after)).toEqual(failures(before));
     return find();
   };
 
-  test("is counted as 499, with the bytes that came, and is no error", async () => {
+  test("is counted as 499 with the received bytes, and is not an error", async () => {
     const { client, token } = await server().signUp();
     const id = await client.storedId("before");
     const authorization = `Authorization: Bearer ${token}\r\n`;
@@ -86,12 +86,12 @@ describe("an upload whose client went away", () => {
 });
 
 describe("requests", () => {
-  test("are a line each where all are wanted, with the id that the answer has", async () => {
+  test("are one line each if all are configured, with the id of the response", async () => {
     const apiResponse = await server().visitor.get("/api/files?token=hidden");
     expectStatus(apiResponse, 401);
     const find = () =>
       listRequestLines(server()).find(({ requestId }) => requestId === apiResponse.header("x-request-id"));
-    await eventually("it is in the log", () => find() !== undefined);
+    await eventually("the log has the request", () => find() !== undefined);
     const line = find();
     expect(line).toMatchObject({ level: "info", method: "GET", path: "/api/files", status: 401, client: "127.0.0.1" });
     expect(Object.keys(line ?? {}).sort()).toEqual([
@@ -107,7 +107,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("that went well are no lines by default", async () => {
+  test("are not logged by default if they succeed", async () => {
     await withServer({ env: { LARDER_LOG: "json" } }, async (quiet) => {
       const { client } = await quiet.signUp();
       await client.storedId("x");
@@ -118,11 +118,11 @@ describe("requests", () => {
   });
 });
 
-/** Names of what must stay secret, in bodies, queries and addresses. */
+/** Names of secret fields in bodies, queries and paths. */
 const SECRET =
   /password|token|secret|code|signature|^key$|grant|state|credential|p256dh|^auth$|keys|response|challenge|otp/i;
 
-test("no endpoint lets a secret into the log, from whoever", async () => {
+test("no endpoint writes a secret to the log, for any client", async () => {
   const { client, token, password } = await server().signUp({ password: "a very secret password 7" });
   const id = await client.storedId("x", { fields: { isPublic: "true" } });
   const share = (await client.get(`/api/files/${id}`)).string("data.shareLink").split("/").at(-1) ?? "";
@@ -139,7 +139,7 @@ test("no endpoint lets a secret into the log, from whoever", async () => {
     cookie: `larder_session=${marker}cookie; session=${marker}cookie`,
   };
   const operations = sampleOperations(document);
-  // What ends the session comes last, so that the others are met by somebody who is signed in.
+  // Operations that end the session come last, so that the others have a valid session.
   const isEnd = ({ name }: { name: string }) => /signout|DELETE \/api\/(users|auth)|password/.test(name);
   const ordered = [...operations.filter((one) => !isEnd(one)), ...operations.filter(isEnd)];
   for (const operation of ordered) {
@@ -157,7 +157,7 @@ test("no endpoint lets a secret into the log, from whoever", async () => {
   }
   await server().visitor.get(`/s/${share}`);
   await server().visitor.get(`/s/${share}/download`);
-  // Copied badly: once such a link was logged whole.
+  // A badly copied link, which was once logged entirely.
   for (const bad of [`/s//${share}`, `//s/${share}`, `/S/${share}`, `/files/s/${share}`, `/${share}`]) {
     await server().visitor.get(bad);
   }

@@ -16,7 +16,7 @@ afterAll(() => provider.stop());
 const server = sharedServer({ hasAccounts: true, env });
 const password = "correct horse battery";
 
-/** Addresses that are other ones than this, and look like it. */
+/** Different emails that look like this one. */
 function lookalikes(email: string): [what: string, email: string][] {
   return [
     ["wide letters", email.replace("user", "ｕser")],
@@ -32,8 +32,8 @@ async function signUp(of: TestServer, email: string) {
   return of.visitor.post("/api/auth/signup", { email, password });
 }
 
-describe("an address that looks like another account's", () => {
-  test("makes no account by sign-up: 409 email_taken", async () => {
+describe("an email that looks like another account's", () => {
+  test("is rejected by sign-up: 409 email_taken", async () => {
     const { email } = await server().signUp();
     for (const [, other] of lookalikes(email)) {
       expect(other).not.toBe(email);
@@ -42,14 +42,14 @@ describe("an address that looks like another account's", () => {
     expectStatus(await signUp(server(), `other-${email}`), 201);
   });
 
-  test("of two at once makes one", async () => {
+  test("creates one account for several lookalikes at once", async () => {
     const email = freshEmail();
     const addresses = [email, ...lookalikes(email).map(([, other]) => other)];
     const responses = await Promise.all(addresses.map((address) => signUp(server(), address)));
     expect(responses.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409, 409, 409, 409, 409]);
   });
 
-  test("is nobody's new e-mail, but the own one may be written in another way", async () => {
+  test("is rejected as a new email, but users may change the form of their own", async () => {
     const { email } = await server().signUp();
     const { client, email: own } = await server().signUp();
     for (const [, other] of lookalikes(email)) {
@@ -60,11 +60,11 @@ describe("an address that looks like another account's", () => {
     const changed = await client.put("/api/users/profile", { email: another, currentPassword: password });
     expectStatus(changed, 200);
     expect(changed.at("data.email")).toBe(another);
-    // What it was is free again, for the one whose address looks like it now.
+    // The previous form is free again, but only for this account.
     expectStatus(await client.put("/api/users/profile", { email: own, currentPassword: password }), 200);
   });
 
-  test("makes none by an invitation, in the API and on the page", async () => {
+  test("is rejected for invitations, in the API and on the page", async () => {
     const admin = await server().addUser(["--admin"]);
     const { email } = await server().signUp();
     for (const [, other] of lookalikes(email).slice(0, 2)) {
@@ -79,7 +79,7 @@ describe("an address that looks like another account's", () => {
     }
   });
 
-  test("gets no invitation, since nobody could accept it", async () => {
+  test("gets no invitation, because nobody could accept it", async () => {
     const admin = await server().addUser(["--admin"]);
     const { email } = await server().signUp();
     const before = (await admin.client.get("/api/admin/invites")).number("data.pagination.total");
@@ -95,7 +95,7 @@ describe("an address that looks like another account's", () => {
     expectStatus(await admin.client.post("/api/admin/invites", { email: `other-${email}` }), 201);
   });
 
-  test("makes none by the provider", async () => {
+  test("is rejected for accounts of the provider", async () => {
     const { email } = await server().signUp();
     const [, other = ""] = lookalikes(email)[1] ?? [];
     provider.people.set("lookalike", { email: other, email_verified: true });
@@ -105,7 +105,7 @@ describe("an address that looks like another account's", () => {
     expectError(await server().visitor.get(pathname + search, { cookie }), 409, "email_taken");
   });
 
-  test("makes none on the set-up page", async () => {
+  test("is rejected on the setup page", async () => {
     await withServer({}, async (own) => {
       const { email } = await own.signUp();
       const token = /\/setup\?token=([\w-]+)/.exec(own.log)?.[1] ?? "";
@@ -118,7 +118,7 @@ describe("an address that looks like another account's", () => {
     });
   });
 
-  test("is free for those whom an administrator or the command line gives it to", async () => {
+  test("can be set by an administrator or the command line", async () => {
     const admin = await server().addUser(["--admin"]);
     const { email, id } = await server().signUp();
     const [[, first], [, second], [, third]] = lookalikes(email) as [
@@ -136,7 +136,7 @@ describe("an address that looks like another account's", () => {
 });
 
 describe("accounts that exist already", () => {
-  test("are known by their looks after the first start, and pairs of them stop nothing", async () => {
+  test("are indexed at the first start, and existing lookalikes cause no error", async () => {
     await withServer({}, async (own) => {
       const before: Account[] = [await own.signUp(), await own.signUp()];
       const [first] = before;
@@ -145,7 +145,7 @@ describe("accounts that exist already", () => {
       expect((await own.larder(["user", "add", twin, "--password-stdin"], { stdin: password })).code).toBe(0);
       await own.stop();
       const database = new Database(join(own.dataDir, "larder.db"));
-      // As an earlier program left them, and as one with other tables of Unicode did.
+      // As earlier releases left them, and as releases with other Unicode tables did.
       database.run("UPDATE users SET email_folded = NULL, email_skeleton = NULL, email_forms = NULL");
       database.run("UPDATE users SET email_skeleton = 'x', email_forms = '0' WHERE email = ?1", [
         before[1]?.email ?? "",

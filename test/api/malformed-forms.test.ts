@@ -11,7 +11,7 @@ const server = sharedServer({ hasAccounts: true });
 const disposition = 'Content-Disposition: form-data; name="file"; filename="a.txt"';
 const whole = `--${boundary}\r\n${disposition}\r\n\r\ncontent\r\n--${boundary}--\r\n`;
 
-/** Every way of a form to be wrong: the content type, and the body. */
+/** Malformed forms: the content type and the body. */
 const wrong: [string, string, string | Uint8Array][] = [
   ["an empty body", formType, ""],
   ["no boundary in the type", "multipart/form-data", whole],
@@ -109,7 +109,7 @@ describe("a form is taken with", () => {
     expect((await client.get(`/api/files/${response.string("data.id")}/download`)).text).toBe("content");
   });
 
-  test("the file name percent-encoded as browsers do with quotes", async () => {
+  test("the file name percent-encoded, as browsers do with quotes", async () => {
     const { client } = await server().signUp();
     const body = new FormData();
     body.append("file", new File(["x"], 'say "hi".txt'));
@@ -118,7 +118,7 @@ describe("a form is taken with", () => {
     expect(response.at("data.name")).toBe('say "hi".txt');
   });
 
-  test("content cut by the network at every place", async () => {
+  test("content cut by the network at every position", async () => {
     const { client } = await server().signUp();
     const bytes = form([field("folder", "/x"), file("a.bin", "\r\n--".repeat(20)), field("tags", "t")]);
     for (let cut = 1; cut < bytes.length; cut += 7) {

@@ -21,7 +21,7 @@ const EXIF = {
 
 let photos = 0;
 
-/** A JPEG that tells of itself what `EXIF` says; of a colour of its own, so that no other test has its content. */
+/** A JPEG with the metadata of `EXIF` and a unique color, so that no other test has the same content. */
 async function createPhoto(width: number, height: number): Promise<Uint8Array> {
   const background = { r: (photos++ * 8) % 256, g: 100, b: 7 };
   const picture = sharp({ create: { width, height, channels: 3, background } });
@@ -58,10 +58,10 @@ function createWave(title: string): Uint8Array {
   return chunk("RIFF", body);
 }
 
-/** The info of a file once its content was asked what it tells. */
+/** The info of a file once the metadata of its content is read. */
 async function waitForMetadata(client: Client, id: string): Promise<ApiResponse> {
   let response = await client.get(`/api/files/${id}`);
-  await eventually("the content was asked", async () => {
+  await eventually("the metadata is read", async () => {
     response = await client.get(`/api/files/${id}`);
     return response.at("data.media") !== null;
   });
@@ -69,7 +69,7 @@ async function waitForMetadata(client: Client, id: string): Promise<ApiResponse>
 }
 
 describe("media of GET /api/files/{id}", () => {
-  test.concurrent("a photo tells time, place, camera, and its size as it is to be seen", async () => {
+  test.concurrent("a photo has time, location, camera, and its size as displayed", async () => {
     const { client } = await server().signUp();
     const stored = await client.stored(await createPhoto(40, 20), { name: "photo.jpg", fields: { folder: "/m" } });
     const response = await waitForMetadata(client, stored.string("data.id"));
@@ -90,7 +90,7 @@ describe("media of GET /api/files/{id}", () => {
     expect(response.at("data.capturedAt")).toBe(stored.at("data.capturedAt"));
   });
 
-  test.concurrent("a sound tells its length, title and artist", async () => {
+  test.concurrent("a sound has length, title and artist", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(createWave("Lagoon song"), { name: "s.wav" });
     const response = await waitForMetadata(client, id);
@@ -99,7 +99,7 @@ describe("media of GET /api/files/{id}", () => {
     expect(response.at("data.media.artist")).toBe("Ann");
   });
 
-  test.concurrent("searches find it: by camera, by the day, by title", async () => {
+  test.concurrent("searches find media by camera, day and title", async () => {
     const { client } = await server().signUp();
     const picture = await client.storedId(await createPhoto(30, 10), { name: "p.jpg" });
     const sound = await client.storedId(createWave(`Lagoon ${crypto.randomUUID()}`), { name: "s.wav" });
@@ -110,7 +110,7 @@ describe("media of GET /api/files/{id}", () => {
     };
     await waitForMetadata(client, picture);
     await waitForMetadata(client, sound);
-    await eventually("the index has it", async () => (await found("taken:2021-07-01")).length === 1);
+    await eventually("the index has the photo", async () => (await found("taken:2021-07-01")).length === 1);
     expect(await found("camera:larder")).toEqual([picture]);
     expect(await found('camera:"cam 5" type:image taken:2021')).toEqual([picture]);
     expect(await found("-camera:larder type:image")).toEqual([]);
@@ -118,7 +118,7 @@ describe("media of GET /api/files/{id}", () => {
     expect(await found("lagoon ann")).toEqual([sound]);
   });
 
-  test.concurrent("a day that the device told wins over the picture's", async () => {
+  test.concurrent("the date from the device takes precedence over that in the picture", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await createPhoto(31, 11), {
       name: "p.jpg",
@@ -131,7 +131,7 @@ describe("media of GET /api/files/{id}", () => {
     expect(found.strings("data.files", "id")).toEqual([id]);
   });
 
-  test.concurrent("the next content tells anew, the same content of another file the same", async () => {
+  test.concurrent("new content has its own metadata, and another file with the same content has the same", async () => {
     const { client } = await server().signUp();
     const first = await createPhoto(32, 12);
     const id = await client.storedId(first, { name: "a.jpg" });
@@ -142,7 +142,7 @@ describe("media of GET /api/files/{id}", () => {
     expect((await waitForMetadata(client, id)).at("data.media.width")).toBe(48);
   });
 
-  test.concurrent("broken and hostile contents tell nothing and harm nothing", async () => {
+  test.concurrent("broken and hostile files have no metadata and do no harm", async () => {
     const { client } = await server().signUp();
     const { bytes } = seededRandom(1);
     const random = () => bytes(3000);
@@ -176,13 +176,13 @@ describe("media of GET /api/files/{id}", () => {
     for (const id of ids) expectStatus(await client.get(`/api/files/${id}`), 200);
   });
 
-  test.concurrent("plain files tell nothing", async () => {
+  test.concurrent("plain files have no metadata", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("text");
     expect((await client.get(`/api/files/${id}`)).at("data.media")).toBeNull();
   });
 
-  test.concurrent("what waits survives a crash", async () => {
+  test.concurrent("pending files survive a crash", async () => {
     await withServer({}, async (own) => {
       const { client } = await own.signUp();
       const ids = [];
@@ -197,7 +197,7 @@ describe("media of GET /api/files/{id}", () => {
     });
   });
 
-  test.concurrent("a public link says nothing of the place", async () => {
+  test.concurrent("a public link does not reveal the location", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await createPhoto(34, 14), { name: "p.jpg", fields: { isPublic: "true" } });
     const token = (await waitForMetadata(client, id)).string("data.shareLink").split("/s/")[1] ?? "";

@@ -1,4 +1,4 @@
-// GET /metrics beyond who may read it (outside-api.test.ts): that what happened is counted, and under which names.
+// GET /metrics: what is counted, and under which names. outside-api.test.ts tests who may read it.
 import { describe, expect, test } from "bun:test";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
@@ -6,7 +6,7 @@ import { sharedServer, type TestServer, withServer } from "../support/server.ts"
 
 const server = sharedServer({ env: { LARDER_LOG_LEVEL: "warn" } });
 
-/** The value of one line, by its name with labels as they are written. */
+/** The values of lines, by their names with labels. */
 async function readMetrics(from: TestServer, ...names: string[]): Promise<number[]> {
   const { text } = await from.visitor.get("/metrics");
   return names.map((name) => {
@@ -35,7 +35,7 @@ test("requests count by the pattern of their route and by the class of their sta
   expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([3, 2, 4, 5, 5, 1]);
 });
 
-test("transfers, contents and accounts are told", async () => {
+test("transfers, blobs and accounts are counted", async () => {
   const names = [
     "larder_uploads_total",
     "larder_uploaded_bytes_total",
@@ -46,7 +46,7 @@ test("transfers, contents and accounts are told", async () => {
     "larder_files",
     'larder_users{role="user"}',
   ];
-  // One of its own: its first scrape is of now. A later one may have the sums of the one before, where the machine is busy.
+  // A separate server, whose first scrape is current. On a busy machine, a later scrape may have cached totals.
   await withServer({ env: { LARDER_LOG_LEVEL: "warn" } }, async (own) => {
     const before = await readMetrics(own, ...names);
     const grown = async () => (await readMetrics(own, ...names)).map((value, index) => value - (before[index] ?? 0));
@@ -54,11 +54,11 @@ test("transfers, contents and accounts are told", async () => {
     const id = await client.storedId("seven b");
     expectStatus(await client.get(`/api/files/${id}/download`), 200);
     expect((await grown()).slice(0, 4)).toEqual([1, 7, 1, 7]);
-    await eventually("all of it is told", async () => (await grown()).join() === "1,7,1,7,1,7,1,1");
+    await eventually("all counts", async () => (await grown()).join() === "1,7,1,7,1,7,1,1");
   });
 });
 
-test("every family has its help and its type, once, and no line comes twice", async () => {
+test("every family has its help and its type once, and no line is repeated", async () => {
   const { text } = await server().visitor.get("/metrics");
   const lines = text.split("\n").filter((line) => line !== "");
   const types = lines.flatMap((line) => /^# TYPE (\S+) (counter|gauge|histogram)$/.exec(line)?.[1] ?? []);
@@ -76,7 +76,7 @@ test("every family has its help and its type, once, and no line comes twice", as
   }
 });
 
-test("what alarms are made of is there from the first scrape on", async () => {
+test("the metrics for alerts exist from the first scrape on", async () => {
   const { text } = await server().visitor.get("/metrics");
   for (const name of [
     "larder_ready",
@@ -114,7 +114,7 @@ test("what alarms are made of is there from the first scrape on", async () => {
 });
 
 describe("a server with limits", () => {
-  test("counts its refusals by category", async () => {
+  test("counts its rejections by category", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (limited) => {
       const { client } = await limited.signUp();
       let rejected = 0;

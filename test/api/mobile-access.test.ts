@@ -16,7 +16,7 @@ const operation = {
   fileId: "file_x",
 };
 
-/** Every endpoint for devices with a request that is right but for who asks; whether it changes files. */
+/** Every endpoint for devices with an otherwise valid request, and whether it changes files. */
 const endpoints: [method: string, path: string, json: unknown, isWriting: boolean][] = [
   ["GET", "/api/mobile/devices", undefined, false],
   ["PUT", "/api/mobile/devices/phone/settings", { wifiOnly: true }, false],
@@ -52,21 +52,21 @@ beforeAll(async () => {
   viewer = (await registerDevice(server(), reader, "phone")).client;
 });
 
-describe("to nobody and to tokens of the web", () => {
-  test.each(endpoints)("%s %s is closed", async (method, path, json) => {
+describe("without a token and with a token of the web", () => {
+  test.each(endpoints)("%s %s is rejected", async (method, path, json) => {
     const options = json === undefined ? {} : { json };
     expectError(await server().visitor.request(method, path, options), 401, "missing_token");
     expectError(await web.client.request(method, path, options), 401, "invalid_token");
   });
 });
 
-describe("to a viewer's device", () => {
-  test.each(endpoints.filter(([, , , isWriting]) => isWriting))("%s %s is closed", async (method, path, json) => {
+describe("for a viewer's device", () => {
+  test.each(endpoints.filter(([, , , isWriting]) => isWriting))("%s %s is rejected", async (method, path, json) => {
     expectError(await viewer.request(method, path, json === undefined ? {} : { json }), 403, "role");
   });
 });
 
-test("a viewer's phone reads what has changed, and keeps its own device", async () => {
+test("a viewer's phone reads changes, and manages its own device", async () => {
   expectStatus(await viewer.get("/api/mobile/sync/status"), 200);
   expectStatus(await viewer.put("/api/mobile/devices/phone/settings", { wifiOnly: true }), 200);
   expectStatus(await viewer.get("/api/mobile/notifications"), 200);

@@ -24,7 +24,7 @@ describe("POST /api/files/move", () => {
     expect((await client.get(`/api/files/${inside}`)).at("data.folder")).toBe("/new/box/docs");
   });
 
-  test("does each item by itself", async () => {
+  test("moves each item separately", async () => {
     const { client } = await server().signUp();
     const good = await client.storedId("x", { name: "good" });
     const taken = await client.storedId("y", { name: "taken" });
@@ -43,7 +43,7 @@ describe("POST /api/files/move", () => {
     expect(await client.names()).toEqual(["box", "taken"]);
   });
 
-  test("fails as its first item where all fail", async () => {
+  test("fails with the error of the first item if all fail", async () => {
     const { client } = await server().signUp();
     const taken = await client.storedId("y", { name: "taken" });
     await client.stored("z", { name: "taken", fields: { folder: "/box" } });
@@ -54,7 +54,7 @@ describe("POST /api/files/move", () => {
     expectError(await move([taken, unknown]), 409, "name_taken");
   });
 
-  test("of a folder into itself or below is 400", async () => {
+  test("is 400 for a folder into itself or below", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
     await client.folderId("sub", "/docs");
@@ -65,7 +65,7 @@ describe("POST /api/files/move", () => {
     expectStatus(await client.post("/api/files/move", { fileIds: [id], destinationFolder: "/docs2" }), 200);
   });
 
-  test("of two folders into each other at once makes no circle", async () => {
+  test("creates no cycle from two folders that move into each other at once", async () => {
     const { client } = await server().signUp();
     const [a, b] = [await client.folderId("a"), await client.folderId("b")];
     const responses = await Promise.all([
@@ -76,7 +76,7 @@ describe("POST /api/files/move", () => {
     expect(await client.names("/", "&recursive=true&type=folder")).toEqual(expect.arrayContaining(["a", "b"]));
   });
 
-  test("into a file is refused", async () => {
+  test("rejects a file as the destination", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a" });
     await client.stored("y", { name: "b" });
@@ -94,7 +94,7 @@ describe("POST /api/files/move", () => {
 });
 
 describe("POST /api/files/copy", () => {
-  test("answers 201 with the copies, and writes no byte", async () => {
+  test("responds 201 with the copies, and writes no blob", async () => {
     const { client } = await server().signUp();
     const content = randomContent(10_000);
     const source = await client.storedId(content, { name: "a.bin", fields: { tags: "t", description: "d" } });
@@ -122,7 +122,7 @@ describe("POST /api/files/copy", () => {
     expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
   });
 
-  test("never copies isPublic, and drops tags and metadata where preserveMetadata is false", async () => {
+  test("never copies isPublic, and drops tags and metadata if preserveMetadata is false", async () => {
     const { client } = await server().signUp();
     const source = await client.storedId("x", { fields: { tags: "t", description: "d", isPublic: "true" } });
     const withMetadata = await client.post("/api/files/copy", { fileIds: [source], destinationFolder: "/kept" });
@@ -138,7 +138,7 @@ describe("POST /api/files/copy", () => {
     expect(info.at("data.metadata.description")).toBeUndefined();
   });
 
-  test("numbers a taken name, or fails or makes a version as asked", async () => {
+  test("numbers a taken name, or fails or creates a version as requested", async () => {
     const { client } = await server().signUp();
     const source = await client.storedId("source", { name: "a.txt" });
     const copy = async (onConflict?: string) =>
@@ -181,8 +181,8 @@ describe("POST /api/files/copy", () => {
     expectError(await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/docs/deep" }), 400);
   });
 
-  test("copies a folder of thousands of entries", async () => {
-    // More than 2,000 entries were 400: the way for large folders was there, and nothing led to it.
+  test("copies a folder with thousands of items", async () => {
+    // More than 2,000 items were once 400, because the code for large folders was never called.
     const { client } = await server().signUp();
     const seed = await client.folderId("seed");
     const contents = Array.from({ length: 15 }, (_, index) => `content ${index}`);
@@ -225,7 +225,7 @@ describe("POST /api/files/copy", () => {
     expect(await count("/large (1)")).toBe(entries);
   });
 
-  test("does each item by itself, and fails as its first where all fail", async () => {
+  test("copies each item separately, and fails with the first error if all fail", async () => {
     const { client } = await server().signUp();
     const good = await client.storedId("x", { name: "good" });
     const unknown = "file_00000000000000000000";
@@ -238,7 +238,7 @@ describe("POST /api/files/copy", () => {
 });
 
 describe.each(["move", "copy"])("the body of %s", (verb) => {
-  test("takes 1 to 1,000 ids", async () => {
+  test("accepts 1 to 1,000 ids", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
     const send = async (body: unknown) => client.post(`/api/files/${verb}`, body);
@@ -256,13 +256,13 @@ describe.each(["move", "copy"])("the body of %s", (verb) => {
     ["fileIds", { fileIds: "file_1", destinationFolder: "/box" }],
     ["destinationFolder", { fileIds: ["file_1"] }],
     ["destinationFolder", { fileIds: ["file_1"], destinationFolder: 7 }],
-  ])("names %s where it is wrong in %p", async (field, body) => {
+  ])("names the invalid field %s in %p", async (field, body) => {
     const { client } = await server().signUp();
     expectError(await client.post(`/api/files/${verb}`, body), 400, "invalid_field", field);
   });
 
   test.each(["", "relative", "/a/../b", "/a//b", "/a\\b", "/a\u0000", `/${"x".repeat(256)}`])(
-    "refuses the destination %p",
+    "rejects the destination %p",
     async (destinationFolder) => {
       const { client } = await server().signUp();
       const id = await client.storedId("x");

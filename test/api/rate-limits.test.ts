@@ -9,22 +9,22 @@ import { registerDevice } from "../support/mobile.ts";
 import { dispose, sharedServer, startServer, type TestServer, withServer } from "../support/server.ts";
 
 const unlimited = 9_007_199_254_740_991;
-/** Requests from any address: the server believes the forwarding header of this machine. */
+/** Allows requests from any address: the server trusts the forwarding header of this machine. */
 const anywhere = { LARDER_TRUSTED_PROXIES: "127.0.0.1" };
-/** The API's own numbers. */
+/** The default limits of the API. */
 const env = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "free", ...anywhere };
 const server = sharedServer({ env });
 const password = "correct horse battery";
 const from = (address: string) => ({ "x-forwarded-for": address });
 let addresses = 0;
 
-/** Headers of an address that no other test has: its windows are empty. */
+/** Headers with an address that no other test uses, so that its windows are empty. */
 function fromFreshAddress(): Record<string, string> {
   addresses += 1;
   return from(`203.0.${addresses >> 8}.${addresses % 256}`);
 }
 
-/** A new account, by an address of its own: it may make three an hour. */
+/** Creates an account from a new address, because each may create three an hour. */
 async function signUp(of: TestServer = server()): Promise<Account> {
   const email = freshEmail();
   const response = await of.visitor.post(
@@ -37,7 +37,7 @@ async function signUp(of: TestServer = server()): Promise<Account> {
   return { id: response.string("user.id"), email, password, name: "Test User", token, client: new Client(of, token) };
 }
 
-/** Gives all accounts or links the hash of a password that costs nothing to check: tries are counted here. */
+/** Gives all accounts or links a password hash that is cheap to check, because these tests only count attempts. */
 async function makeTriesCheap({ dataDir }: TestServer, table: "users" | "shares", given: string): Promise<void> {
   const hash = await Bun.password.hash(given, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
   const db = new Database(join(dataDir, "larder.db"));
@@ -51,7 +51,7 @@ beforeAll(async () => {
   admin = await server().addUser(["--admin"]);
 });
 
-/** A new account on another plan than free. */
+/** Creates an account on another plan than free. */
 async function signUpOn(plan: string): Promise<Account> {
   const account = await signUp();
   expectStatus(await admin.client.patch(`/api/admin/users/${account.id}`, { plan }), 200);
@@ -75,7 +75,7 @@ function readLimitHeaders(response: ApiResponse): LimitHeaders {
 }
 
 describe("headers", () => {
-  test("are on every answer, each in its category", async () => {
+  test("are on every response, each with its category", async () => {
     const { client } = await signUp();
     const id = await client.storedId("x");
     const folder = await client.folderId("docs");
@@ -129,7 +129,7 @@ describe("headers", () => {
     expect(remaining).toEqual([99, 98, 97, 96]);
   });
 
-  test("are not there outside /api", async () => {
+  test("are absent outside /api", async () => {
     for (const path of ["/health/live", "/openapi.json", "/s/nothing"]) {
       const response = await server().visitor.get(path);
       expect({ path, header: response.headers.get("x-ratelimit-limit") }).toEqual({ path, header: null });
@@ -153,7 +153,7 @@ describe("headers", () => {
         general: 100_000,
       },
     ],
-  ])("show the numbers of %s", async (plan, limits) => {
+  ])("show the limits of the plan %s", async (plan, limits) => {
     const { client } = await signUpOn(plan);
     const stored = await client.stored("x");
     const id = stored.string("data.id");
@@ -175,7 +175,7 @@ describe("headers", () => {
 });
 
 describe("the limit", () => {
-  test("is exact, and beyond it is 429 with Retry-After and details", async () => {
+  test("is exact, and beyond it responses are 429 with Retry-After and details", async () => {
     const { client } = await signUp();
     for (let index = 0; index < 10; index++) {
       const response = await client.upload("x");
@@ -204,7 +204,7 @@ describe("the limit", () => {
     expect(await client.names()).toHaveLength(10);
   });
 
-  test("lets exactly so many of many at once through", async () => {
+  test("allows exactly as many of many concurrent requests", async () => {
     const { client } = await signUp();
     const responses = await Promise.all(
       Array.from({ length: 25 }, (_, index) => client.upload("x", { name: `${index}` })),
@@ -214,7 +214,7 @@ describe("the limit", () => {
     expect(await client.names()).toHaveLength(10);
   });
 
-  test("is the user's, whatever token is used", async () => {
+  test("applies to the user with every token", async () => {
     const { client, email } = await signUp();
     for (let index = 0; index < 9; index++) await client.stored("x");
     const other = await server().visitor.post("/api/auth/signin", { email, password });
@@ -226,7 +226,7 @@ describe("the limit", () => {
     expectStatus(await stranger.client.upload("x"), 201);
   });
 
-  test("refuses an upload before its body is read", async () => {
+  test("rejects an upload before reading its body", async () => {
     const { client } = await signUp();
     const id = await client.storedId("x");
     for (let index = 0; index < 9; index++) expectStatus(await client.putContent(id, `${index}`), 200);
@@ -251,8 +251,8 @@ describe("the limit", () => {
     );
   });
 
-  test("of downloads holds for every way to the whole content", async () => {
-    // A file without a thumbnail came whole by ?thumbnail=true, and any file by a meaningless Range: 1,000 times, not 50.
+  test("of downloads applies to every way to the whole content", async () => {
+    // ?thumbnail=true on a file without one, or a meaningless Range, once returned the file 1,000 times, not 50.
     await withServer({ env: { ...env, LARDER_PLANS_FREE_LIMIT_DOWNLOADS: "3" } }, async (own) => {
       const content = "no picture";
       const ways: [string, Record<string, string>][] = [
@@ -271,7 +271,7 @@ describe("the limit", () => {
         expect(responses[2]?.text).toBe(content);
         expect(responses[3]?.at("error.details.resource")).toBe("downloads");
       }
-      // Nobody's downloads by link are one window, of the address.
+      // Anonymous downloads by link share one window per address.
       const { client } = await signUp(own);
       const id = await client.storedId(content, { fields: { isPublic: "true" } });
       const page = new URL((await client.get(`/api/files/${id}`)).string("data.shareLink")).pathname;
@@ -282,8 +282,8 @@ describe("the limit", () => {
     });
   });
 
-  test("of a new account begins with nothing used, whoever was erased before", async () => {
-    // A row id given again brought the windows of the erased account along.
+  test("of a new account starts unused, even after another account is erased", async () => {
+    // A reused row id once kept the windows of the erased account.
     const { client, password: word } = await signUp();
     for (let index = 0; index < 4; index++) await client.stored("x");
     await client.get("/api/files");
@@ -318,12 +318,12 @@ describe("the limit", () => {
   });
 });
 
-/** A try to sign in. */
+/** Tries to sign in. */
 const signIn = (email: string, given: string, headers: Record<string, string>) =>
   server().visitor.post("/api/auth/signin", { email, password: given }, headers);
 
 describe("sign-in", () => {
-  test("lets five tries a minute through per address and account, and tells an unknown account alike", async () => {
+  test("allows five attempts a minute per address and account, also for unknown accounts", async () => {
     const known = await signUp();
     const address = fromFreshAddress();
     const shown: Record<string, unknown[]> = { known: [], unknown: [] };
@@ -348,7 +348,7 @@ describe("sign-in", () => {
     expect(shown["unknown"]).toEqual(shown["known"]);
   });
 
-  test("refuses the right password too, once the wrong ones are used up", async () => {
+  test("rejects the right password too after too many wrong ones", async () => {
     const { email } = await signUp();
     const address = fromFreshAddress();
     for (let index = 0; index < 5; index++) await signIn(email, "wrong password", address);
@@ -357,10 +357,10 @@ describe("sign-in", () => {
     expect(Number(response.header("retry-after"))).toBeLessThanOrEqual(60);
   });
 
-  test("of a better plan shows no more than free's numbers to wrong passwords", async () => {
+  test("of a larger plan shows only the limits of free to wrong passwords", async () => {
     const { email } = await signUpOn("pro");
     const address = fromFreshAddress();
-    // A sign-in counts for the plan, not among the wrong ones.
+    // A successful sign-in counts toward the plan's limit, not toward wrong passwords.
     expectStatus(await signIn(email, password, address), 200);
     const statuses: [number, number][] = [];
     for (let index = 0; index < 6; index++) {
@@ -377,7 +377,7 @@ describe("sign-in", () => {
     ]);
   });
 
-  test("with the right password goes by the account's plan", async () => {
+  test("with the right password has the limit of the account's plan", async () => {
     const { email } = await signUpOn("pro");
     await makeTriesCheap(server(), "users", password);
     const address = fromFreshAddress();
@@ -389,7 +389,7 @@ describe("sign-in", () => {
     );
   });
 
-  test("has a ceiling of 20 a minute per address over all accounts", async () => {
+  test("allows 20 attempts a minute per address for all accounts together", async () => {
     const address = fromFreshAddress();
     const statuses: number[] = [];
     for (let index = 0; index < 22; index++)
@@ -397,7 +397,7 @@ describe("sign-in", () => {
     expect(statuses).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429]);
   });
 
-  test("counts wrong passwords at the profile in its window", async () => {
+  test("shares its window with wrong passwords at the profile", async () => {
     const { client, email } = await signUp();
     const address = fromFreshAddress();
     for (let index = 0; index < 5; index++) {
@@ -408,7 +408,7 @@ describe("sign-in", () => {
   });
 
   test.if(process.env["LARDER_TEST_SLOW"] === "1")(
-    "succeeds after Retry-After",
+    "succeeds after the time in Retry-After",
     async () => {
       const { email } = await signUp();
       const address = fromFreshAddress();
@@ -427,9 +427,9 @@ describe("wrong passwords", () => {
     ["a scale", { LARDER_RATE_LIMITS: "", LARDER_RATE_LIMIT_SCALE: "1000" }],
     ["no rate limits", { LARDER_RATE_LIMITS: "off" }],
   ])("stay limited with %s", async (name, changed) => {
-    // The household preset let 500 of them a minute through, also for a link with a password of four digits.
+    // The household preset once allowed 500 a minute, even for a link with a password of four digits.
     await withServer({ env: { ...changed, ...anywhere } }, async (own) => {
-      // The household preset lets nobody sign up.
+      // The household preset closes sign-up.
       const { client, email } = name === "the household preset" ? await own.addUser([]) : await signUp(own);
       const id = await client.storedId("x");
       const share = await client.post(`/api/files/${id}/shares`, { password: "4321" });
@@ -469,7 +469,7 @@ describe("wrong passwords by the hour", () => {
   });
   afterAll(() => dispose(own));
 
-  test("are at most 50 for an address and an account", async () => {
+  test("are limited to 50 for an address and an account", async () => {
     const { email } = await signUp(own);
     await makeTriesCheap(own, "users", password);
     const guess = () =>
@@ -486,7 +486,7 @@ describe("wrong passwords by the hour", () => {
     expectStatus(await own.visitor.post("/api/auth/signin", { email, password }, from("198.51.100.2")), 200);
   });
 
-  test("of a link, from many addresses make new ones wait, not those that opened it, and the owner is notified once", async () => {
+  test("of a link, from many addresses makes new addresses wait, but not those that opened it, and notifies the owner once", async () => {
     await own.restart({ env: { LARDER_RATE_LIMITS: "off" } });
     const account = await signUp(own);
     const id = await account.client.storedId("x");
@@ -504,7 +504,7 @@ describe("wrong passwords by the hour", () => {
     expect(rejected.header("retry-after")).toBe("1");
     expectError(await unlock("203.0.113.1", "1234"), 401, "bad_credentials");
     expectStatus(await unlock("203.0.113.1", "4321"), 200);
-    // It is known after a restart, and so is how many were wrong.
+    // Both survive a restart: the addresses that opened it, and the number of wrong passwords.
     await own.restart();
     expectError(await unlock("198.51.100.99", "4321"), 429);
     expectStatus(await unlock("203.0.113.1", "4321"), 200);
@@ -517,7 +517,7 @@ describe("wrong passwords by the hour", () => {
 });
 
 describe("sign-up and refresh", () => {
-  test("sign-up is three an hour per address", async () => {
+  test("sign-up is limited to three an hour per address", async () => {
     const address = fromFreshAddress();
     const responses: ApiResponse[] = [];
     for (let index = 0; index < 4; index++)
@@ -531,7 +531,7 @@ describe("sign-up and refresh", () => {
     ]);
   });
 
-  test("refresh is ten an hour for a user", async () => {
+  test("refresh is limited to ten an hour per user", async () => {
     const account = await signUp();
     let token = account.token;
     for (let index = 0; index < 10; index++) {
@@ -576,7 +576,7 @@ describe("configuration", () => {
     });
   });
 
-  test("switches all off, and the headers stay", async () => {
+  test("turns all limits off, and the headers stay", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "off", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
       const { client } = await own.signUp();
       const responses = await Promise.all(
@@ -587,7 +587,7 @@ describe("configuration", () => {
     });
   });
 
-  test("by the household preset puts new accounts on enterprise with a hundredfold limits", async () => {
+  test("by the household preset puts new accounts on enterprise with 100 times the limits", async () => {
     const household = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "", LARDER_PRESET: "household" };
     await withServer({ env: household }, async (own) => {
       const rejected = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
@@ -600,7 +600,7 @@ describe("configuration", () => {
 });
 
 describe("GET /api/users/usage/rate-limits", () => {
-  test("has one record per category, used or not", async () => {
+  test("has one record for each category, used or not", async () => {
     const { client } = await signUp();
     await client.stored("x");
     await client.get("/api/files");
@@ -640,7 +640,7 @@ describe("GET /api/users/usage/rate-limits", () => {
       expect(overall).toHaveProperty(key, expect.any(Number));
   });
 
-  test("counts refused requests apart", async () => {
+  test("counts rejected requests separately", async () => {
     const { client } = await signUp();
     for (let index = 0; index < 12; index++) await client.upload("x");
     const response = await client.get("/api/users/usage/rate-limits");

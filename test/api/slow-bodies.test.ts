@@ -1,4 +1,4 @@
-// Requests whose body comes a byte at a time, or not at all: what they cost others, and what becomes of them.
+// Requests whose body arrives a byte at a time or not at all: their effect on others, and how they end.
 import { expect, test } from "bun:test";
 import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
@@ -14,7 +14,7 @@ interface SlowRequest {
   path: string;
   type?: string;
   token?: string;
-  /** The address that it comes from, as a proxy would say. */
+  /** The client's address, as a proxy would forward it. */
   from?: string;
   headers?: Record<string, string>;
   /** The part of the body that is sent. */
@@ -25,7 +25,7 @@ const jsonType = "application/json";
 const urlencoded = "application/x-www-form-urlencoded";
 const partOfForm = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\nabc`;
 
-/** Sends the head of a request with a body of 9,000 bytes, and only the beginning of that. */
+/** Sends the head of a request with a body of 9,000 bytes, and only the beginning of the body. */
 async function sendSlowly(server: TestServer, request: SlowRequest): Promise<RawConnection> {
   const { method, path, type = urlencoded, token, from, headers = {}, begin = "a" } = request;
   const connection = await RawConnection.open(server.port);
@@ -37,7 +37,7 @@ async function sendSlowly(server: TestServer, request: SlowRequest): Promise<Raw
   return connection;
 }
 
-/** The answer on each of these connections, in any order, as it comes. */
+/** Collects the responses on these connections in order of arrival. */
 function collect(connections: RawConnection[]): ApiResponse[] {
   const responses: ApiResponse[] = [];
   for (const connection of connections) {
@@ -55,8 +55,8 @@ async function createDropBox(client: Client): Promise<string> {
   return made.string("data.token");
 }
 
-test.concurrent("slow bodies of one address never use up the requests of others, and are given up", async () => {
-  // 4,200 connections that sent a byte every few seconds to /invite had everybody answered 503 for as long as they liked.
+test.concurrent("slow bodies of one address never block the requests of others, and time out", async () => {
+  // 4,200 connections that sent a byte every few seconds to /invite once caused 503 for everybody, without end.
   const env = { LARDER_MAX_REQUESTS: "16", LARDER_MAX_SLOW_BODIES: "4", LARDER_TRUSTED_PROXIES: "127.0.0.1" };
   await withServer({ env }, async (server) => {
     const { client } = await server.signUp();
@@ -82,7 +82,7 @@ test.concurrent("slow bodies of one address never use up the requests of others,
       { method: "PATCH", path, type: "application/offset+octet-stream", headers: patch },
     ]);
     const beganAt = Math.floor(Date.now() / 1000);
-    // One home, though each comes from another of its many addresses.
+    // One home network, with another of its many addresses for each request.
     const slow = await Promise.all(
       requests.map((request, at) => sendSlowly(server, { ...request, from: `2001:db8:1:2::${(at + 1).toString(16)}` })),
     );
@@ -90,7 +90,7 @@ test.concurrent("slow bodies of one address never use up the requests of others,
     const others = { "x-forwarded-for": "198.51.100.7" };
     const probe = async () => expectStatus(await server.visitor.get("/api/auth/methods", others), 200);
     await probe();
-    await eventually("all but four are refused", async () => {
+    await eventually("all but four are rejected", async () => {
       await probe();
       return responses.length >= 36;
     });
@@ -99,7 +99,8 @@ test.concurrent("slow bodies of one address never use up the requests of others,
       expect(response.header("retry-after")).toBe("15");
       expect(response.header("connection")).toBe("close");
     }
-    // Their own windows have room: the headers describe what refused them, so that Retry-After is Reset − now.
+    // Their own windows are not full. The headers describe the limit that rejected them, so that Retry-After is Reset −
+    // now.
     const ofApi = responses.filter(({ headers }) => headers.has("x-ratelimit-resource"));
     expect(ofApi.length).toBeGreaterThanOrEqual(20);
     const respondedAt = Math.ceil(Date.now() / 1000);
@@ -113,21 +114,21 @@ test.concurrent("slow bodies of one address never use up the requests of others,
     }
     const rejected = responses.find((response) => response.text.startsWith("{")) ?? expect.unreachable();
     expect(rejected.at("error.details")).toMatchObject({ reason: "rate_limited", resource: "bodies", limit: 4 });
-    // The same address is still served where its bodies come in one piece.
+    // The same address is still served if its bodies arrive at once.
     const quick = await server.visitor.post(
       "/api/auth/signin",
       { email: "nobody@example.com", password: "wrong password" },
       { "x-forwarded-for": "2001:db8:1:2::ffff" },
     );
     expectError(quick, 401, "bad_credentials");
-    await eventually("the four are given up", () => responses.length === 40);
+    await eventually("the four time out", () => responses.length === 40);
     expect(responses.slice(36).map(({ status }) => status)).toEqual([408, 408, 408, 408]);
     await Promise.all(slow.map(({ closed }) => closed));
     await probe();
   });
 });
 
-test.concurrent("every route that reads a body keeps to the bound", async () => {
+test.concurrent("every route that reads a body respects the limit", async () => {
   const env = { LARDER_MAX_SLOW_BODIES: "1" };
   await withServer({ env }, async (server) => {
     const admin = await server.addUser(["--admin"]);
@@ -143,16 +144,16 @@ test.concurrent("every route that reads a body keeps to the bound", async () => 
           return [jsonType, formType].map((type) => ({ method, path, type, token }));
         });
     const pages = ["/setup", "/invite", "/reset-password", "/s/x/unlock", "/s/x/upload", "/s/x/archive", "/nowhere"];
-    const unanswered: string[] = [];
-    /** How many requests got each status. */
+    const withoutResponse: string[] = [];
+    /** Sends the requests. Returns how many got each status. */
     const sendAll = async (requests: SlowRequest[]): Promise<Map<number, number>> => {
       const seen = new Map<number, number>();
       await Promise.all(
         requests.map(async (request) => {
           const connection = await sendSlowly(server, request);
-          // A route that reads no body answers at once; one that does is refused after a second.
+          // A route that reads no body responds at once. One that does is rejected after a second.
           const response = await connection.response(request.method, 10_000).catch(() => undefined);
-          if (response === undefined) unanswered.push(`${request.method} ${request.path} ${request.type}`);
+          if (response === undefined) withoutResponse.push(`${request.method} ${request.path} ${request.type}`);
           else seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
           connection.cut();
         }),
@@ -160,15 +161,15 @@ test.concurrent("every route that reads a body keeps to the bound", async () => 
       return seen;
     };
     const seen = await sendAll([...requestsOf(true), ...pages.map((path) => ({ method: "POST", path }))]);
-    // Afterwards, since some of them end the session and would have the others refused with 401.
+    // Last, because some of them end the session, after which the others would be 401.
     await sendAll(requestsOf(false));
-    expect(unanswered).toEqual([]);
+    expect(withoutResponse).toEqual([]);
     expect(seen.get(429)).toBeGreaterThan(50);
     first.cut();
   });
 });
 
-test.concurrent("an upload of an account may be as slow as its line", async () => {
+test.concurrent("an upload of an account may be as slow as its connection", async () => {
   await withServer({ env: { LARDER_MAX_SLOW_BODIES: "1" } }, async (server) => {
     const { client, token } = await server.signUp();
     const rest = `\r\n--${boundary}--\r\n`;
@@ -183,7 +184,7 @@ test.concurrent("an upload of an account may be as slow as its line", async () =
         }),
       ),
     );
-    await eventually("the refusal of a second slow form", async () => {
+    await eventually("the rejection of a second slow form", async () => {
       const slow = await Promise.all([1, 2].map(() => sendSlowly(server, { method: "POST", path: "/invite" })));
       const response = await Promise.race(slow.map((connection) => connection.response()));
       for (const connection of slow) connection.cut();

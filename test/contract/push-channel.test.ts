@@ -1,5 +1,5 @@
-// What every way to a device promises, proven for each of them against a service that speaks its real protocol and
-// verifies signatures and encryption.
+// The contract of all push channels, tested for each one against a service with the real protocol, which verifies
+// signatures and encryption.
 import { afterEach, describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -32,20 +32,20 @@ import {
   WebPushService,
 } from "../support/push-services.ts";
 
-/** A channel and the service that it leads to. */
+/** A channel and its service. */
 interface Setup {
   readonly service: PushService;
   readonly channel: PushChannel;
   readonly target: PushTarget;
-  /** The same channel, towards an address where nobody listens. */
-  readonly dead: () => Promise<{ channel: PushChannel; target: PushTarget }>;
-  /** The secrets of the target, which must never be logged. */
+  /** The same channel with an address on which nothing listens. */
+  readonly unreachable: () => Promise<{ channel: PushChannel; target: PushTarget }>;
+  /** The target's secrets, which must never be logged. */
   readonly secrets: readonly string[];
-  /** How this service says that a token is no longer valid. */
+  /** How this service reports a token that is no longer valid. */
   readonly gone: PushBehavior;
-  /** How it says that it will not take this message. */
+  /** How it rejects a message. */
   readonly rejected: PushBehavior;
-  /** Whether data reaches the app. */
+  /** Whether the app receives the data. */
   readonly carriesData: boolean;
 }
 
@@ -69,7 +69,7 @@ async function webPush(isTls: boolean): Promise<Setup> {
     service,
     channel,
     target: targetAt(),
-    dead: async () => ({ channel, target: targetAt(`http://127.0.0.1:${await findUnusedPort()}/send/x`) }),
+    unreachable: async () => ({ channel, target: targetAt(`http://127.0.0.1:${await findUnusedPort()}/send/x`) }),
     secrets: ["secret-of-one-browser", keys.privateKey],
     gone: { status: 410, body: "push subscription has unsubscribed or expired.\n" },
     rejected: { status: 413, body: "payload too large" },
@@ -84,7 +84,7 @@ async function url(platform: string): Promise<Setup> {
     service,
     channel,
     target: { token: `${service.url}/secret-topic`, platform },
-    dead: async () => ({ channel, target: { token: `http://127.0.0.1:${await findUnusedPort()}/x`, platform } }),
+    unreachable: async () => ({ channel, target: { token: `http://127.0.0.1:${await findUnusedPort()}/x`, platform } }),
     secrets: ["secret-topic"],
     gone: { status: 404, body: "{}" },
     rejected: { status: 413, body: "{}" },
@@ -119,7 +119,7 @@ async function fcm(): Promise<Setup> {
     service,
     channel: await open(service.url),
     target,
-    dead: async () => ({ channel: await open(`http://127.0.0.1:${await findUnusedPort()}`), target }),
+    unreachable: async () => ({ channel: await open(`http://127.0.0.1:${await findUnusedPort()}`), target }),
     secrets: [target.token, "PRIVATE KEY", "ya29."],
     gone: googleError(404, "NOT_FOUND", detail),
     rejected: googleError(400, "INVALID_ARGUMENT"),
@@ -156,7 +156,7 @@ async function apns(): Promise<Setup> {
     service,
     channel,
     target,
-    dead: async () => ({ channel: await open(`https://127.0.0.1:${await findUnusedPort()}`), target }),
+    unreachable: async () => ({ channel: await open(`https://127.0.0.1:${await findUnusedPort()}`), target }),
     secrets: [target.token, "PRIVATE KEY"],
     gone: { status: 410, body: JSON.stringify({ reason: "Unregistered", timestamp: 1_700_000_000_000 }) },
     rejected: { status: 400, body: JSON.stringify({ reason: "BadTopic" }) },
@@ -190,8 +190,12 @@ describe.each(SETUPS)("%s", (_, open) => {
     return setup;
   }
 
-  /** Delivers once, and looks at what holds for each outcome. */
-  async function deliver(setup: Pick<Setup, "channel" | "target" | "secrets">, message = MESSAGE, signal = patience()) {
+  /** Delivers once, and checks what applies to every result. */
+  async function deliver(
+    setup: Pick<Setup, "channel" | "target" | "secrets">,
+    message = MESSAGE,
+    signal = longTimeout(),
+  ) {
     const outcome = await setup.channel.deliver(setup.target, message, signal);
     if (outcome.state !== "delivered") {
       expect(outcome.why).toMatch(/^[^\n]{5,200}$/);
@@ -200,7 +204,7 @@ describe.each(SETUPS)("%s", (_, open) => {
     return outcome;
   }
 
-  test("delivers a message as it is, signed and sealed as the service demands", async () => {
+  test("delivers a message unchanged, signed and encrypted as the service requires", async () => {
     const setup = await set();
     expect(await deliver(setup)).toEqual({ state: "delivered" });
     expect(setup.service.faults).toEqual([]);
@@ -213,7 +217,7 @@ describe.each(SETUPS)("%s", (_, open) => {
     }
   });
 
-  test("delivers many side by side, each once", async () => {
+  test("delivers many messages concurrently, each once", async () => {
     const setup = await set();
     const messages = Array.from({ length: 20 }, (_entry, index) => ({ ...MESSAGE, title: `Message ${index}` }));
     const outcomes = await Promise.all(messages.map((message) => deliver(setup, message)));
@@ -224,7 +228,7 @@ describe.each(SETUPS)("%s", (_, open) => {
     );
   });
 
-  test("shortens what is too long to be taken, and leaves out data that is", async () => {
+  test("shortens text that is too long, and omits data that is too long", async () => {
     const setup = await set();
     const long = { ...MESSAGE, title: "t".repeat(3000), body: 'ö🔐"\n'.repeat(3000) };
     expect(await deliver(setup, long)).toEqual({ state: "delivered" });
@@ -237,7 +241,7 @@ describe.each(SETUPS)("%s", (_, open) => {
     expect(second?.body).toBe(MESSAGE.body);
   });
 
-  test("takes empty text and text that looks like headers", async () => {
+  test("accepts empty text and text that looks like headers", async () => {
     const setup = await set();
     expect(await deliver(setup, { ...MESSAGE, body: "", title: "=?UTF-8?B?eA==?= \r\nX-Injected: yes" })).toEqual({
       state: "delivered",
@@ -247,43 +251,43 @@ describe.each(SETUPS)("%s", (_, open) => {
     expect(setup.service.received[0]?.title).toBe("=?UTF-8?B?eA==?= \r\nX-Injected: yes");
   });
 
-  test("says gone when the service says so", async () => {
+  test("returns gone when the token is no longer valid", async () => {
     const setup = await set();
     setup.service.behaviors = [setup.gone];
     expect(await deliver(setup)).toMatchObject({ state: "gone" });
   });
 
-  test("says rejected when the service refuses this message", async () => {
+  test("returns rejected when the service rejects the message", async () => {
     const setup = await set();
     setup.service.behaviors = [setup.rejected];
     expect(await deliver(setup)).toMatchObject({ state: "rejected" });
   });
 
-  test("tries again later when it is too much, after the time that the service asks for", async () => {
+  test("retries after the time that the service requests when it is rate-limited", async () => {
     const setup = await set({ status: 429, headers: { "retry-after": "7" }, body: "{}" });
     expect(await deliver(setup)).toMatchObject({ state: "retry", afterMs: 7000 });
     setup.service.behaviors = [{ status: 503, headers: { "retry-after": "soon" } }];
     expect(await deliver(setup)).not.toHaveProperty("afterMs");
   });
 
-  test.each([[500], [502], [503]])("tries again later when the service answers %d, with any text", async (status) => {
+  test.each([[500], [502], [503]])("retries when the service responds with %d and any text", async (status) => {
     const setup = await set({ status, body: "<html>\u0000 broken {" });
     expect(await deliver(setup)).toMatchObject({ state: "retry" });
   });
 
-  test.each([["garbage"], ["cut"]] as const)("tries again later after %s, and succeeds then", async (behavior) => {
+  test.each([["garbage"], ["cut"]] as const)("retries after %s, and then succeeds", async (behavior) => {
     const setup = await set(behavior);
     expect(await deliver(setup)).toMatchObject({ state: "retry" });
     setup.service.behaviors = [];
     expect(await deliver(setup)).toEqual({ state: "delivered" });
   });
 
-  test("tries again later when nobody listens", async () => {
+  test("retries when nothing listens", async () => {
     const setup = await set();
-    expect(await deliver({ ...setup, ...(await setup.dead()) })).toMatchObject({ state: "retry" });
+    expect(await deliver({ ...setup, ...(await setup.unreachable()) })).toMatchObject({ state: "retry" });
   });
 
-  test("gives up a slow service at the signal, and is ready for the next message", async () => {
+  test("aborts a slow request at the signal, and delivers the next message", async () => {
     const setup = await set("silence");
     const giveUp = new AbortController();
     setup.service.onRequest = () => {
@@ -295,7 +299,7 @@ describe.each(SETUPS)("%s", (_, open) => {
     expect(await deliver(setup)).toEqual({ state: "delivered" });
   });
 
-  test("doesn't read an answer without end", async () => {
+  test("does not read an endless response", async () => {
     const setup = await set({ status: 200, body: () => "x".repeat(16_384) });
     expect(await deliver(setup)).toEqual({ state: "delivered" });
     setup.service.behaviors = [{ status: 500, body: () => "x".repeat(16_384) }];
@@ -318,7 +322,7 @@ describe.each(SETUPS)("%s", (_, open) => {
   });
 });
 
-/** More than any of these tests needs. */
-function patience(): AbortSignal {
+/** A timeout that is longer than any of these tests needs. */
+function longTimeout(): AbortSignal {
   return AbortSignal.timeout(20_000);
 }

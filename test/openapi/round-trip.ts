@@ -1,12 +1,12 @@
-// A client whose types are generated from the OpenAPI document: signs up, stores a file, finds it, reads it, deletes it.
-// Compiled, it shows that the document says what the server takes; run, that it says what the server returns.
+// A client whose types are generated from the OpenAPI document: signs up, stores a file, finds it, reads it, deletes
+// it. Compiling it checks the document's requests; running it checks the document's responses.
 import createClient from "openapi-fetch";
 import type { paths } from "./generated/larder.ts";
 
 const api = createClient<paths>({ baseUrl: process.argv[2] ?? "" });
 const content = "written by a generated client";
 
-/** The data of a response. Fails with the response's own error where there is none. */
+/** The data of a response. @throws Error with the response's error if there is none */
 function dataOf<T>(what: string, response: { data?: T; error?: unknown }): T {
   if (response.data === undefined) throw new Error(`${what}: ${JSON.stringify(response.error)}`);
   return response.data;
@@ -47,5 +47,5 @@ if (renamed.name !== "n.txt") throw new Error(`the file is called ${renamed.name
 dataOf("delete", await api.DELETE("/api/files/{id}", { headers, params }));
 const gone = await api.GET("/api/files/{id}", { headers, params });
 const reason: string | undefined = gone.error?.error.details.reason;
-if (gone.response.status !== 404 || reason !== "not_found") throw new Error(`deleted, and answers ${reason}`);
+if (gone.response.status !== 404 || reason !== "not_found") throw new Error(`after deletion, the reason is ${reason}`);
 console.log("round trip done");

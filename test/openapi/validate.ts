@@ -1,4 +1,4 @@
-// Whether a file is a valid OpenAPI document: exits with 1, and says why, where it isn't.
+// Validates an OpenAPI document. Exits with 1 and prints the error if it is invalid.
 import SwaggerParser from "@apidevtools/swagger-parser";
 
 await SwaggerParser.validate(process.argv[2] ?? "");

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the image as the Dockerfile says, without a container engine running, and tries what comes out (run-image.sh).
+# Builds the image from the Dockerfile without a running container engine, and tests it with run-image.sh.
 #
 #   test/packages/image.sh
 #
-# buildah does the steps of the Dockerfile in a chroot; the image that it begins with is made here, of Debian's own packages
-# (debootstrap) and this machine's Node.js, because nothing is fetched but packages. Needs root, Debian or Ubuntu, buildah,
-# debootstrap, npm, some minutes and 4 GB below TMPDIR. Ends with 2 where one of them is missing.
+# buildah runs the steps of the Dockerfile in a chroot. The base image is made here from Debian packages (debootstrap) and this
+# machine's Node.js, so that only packages are fetched. Needs root, Debian or Ubuntu, buildah, debootstrap, npm, a few minutes
+# and 4 GB below TMPDIR. Exits with 2 if a tool or root is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -22,7 +22,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# FROM names this one.
+# The base image in FROM.
 base=$(sed -n 's/^FROM \(node:[^ ]*\) AS build$/\1/p' Dockerfile)
 suite=$(echo "$base" | sed -n 's/.*-\(bookworm\|trixie\)-slim$/\1/p')
 debootstrap --variant=minbase "$suite" "$work/base" >"$work/debootstrap.log"
@@ -30,7 +30,7 @@ install -D "$(readlink -f "$(command -v node)")" "$work/base/usr/bin/node"
 mkdir -p "$work/base/usr/lib/node_modules"
 cp -a "$(dirname "$(readlink -f "$(command -v npm)")")/.." "$work/base/usr/lib/node_modules/npm"
 ln -s ../lib/node_modules/npm/bin/npm-cli.js "$work/base/usr/bin/npm"
-# Whom this machine trusts: a registry may be reached through a proxy of its own.
+# The certificates that this machine trusts, because it may reach registries through its own proxy.
 install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/certs/ca-certificates.crt"
 container=$("${engine[@]}" from scratch)
 "${engine[@]}" add -q "$container" "$work/base" / >/dev/null

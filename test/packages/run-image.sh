@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the content of the image as an engine would, with what the kernel has and nothing else: its files read-only, a
-# volume at /data, the server as process 1 of its own process tree, and a user that nobody made. Needs root.
+# Runs the image as a container engine would, using only the kernel: read-only files, a volume at /data, the server as process 1
+# of its own process tree, and a user id without an account. Needs root.
 #
 #   test/packages/run-image.sh ROOTFS [UID:GID]
 #
-# ROOTFS is a directory with the files of the image's last stage. Ends with 0 where all of it holds (D40, D41).
+# ROOTFS is a directory with the files of the image's last stage. Exits with 0 if all checks pass.
 set -euo pipefail
 export LC_ALL=C
 
@@ -31,11 +31,11 @@ pass() {
   printf 'ok  %s\n' "$*"
 }
 
-# An engine makes the folders that it mounts things on, in a layer above the image.
+# An engine creates its mount points in a layer above the image.
 cp -a "$image" "$rootfs"
 mkdir -p "$rootfs"/{proc,dev,sys,tmp}
 
-# Begins the image: `start UID:GID VOLUME [ARGUMENT…]`.
+# Starts the image: `start UID:GID VOLUME [ARGUMENT…]`.
 start() {
   local user=$1 volume=$2
   shift 2
@@ -48,55 +48,55 @@ start() {
     mount --bind "$rootfs" "$root"
     mount -o remount,bind,ro "$root"
     mount --bind "$volume" "$root/data"
-    # What an engine brings.
+    # Mounts that an engine provides.
     mount -t proc proc "$root/proc"
     mount --rbind /dev "$root/dev"
-    # Process 1 of the new tree becomes the server: no shell stands between it and the signals.
+    # The server replaces process 1 of the new tree, so that it receives signals directly.
     exec env -i PATH=/usr/local/bin LARDER_DATA=/data LARDER_HOST=127.0.0.1 LARDER_PORT="$port" \
       "$(command -v chroot)" --userspec="$user" "$root" /usr/local/bin/larder "$@"
   ' run "$rootfs" "$work/root" "$volume" "$user" "$port" "$@" >"$work/log" 2>&1 &
   outer=$!
 }
 
-# The process id, seen from here, of process 1 there.
+# The process id of the container's process 1 in this process tree.
 inner() { pgrep -P "$outer" | head -1; }
 
 await_line() {
   for _ in $(seq 300); do
     grep -q "$1" "$work/log" && return
-    kill -0 "$outer" 2>/dev/null || fail "it ended before it said \"$1\""
+    kill -0 "$outer" 2>/dev/null || fail "it ended before it printed \"$1\""
     sleep 0.1
   done
-  fail "it never said \"$1\""
+  fail "it never printed \"$1\""
 }
 
-ask() { curl --silent --show-error --noproxy '*' --max-time 10 "$@"; }
+request() { curl --silent --show-error --noproxy '*' --max-time 10 "$@"; }
 
 volume=$work/volume
 install -d -m 1777 "$volume"
 start "$user" "$volume" serve
 await_line "listening on"
-pass "a read-only root, a volume of its own, user $user"
+pass "runs with a read-only root, its own volume, and user $user"
 
 [ "$(awk '/^NSpid/ { print $NF }' "/proc/$(inner)/status")" = 1 ] || fail "the server is not process 1"
 [ "$(awk '/^Uid/ { print $2 }' "/proc/$(inner)/status")" = "${user%:*}" ] || fail "it runs as another user"
 pass "the server is process 1, as that user"
 
-[ "$(ask -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/health/ready")" = 200 ] || fail "not ready"
-# With the environment of the image, inside it.
+[ "$(request -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/health/ready")" = 200 ] || fail "not ready"
+# Runs inside the image, with its environment.
 LARDER_DATA=/data LARDER_HOST=0.0.0.0 LARDER_PORT="$port" \
   nsenter --target "$(inner)" --mount --pid chroot "$work/root" /usr/local/bin/larder healthcheck >"$work/health" 2>&1 ||
   fail "the health check of the image: $(cat "$work/health")"
-pass "the health check of the image agrees"
+pass "the health check of the image succeeds"
 
-[ -z "$(find "$volume" -mindepth 1 ! -uid "${user%:*}")" ] || fail "it made files of another owner"
+[ -z "$(find "$volume" -mindepth 1 ! -uid "${user%:*}")" ] || fail "it created files of another owner"
 pass "every file in the volume belongs to that user"
 
-begun=$(date +%s%N)
+started=$(date +%s%N)
 kill -TERM "$(inner)"
 code=0
 wait "$outer" || code=$?
-took=$((($(date +%s%N) - begun) / 1000000))
+took=$((($(date +%s%N) - started) / 1000000))
 outer=
 [ "$code" = 0 ] || fail "SIGTERM ended it with $code"
 [ "$took" -lt 10000 ] || fail "SIGTERM took $took ms"
@@ -104,11 +104,11 @@ outer=
 pass "SIGTERM to process 1 ends it cleanly, within $took ms"
 
 if [ "${user%:*}" = 0 ]; then
-  printf '%d things hold; root may write to every volume.\n' "$passed"
+  printf '%d checks passed; root may write to every volume.\n' "$passed"
   exit 0
 fi
 
-# A volume that is another's: stops at once, and says what would help.
+# With a volume of another user, the server stops at once and names the path.
 chmod 700 "$volume"
 chown -R 1:1 "$volume"
 before=$(find "$volume" -printf '%p %u %m\n' | sort)
@@ -117,8 +117,8 @@ code=0
 wait "$outer" || code=$?
 outer=
 [ "$code" = 2 ] || fail "a volume of another user ended it with $code"
-grep -q "/data" "$work/log" || fail "it does not say which path"
+grep -q "/data" "$work/log" || fail "it does not name the path"
 [ "$(find "$volume" -printf '%p %u %m\n' | sort)" = "$before" ] || fail "it changed owners or modes"
 pass "a volume of another user stops it at once: $(head -1 "$work/log" | cut -c1-120)"
 
-printf '%d things hold.\n' "$passed"
+printf '%d checks passed.\n' "$passed"

@@ -20,18 +20,18 @@ interface Component {
 
 function listComponents(): readonly Component[] {
   const { components } = makeSbom(options);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the lines below look at
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tests below check these fields
   return components as Component[];
 }
 
-test("the list names what the program runs on, once, and nothing that only builds or tests it", () => {
+test("the list has every runtime dependency once, and no build or test dependencies", () => {
   const refs = listComponents().map((one) => one["bom-ref"]);
   expect(new Set(refs).size).toBe(refs.length);
   for (const name of ["elysia", "sharp", "drizzle-orm", "bun"]) expect(refs.join(" ")).toContain(`/${name}@`);
   for (const name of ["typescript", "oxlint", "playwright-core"]) expect(refs.join(" ")).not.toContain(`/${name}@`);
 });
 
-test("native libraries are those of the target alone, each part has a license", () => {
+test("native libraries are only those of the target, and every component has a license", () => {
   const natives = listComponents().flatMap(({ group, name }) =>
     group === "@img" && name.startsWith("sharp-") ? [name] : [],
   );
@@ -39,13 +39,13 @@ test("native libraries are those of the target alone, each part has a license", 
   expect(listComponents().filter(({ licenses }) => licenses === undefined)).toEqual([]);
 });
 
-test("whatever depends on something is listed, and so is what it depends on", () => {
+test("both ends of every dependency are listed", () => {
   const refs = new Set([`pkg:generic/larder@${options.version}`, ...listComponents().map((one) => one["bom-ref"])]);
   const { dependencies } = makeSbom(options);
   const references = JSON.stringify(dependencies).match(/pkg:[^"]+/g) ?? [];
   expect(references.filter((ref) => !refs.has(ref))).toEqual([]);
 });
 
-test("the same sources give the same list", () => {
+test("the same sources produce the same list", () => {
   expect(makeSbom(options)).toEqual(makeSbom(options));
 });

@@ -1,5 +1,5 @@
-// The examples of docs/proxy.md, run as they stand there except for ports and certificates.
-// A proxy that this machine doesn't have is skipped: `apt install nginx caddy` has both of them tested.
+// Runs the examples of docs/proxy.md with only their ports and certificates changed.
+// Skips proxies that are not installed. `apt install nginx caddy` installs both.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
@@ -17,7 +17,7 @@ const key = join(fixtures, "renewed-key.pem");
 const page = await readFile(join(repositoryRoot, "docs/proxy.md"), "utf8");
 const authority = await readFile(certificate, "utf8");
 const MIB = 1024 * 1024;
-/** 1024 for the whole gigabyte of D39; by default what a test may take. */
+/** Size of the upload. LARDER_TEST_PROXY_MIB=1024 tests a whole gigabyte; the default keeps the test short. */
 const uploadMiB = Number(process.env["LARDER_TEST_PROXY_MIB"] ?? "96");
 const running: Bun.Subprocess[] = [];
 
@@ -25,14 +25,14 @@ afterAll(() => {
   for (const process of running) process.kill("SIGKILL");
 });
 
-/** The example of docs/proxy.md that contains these words. */
+/** Finds the example of docs/proxy.md that contains these words. */
 function findExample(words: string): string {
   const found = [...page.matchAll(/```\w*\n([\s\S]*?)```/g)].find(([, text = ""]) => text.includes(words));
   if (found?.[1] === undefined) throw new Error(`docs/proxy.md has no example with ${JSON.stringify(words)}`);
   return found[1];
 }
 
-/** A port on which nobody listens now. */
+/** Finds a port on which nothing listens. */
 async function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
@@ -45,7 +45,7 @@ async function freePort(): Promise<number> {
   });
 }
 
-/** Runs a proxy until the end of this file; resolves once its port answers. */
+/** Runs a proxy until the end of this file. Resolves once it listens. */
 async function run(command: string[], port: number, directory: string): Promise<void> {
   const env = { PATH: process.env["PATH"] ?? "", HOME: directory, XDG_DATA_HOME: directory };
   const proxy = Bun.spawn(command, { env, cwd: directory, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
@@ -60,7 +60,7 @@ async function run(command: string[], port: number, directory: string): Promise<
   });
 }
 
-/** nginx with the server of docs/proxy.md, changed by `edit` where the example leaves a choice. */
+/** Starts nginx with the server of docs/proxy.md, changed by `edit` where the example has alternatives. */
 async function startNginx(port: number, upstream: string, edit = (text: string) => text): Promise<void> {
   const directory = await temporaryDirectory();
   const server = edit(
@@ -81,7 +81,7 @@ async function startNginx(port: number, upstream: string, edit = (text: string) 
   await run(["nginx", "-p", directory, "-c", join(directory, "nginx.conf"), "-e", "stderr"], port, directory);
 }
 
-/** Caddy with the site of docs/proxy.md, and a certificate of our own in the place of the one that it would fetch. */
+/** Starts Caddy with the site of docs/proxy.md and a test certificate, so that it fetches none. */
 async function startCaddy(port: number, upstream: string): Promise<void> {
   const directory = await temporaryDirectory();
   const site = findExample("reverse_proxy 127.0.0.1:8790")
@@ -95,7 +95,7 @@ async function request(url: string, options: RequestInit = {}): Promise<Response
   return fetch(url, { ...options, redirect: "manual", tls: { ca: authority } });
 }
 
-/** Bytes that the server has on its disk of uploads under way. */
+/** The bytes of unfinished uploads on the server's disk. */
 function incomingBytes(server: TestServer): number {
   const folder = join(server.dataDir, "blobs/incoming");
   if (!existsSync(folder)) return 0;
@@ -105,7 +105,7 @@ function incomingBytes(server: TestServer): number {
   );
 }
 
-/** What people do through a proxy: sign up, upload a lot, download, and parts of it. */
+/** Uses the server through a proxy: signs up, uploads a large file, and downloads it whole and in parts. */
 async function useThrough(url: string, server: TestServer): Promise<void> {
   const account = { email: freshEmail(), password: "correct horse battery", name: "Ada", cookie: true };
   const json = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(account) };
@@ -127,9 +127,9 @@ async function useThrough(url: string, server: TestServer): Promise<void> {
       block[0] = count % 256;
       hash.update(block);
       yield Buffer.from(block);
-      // Kept by the proxy until it is whole, the disk of the proxy would bound what people may store.
+      // The proxy must not buffer the upload, or its own disk would limit the size of files.
       if (count === uploadMiB >> 1) {
-        await eventually("the first half arrives", () => incomingBytes(server) > MIB);
+        await eventually("the first half of the upload", () => incomingBytes(server) > MIB);
         didArrive = true;
       }
     }
@@ -165,7 +165,7 @@ async function useThrough(url: string, server: TestServer): Promise<void> {
   expect(page.status).toBe(200);
 }
 
-/** What `larder doctor` says of the public address. */
+/** The findings of `larder doctor` about the public address. */
 async function doctorOn(server: TestServer, url: string): Promise<{ state: string; text: string }[]> {
   const env = { LARDER_PUBLIC_URL: url, NODE_EXTRA_CA_CERTS: certificate, LARDER_THUMBNAILS_ENABLED: "off" };
   const { stdout, stderr } = await server.larder(["doctor", "--json"], { env });
@@ -181,7 +181,7 @@ const proxies: [string, (port: number, upstream: string) => Promise<void>][] = [
 
 describe.each(proxies)("behind %s, as docs/proxy.md sets it up", (name, start) => {
   test.skipIf(Bun.which(name) === null)(
-    "large files go up and down in a stream, and addresses are right",
+    "large files are streamed up and down, and client addresses are right",
     async () => {
       const port = await freePort();
       const url = `https://localhost:${port}`;
@@ -197,7 +197,7 @@ describe.each(proxies)("behind %s, as docs/proxy.md sets it up", (name, start) =
   );
 
   test.skipIf(Bun.which(name) === null)(
-    "the doctor notices a proxy that isn't trusted, and another server",
+    "the doctor detects an untrusted proxy and another server",
     async () => {
       const port = await freePort();
       const url = `https://localhost:${port}`;
@@ -220,11 +220,11 @@ describe.each(proxies)("behind %s, as docs/proxy.md sets it up", (name, start) =
 describe("behind nginx", () => {
   const hasNginx = Bun.which("nginx") !== null;
 
-  // "location /files/" with a path after the address strips it; without one it stays.
+  // nginx strips "location /files/" if proxy_pass has a path, and keeps it otherwise.
   test.skipIf(!hasNginx).each([
     ["strips", "/"],
     ["keeps", ""],
-  ])("that %s the base path, everything works below it", async (_, path) => {
+  ])("that %s the base path, the server works below it", async (_, path) => {
     const port = await freePort();
     const url = `https://localhost:${port}/files`;
     const env = { LARDER_PUBLIC_URL: url, LARDER_BASE_PATH: "/files", LARDER_TRUSTED_PROXIES: "127.0.0.1" };
@@ -236,7 +236,7 @@ describe("behind nginx", () => {
     });
   });
 
-  test.skipIf(!hasNginx)("by a Unix socket, nobody needs to be listed as trusted", async () => {
+  test.skipIf(!hasNginx)("by a Unix socket, no proxy must be listed as trusted", async () => {
     const port = await freePort();
     const url = `https://localhost:${port}`;
     const directory = await temporaryDirectory();
