@@ -269,7 +269,7 @@ describe("DELETE /api/admin/users/{id}", () => {
 });
 
 describe("sessions, devices and usage of an account", () => {
-  test("are listed and ended, one or all", async () => {
+  test("sessions are listed and ended, one or all", async () => {
     const account = await server().signUp();
     const second = new Client(server(), (await signIn(account.email)).string("token"));
     const base = `/api/admin/users/${account.id}/sessions`;

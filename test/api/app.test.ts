@@ -148,7 +148,7 @@ describe("installing the application", () => {
     expect(worker.text).toContain("share-target");
   });
 
-  test("rejects what another app shares before the worker is active", async () => {
+  test("redirects what another app shares before the worker is active, and reports it as missed", async () => {
     const form = new FormData();
     form.append("files", new File(["x"], "x.txt"));
     const response = await server().visitor.request("POST", "/share-target", { body: form });

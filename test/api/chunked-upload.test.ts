@@ -248,7 +248,7 @@ describe("upload/init of a file that the device is already uploading", () => {
     expect(await getUsedBytes(account)).toBe(used);
   });
 
-  test("starts another upload if the file's name, folder, size or checksum differs, or no checksum is given", async () => {
+  test("starts another upload if a field that identifies the file or the device differs, or no checksum is given", async () => {
     const { account, client } = await registerPhone();
     const content = randomContent(3000);
     const file = { localId: "1", name: "a.bin", folder: "/A", size: 3000, checksum: checksumOf(content) };
@@ -265,8 +265,8 @@ describe("upload/init of a file that the device is already uploading", () => {
     ];
     const ids = new Set<string>();
     for (const other of [{}, ...others]) ids.add(readPlan(await tryInit(client, { ...file, ...other })).uploadId);
-    const neighbour = await registerDevice(server(), account);
-    ids.add(readPlan(await tryInit(neighbour.client, file)).uploadId);
+    const otherDevice = await registerDevice(server(), account);
+    ids.add(readPlan(await tryInit(otherDevice.client, file)).uploadId);
     expect(ids.size).toBe(10);
   });
 

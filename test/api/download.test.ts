@@ -193,7 +193,7 @@ describe("a range", () => {
     expect(response.header("content-length")).toBe("10");
   });
 
-  test("after range adds up to the file", async () => {
+  test("joined with the others is the whole file", async () => {
     const { client } = await server().signUp();
     const content = randomContent(300_000);
     const id = await client.storedId(content);

@@ -43,15 +43,15 @@ async function getFinding(content: Uint8Array): Promise<Record<string, unknown> 
   return all.find(({ checksum }) => checksum === checksumOf(content));
 }
 
-describe("the scrub finds blobs that are", () => {
+describe("the scrub", () => {
   const faults = [
-    ["a flipped bit", flipBit, "damaged", "content_damaged"],
-    ["shortened", (content: Uint8Array) => truncate(blobPath(content), 10), "damaged", "content_damaged"],
-    ["missing", (content: Uint8Array) => unlink(blobPath(content)), "missing", "content_missing"],
+    ["a corrupted", flipBit, "damaged", "content_damaged"],
+    ["a truncated", (content: Uint8Array) => truncate(blobPath(content), 10), "damaged", "content_damaged"],
+    ["a missing", (content: Uint8Array) => unlink(blobPath(content)), "missing", "content_missing"],
   ] as const;
 
   test.each(faults)(
-    "%s: it is reported and not served, and the same bytes heal it",
+    "finds %s blob, which is reported, not served, and healed by the same bytes",
     async (_what, hurt, kind, reason) => {
       const { client } = await server().signUp();
       const content = randomContent(200_000);
@@ -135,8 +135,8 @@ describe("the scrub finds blobs that are", () => {
   });
 });
 
-describe("a failed download causes a check of the blob", () => {
-  test("which finds a missing blob without a scrub", async () => {
+describe("a failed download", () => {
+  test("finds a missing blob without a scrub", async () => {
     const { client } = await server().signUp();
     const content = randomContent(50_000);
     const id = await client.storedId(content, { name: "a" });
@@ -180,7 +180,7 @@ describe("every upload heals, and none relies on a damaged blob", () => {
     expect(await getFinding(content)).toMatchObject({ resolution: "healed" });
   });
 
-  test("another account's upload of the same bytes also heals", async () => {
+  test("another account's upload of the same bytes heals", async () => {
     const [one, other] = [await server().signUp(), await server().signUp()];
     const content = randomContent(150_000);
     const id = await one.client.storedId(content, { name: "a" });
@@ -191,8 +191,8 @@ describe("every upload heals, and none relies on a damaged blob", () => {
   });
 });
 
-describe("every way to read", () => {
-  test("a damaged blob is sent by no link, in no archive and as no earlier version", async () => {
+describe("a damaged blob", () => {
+  test("is sent by no link, in no archive and as no earlier version", async () => {
     const { client } = await server().signUp();
     const content = randomContent(120_000);
     const folder = await client.folderId("album");
@@ -213,7 +213,7 @@ describe("every way to read", () => {
     expect(whole).toBe(false);
   });
 
-  test("a phone does not learn that the server has a damaged blob, and may upload it again", async () => {
+  test("is not reported as stored to a phone, which may upload it again", async () => {
     const account = await server().signUp();
     const device = await registerDevice(server(), account);
     const content = randomContent(50_000);

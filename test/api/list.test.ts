@@ -315,7 +315,7 @@ describe("search", () => {
   });
 
   test.each(["%", "_", "*", "'", '"', "a%b", "\\", "()", "AND", "-", "^", "a b"])(
-    "takes %p as plain text",
+    "treats %p as plain text",
     async (text) => {
       const { client } = await server().signUp();
       const name = `before${text === "\\" ? "" : text}after`;
