@@ -5,7 +5,7 @@ import { checksumOf, Client, randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { seededRandom, seedsToRun } from "../support/random.ts";
+import { type SeededRandom, seededRandom, seedsToRun } from "../support/random.ts";
 import { dispose, runLarder, startServer, type TestServer, temporaryDirectory, withServer } from "../support/server.ts";
 import { completeUpload, planUpload, sendChunks } from "../support/uploads.ts";
 
@@ -37,11 +37,6 @@ test("working folders that vanish while the server runs are created again; clien
 const pagesTried = 6;
 const pageBytes = 4096;
 
-/** Starts a server on a damaged directory. @returns the server, or its error output */
-async function tryStart(dataDir: string): Promise<TestServer | string> {
-  return startServer({ dataDir }).catch((error: unknown) => String(error));
-}
-
 test("a damaged page of the database stops the start or is reported, never crashes the server; a snapshot restores all", async () => {
   const [seed = 1] = seedsToRun([1]);
   const random = seededRandom(seed);
@@ -54,65 +49,78 @@ test("a damaged page of the database stops the start or is reported, never crash
     }
     await runJob(admin.client, "snapshot");
     expect(await server.stop()).toBe(0);
-    const pages = (await stat(join(server.dataDir, "larder.db"))).size / pageBytes;
     const reported = { atStart: 0, byCheck: 0, never: 0 };
     for (let round = 0; round < pagesTried; round++) {
       const dataDir = await temporaryDirectory();
-      await cp(server.dataDir, dataDir, { recursive: true, preserveTimestamps: true });
-      // Without the run mark, this is not a copy, which would open from its snapshot.
-      await rm(join(dataDir, "larder.state"));
-      const page = random.below(pages);
-      const database = await open(join(dataDir, "larder.db"), "r+");
-      await database.write(random.bytes(pageBytes), 0, pageBytes, page * pageBytes);
-      await database.close();
-
-      const damaged = await tryStart(dataDir);
-      if (typeof damaged === "string") {
-        reported.atStart += 1;
-        expect(damaged).toContain("larder restore --snapshot newest");
-        expect(damaged).not.toContain("Unexpected error");
-      } else {
-        const client = new Client(damaged, admin.token);
-        // These requests always get a response.
-        await client.upload("new", { name: "new" });
-        await client.get("/api/files?recursive=true&limit=100");
-        const check = await client.post("/api/admin/jobs/quick-check/run");
-        const ready = await damaged.visitor.get("/health/ready");
-        if (ready.status === 503) {
-          reported.byCheck += 1;
-          expect(ready.string("reason")).toContain("larder restore --snapshot newest");
-          await eventually("it is logged", () => damaged.log.includes("The database is damaged"));
-          // No blob is deleted because of it, and no snapshot of it replaces a good one.
-          const before = await readdir(join(dataDir, "snapshots"));
-          for (const job of ["snapshot", "gc", "leftovers"]) {
-            const ran = await client.post(`/api/admin/jobs/${job}/run`);
-            // If the accounts are damaged, nobody can sign in.
-            if (ran.status === 500) expect(ran.string("error.details.reason")).toBe("database_error");
-            else expect([job, ran.at("data.lastError")]).toEqual([job, expect.stringContaining("is damaged")]);
-          }
-          expect((await damaged.larder(["gc", "--now"])).code).not.toBe(0);
-          expect(await readdir(join(dataDir, "snapshots"))).toEqual(before);
-        } else {
-          // An unused page.
-          reported.never += 1;
-          expect([page, check.at("data.lastError")]).toEqual([page, null]);
-        }
-        await damaged.kill9();
-      }
-
-      const restored = await runLarder(["restore", "--snapshot", "newest", "--data", dataDir]);
-      expect([restored.code, restored.stderr]).toEqual([0, restored.stderr]);
-      const whole = await startServer({ dataDir });
       try {
-        const client = new Client(whole, admin.token);
-        for (const [id, checksum] of stored)
-          expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
-        expect((await client.post("/api/admin/jobs/quick-check/run")).at("data.lastResult")).toBe("ok");
+        await cp(server.dataDir, dataDir, { recursive: true, preserveTimestamps: true });
+        // Without the run mark, this is not a copy, which would open from its snapshot.
+        await rm(join(dataDir, "larder.state"));
+        await damagePage(join(dataDir, "larder.db"), random);
+        reported[await expectReport(dataDir, admin.token)] += 1;
+        await expectRestore(dataDir, admin.token, stored);
       } finally {
-        await dispose(whole);
         await rm(dataDir, { recursive: true, force: true });
       }
     }
     expect(reported.atStart + reported.byCheck).toBeGreaterThan(pagesTried / 2);
   });
 }, 120_000);
+
+async function damagePage(path: string, random: SeededRandom): Promise<void> {
+  const page = random.below((await stat(path)).size / pageBytes);
+  const database = await open(path, "r+");
+  await database.write(random.bytes(pageBytes), 0, pageBytes, page * pageBytes);
+  await database.close();
+}
+
+/** Starts a server on a damaged directory. @returns when the damage is reported; never if the page is unused */
+async function expectReport(dataDir: string, token: string): Promise<"atStart" | "byCheck" | "never"> {
+  const damaged = await startServer({ dataDir }).catch((error: unknown) => String(error));
+  if (typeof damaged === "string") {
+    expect(damaged).toContain("larder restore --snapshot newest");
+    expect(damaged).not.toContain("Unexpected error");
+    return "atStart";
+  }
+  const client = new Client(damaged, token);
+  // These requests always get a response.
+  await client.upload("new", { name: "new" });
+  await client.get("/api/files?recursive=true&limit=100");
+  const check = await client.post("/api/admin/jobs/quick-check/run");
+  const ready = await damaged.visitor.get("/health/ready");
+  if (ready.status === 503) {
+    expect(ready.string("reason")).toContain("larder restore --snapshot newest");
+    await eventually("it is logged", () => damaged.log.includes("The database is damaged"));
+    await expectProtection(damaged, client);
+  } else expect(check.at("data.lastError")).toBe(null);
+  await damaged.kill9();
+  return ready.status === 503 ? "byCheck" : "never";
+}
+
+/** Expects that no blob is deleted because of the damage, and that no snapshot of it replaces a good one. */
+async function expectProtection(damaged: TestServer, client: Client): Promise<void> {
+  const snapshots = join(damaged.dataDir, "snapshots");
+  const before = await readdir(snapshots);
+  for (const job of ["snapshot", "gc", "leftovers"]) {
+    const ran = await client.post(`/api/admin/jobs/${job}/run`);
+    // If the accounts are damaged, nobody can sign in.
+    if (ran.status === 500) expect(ran.string("error.details.reason")).toBe("database_error");
+    else expect([job, ran.at("data.lastError")]).toEqual([job, expect.stringContaining("is damaged")]);
+  }
+  expect((await damaged.larder(["gc", "--now"])).code).not.toBe(0);
+  expect(await readdir(snapshots)).toEqual(before);
+}
+
+async function expectRestore(dataDir: string, token: string, stored: ReadonlyMap<string, string>): Promise<void> {
+  const { code, stderr } = await runLarder(["restore", "--snapshot", "newest", "--data", dataDir]);
+  expect([code, stderr]).toEqual([0, stderr]);
+  const restored = await startServer({ dataDir });
+  try {
+    const client = new Client(restored, token);
+    for (const [id, checksum] of stored)
+      expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
+    expect((await client.post("/api/admin/jobs/quick-check/run")).at("data.lastResult")).toBe("ok");
+  } finally {
+    await dispose(restored);
+  }
+}

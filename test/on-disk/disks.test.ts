@@ -19,7 +19,7 @@ describe.skipIf(mountingFails !== undefined)("a full disk", () => {
         const account = await server.signUp();
         const { client } = account;
         const stored = new Map<string, string>();
-        let refused = 0;
+        let rejected = 0;
         // Smaller and smaller files, until the disk is completely full.
         for (const size of [8_000_000, 2_000_000, 200_000, 20_000])
           for (let index = 0; index < 12; index++) {
@@ -31,10 +31,10 @@ describe.skipIf(mountingFails !== undefined)("a full disk", () => {
             }
             expectError(response, 507, "disk_full");
             expect(response.at("error.code")).toBe("STORAGE_ERROR");
-            refused += 1;
+            rejected += 1;
             break;
           }
-        expect(refused).toBeGreaterThan(0);
+        expect(rejected).toBeGreaterThan(0);
         expect(stored.size).toBeGreaterThan(3);
 
         // At 100 %: reading, listing, deleting, and signing in still work.
@@ -43,11 +43,11 @@ describe.skipIf(mountingFails !== undefined)("a full disk", () => {
           expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
         const { email, password } = account;
         expectStatus(await server.visitor.post("/api/auth/signin", { email, password }), 200);
-        const many = await Promise.all(
+        const late = await Promise.all(
           Array.from({ length: 6 }, (_, index) => client.upload(randomContent(8_000_000), { name: `late-${index}` })),
         );
-        for (const response of many) expectError(response, 507, "disk_full");
-        await eventually("nothing is staged any more", async () => {
+        for (const response of late) expectError(response, 507, "disk_full");
+        await eventually("nothing is staged", async () => {
           const staged = await readdir(join(disk.path, "blobs", "incoming"), { recursive: true, withFileTypes: true });
           return !staged.some((entry) => entry.isFile());
         });
@@ -100,23 +100,23 @@ describe.skipIf(mountingFails !== undefined)("a power cut", () => {
       await server.kill9();
 
       const after = await mountExt4(0, copy);
-      const revived = await startServer({ dataDir: after.path });
+      const restarted = await startServer({ dataDir: after.path });
       try {
         const { email, password } = account;
-        const signedIn = await revived.visitor.post("/api/auth/signin", { email, password });
+        const signedIn = await restarted.visitor.post("/api/auth/signin", { email, password });
         expectStatus(signedIn, 200);
         const headers = { authorization: `Bearer ${account.token}` };
         const lost: string[] = [];
         for (const [id, checksum] of acknowledged) {
-          const response = await revived.visitor.get(`/api/files/${id}/download`, headers);
+          const response = await restarted.visitor.get(`/api/files/${id}/download`, headers);
           if (response.status !== 200 || checksumOf(response.bytes) !== checksum)
             lost.push(`${id}: ${response.status}`);
         }
         expect(lost).toEqual([]);
-        const listed = await revived.visitor.get("/api/files?recursive=true&type=file&limit=100", headers);
+        const listed = await restarted.visitor.get("/api/files?recursive=true&type=file&limit=100", headers);
         expect(listed.list("data.files")).toHaveLength(acknowledged.size);
       } finally {
-        await revived.kill9();
+        await restarted.kill9();
         await after.unmount();
       }
     } finally {
