@@ -96,8 +96,8 @@ describe("GET /api/files/{id}/activity", () => {
     const device = await registerDevice(server(), owner);
     const id = await device.client.storedId("from a phone");
     expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: guest.email }), 201);
-    const [made] = (await listActivity(owner.client, id)).slice(-1);
-    expect(made).toMatchObject({ kind: "created", device: { id: device.deviceId } });
+    const [created] = (await listActivity(owner.client, id)).slice(-1);
+    expect(created).toMatchObject({ kind: "created", device: { id: device.deviceId } });
     expect(await listActivity(guest.client, id)).toEqual([
       { kind: "created", at: expect.any(String), by: expect.any(Object), device: null },
     ]);

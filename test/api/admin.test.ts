@@ -65,13 +65,13 @@ describe("GET /api/admin/users", () => {
 
   test("filters, sorts and pages", async () => {
     const name = `Sorted ${freshEmail()}`;
-    const made = await Promise.all(
+    const created = await Promise.all(
       ["c", "a", "b"].map((prefix) => server().signUp({ email: `${prefix}-${freshEmail()}`, name })),
     );
-    const [c, a, b] = made.map(({ email }) => email);
-    await made[1]?.client.stored("much more than nothing");
-    await patch(made[0]?.id ?? "", { role: "viewer", plan: "pro" });
-    await patch(made[2]?.id ?? "", { disabled: true });
+    const [c, a, b] = created.map(({ email }) => email);
+    await created[1]?.client.stored("much more than nothing");
+    await patch(created[0]?.id ?? "", { role: "viewer", plan: "pro" });
+    await patch(created[2]?.id ?? "", { disabled: true });
     const list = async (query: string) =>
       (await admin.client.get(`/api/admin/users?search=${encodeURIComponent(name)}&${query}`)).strings(
         "data.users",
@@ -100,9 +100,9 @@ describe("POST /api/admin/users", () => {
   test("creates an account of every kind, which can sign in", async () => {
     const email = freshEmail();
     const body = { email, name: "Bob", password, role: "viewer", plan: "pro", quota: 123_456 };
-    const made = await admin.client.post("/api/admin/users", body);
-    expectStatus(made, 201);
-    expect(made.at("data")).toMatchObject({
+    const created = await admin.client.post("/api/admin/users", body);
+    expectStatus(created, 201);
+    expect(created.at("data")).toMatchObject({
       email,
       name: "Bob",
       role: "viewer",
@@ -110,7 +110,7 @@ describe("POST /api/admin/users", () => {
       quota: 123_456,
       quotaOverride: true,
     });
-    expect(made.text).not.toContain(password);
+    expect(created.text).not.toContain(password);
     const response = await signIn(email);
     const profile = await new Client(server(), response.string("token")).get("/api/users/profile");
     expect(profile.at("data")).toMatchObject({ email, role: "viewer", plan: "pro" });
@@ -118,9 +118,9 @@ describe("POST /api/admin/users", () => {
 
   test("without a password returns a link that sets one, once", async () => {
     const email = freshEmail();
-    const made = await admin.client.post("/api/admin/users", { email });
-    expectStatus(made, 201);
-    const url = new URL(made.string("data.passwordLink.url"));
+    const created = await admin.client.post("/api/admin/users", { email });
+    expectStatus(created, 201);
+    const url = new URL(created.string("data.passwordLink.url"));
     const token = url.searchParams.get("token") ?? "";
     expectStatus(await server().visitor.get(url.pathname + url.search), 200);
     const reset = { token, newPassword: password };
@@ -450,22 +450,23 @@ describe("GET /api/admin/config", () => {
       const root = await own.addUser(["--admin"]);
       const response = await root.client.get("/api/admin/config");
       expectStatus(response, 200);
-      const of = (key: string) => response.list("data.settings").find((one) => Reflect.get(Object(one), "key") === key);
-      expect(of("mail.password")).toMatchObject({
+      const findSetting = (key: string) =>
+        response.list("data.settings").find((one) => Reflect.get(Object(one), "key") === key);
+      expect(findSetting("mail.password")).toMatchObject({
         value: "(set)",
         isSecret: true,
         isDefault: false,
         source: "LARDER_MAIL_PASSWORD",
       });
-      expect(of("mail.user")).toMatchObject({ value: "postman", source: "LARDER_MAIL_USER" });
-      expect(of("plans.free.devices")).toMatchObject({
+      expect(findSetting("mail.user")).toMatchObject({ value: "postman", source: "LARDER_MAIL_USER" });
+      expect(findSetting("plans.free.devices")).toMatchObject({
         value: "9",
         default: "3",
         isDefault: false,
         source: `${response.string("data.file")}:2`,
         environment: "LARDER_PLANS_FREE_DEVICES",
       });
-      expect(of("gcGrace")).toMatchObject({ value: "7d", isDefault: true, source: "default" });
+      expect(findSetting("gcGrace")).toMatchObject({ value: "7d", isDefault: true, source: "default" });
       expect(response.text).not.toContain(secret);
     });
   });

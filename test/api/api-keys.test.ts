@@ -79,10 +79,10 @@ describe("POST /api/users/api-keys", () => {
     ["a long name", { name: "x".repeat(101) }, "name"],
     ["an unknown scope", { name: "x", scopes: ["everything"] }, "scopes.0"],
     ["no scope at all", { name: "x", scopes: [] }, "scopes"],
-    ["scopes as a text", { name: "x", scopes: "files:read" }, "scopes"],
-    ["an end that has passed", { name: "x", expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"],
-    ["an end that is no time", { name: "x", expiresAt: "tomorrow" }, "expiresAt"],
-    ["an end that is a number", { name: "x", expiresAt: 4_000_000_000 }, "expiresAt"],
+    ["scopes as text", { name: "x", scopes: "files:read" }, "scopes"],
+    ["an expiry in the past", { name: "x", expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"],
+    ["an invalid expiry", { name: "x", expiresAt: "tomorrow" }, "expiresAt"],
+    ["an expiry as a number", { name: "x", expiresAt: 4_000_000_000 }, "expiresAt"],
   ])("rejects %s", async (_what, body, field) => {
     const { client } = await confirmIdentity(await server().signUp());
     expectError(await client.post("/api/users/api-keys", body), 400, "invalid_field", field);

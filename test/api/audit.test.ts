@@ -129,9 +129,9 @@ describe("the log records", () => {
 
   test("everything that administrators do and to which account, and never a password", async () => {
     await confirmIdentity(admin);
-    const made = await admin.client.post("/api/admin/users", { email: freshEmail(), password });
-    const id = made.string("data.id");
-    const email = made.string("data.email");
+    const created = await admin.client.post("/api/admin/users", { email: freshEmail(), password });
+    const id = created.string("data.id");
+    const email = created.string("data.email");
     await admin.client.request("PATCH", `/api/admin/users/${id}`, {
       json: { role: "viewer", password: "another password" },
     });
@@ -226,8 +226,8 @@ describe("the log records", () => {
     await client.put(`/api/files/${opened}`, { isPublic: false });
     expect(await newest(id, "share.revoke")).toMatchObject({ target: { type: "file", id: opened } });
     for (const action of ["share.create", "share.revoke"]) {
-      const of = (await entries(`user=${id}&action=${action}`)).map(({ target }) => target);
-      expect(of).toContainEqual({ type: "share", id: shareId });
+      const targets = (await entries(`user=${id}&action=${action}`)).map(({ target }) => target);
+      expect(targets).toContainEqual({ type: "share", id: shareId });
     }
     await eventually("the log has the wrong guess", async () => (await entries("action=share.unlock")).length > 0);
     const guesses = await admin.client.get("/api/admin/audit?action=share.unlock");

@@ -144,9 +144,9 @@ describe("sign-in", () => {
     expectError(wrong, 401, "bad_credentials");
     expect(unknown.status).toBe(wrong.status);
     expect(unknown.json).toEqual(wrong.json);
-    const fixed = (response: typeof wrong) =>
+    const stableHeaders = (response: typeof wrong) =>
       [...response.headers.entries()].filter(([name]) => !["date", "x-request-id", "x-ratelimit-reset"].includes(name));
-    expect(fixed(unknown)).toEqual(fixed(wrong));
+    expect(stableHeaders(unknown)).toEqual(stableHeaders(wrong));
   });
 
   test("rejects a malformed email and a short password as invalid, not as wrong", async () => {
@@ -289,7 +289,7 @@ describe("tokens", () => {
     const forged: Record<string, string> = {
       "another user": `${head}.${stolen}.${signature}`,
       "alg none without signature": `${unsigned}.${body}.`,
-      "alg None in other letters": `${encode({ ...header, alg: "nOnE" })}.${body}.`,
+      "alg none in mixed case": `${encode({ ...header, alg: "nOnE" })}.${body}.`,
       "alg none with the signature": `${unsigned}.${body}.${signature}`,
       "empty signature": `${head}.${body}.`,
       "no signature": `${head}.${body}`,

@@ -164,9 +164,9 @@ describe("URLs in responses below a base path", () => {
 
 describe("a public address with a base path", () => {
   test.each([
-    ["alone", {}],
-    ["beside it", { LARDER_BASE_PATH: basePath }],
-  ])("given %s is in every URL, and pages stay on their own host", async (_, extra) => {
+    ["without LARDER_BASE_PATH", {}],
+    ["with LARDER_BASE_PATH", { LARDER_BASE_PATH: basePath }],
+  ])("is in every URL %s, and pages stay on their own host", async (_, extra) => {
     const publicUrl = "https://x.example/files";
     await withServer({ env: { LARDER_PUBLIC_URL: publicUrl, ...extra } }, async (own) => {
       expect(own.log).toContain(`${publicUrl}/setup?token=`);

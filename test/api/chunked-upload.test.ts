@@ -786,8 +786,8 @@ describe("complete", () => {
     const file = { name: "IMG_1.jpg", folder: "/Camera", checksum: checksumOf(content) };
     const first = await planUpload(client, content, { ...file, automatic: true });
     await sendChunks(client, first, content);
-    const made = await completeUpload(client, first.uploadId);
-    const id = made.string("data.id");
+    const created = await completeUpload(client, first.uploadId);
+    const id = created.string("data.id");
     // The response was lost, and then the user moved the file.
     for (const folder of ["/Camera", "/Albums/Summer"]) {
       expectStatus(await account.client.put(`/api/files/${id}`, { folder }), 200);

@@ -99,7 +99,7 @@ describe("the session cookie", () => {
         { origin: "https://evil.example", "sec-fetch-site": "same-origin" },
         403,
       ],
-      ["own Referer alone", { referer: `${origin}/` }, 403],
+      ["only its own Referer", { referer: `${origin}/` }, 403],
     ];
     for (const [index, [what, headers, status]] of cases.entries()) {
       const body = { name: `folder ${index}`, path: "/" };

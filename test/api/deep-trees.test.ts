@@ -20,7 +20,7 @@ let guest: Account;
 let phone: TestDevice;
 let file: string;
 let folders: readonly string[];
-const at = (level: number) => folders[level - 1] ?? "";
+const folderAt = (level: number) => folders[level - 1] ?? "";
 
 beforeAll(async () => {
   owner = await server().signUp();
@@ -89,21 +89,21 @@ describe("a folder that is too deep", () => {
 
   test("is included in synchronization, even after its top folder is renamed", async () => {
     expect(await syncAll()).toBe(LEVELS + 1);
-    expectStatus(await owner.client.put(`/api/files/folders/${at(1)}`, { name: "e" }), 200);
+    expectStatus(await owner.client.put(`/api/files/folders/${folderAt(1)}`, { name: "e" }), 200);
     expect(await syncAll()).toBe(LEVELS + 1);
-    expectStatus(await owner.client.put(`/api/files/folders/${at(1)}`, { name: "d" }), 200);
+    expectStatus(await owner.client.put(`/api/files/folders/${folderAt(1)}`, { name: "d" }), 200);
   });
 
   test("can be shared and opened by the other account", async () => {
-    const share = await shareWith(owner.client, at(2), guest, { permissions: "write" });
+    const share = await shareWith(owner.client, folderAt(2), guest, { permissions: "write" });
     expectStatus(await guest.client.get(`/api/files?share=${share}&recursive=true&search=zebra`), 200);
     expect((await guest.client.get(`/api/files/${file}/download`)).text).toBe("at the bottom");
-    expectError(await guest.client.put(`/api/files/folders/${at(3)}`, { name: "longer" }), 400, "path_too_long");
+    expectError(await guest.client.put(`/api/files/folders/${folderAt(3)}`, { name: "longer" }), 400, "path_too_long");
   });
 
   test("accepts no new file, and its shortened path creates nothing elsewhere", async () => {
     const { client } = owner;
-    const bottom = at(LEVELS);
+    const bottom = folderAt(LEVELS);
     const { folder, name } = (await client.get(`/api/files/${file}`)).at("data") as { folder: string; name: string };
     const box = await client.post(`/api/files/folders/${bottom}/shares`, { permissions: "upload" });
     const share = await shareWith(client, bottom, guest, { permissions: "write" });
@@ -122,9 +122,9 @@ describe("a folder that is too deep", () => {
   });
 
   test("can be archived with paths that can be unpacked", async () => {
-    const made = await owner.client.post(`/api/files/folders/${at(1)}/shares`, { permissions: "read" });
-    expectStatus(made, 201);
-    const response = await server().visitor.head(`/api/public/${made.string("data.token")}/download`);
+    const created = await owner.client.post(`/api/files/folders/${folderAt(1)}/shares`, { permissions: "read" });
+    expectStatus(created, 201);
+    const response = await server().visitor.head(`/api/public/${created.string("data.token")}/download`);
     expectStatus(response, 200);
     expect(Number(response.header("content-length"))).toBeLessThan(LEVELS * 2 * 5_000);
   });
@@ -139,9 +139,9 @@ describe("a folder that is too deep", () => {
 
   test("can be repaired by moving a part up, and deleted entirely", async () => {
     const { client } = owner;
-    expectStatus(await client.put(`/api/files/folders/${at(LEVELS - 100)}`, { path: "/rescued" }), 200);
+    expectStatus(await client.put(`/api/files/folders/${folderAt(LEVELS - 100)}`, { path: "/rescued" }), 200);
     expect((await client.get(`/api/files/${file}`)).at("data.folder")).toBe(`/rescued${"/d".repeat(101)}`);
-    expectStatus(await client.delete(`/api/files/folders/${at(1)}?recursive=true`), 200);
+    expectStatus(await client.delete(`/api/files/folders/${folderAt(1)}?recursive=true`), 200);
     expect((await client.get("/api/files?recursive=true&limit=100")).number("data.pagination.total")).toBe(103);
     expect((await client.get("/api/users/usage")).json).toMatchObject({
       data: { storage: { files: 1, folders: 102 } },

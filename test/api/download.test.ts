@@ -302,7 +302,7 @@ describe("inline", () => {
     ["a script", "alert(1)", "p.js", "text/javascript", "attachment"],
     ["CSS", "body{}", "p.css", "text/css", "attachment"],
     ["an unknown type", new Uint8Array([1, 2, 3]), "x", "application/octet-stream", "attachment"],
-    ["a made-up type", "x", "x", "text/html-ish+xml", "attachment"],
+    ["an invented type", "x", "x", "text/html-ish+xml", "attachment"],
     ["JSON", "{}", "x.json", "application/json", "attachment"],
   ])("of %s has a suitable type and disposition", async (_, content, name, type, disposition) => {
     const { client } = await server().signUp();

@@ -10,9 +10,9 @@ const server = sharedServer({ hasAccounts: true });
 /** Creates a drop box for a new folder. Returns its id, its token and the folder's id. */
 async function createDropBox(client: Client, settings: object = {}) {
   const folder = await client.folderId("box");
-  const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload", ...settings });
-  expectStatus(made, 201);
-  return { folder, id: made.string("data.id"), token: made.string("data.token") };
+  const created = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload", ...settings });
+  expectStatus(created, 201);
+  return { folder, id: created.string("data.id"), token: created.string("data.token") };
 }
 
 /** Sends a form to a drop box without credentials. */
@@ -66,8 +66,8 @@ describe("POST /api/public/{token}/upload", () => {
     const { client } = await server().signUp();
     await client.storedId("precious", { name: "a.txt", fields: { folder: "/box" } });
     const folder = (await client.get("/api/files")).string("data.files.0.id");
-    const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
-    const response = await sendToDropBox(made.string("data.token"), [
+    const created = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+    const response = await sendToDropBox(created.string("data.token"), [
       field("folder", "/elsewhere"),
       field("isPublic", "true"),
       field("tags", "mine"),
@@ -103,8 +103,8 @@ describe("POST /api/public/{token}/upload", () => {
   test("is rejected by links that are no drop boxes", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("f");
-    const made = await client.post(`/api/files/folders/${folder}/shares`, {});
-    expectError(await sendToDropBox(made.string("data.token"), [file("a", "x")]), 403, "share_permission");
+    const created = await client.post(`/api/files/folders/${folder}/shares`, {});
+    expectError(await sendToDropBox(created.string("data.token"), [file("a", "x")]), 403, "share_permission");
     expectError(await sendToDropBox("A".repeat(32), [file("a", "x")]), 404, "not_found");
     expect(await client.names("/f")).toEqual([]);
   });
@@ -152,8 +152,8 @@ describe("POST /api/public/{token}/upload", () => {
     await withServer({ env: { LARDER_PLANS_PRO_MAX_FILE_SIZE: "1KB", LARDER_DEFAULT_PLAN: "pro" } }, async (small) => {
       const { client } = await small.signUp();
       const folder = await client.folderId("box");
-      const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
-      const response = await small.visitor.request("POST", `/api/public/${made.string("data.token")}/upload`, {
+      const created = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+      const response = await small.visitor.request("POST", `/api/public/${created.string("data.token")}/upload`, {
         body: form([file("a", "x".repeat(1025))]),
         headers: { "content-type": formType },
       });
@@ -167,9 +167,9 @@ describe("POST /api/public/{token}/upload", () => {
     await withServer({ env }, async (small) => {
       const { client } = await small.signUp();
       const folder = await client.folderId("box");
-      const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+      const created = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
       const send = () =>
-        small.visitor.request("POST", `/api/public/${made.string("data.token")}/upload`, {
+        small.visitor.request("POST", `/api/public/${created.string("data.token")}/upload`, {
           body: form([file("a", "x".repeat(3000))]),
           headers: { "content-type": formType },
         });

@@ -72,24 +72,24 @@ describe("GET /api/mobile/files/{id}/durability", () => {
     const { device } = await registerPhone();
     const [content, lost] = [randomContent(1000), randomContent(2000)];
     const [id, lostId] = [await device.storedId(content), await device.storedId(lost)];
-    const ask = async (fileId: string) =>
+    const verifyFile = async (fileId: string) =>
       (await device.get(`/api/mobile/files/${fileId}/durability?verify=1`)).at("data");
-    expect(await ask(id)).toMatchObject({ verified: true });
+    expect(await verifyFile(id)).toMatchObject({ verified: true });
     await writeFile(blobPath(content), randomContent(1000));
-    expect(await ask(id)).toMatchObject({ stored: true, verified: false, damaged: true });
+    expect(await verifyFile(id)).toMatchObject({ stored: true, verified: false, damaged: true });
     expect((await device.get(`/api/mobile/files/${id}/durability`)).at("data")).toMatchObject({
       verified: false,
       damaged: true,
     });
     await rm(blobPath(lost));
-    expect(await ask(lostId)).toMatchObject({
+    expect(await verifyFile(lostId)).toMatchObject({
       stored: false,
       verified: false,
       damaged: true,
       reason: "content_missing",
     });
     await device.stored(content, { name: "again" });
-    expect(await ask(id)).toMatchObject({ stored: true, verified: true, damaged: false });
+    expect(await verifyFile(id)).toMatchObject({ stored: true, verified: true, damaged: false });
   });
 
   test("reports whether the content matches a checksum", async () => {

@@ -24,7 +24,8 @@ const server = sharedServer({ env });
 afterAll(() => Promise.all([mails.stop(), provider.stop()]));
 
 const password = "correct horse battery";
-const confirm = (token: string, of: TestServer = server()) => of.visitor.post("/api/auth/email/confirm", { token });
+const confirm = (token: string, target: TestServer = server()) =>
+  target.visitor.post("/api/auth/email/confirm", { token });
 const isVerified = async ({ client }: { client: Client }) =>
   (await client.get("/api/users/profile")).at("data.emailVerified");
 /** The messages to an address that ask for its confirmation. */
@@ -42,9 +43,9 @@ async function waitForToken(email: string, count = 1): Promise<string> {
   return mail === undefined ? "" : (findLink(mail).split("=")[1] ?? "");
 }
 
-async function createConfirmedAccount(of: TestServer = server()): Promise<Account> {
-  const account = await of.signUp();
-  expectStatus(await confirm(await waitForToken(account.email), of), 200);
+async function createConfirmedAccount(target: TestServer = server()): Promise<Account> {
+  const account = await target.signUp();
+  expectStatus(await confirm(await waitForToken(account.email), target), 200);
   return account;
 }
 
@@ -115,7 +116,7 @@ describe("an account whose email is not confirmed", () => {
     const account = await createConfirmedAccount();
     const { client } = account;
     const file = await client.storedId("x");
-    const made = await client.post(`/api/files/${file}/shares`, {});
+    const created = await client.post(`/api/files/${file}/shares`, {});
     const owner = await createConfirmedAccount();
     const email = freshEmail();
     const waiting = await owner.client.storedId("waits");
@@ -125,8 +126,8 @@ describe("an account whose email is not confirmed", () => {
     expectError(await client.post(`/api/files/${file}/shares`, {}), 403, "email_unconfirmed");
     expectError(await client.get(`/api/files/${waiting}/download`), 404, "not_found");
     // Earlier shares stay, and can be ended.
-    expectStatus(await server().visitor.get(new URL(made.string("data.url")).pathname), 200);
-    expectStatus(await client.delete(`/api/shares/${made.string("data.id")}`), 200);
+    expectStatus(await server().visitor.get(new URL(created.string("data.url")).pathname), 200);
+    expectStatus(await client.delete(`/api/shares/${created.string("data.id")}`), 200);
     const back = await client.put("/api/users/profile", { name: "Other" });
     expect(back.at("data.emailVerified")).toBe(false);
     expectStatus(await confirm(await waitForToken(email)), 200);
@@ -140,15 +141,15 @@ describe("an account whose email is not confirmed", () => {
     // Every change was once rejected: the owner could not even add a password to a link.
     const [account, other] = [await createConfirmedAccount(), await createConfirmedAccount()];
     const { client } = account;
-    const of = async (path: string, body: object) => {
-      const made = await client.post(`/api/files/${path}/shares`, body);
-      expectStatus(made, 201);
-      return { path: `/api/shares/${made.string("data.id")}`, url: new URL(made.string("data.url")).pathname };
+    const createShare = async (path: string, body: object) => {
+      const created = await client.post(`/api/files/${path}/shares`, body);
+      expectStatus(created, 201);
+      return { path: `/api/shares/${created.string("data.id")}`, url: new URL(created.string("data.url")).pathname };
     };
     const file = await client.storedId("mine");
     const folder = await client.folderId("box");
-    const link = await of(file, { expiresIn: "7d", maxDownloads: 10 });
-    const box = await of(`folders/${folder}`, { permissions: "upload", maxUploadBytes: 1000 });
+    const link = await createShare(file, { expiresIn: "7d", maxDownloads: 10 });
+    const box = await createShare(`folders/${folder}`, { permissions: "upload", maxUploadBytes: 1000 });
     const given = await client.post(`/api/files/${file}/shares`, { user: other.email, permissions: "write" });
     const toOther = `/api/shares/${given.string("data.id")}`;
     const changed = await client.put("/api/users/profile", { email: freshEmail(), currentPassword: password });
@@ -332,9 +333,9 @@ describe("confirmed from the start", () => {
   test("are accounts created by the provider, and linked accounts with the same address", async () => {
     const email = freshEmail();
     provider.people.set("ada", { email, email_verified: true });
-    const from = new Browser(() => server().url);
-    await from.visit(await from.goToCallback("ada"));
-    const cookie = `larder_session=${from.cookies().get("larder_session") ?? ""}`;
+    const browser = new Browser(() => server().url);
+    await browser.visit(await browser.goToCallback("ada"));
+    const cookie = `larder_session=${browser.cookies().get("larder_session") ?? ""}`;
     expect((await server().visitor.get("/api/users/profile", { cookie })).at("data")).toMatchObject({
       email,
       emailVerified: true,
@@ -436,8 +437,8 @@ describe("mail.verify turned off", () => {
       for (const email of [changed, unconfirmed]) await shareFile(owner, email, "for somebody else");
       const change = { email: changed, currentPassword: password };
       expectStatus(await byOwner.client.put("/api/users/profile", change), 200);
-      const ask = { email: unconfirmed, emailVerified: false };
-      expectStatus(await admin.client.patch(`/api/admin/users/${byAdmin.id}`, ask), 200);
+      const adminChange = { email: unconfirmed, emailVerified: false };
+      expectStatus(await admin.client.patch(`/api/admin/users/${byAdmin.id}`, adminChange), 200);
       for (const email of [changed, unconfirmed]) await shareFile(owner, email, "since");
       for (const one of [account, byOwner, byAdmin]) expect(await listReceivedLabels(one)).toEqual([]);
 

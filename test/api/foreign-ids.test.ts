@@ -110,14 +110,14 @@ beforeAll(async () => {
 
 /** Creates one thing of each kind. Uses an unknown id for kinds that take more than one request to create. */
 async function createEverything({ client, email, password, id: user }: Account): Promise<Record<Kind, string>> {
-  const made = async (response: Promise<ApiResponse>, at = "data.id") => (await response).string(at);
+  const readId = async (response: Promise<ApiResponse>, at = "data.id") => (await response).string(at);
   const folder = await client.folderId("secret folder");
   const file = await client.storedId("secret", { name: "secret.txt", fields: { folder: "/secret folder" } });
   await client.putContent(file, "secret too");
   const trashed = await client.storedId("secret", { name: "secret trash.txt" });
   expectStatus(await client.post("/api/files/trash", { fileIds: [trashed] }), 200);
   const friend = await server().signUp();
-  const received = await made(
+  const received = await readId(
     friend.client.post(`/api/files/${await friend.client.storedId("x")}/shares`, { user: email, permissions: "read" }),
   );
   const phone = await registerDevice(server(), { email, password });
@@ -130,12 +130,14 @@ async function createEverything({ client, email, password, id: user }: Account):
     trashed,
     received,
     user,
-    share: await made(client.post(`/api/files/${file}/shares`, { label: "secret share" })),
-    session: await made(client.get("/api/auth/session"), "session.id"),
-    key: await made(client.post("/api/users/api-keys", { name: "secret key", currentPassword: password })),
+    share: await readId(client.post(`/api/files/${file}/shares`, { label: "secret share" })),
+    session: await readId(client.get("/api/auth/session"), "session.id"),
+    key: await readId(client.post("/api/users/api-keys", { name: "secret key", currentPassword: password })),
     device: phone.deviceId,
     upload: (await planUpload(phone.client, "secret upload")).uploadId,
-    webhook: await made(client.post("/api/webhooks", { url: "https://example.org/secret", events: ["file.created"] })),
+    webhook: await readId(
+      client.post("/api/webhooks", { url: "https://example.org/secret", events: ["file.created"] }),
+    ),
     notification: notification ?? unknownIds.notification,
   };
 }
@@ -254,7 +256,7 @@ async function rejectEach(tried: readonly SampledOperation[], clientOf: (operati
   const before = await readState(owner);
   for (const operation of tried) {
     if (listIdFields(operation).length === 0 || CHOOSES_IDS.has(operation.name)) continue;
-    const ask = (ids: Record<Kind, string>, isLeftOut: (name: string) => boolean) => {
+    const send = (ids: Record<Kind, string>, isLeftOut: (name: string) => boolean) => {
       const values = chooseValues(operation, ids, stranger, isLeftOut);
       return clientOf(operation).request(
         operation.method,
@@ -262,17 +264,17 @@ async function rejectEach(tried: readonly SampledOperation[], clientOf: (operati
         sampleOptions(operation, values),
       );
     };
-    await compare(operation, (ids) => ask(ids, () => false));
+    await compare(operation, (ids) => send(ids, () => false));
     // A missing share is reported before anything else: try again without it.
     const idFields = listIdFields(operation);
     if (idFields.includes("share") && idFields.length > 1)
-      await compare(operation, (ids) => ask(ids, (name) => name === "share"));
+      await compare(operation, (ids) => send(ids, (name) => name === "share"));
   }
   expect(await readState(owner)).toEqual(before);
 }
 
-async function compare(operation: SampledOperation, ask: (ids: Record<Kind, string>) => Promise<ApiResponse>) {
-  const [foreign, unknown] = [await ask(owned), await ask(unknownIds)];
+async function compare(operation: SampledOperation, send: (ids: Record<Kind, string>) => Promise<ApiResponse>) {
+  const [foreign, unknown] = [await send(owned), await send(unknownIds)];
   const where = `${operation.name} ${foreign.status} ${foreign.text.slice(0, 500)}`;
   expect({ where, response: maskIds(foreign) }).toEqual({ where, response: maskIds(unknown) });
   expect({ where, isRejected: foreign.status >= 400 || isHarmless(operation) }).toEqual({ where, isRejected: true });

@@ -72,7 +72,7 @@ beforeAll(async () => {
   });
 });
 
-const nothing = () => undefined;
+const noValues = () => undefined;
 
 describe("every endpoint is 401 for", () => {
   test.each([
@@ -89,8 +89,8 @@ describe("every endpoint is 401 for", () => {
     const { headers, reasons } = invalid.get(name) ?? { headers: {}, reasons: [] };
     const faults: string[] = [];
     for (const operation of closed) {
-      const options = { ...sampleOptions(operation, nothing), headers };
-      const response = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
+      const options = { ...sampleOptions(operation, noValues), headers };
+      const response = await server().visitor.request(operation.method, samplePath(operation, noValues), options);
       const reason = response.text === "" ? reasons[0] : String(response.at("error.details.reason"));
       if (response.status !== 401 || !reasons.includes(reason ?? "")) {
         faults.push(`${operation.name}: ${response.status} ${String(reason)}`);
@@ -108,13 +108,13 @@ describe("a session cookie changes nothing in a request from another site", () =
     ["no origin", { origin: "null" }],
     ["another site", { "sec-fetch-site": "cross-site" }],
     ["another origin of the same site", { "sec-fetch-site": "same-site" }],
-    ["a lie beside another origin", { origin: "https://evil.example.org", "sec-fetch-site": "same-origin" }],
+    ["another origin that claims same-origin", { origin: "https://evil.example.org", "sec-fetch-site": "same-origin" }],
   ])("%s", async (_name, headers) => {
     const faults: string[] = [];
     for (const operation of closed) {
       if (operation.method === "GET" || operation.method === "HEAD") continue;
-      const options = { ...sampleOptions(operation, nothing), headers: { ...headers, cookie } };
-      const response = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
+      const options = { ...sampleOptions(operation, noValues), headers: { ...headers, cookie } };
+      const response = await server().visitor.request(operation.method, samplePath(operation, noValues), options);
       const limitResult = `${response.status} ${String(response.at("error.details.reason"))}`;
       // Below /api/mobile, cookies never work, because the endpoints require a device's token.
       const isRejected =

@@ -23,9 +23,9 @@ const profileOf = (response: ApiResponse) => new Client(server(), response.strin
 
 describe("POST /api/admin/invites", () => {
   test("returns a token once, valid for a week", async () => {
-    const made = await invite();
-    expectStatus(made, 201);
-    expect(made.at("data")).toMatchObject({
+    const created = await invite();
+    expectStatus(created, 201);
+    expect(created.at("data")).toMatchObject({
       email: null,
       role: "user",
       plan: null,
@@ -36,13 +36,13 @@ describe("POST /api/admin/invites", () => {
       usedBy: null,
       mailed: false,
     });
-    const lifetimeMs = Date.parse(made.string("data.expiresAt")) - Date.parse(made.string("data.createdAt"));
+    const lifetimeMs = Date.parse(created.string("data.expiresAt")) - Date.parse(created.string("data.createdAt"));
     expect(lifetimeMs).toBe(7 * DAY_MS);
-    const token = made.string("data.invite");
+    const token = created.string("data.invite");
     expect(token.length).toBeGreaterThanOrEqual(22);
-    expect(made.string("data.url")).toBe(`${server().url}/invite?token=${token}`);
+    expect(created.string("data.url")).toBe(`${server().url}/invite?token=${token}`);
     const listed = await admin.client.get("/api/admin/invites");
-    expect(listed.strings("data.invites", "id")).toContain(made.string("data.id"));
+    expect(listed.strings("data.invites", "id")).toContain(created.string("data.id"));
     expect(listed.text).not.toContain(token);
   });
 
@@ -66,16 +66,16 @@ describe("POST /api/admin/invites", () => {
 
 describe("an invitation", () => {
   test("creates one account with its role and plan, and shows who used it", async () => {
-    const made = await invite({ role: "viewer", plan: "pro", expiresIn: "2h" });
+    const created = await invite({ role: "viewer", plan: "pro", expiresIn: "2h" });
     const email = freshEmail();
-    const response = await signUp({ email, invite: made.string("data.invite") });
+    const response = await signUp({ email, invite: created.string("data.invite") });
     expectStatus(response, 201);
     expect((await profileOf(response)).at("data")).toMatchObject({ email, role: "viewer", plan: "pro" });
-    expectError(await signUp({ invite: made.string("data.invite") }), 403, "signup_closed");
+    expectError(await signUp({ invite: created.string("data.invite") }), 403, "signup_closed");
     const listed = await admin.client.get("/api/admin/invites?limit=100");
     expect(listed.list("data.invites")).toContainEqual(
       expect.objectContaining({
-        id: made.string("data.id"),
+        id: created.string("data.id"),
         state: "used",
         usedBy: email,
         usedAt: expect.stringMatching(timestampPattern),
@@ -84,8 +84,8 @@ describe("an invitation", () => {
   });
 
   test("without a plan gives the default plan", async () => {
-    const made = await invite();
-    const response = await signUp({ invite: made.string("data.invite") });
+    const created = await invite();
+    const response = await signUp({ invite: created.string("data.invite") });
     expect((await profileOf(response)).at("data")).toMatchObject({ role: "user", plan: "free" });
   });
 
@@ -128,14 +128,14 @@ describe("the page of an invitation", () => {
     server().visitor.request("POST", "/invite", { body: new URLSearchParams({ token, ...form }).toString(), headers });
 
   test("creates the account without script, once", async () => {
-    const made = await invite({ role: "viewer" });
-    const url = new URL(made.string("data.url"));
+    const created = await invite({ role: "viewer" });
+    const url = new URL(created.string("data.url"));
     const shown = await server().visitor.get(url.pathname + url.search);
     expectStatus(shown, 200);
     expect(shown.text).not.toContain("<script");
     expect(shown.header("referrer-policy")).toBe("no-referrer");
     const email = freshEmail();
-    const token = made.string("data.invite");
+    const token = created.string("data.invite");
     const rejected = await page(token, { email, password: "short", name: "<b>Ada</b>" });
     expectStatus(rejected, 400);
     expect(rejected.text).toContain("&lt;b&gt;Ada");
@@ -201,11 +201,11 @@ test("an invitation is sent to its email if mail is configured, and the response
     await withServer({ env }, async (own) => {
       const root = await own.addUser(["--admin", "--name", "Root"]);
       const email = freshEmail();
-      const made = await root.client.post("/api/admin/invites", { email });
-      expect(made.at("data.mailed")).toBe(true);
-      expect(made.string("data.url")).toStartWith("http://files.example.test/invite?token=");
+      const created = await root.client.post("/api/admin/invites", { email });
+      expect(created.at("data.mailed")).toBe(true);
+      expect(created.string("data.url")).toStartWith("http://files.example.test/invite?token=");
       const mail = await mails.waitForMail(email);
-      expect(mail.parsed.text).toContain(made.string("data.url"));
+      expect(mail.parsed.text).toContain(created.string("data.url"));
       expect(mail.parsed.text).toContain("Root");
       expect((await root.client.post("/api/admin/invites", {})).at("data.mailed")).toBe(false);
     });

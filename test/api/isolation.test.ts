@@ -97,8 +97,8 @@ test("an unknown id and another user's id get the same response", async () => {
   const { owned } = mine;
   const foreign = await stranger.client.get(`/api/files/${owned.file}`);
   const unknown = await stranger.client.get("/api/files/file_00000000000000000000");
-  const masked = (text: string) => text.replaceAll(owned.file, "ID").replaceAll("file_00000000000000000000", "ID");
-  expect(masked(foreign.text)).toBe(masked(unknown.text));
+  const maskIds = (text: string) => text.replaceAll(owned.file, "ID").replaceAll("file_00000000000000000000", "ID");
+  expect(maskIds(foreign.text)).toBe(maskIds(unknown.text));
 });
 
 test("the same name in two accounts is two files", async () => {

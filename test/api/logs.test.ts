@@ -54,12 +54,12 @@ describe("with LARDER_LOG=json, each line of the server", () => {
 });
 
 describe("an upload whose client disconnects", () => {
-  const half = (method: string, path: string, headers: string) =>
+  const partialRequest = (method: string, path: string, headers: string) =>
     `${method} ${path} HTTP/1.1\r\nHost: larder.test\r\n${headers}Content-Length: 100\r\n\r\n0123456789`;
-  const brokenOff = async (method: string, path: string, headers: string, isSeen: (path: string) => boolean) => {
+  const breakOff = async (method: string, path: string, headers: string, isSeen: (path: string) => boolean) => {
     const before = (await server().visitor.get("/metrics")).text;
     const connection = await RawConnection.open(server().port);
-    await connection.write(half(method, path, headers));
+    await connection.write(partialRequest(method, path, headers));
     // By now the server has read the sent bytes.
     for (let n = 0; n < 2; n++) expectStatus(await server().visitor.get("/health/live"), 200);
     connection.cut();
@@ -76,10 +76,10 @@ describe("an upload whose client disconnects", () => {
     const { client, token } = await server().signUp();
     const id = await client.storedId("before");
     const authorization = `Authorization: Bearer ${token}\r\n`;
-    const put = await brokenOff("PUT", `/api/files/${id}/content`, authorization, (path) => path.endsWith("/content"));
+    const put = await breakOff("PUT", `/api/files/${id}/content`, authorization, (path) => path.endsWith("/content"));
     expect(put).toMatchObject({ level: "info", method: "PUT", status: 499, receivedBytes: 10 });
     const type = `Content-Type: ${formType}\r\n`;
-    const post = await brokenOff("POST", "/api/files/upload", authorization + type, (path) => path.endsWith("/upload"));
+    const post = await breakOff("POST", "/api/files/upload", authorization + type, (path) => path.endsWith("/upload"));
     expect(post).toMatchObject({ level: "info", method: "POST", status: 499, receivedBytes: 10 });
     expect(parseLogLines(server()).filter(({ level }) => level === "error" || level === "warn")).toEqual([]);
   });
@@ -140,8 +140,8 @@ test("no endpoint writes a secret to the log, for any client", async () => {
   };
   const operations = sampleOperations(document);
   // Operations that end the session come last, so that the others have a valid session.
-  const isEnd = ({ name }: { name: string }) => /signout|DELETE \/api\/(users|auth)|password/.test(name);
-  const ordered = [...operations.filter((one) => !isEnd(one)), ...operations.filter(isEnd)];
+  const endsSession = ({ name }: { name: string }) => /signout|DELETE \/api\/(users|auth)|password/.test(name);
+  const ordered = [...operations.filter((one) => !endsSession(one)), ...operations.filter(endsSession)];
   for (const operation of ordered) {
     const path = samplePath(operation, valueOf);
     const options = sampleOptions(operation, valueOf);

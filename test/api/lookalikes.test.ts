@@ -28,8 +28,8 @@ function lookalikes(email: string): [what: string, email: string][] {
   ];
 }
 
-async function signUp(of: TestServer, email: string) {
-  return of.visitor.post("/api/auth/signup", { email, password });
+async function signUp(target: TestServer, email: string) {
+  return target.visitor.post("/api/auth/signup", { email, password });
 }
 
 describe("an email that looks like another account's", () => {
@@ -99,9 +99,9 @@ describe("an email that looks like another account's", () => {
     const { email } = await server().signUp();
     const [, other = ""] = lookalikes(email)[1] ?? [];
     provider.people.set("lookalike", { email: other, email_verified: true });
-    const from = new Browser(() => server().url);
-    const { pathname, search } = new URL(await from.goToCallback("lookalike"));
-    const cookie = [...from.cookies()].map(([name, value]) => `${name}=${value}`).join("; ");
+    const browser = new Browser(() => server().url);
+    const { pathname, search } = new URL(await browser.goToCallback("lookalike"));
+    const cookie = [...browser.cookies()].map(([name, value]) => `${name}=${value}`).join("; ");
     expectError(await server().visitor.get(pathname + search, { cookie }), 409, "email_taken");
   });
 

@@ -19,7 +19,7 @@ const wrong: [string, string, string | Uint8Array][] = [
   ["another boundary than the body's", "multipart/form-data; boundary=other", whole],
   ["a boundary of a thousand characters", `multipart/form-data; boundary=${"b".repeat(1000)}`, whole],
   ["no closing boundary", formType, whole.replace(`--${boundary}--\r\n`, "")],
-  ["a closing boundary that is cut", formType, whole.slice(0, -8)],
+  ["a truncated closing boundary", formType, whole.slice(0, -8)],
   ["the body cut in the content", formType, whole.slice(0, -boundary.length - 12)],
   ["the body cut in the part's headers", formType, whole.slice(0, boundary.length + 20)],
   ["the body cut after the first boundary", formType, `--${boundary}\r\n`],
@@ -33,7 +33,7 @@ const wrong: [string, string, string | Uint8Array][] = [
     `--${boundary}\r\nContent-Type: text/plain\r\n\r\nx\r\n--${boundary}--\r\n`,
   ],
   ["a part without name", formType, whole.replace('name="file"; ', "")],
-  ["an attachment in place of form-data", formType, whole.replace("form-data", "attachment")],
+  ["an attachment instead of form-data", formType, whole.replace("form-data", "attachment")],
   ["a disposition that is rubbish", formType, whole.replace(disposition, 'Content-Disposition: ;;;==="')],
   ["an empty file name", formType, whole.replace("a.txt", "")],
   ["part headers of 100 kB", formType, whole.replace(disposition, `${disposition}\r\nX-Long: ${"y".repeat(100_000)}`)],
@@ -89,8 +89,8 @@ describe("a form is taken with", () => {
   test.each<[string, string, string]>([
     ["a preamble and an epilogue", formType, `This is a preamble.\r\n${whole}This is an epilogue.`],
     ["a boundary in quotes", `multipart/form-data; boundary="${boundary}"`, whole],
-    ["the type in other letters", `Multipart/Form-Data; Boundary=${boundary}`, whole],
-    ["a charset beside the boundary", `multipart/form-data; charset=utf-8; boundary=${boundary}`, whole],
+    ["the type in mixed case", `Multipart/Form-Data; Boundary=${boundary}`, whole],
+    ["a charset in addition to the boundary", `multipart/form-data; charset=utf-8; boundary=${boundary}`, whole],
     ["headers in other letters", formType, whole.replace("Content-Disposition", "CONTENT-disposition")],
     ["parameters without quotes", formType, whole.replaceAll('name="file"', "name=file").replace('"a.txt"', "a.txt")],
     [

@@ -103,19 +103,19 @@ describe("media of GET /api/files/{id}", () => {
     const { client } = await server().signUp();
     const picture = await client.storedId(await createPhoto(30, 10), { name: "p.jpg" });
     const sound = await client.storedId(createWave(`Lagoon ${crypto.randomUUID()}`), { name: "s.wav" });
-    const found = async (q: string) => {
+    const searchNames = async (q: string) => {
       const response = await client.get(`/api/files/search?q=${encodeURIComponent(q)}`);
       expectStatus(response, 200);
       return response.strings("data.files", "id");
     };
     await waitForMetadata(client, picture);
     await waitForMetadata(client, sound);
-    await eventually("the index has the photo", async () => (await found("taken:2021-07-01")).length === 1);
-    expect(await found("camera:larder")).toEqual([picture]);
-    expect(await found('camera:"cam 5" type:image taken:2021')).toEqual([picture]);
-    expect(await found("-camera:larder type:image")).toEqual([]);
-    await eventually("the index has the sound", async () => (await found("lagoon ann")).length === 1);
-    expect(await found("lagoon ann")).toEqual([sound]);
+    await eventually("the index has the photo", async () => (await searchNames("taken:2021-07-01")).length === 1);
+    expect(await searchNames("camera:larder")).toEqual([picture]);
+    expect(await searchNames('camera:"cam 5" type:image taken:2021')).toEqual([picture]);
+    expect(await searchNames("-camera:larder type:image")).toEqual([]);
+    await eventually("the index has the sound", async () => (await searchNames("lagoon ann")).length === 1);
+    expect(await searchNames("lagoon ann")).toEqual([sound]);
   });
 
   test.concurrent("the date from the device takes precedence over that in the picture", async () => {
@@ -127,8 +127,8 @@ describe("media of GET /api/files/{id}", () => {
     const response = await waitForMetadata(client, id);
     expect(response.at("data.capturedAt")).toBe("2001-02-03T04:05:06Z");
     expect(response.at("data.media.takenAt")).toBe("2021-07-01T12:30:00+02:00");
-    const found = await client.get("/api/files/search?q=taken:2001-02-03");
-    expect(found.strings("data.files", "id")).toEqual([id]);
+    const searchNames = await client.get("/api/files/search?q=taken:2001-02-03");
+    expect(searchNames.strings("data.files", "id")).toEqual([id]);
   });
 
   test.concurrent("new content has its own metadata, and another file with the same content has the same", async () => {
@@ -146,7 +146,7 @@ describe("media of GET /api/files/{id}", () => {
     const { client } = await server().signUp();
     const { bytes } = seededRandom(1);
     const random = () => bytes(3000);
-    const box = (type: string, size: number) => {
+    const createBox = (type: string, size: number) => {
       const head = Buffer.alloc(8);
       head.writeUInt32BE(size, 0);
       head.write(type, 4, "latin1");
@@ -157,7 +157,7 @@ describe("media of GET /api/files/{id}", () => {
         name: "broken.jpg",
       }),
       await client.storedId(
-        Buffer.concat([box("ftyp", 16), Buffer.from("isom\0\0\0\0"), box("moov", 0xffffffff), random()]),
+        Buffer.concat([createBox("ftyp", 16), Buffer.from("isom\0\0\0\0"), createBox("moov", 0xffffffff), random()]),
         { name: "broken.mp4" },
       ),
       await client.storedId(

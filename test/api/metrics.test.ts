@@ -49,12 +49,13 @@ test("transfers, blobs and accounts are counted", async () => {
   // A separate server, whose first scrape is current. On a busy machine, a later scrape may have cached totals.
   await withServer({ env: { LARDER_LOG_LEVEL: "warn" } }, async (own) => {
     const before = await readMetrics(own, ...names);
-    const grown = async () => (await readMetrics(own, ...names)).map((value, index) => value - (before[index] ?? 0));
+    const readGrowth = async () =>
+      (await readMetrics(own, ...names)).map((value, index) => value - (before[index] ?? 0));
     const { client } = await own.signUp();
     const id = await client.storedId("seven b");
     expectStatus(await client.get(`/api/files/${id}/download`), 200);
-    expect((await grown()).slice(0, 4)).toEqual([1, 7, 1, 7]);
-    await eventually("all counts", async () => (await grown()).join() === "1,7,1,7,1,7,1,1");
+    expect((await readGrowth()).slice(0, 4)).toEqual([1, 7, 1, 7]);
+    await eventually("all counts", async () => (await readGrowth()).join() === "1,7,1,7,1,7,1,1");
   });
 });
 

@@ -16,26 +16,33 @@ const anywhere = { LARDER_TRUSTED_PROXIES: "127.0.0.1" };
 const env = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "free", ...anywhere };
 const server = sharedServer({ env });
 const password = "correct horse battery";
-const from = (address: string) => ({ "x-forwarded-for": address });
+const forwardedFor = (address: string) => ({ "x-forwarded-for": address });
 let addresses = 0;
 
 /** Headers with an address that no other test uses, so that its windows are empty. */
 function fromFreshAddress(): Record<string, string> {
   addresses += 1;
-  return from(`203.0.${addresses >> 8}.${addresses % 256}`);
+  return forwardedFor(`203.0.${addresses >> 8}.${addresses % 256}`);
 }
 
 /** Creates an account from a new address, because each may create three an hour. */
-async function signUp(of: TestServer = server()): Promise<Account> {
+async function signUp(target: TestServer = server()): Promise<Account> {
   const email = freshEmail();
-  const response = await of.visitor.post(
+  const response = await target.visitor.post(
     "/api/auth/signup",
     { email, password, name: "Test User" },
     fromFreshAddress(),
   );
   expectStatus(response, 201);
   const token = response.string("token");
-  return { id: response.string("user.id"), email, password, name: "Test User", token, client: new Client(of, token) };
+  return {
+    id: response.string("user.id"),
+    email,
+    password,
+    name: "Test User",
+    token,
+    client: new Client(target, token),
+  };
 }
 
 /** Gives all accounts or links a password hash that is cheap to check, because these tests only count attempts. */
@@ -413,7 +420,7 @@ describe("sign-in", () => {
     await withServer({ env: { ...env, ...clock.env } }, async (own) => {
       const { email } = await signUp(own);
       const tryPassword = (given: string) =>
-        own.visitor.post("/api/auth/signin", { email, password: given }, from("198.51.100.7"));
+        own.visitor.post("/api/auth/signin", { email, password: given }, forwardedFor("198.51.100.7"));
       for (let index = 0; index < 5; index++) await tryPassword("wrong password");
       const retryAfter = Number((await tryPassword(password)).header("retry-after"));
       await clock.set(retryAfter - 10);
@@ -441,14 +448,18 @@ describe("wrong passwords", () => {
       const path = `/api/public/${share.string("data.token")}/unlock`;
       const guesses: Record<string, () => Promise<ApiResponse>> = {
         account: () =>
-          own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, from("198.51.100.1")),
+          own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, forwardedFor("198.51.100.1")),
         unknown: () =>
-          own.visitor.post("/api/auth/signin", { email: "x@y.org", password: "wrong password" }, from("198.51.100.2")),
-        link: () => own.visitor.post(path, { password: "1234" }, from("198.51.100.3")),
+          own.visitor.post(
+            "/api/auth/signin",
+            { email: "x@y.org", password: "wrong password" },
+            forwardedFor("198.51.100.2"),
+          ),
+        link: () => own.visitor.post(path, { password: "1234" }, forwardedFor("198.51.100.3")),
         page: () =>
           own.visitor.request("POST", `/s/${share.string("data.token")}/unlock`, {
             body: "password=1234",
-            headers: { ...from("198.51.100.4"), "content-type": "application/x-www-form-urlencoded" },
+            headers: { ...forwardedFor("198.51.100.4"), "content-type": "application/x-www-form-urlencoded" },
           }),
       };
       for (const [kind, guess] of Object.entries(guesses)) {
@@ -458,9 +469,9 @@ describe("wrong passwords", () => {
         expect({ kind, statuses }).toEqual({ kind, statuses: [401, 401, 401, 401, 401, 429] });
         expect(responses.slice(5).map(readLimitHeaders)).toMatchObject([{ resource: "signin", limit: 5, window: 60 }]);
       }
-      const right = await own.visitor.post("/api/auth/signin", { email, password }, from("203.0.113.9"));
+      const right = await own.visitor.post("/api/auth/signin", { email, password }, forwardedFor("203.0.113.9"));
       expectStatus(right, 200);
-      expectStatus(await own.visitor.post(path, { password: "4321" }, from("203.0.113.9")), 200);
+      expectStatus(await own.visitor.post(path, { password: "4321" }, forwardedFor("203.0.113.9")), 200);
     });
   });
 });
@@ -476,7 +487,7 @@ describe("wrong passwords by the hour", () => {
     const { email } = await signUp(own);
     await makeTriesCheap(own, "users", password);
     const guess = () =>
-      own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, from("198.51.100.1"));
+      own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, forwardedFor("198.51.100.1"));
     for (let index = 0; index < 50; index++) expectError(await guess(), 401, "bad_credentials");
     const rejected = await guess();
     expectError(rejected, 429);
@@ -486,7 +497,7 @@ describe("wrong passwords by the hour", () => {
     expect(rejected.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter });
     await own.restart();
     expectError(await guess(), 429);
-    expectStatus(await own.visitor.post("/api/auth/signin", { email, password }, from("198.51.100.2")), 200);
+    expectStatus(await own.visitor.post("/api/auth/signin", { email, password }, forwardedFor("198.51.100.2")), 200);
   });
 
   test("of a link, from many addresses makes new addresses wait, but not those that opened it, and notifies the owner once", async () => {
@@ -496,7 +507,8 @@ describe("wrong passwords by the hour", () => {
     const share = await account.client.post(`/api/files/${id}/shares`, { password: "4321" });
     const path = `/api/public/${share.string("data.token")}/unlock`;
     await makeTriesCheap(own, "shares", "4321");
-    const unlock = (address: string, given: string) => own.visitor.post(path, { password: given }, from(address));
+    const unlock = (address: string, given: string) =>
+      own.visitor.post(path, { password: given }, forwardedFor(address));
     expectStatus(await unlock("203.0.113.1", "4321"), 200);
     const guesses = await Promise.all(Array.from({ length: 60 }, (_, at) => unlock(`198.51.100.${at}`, "1234")));
     expect(guesses.filter(({ status }) => status === 401)).toHaveLength(50);

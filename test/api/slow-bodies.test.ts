@@ -51,8 +51,8 @@ function collect(connections: RawConnection[]): ApiResponse[] {
 
 async function createDropBox(client: Client): Promise<string> {
   const folder = await client.folderId("box");
-  const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
-  return made.string("data.token");
+  const created = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+  return created.string("data.token");
 }
 
 test.concurrent("slow bodies of one address never block the requests of others, and time out", async () => {

@@ -140,24 +140,24 @@ async function useThrough(url: string, server: TestServer): Promise<void> {
     headers: { ...headers, "content-type": formType },
     body: body(),
   });
-  const made: { data: { id: string } } = JSON.parse(await upload.text());
+  const created: { data: { id: string } } = JSON.parse(await upload.text());
   expect({ status: upload.status, didArrive }).toEqual({ status: 201, didArrive: true });
-  const info = await request(`${url}/api/files/${made.data.id}`, { headers });
+  const info = await request(`${url}/api/files/${created.data.id}`, { headers });
   const { data }: { data: { shareLink: string } } = JSON.parse(await info.text());
   expect(data.shareLink).toStartWith(`${url}/`);
 
   const digest = createHash("sha256");
-  const download = await request(`${url}/api/files/${made.data.id}/download`, { headers });
+  const download = await request(`${url}/api/files/${created.data.id}/download`, { headers });
   for await (const bytes of download.body ?? []) digest.update(bytes);
   expect(digest.digest("hex")).toBe(hash.digest("hex"));
   const etag = download.headers.get("etag") ?? "";
-  const part = await request(`${url}/api/files/${made.data.id}/download`, {
+  const part = await request(`${url}/api/files/${created.data.id}/download`, {
     headers: { ...headers, range: `bytes=${MIB + 5}-${MIB + 14}` },
   });
   expect(part.status).toBe(206);
   expect(part.headers.get("content-range")).toBe(`bytes ${MIB + 5}-${MIB + 14}/${uploadMiB * MIB}`);
   expect(Buffer.from(await part.arrayBuffer())).toEqual(Buffer.from(block.subarray(5, 15)));
-  const same = await request(`${url}/api/files/${made.data.id}/download`, {
+  const same = await request(`${url}/api/files/${created.data.id}/download`, {
     headers: { ...headers, "if-none-match": etag },
   });
   expect(same.status).toBe(304);
