@@ -40,14 +40,7 @@ export function Frame() {
   const openHelp = useCallback(() => setIsHelpOpen(true), []);
   useEffect(() => setIsDrawerOpen(false), [pathname]);
   useShortcuts(frameText.allPages, [
-    {
-      keys: "/ mod+k",
-      label: frameText.search,
-      run: () => {
-        searchRef.current?.focus();
-        searchRef.current?.select();
-      },
-    },
+    { keys: "/ mod+k", label: frameText.search, run: () => focusSearch(searchRef.current) },
     { keys: "?", label: frameText.keyboardHelp, run: openHelp },
   ]);
   return (
@@ -98,6 +91,11 @@ export function Frame() {
       )}
     </div>
   );
+}
+
+function focusSearch(field: HTMLInputElement | null): void {
+  field?.focus();
+  field?.select();
 }
 
 /** Lets keyboard users skip the navigation. */

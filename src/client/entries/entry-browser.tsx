@@ -1,7 +1,7 @@
 import { type ReactNode, Suspense, useDeferredValue, useMemo, useRef } from "react";
 import type { Entry } from "../api/types.ts";
 import { useStore } from "../base/store.ts";
-import { ContextMenu } from "../ui/context-menu.tsx";
+import { ContextMenu } from "../ui/menu.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { EntryGrid } from "./collection/entry-grid.tsx";
 import type { GridColumn, GridDisplay, GridSort } from "./collection/grid-types.ts";

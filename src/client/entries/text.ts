@@ -18,13 +18,10 @@ export const text = defineText("browse", {
   moreTags: (n: number) => `+${n}`,
   loadingEntry: "Loading…",
 
-  selected: (n: number) => plural(n, "# selected", "# selected"),
   nothingSelected: "Nothing selected",
   notAllSelected: (why: string) => `Couldn't select all items. ${why}`,
   gathering: "Selecting…",
   selectAll: "Select all",
-  clearSelection: "Clear selection",
-  selectionBar: "Actions for the selection",
 
   uploadFiles: "Upload files",
   newFolder: "New folder",

@@ -53,17 +53,7 @@ export async function inBatches(ids: readonly string[], call: Call, progress?: P
  * @throws as {@link inBatches}
  */
 export function moveEntries(ids: readonly string[], destinationFolder: string, progress?: Progress) {
-  return inBatches(
-    ids,
-    async (fileIds) => {
-      const body = { fileIds, destinationFolder };
-      const { moved, failed } = await request<{ moved: Entry[]; failed: FailedItem[] }>("POST", "/api/files/move", {
-        body,
-      });
-      return { done: moved, failed };
-    },
-    progress,
-  );
+  return inBatches(ids, call("/api/files/move", "moved", { destinationFolder }), progress);
 }
 
 /**
@@ -71,20 +61,7 @@ export function moveEntries(ids: readonly string[], destinationFolder: string, p
  * @throws as {@link inBatches}
  */
 export function copyEntries(ids: readonly string[], destinationFolder: string, progress?: Progress) {
-  return inBatches(
-    ids,
-    async (fileIds) => {
-      const body = { fileIds, destinationFolder };
-      // Makes the copy only once if the request is repeated after a lost response.
-      const headers = { "idempotency-key": crypto.getRandomValues(new Uint32Array(4)).join("-") };
-      const { copied, failed } = await request<{ copied: Entry[]; failed: FailedItem[] }>("POST", "/api/files/copy", {
-        body,
-        headers,
-      });
-      return { done: copied, failed };
-    },
-    progress,
-  );
+  return inBatches(ids, call("/api/files/copy", "copied", { destinationFolder }), progress);
 }
 
 /**
@@ -92,20 +69,7 @@ export function copyEntries(ids: readonly string[], destinationFolder: string, p
  * @throws as {@link inBatches}
  */
 export function trashEntries(ids: readonly string[], progress?: Progress) {
-  return inBatches(
-    ids,
-    async (fileIds) => {
-      const { trashed, failed } = await request<{ trashed: Entry[]; failed: FailedItem[] }>(
-        "POST",
-        "/api/files/trash",
-        {
-          body: { fileIds },
-        },
-      );
-      return { done: trashed, failed };
-    },
-    progress,
-  );
+  return inBatches(ids, call("/api/files/trash", "trashed"), progress);
 }
 
 /**
@@ -113,18 +77,7 @@ export function trashEntries(ids: readonly string[], progress?: Progress) {
  * @throws as {@link inBatches}
  */
 export function restoreEntries(ids: readonly string[], progress?: Progress) {
-  return inBatches(
-    ids,
-    async (fileIds) => {
-      const { restored, failed } = await request<{ restored: Entry[]; failed: FailedItem[] }>(
-        "POST",
-        "/api/files/trash/restore",
-        { body: { fileIds } },
-      );
-      return { done: restored, failed };
-    },
-    progress,
-  );
+  return inBatches(ids, call("/api/files/trash/restore", "restored"), progress);
 }
 
 /**
@@ -136,16 +89,23 @@ export function tagEntries(
   changes: { readonly add: readonly string[]; readonly remove: readonly string[] },
   progress?: Progress,
 ) {
-  return inBatches(
-    ids,
-    async (fileIds) => {
-      const { updated, failed } = await request<{ updated: Entry[]; failed: FailedItem[] }>("POST", "/api/files/tags", {
-        body: { fileIds, ...changes },
-      });
-      return { done: updated, failed };
-    },
-    progress,
-  );
+  return inBatches(ids, call("/api/files/tags", "updated", changes), progress);
+}
+
+type ResultField = "moved" | "copied" | "trashed" | "restored" | "updated";
+
+/** @param field the field of the response that has the entries as they are now */
+function call(path: `/api/${string}`, field: ResultField, options: object = {}): Call {
+  return async (fileIds) => {
+    const response = await request<Record<ResultField, Entry[]> & { failed: FailedItem[] }>("POST", path, {
+      body: { fileIds, ...options },
+      // Makes a copy only once if the request is repeated after a lost response.
+      ...(field === "copied" && {
+        headers: { "idempotency-key": crypto.getRandomValues(new Uint32Array(4)).join("-") },
+      }),
+    });
+    return { done: response[field], failed: response.failed };
+  };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Entry } from "../../api/types.ts";
 import { toast } from "../../ui/toast.tsx";
 import { text } from "../text.ts";
 import { BATCH_MAX } from "./bulk.ts";
+import { followLink } from "../../base/follow-link.ts";
 
 /** The download address of a file, or of a folder as a ZIP. */
 export function downloadAddress(entry: Entry): string {
@@ -22,16 +23,6 @@ export function downloadEntries(entries: readonly Entry[]): void {
     return;
   }
   submitForm(entries.map(({ id }) => id));
-}
-
-function followLink(address: string): void {
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = "";
-  link.hidden = true;
-  document.body.append(link);
-  link.click();
-  link.remove();
 }
 
 /** A form, because a thousand ids are too long for an address. */

@@ -1,10 +1,10 @@
 import { CheckCheck } from "lucide-react";
-import { Download, EllipsisVertical, FolderInput, Share2, Trash2, X } from "../../ui/icons.ts";
+import { Download, EllipsisVertical, FolderInput, Share2, Trash2 } from "../../ui/icons.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { Spinner } from "../../ui/spinner.tsx";
 import { text } from "../text.ts";
 import type { SelectionActions } from "./use-selection-actions.tsx";
+import { SelectionToolbar } from "../../ui/selection-toolbar.tsx";
 
 /** The toolbar of the selection: the number of selected entries and the actions on them. */
 export function SelectionBar({
@@ -21,16 +21,7 @@ export function SelectionBar({
   readonly onClear: () => void;
 }) {
   return (
-    <div
-      role="toolbar"
-      aria-label={text.selectionBar}
-      className="flex h-11 items-center gap-1 rounded-xl bg-accent-soft ps-1 pe-1 text-ink"
-    >
-      <IconButton label={text.clearSelection} icon={X} onClick={onClear} />
-      <span className="me-auto flex items-center gap-2 truncate text-sm font-medium">
-        {text.selected(count)}
-        {isLoading && <Spinner size={16} label={text.gathering} />}
-      </span>
+    <SelectionToolbar count={count} loading={isLoading ? text.gathering : undefined} onClear={onClear}>
       <IconButton label={text.download} icon={Download} onClick={actions.download} />
       {actions.share !== undefined && <IconButton label={text.share} icon={Share2} onClick={actions.share} />}
       {actions.canWrite && (
@@ -48,6 +39,6 @@ export function SelectionBar({
           ...actions.items(),
         ]}
       />
-    </div>
+    </SelectionToolbar>
   );
 }

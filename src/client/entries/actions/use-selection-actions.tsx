@@ -2,7 +2,6 @@ import { PenLine } from "lucide-react";
 import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Tag, Trash2 } from "../../ui/icons.ts";
 import { type ReactNode, Suspense, useState } from "react";
 import type { Entry } from "../../api/types.ts";
-import { useSession } from "../../api/session.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { createStore } from "../../base/store.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
@@ -17,6 +16,7 @@ import { ActionStatus, showRunning } from "./action-status.tsx";
 import { type EntryActions, useEntryActions } from "./use-entry-actions.ts";
 import { text } from "../text.ts";
 import { showError } from "../../ui/toast.tsx";
+import { useCanWrite } from "../../api/session.ts";
 
 const DestinationDialog = lazyPart(() =>
   import("../dialogs/destination-dialog.tsx").then((part) => part.DestinationDialog),
@@ -59,8 +59,7 @@ export interface SelectionActionsOptions<T extends Entry> {
 /** The actions of a list of files, for its menu, toolbar, shortcuts and drag and drop. */
 export function useSelectionActions<T extends Entry>(options: SelectionActionsOptions<T>): SelectionActions {
   const { collection, folder, onOpen, areDetailsOpen, onDetails, focusList } = options;
-  const { user } = useSession();
-  const canWrite = user.role !== "viewer";
+  const canWrite = useCanWrite();
   const entryActions = useEntryActions();
   const [dialog, setDialog] = useState<OpenDialog>();
   const [renamed, setRenamed] = useState<Pick<Renaming, "id" | "draft">>();

@@ -65,19 +65,11 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
   const dragging = useEntryDrag(collection, drag);
   const isFinePointer = useMemo(() => window.matchMedia("(pointer: fine)").matches, []);
 
-  const viewOf = (position: number) => {
-    const entry = pages.at(position);
-    return {
-      entry,
-      position,
-      display,
-      isSelected: entry === undefined ? collection.selection.kind === "all" : collection.isSelected(entry.id),
-      isSelecting: collection.count > 0,
-      isCursor: position === cursor,
-      isDropTarget: dragging.target === position,
-      isDraggable: drag !== undefined && isFinePointer,
-    };
-  };
+  const viewOf = (position: number) => ({
+    ...viewAt(props, position),
+    isDropTarget: dragging.target === position,
+    isDraggable: drag !== undefined && isFinePointer,
+  });
   return (
     <div
       ref={scroller}
@@ -111,6 +103,18 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
       {props.children}
     </div>
   );
+}
+
+function viewAt<T extends Entry>({ collection, display }: EntryGridProps<T>, position: number) {
+  const entry = collection.pages.at(position);
+  return {
+    entry,
+    position,
+    display,
+    isSelected: entry === undefined ? collection.selection.kind === "all" : collection.isSelected(entry.id),
+    isSelecting: collection.count > 0,
+    isCursor: position === collection.cursor,
+  };
 }
 
 function Header<T extends Entry>({

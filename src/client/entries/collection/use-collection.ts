@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { announce } from "../../base/announce.ts";
+import { uiText } from "../../ui/text.ts";
 import { text } from "../text.ts";
 import { spanBetween } from "./page-window.ts";
 import {
@@ -61,9 +62,8 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
 ): Collection<T, P> {
   const pages = usePages(source);
   const { selection, isLoading, change, extend, selectSpan, resolve } = useSelection(pages);
-  const [cursor, setCursor] = useState(startAt);
+  const { cursor, point, reset } = useCursor(pages, startAt);
   const anchor = useRef(startAt);
-  const cursorId = useRef<string | undefined>(undefined);
 
   const keyText = JSON.stringify(source.key);
   const lastKey = useRef(keyText);
@@ -71,32 +71,19 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
     if (lastKey.current === keyText) return;
     lastKey.current = keyText;
     change(NOTHING);
-    setCursor(startAt);
+    reset();
     anchor.current = startAt;
-    cursorId.current = undefined;
-  }, [keyText, startAt, change]);
+  }, [keyText, startAt, change, reset]);
 
   const { total = 0, at, known } = pages;
-  // After changes by others, the cursor stays with its entry and the selection gets the current records.
+  // After changes by others, the selection gets the current records.
   useEffect(() => {
     const present = known();
     extend((before) => refreshed(before, present, total));
-    setCursor((position) => {
-      const id = cursorId.current;
-      const moved = id === undefined || at(position)?.id === id ? undefined : positionOfId(present, id);
-      return moved ?? Math.max(0, Math.min(position, total - 1));
-    });
-  }, [known, at, total, extend]);
+  }, [known, total, extend]);
 
   const count = countSelected(selection, total);
   useAnnouncedCount(count);
-  const point = useCallback(
-    (position: number) => {
-      setCursor(position);
-      cursorId.current = at(position)?.id;
-    },
-    [at],
-  );
   const select = (position: number, mode: SelectMode) => {
     point(position);
     if (mode === "range" || mode === "addRange") {
@@ -131,6 +118,31 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
   );
 }
 
+/** The position of the keyboard cursor. After changes by others, it stays with its entry. */
+function useCursor<T extends Named>({ at, known, total = 0 }: Pages<T>, startAt: number) {
+  const [cursor, setCursor] = useState(startAt);
+  const entryId = useRef<string | undefined>(undefined);
+  const reset = useCallback(() => {
+    setCursor(startAt);
+    entryId.current = undefined;
+  }, [startAt]);
+  const point = useCallback(
+    (position: number) => {
+      setCursor(position);
+      entryId.current = at(position)?.id;
+    },
+    [at],
+  );
+  useEffect(() => {
+    setCursor((position) => {
+      const id = entryId.current;
+      const moved = id === undefined || at(position)?.id === id ? undefined : positionOfId(known(), id);
+      return moved ?? Math.max(0, Math.min(position, total - 1));
+    });
+  }, [known, at, total]);
+  return { cursor, point, reset };
+}
+
 function positionOfId(present: ReadonlyMap<number, Named>, id: string): number | undefined {
   for (const [position, entry] of present) if (entry.id === id) return position;
   return undefined;
@@ -142,6 +154,6 @@ function useAnnouncedCount(count: number): void {
   useEffect(() => {
     if (last.current === count) return;
     last.current = count;
-    announce(count === 0 ? text.nothingSelected : text.selected(count));
+    announce(count === 0 ? text.nothingSelected : uiText.selected(count));
   }, [count]);
 }

@@ -1,11 +1,7 @@
-import { type MouseEvent, type PointerEvent, useEffect, useRef } from "react";
+import { type MouseEvent, type PointerEvent, useRef } from "react";
 import type { Entry } from "../../api/types.ts";
+import { useLongPress } from "../../ui/use-long-press.ts";
 import type { Collection } from "./use-collection.ts";
-
-/** How long a finger must rest to start a selection. */
-const LONG_PRESS_MS = 450;
-/** How far the finger may move in that time, in CSS pixels. */
-const SLIP = 10;
 
 /** The position of the entry that an event happened on. */
 export function positionOf(target: EventTarget | null): number | undefined {
@@ -27,14 +23,7 @@ export function useGridPointer<T extends Entry>(
   { onOpen, openMenuAt }: { onOpen(entry: T, position: number): void; openMenuAt(element: Element): void },
 ) {
   const pointer = useRef("mouse");
-  const press = useRef<{ timer: ReturnType<typeof setTimeout>; x: number; y: number } | undefined>(undefined);
-  const wasLong = useRef(false);
-
-  const endPress = () => {
-    if (press.current !== undefined) clearTimeout(press.current.timer);
-    press.current = undefined;
-  };
-  useEffect(() => endPress, []);
+  const press = useLongPress();
 
   const open = (position: number) => {
     const entry = collection.pages.at(position);
@@ -43,13 +32,13 @@ export function useGridPointer<T extends Entry>(
     onOpen(entry, position);
   };
 
+  const selectByPress = (position: number) => {
+    navigator.vibrate?.(10);
+    collection.select(position, "toggle");
+  };
   const onClick = (event: MouseEvent) => {
     const position = positionOf(event.target);
-    if (position === undefined) return;
-    if (wasLong.current) {
-      wasLong.current = false;
-      return;
-    }
+    if (position === undefined || press.isEndOfPress()) return;
     const part = partOf(event.target);
     if (part === "menu") {
       event.stopPropagation();
@@ -77,24 +66,14 @@ export function useGridPointer<T extends Entry>(
     },
     onPointerDown: (event: PointerEvent) => {
       pointer.current = event.pointerType;
-      wasLong.current = false;
-      endPress();
       const position = positionOf(event.target);
-      if (event.pointerType !== "touch" || position === undefined || partOf(event.target) !== undefined) return;
-      const timer = setTimeout(() => {
-        wasLong.current = true;
-        navigator.vibrate?.(10);
-        collection.select(position, "toggle");
-      }, LONG_PRESS_MS);
-      press.current = { timer, x: event.clientX, y: event.clientY };
+      const isOnEntry = position !== undefined && partOf(event.target) === undefined;
+      press.start(event, isOnEntry ? () => selectByPress(position) : undefined);
     },
-    onPointerMove: (event: PointerEvent) => {
-      const start = press.current;
-      if (start !== undefined && Math.hypot(event.clientX - start.x, event.clientY - start.y) > SLIP) endPress();
-    },
-    onPointerUp: endPress,
-    onPointerCancel: endPress,
+    onPointerMove: press.move,
+    onPointerUp: press.end,
+    onPointerCancel: press.end,
     /** @returns whether the menu may open: not during a long press, which selects */
-    wantsMenu: () => press.current === undefined && !wasLong.current,
+    wantsMenu: () => !press.isPressed() && !press.wasLong(),
   };
 }

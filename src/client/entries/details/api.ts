@@ -43,17 +43,6 @@ export function activityQuery(id: string) {
   });
 }
 
-/** All tags of the account, most used first, as suggestions. */
-export const tagsQuery = queryOptions({
-  queryKey: keys.tags,
-  queryFn: async ({ signal }) => {
-    const { tags } = await request<{ tags: readonly { tag: string; count: number }[] }>("GET", "/api/files/tags", {
-      signal,
-    });
-    return tags.map(({ tag }) => tag);
-  },
-});
-
 /**
  * Sets the description of a file or folder.
  * @throws ApiError, OfflineError

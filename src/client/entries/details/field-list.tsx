@@ -19,22 +19,7 @@ export function FieldList({
   readonly isReadOnly: boolean;
 }) {
   const [isAdding, setIsAdding] = useState(false);
-  const [name, setName] = useState("");
-  const [value, setValue] = useState("");
-  const change = useChange((metadata: Readonly<Record<string, string | null>>) => changeFields(id, metadata));
-  const submit = () => {
-    if (name.trim() === "") return;
-    change.mutate(
-      { [name.trim()]: value },
-      {
-        onSuccess: () => {
-          setName("");
-          setValue("");
-          setIsAdding(false);
-        },
-      },
-    );
-  };
+  const remove = useChange((field: string) => changeFields(id, { [field]: null }));
   const entries = Object.entries(fields);
   return (
     <section aria-label={text.fields} className="flex flex-col gap-2">
@@ -46,12 +31,7 @@ export function FieldList({
             <span className="shrink-0 text-muted">{field}</span>
             <span className="min-w-0 flex-1 break-words">{content}</span>
             {!isReadOnly && (
-              <IconButton
-                label={text.removeField(field)}
-                icon={X}
-                iconSize={16}
-                onClick={() => change.mutate({ [field]: null })}
-              />
+              <IconButton label={text.removeField(field)} icon={X} iconSize={16} onClick={() => remove.mutate(field)} />
             )}
           </li>
         ))}
@@ -61,22 +41,32 @@ export function FieldList({
           {text.addField}
         </Button>
       )}
-      {isAdding && (
-        <Form onSubmit={submit} className="flex flex-wrap items-end gap-2">
-          <TextField
-            label={text.fieldName}
-            className="min-w-28 flex-1"
-            autoFocus
-            maxLength={100}
-            value={name}
-            onChange={setName}
-          />
-          <TextField label={text.fieldValue} className="min-w-28 flex-1" value={value} onChange={setValue} />
-          <Button type="submit" busy={change.isPending}>
-            {text.add}
-          </Button>
-        </Form>
-      )}
+      {isAdding && <AddFieldForm id={id} onAdded={() => setIsAdding(false)} />}
     </section>
+  );
+}
+
+function AddFieldForm({ id, onAdded }: { readonly id: string; readonly onAdded: () => void }) {
+  const [name, setName] = useState("");
+  const [value, setValue] = useState("");
+  const add = useChange(() => changeFields(id, { [name.trim()]: value }));
+  const submit = () => {
+    if (name.trim() !== "") add.mutate(undefined, { onSuccess: onAdded });
+  };
+  return (
+    <Form onSubmit={submit} className="flex flex-wrap items-end gap-2">
+      <TextField
+        label={text.fieldName}
+        className="min-w-28 flex-1"
+        autoFocus
+        maxLength={100}
+        value={name}
+        onChange={setName}
+      />
+      <TextField label={text.fieldValue} className="min-w-28 flex-1" value={value} onChange={setValue} />
+      <Button type="submit" busy={add.isPending}>
+        {text.add}
+      </Button>
+    </Form>
   );
 }

@@ -3,12 +3,9 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { apiAddress } from "../../api/http.ts";
 import type { Entry, FileRecord, FolderRecord } from "../../api/types.ts";
-import { useSession } from "../../api/session.ts";
 import { CopyField } from "../../ui/copy-field.tsx";
-import { ErrorState } from "../../ui/error-state.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { formatBytes, formatDateTime, formatDuration, formatNumber, formatRelative } from "../../base/format.ts";
-import { Skeleton } from "../../ui/skeleton.tsx";
 import { folderParam } from "../folder-address.ts";
 import { type FileInfo, fileInfoQuery, folderInfoQuery, type Media } from "./api.ts";
 import { formatCaptured } from "./captured.ts";
@@ -16,57 +13,62 @@ import { DescriptionField } from "./description-field.tsx";
 import { FieldList } from "./field-list.tsx";
 import { TagList } from "./tag-list.tsx";
 import { text } from "./text.ts";
+import { Loaded } from "../../ui/loaded.tsx";
+import { useCanWrite } from "../../api/session.ts";
 
 type Fact = readonly [name: string, value: ReactNode];
 
 /** The properties of an entry, and its editable details. */
 export function InfoTab({ entry }: { readonly entry: Entry }) {
-  return entry.type === "folder" ? <FolderFacts folder={entry} /> : <FileFacts file={entry} />;
+  return entry.type === "folder" ? <FolderInfo folder={entry} /> : <FileInfoPart file={entry} />;
 }
 
-function FolderFacts({ folder }: { readonly folder: FolderRecord }) {
-  const info = useQuery(folderInfoQuery(folder.id));
-  const isReader = useSession().user.role === "viewer";
-  if (info.isError) return <ErrorState error={info.error} onRetry={() => void info.refetch()} />;
-  if (info.data === undefined) return <Skeleton className="h-48" />;
-  const { itemCount, createdAt, modifiedAt, description } = info.data;
+function FolderInfo({ folder }: { readonly folder: FolderRecord }) {
+  const isReadOnly = !useCanWrite();
   return (
-    <div className="flex flex-col gap-5">
-      <Facts
-        facts={[
-          [text.kind, text.folder],
-          [text.itemCount, text.itemCountValue(itemCount)],
-          [text.folderPath, <FolderLink key="in" folder={info.data.folder} />],
-          [text.created, formatDateTime(createdAt)],
-          [text.modified, formatDateTime(modifiedAt)],
-        ]}
-      />
-      <DescriptionField entry={folder} description={description} isReadOnly={isReader} />
-    </div>
+    <Loaded query={useQuery(folderInfoQuery(folder.id))}>
+      {(info) => (
+        <div className="flex flex-col gap-5">
+          <Facts
+            facts={[
+              [text.kind, text.folder],
+              [text.itemCount, text.itemCountValue(info.itemCount)],
+              [text.folderPath, <FolderLink key="in" folder={info.folder} />],
+              [text.created, formatDateTime(info.createdAt)],
+              [text.modified, formatDateTime(info.modifiedAt)],
+            ]}
+          />
+          <DescriptionField entry={folder} description={info.description} isReadOnly={isReadOnly} />
+        </div>
+      )}
+    </Loaded>
   );
 }
 
-function FileFacts({ file }: { readonly file: FileRecord }) {
-  const info = useQuery(fileInfoQuery(file.id));
-  const isReader = useSession().user.role === "viewer";
-  if (info.isError) return <ErrorState error={info.error} onRetry={() => void info.refetch()} />;
-  if (info.data === undefined) return <Skeleton className="h-72" />;
-  const { description = "", ...fields } = info.data.metadata;
+function FileInfoPart({ file }: { readonly file: FileRecord }) {
+  const isReadOnly = !useCanWrite();
   return (
-    <div className="flex flex-col gap-5">
-      {info.data.hasThumbnail && (
-        <img
-          src={apiAddress(`/api/files/${file.id}/download`, { thumbnail: "medium", version: info.data.version })}
-          alt=""
-          className="max-h-52 w-full rounded-lg bg-sunken object-contain"
-        />
-      )}
-      <Facts facts={factsOf(info.data)} />
-      <TagList id={file.id} tags={info.data.tags} isReadOnly={isReader} />
-      <DescriptionField entry={file} description={description} isReadOnly={isReader} />
-      <FieldList id={file.id} fields={fields} isReadOnly={isReader} />
-      <CopyField label={text.checksum} value={info.data.checksum} hint={text.checksumHint} />
-    </div>
+    <Loaded query={useQuery(fileInfoQuery(file.id))}>
+      {(info) => {
+        const { description = "", ...fields } = info.metadata;
+        return (
+          <div className="flex flex-col gap-5">
+            {info.hasThumbnail && (
+              <img
+                src={apiAddress(`/api/files/${file.id}/download`, { thumbnail: "medium", version: info.version })}
+                alt=""
+                className="max-h-52 w-full rounded-lg bg-sunken object-contain"
+              />
+            )}
+            <Facts facts={factsOf(info)} />
+            <TagList id={file.id} tags={info.tags} isReadOnly={isReadOnly} />
+            <DescriptionField entry={file} description={description} isReadOnly={isReadOnly} />
+            <FieldList id={file.id} fields={fields} isReadOnly={isReadOnly} />
+            <CopyField label={text.checksum} value={info.checksum} hint={text.checksumHint} />
+          </div>
+        );
+      }}
+    </Loaded>
   );
 }
 

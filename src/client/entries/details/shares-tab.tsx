@@ -2,14 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Share2 } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
 import type { Entry } from "../../api/types.ts";
-import { useSession } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
-import { ErrorState } from "../../ui/error-state.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { Skeleton } from "../../ui/skeleton.tsx";
 import { sharesOfQuery } from "../sharing/api.ts";
 import { ShareItem } from "../sharing/share-item.tsx";
 import { text } from "./text.ts";
+import { LoadedList } from "../../ui/loaded.tsx";
+import { useCanWrite } from "../../api/session.ts";
 
 const ShareDialog = lazyPart(() => import("../sharing/share-dialog.tsx").then((part) => part.ShareDialog));
 
@@ -17,29 +16,33 @@ const ShareDialog = lazyPart(() => import("../sharing/share-dialog.tsx").then((p
 export function SharesTab({ entry }: { readonly entry: Entry }) {
   const [isSharing, setIsSharing] = useState(false);
   const shares = useQuery(sharesOfQuery(entry));
-  const isReader = useSession().user.role === "viewer";
+  const canWrite = useCanWrite();
   return (
     <div className="flex flex-col gap-4">
-      {!isReader && (
+      {canWrite && (
         <Button icon={Share2} className="self-start" onClick={() => setIsSharing(true)}>
           {text.changeShares}
         </Button>
       )}
-      {shares.isPending && <Skeleton className="h-24" />}
-      {shares.isError && <ErrorState error={shares.error} onRetry={() => void shares.refetch()} />}
-      {shares.data?.length === 0 && (
-        <p className="text-sm text-muted">
-          <strong className="block font-medium text-ink">{text.noShares}</strong>
-          {text.noSharesHint}
-        </p>
-      )}
-      <ul aria-label={text.shares} className="divide-y divide-line">
-        {shares.data?.map((share) => (
-          <li key={share.id} className="py-4 first:pt-0">
-            <ShareItem share={share} name={entry.name} />
-          </li>
-        ))}
-      </ul>
+      <LoadedList
+        query={shares}
+        empty={
+          <p className="text-sm text-muted">
+            <strong className="block font-medium text-ink">{text.noShares}</strong>
+            {text.noSharesHint}
+          </p>
+        }
+      >
+        {(items) => (
+          <ul aria-label={text.shares} className="divide-y divide-line">
+            {items.map((share) => (
+              <li key={share.id} className="py-4 first:pt-0">
+                <ShareItem share={share} name={entry.name} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </LoadedList>
       <Suspense fallback={null}>
         {isSharing && <ShareDialog entry={entry} onClose={() => setIsSharing(false)} />}
       </Suspense>

@@ -60,7 +60,7 @@ export function DestinationDialog({
         </>
       }
     >
-      <FolderTree key={createdPath} chosen={folder} onChoose={setFolder} isBarred={isForbidden} />
+      <FolderTree key={createdPath} chosen={folder} onChoose={setFolder} isForbidden={isForbidden} />
       <p className="mt-2 min-h-5 text-sm text-muted" aria-live="polite">
         {problem ?? folder}
       </p>

@@ -8,6 +8,7 @@ import { cx } from "../../ui/cx.ts";
 import { FileIcon } from "../../ui/file-icon.tsx";
 import { uiText } from "../../ui/text.ts";
 import { text } from "../text.ts";
+import { withMember } from "../../base/sets.ts";
 
 interface TreeState {
   readonly selected: string;
@@ -22,25 +23,19 @@ interface TreeState {
 export function FolderTree({
   chosen,
   onChoose,
-  isBarred,
+  isForbidden,
 }: {
   readonly chosen: string;
   readonly onChoose: (path: string) => void;
-  readonly isBarred: (path: string) => boolean;
+  readonly isForbidden: (path: string) => boolean;
 }) {
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(() => new Set(pathsAbove(chosen)));
   const state: TreeState = {
     selected: chosen,
     choose: onChoose,
     expanded,
-    isForbidden: isBarred,
-    toggle: (path, isOpen) =>
-      setExpanded((before) => {
-        const after = new Set(before);
-        if (isOpen) after.add(path);
-        else after.delete(path);
-        return after;
-      }),
+    isForbidden,
+    toggle: (path, isOpen) => setExpanded((before) => withMember(before, path, isOpen)),
   };
   return (
     <ul

@@ -1,3 +1,4 @@
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { messageOf } from "../../api/http.ts";
 import { announce } from "../../base/announce.ts";
@@ -16,39 +17,36 @@ export function NewFolderDialog({
   readonly onClose: () => void;
 }) {
   const [name, setName] = useState("");
-  const [error, setError] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
-
-  const submit = async () => {
-    if (name.trim() === "") return setError(text.nameMissing);
-    setBusy(true);
-    try {
-      const folder = await make(name.trim());
+  const [isMissing, setMissing] = useState(false);
+  const create = useMutation({
+    mutationFn: () => make(name.trim()),
+    onSuccess: (folder) => {
       announce(text.folderCreated(folder.name));
       onClose();
-    } catch (failure) {
-      setError(messageOf(failure));
-      setBusy(false);
-    }
+    },
+  });
+  const submit = () => {
+    setMissing(name.trim() === "");
+    if (name.trim() !== "") create.mutate();
   };
-
   return (
     <FormDialog
       onClose={onClose}
       title={text.newFolderTitle}
       action={text.create}
-      isBusy={isBusy}
-      onSubmit={() => void submit()}
+      isBusy={create.isPending}
+      onSubmit={submit}
     >
       <TextField
         label={text.newFolderName}
         value={name}
         onChange={(value) => {
           setName(value);
-          setError(undefined);
+          setMissing(false);
+          create.reset();
         }}
         autoComplete="off"
-        {...(error !== undefined && { error })}
+        error={isMissing ? text.nameMissing : create.error === null ? undefined : messageOf(create.error)}
       />
     </FormDialog>
   );

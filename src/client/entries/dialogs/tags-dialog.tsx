@@ -1,19 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
-import { request } from "../../api/http.ts";
-import { keys } from "../../api/queries.ts";
 import type { Entry, FileRecord } from "../../api/types.ts";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { TextField } from "../../ui/text-field.tsx";
+import { parseTags, tagsQuery } from "../tags.ts";
 import { text } from "../text.ts";
-
-/** All tags of the account with the number of files, most used first. */
-export const tagsQuery = {
-  queryKey: keys.tags,
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    request<{ tags: { tag: string; count: number }[] }>("GET", "/api/files/tags", { signal }),
-};
+import { withMember } from "../../base/sets.ts";
 
 /** Adds tags to the selected files and removes others. */
 export function TagsDialog({
@@ -68,14 +61,7 @@ export function TagsDialog({
                 key={tag}
                 label={tag}
                 checked={removed.has(tag)}
-                onChange={(isRemoved) =>
-                  setRemoved((before) => {
-                    const after = new Set(before);
-                    if (isRemoved) after.add(tag);
-                    else after.delete(tag);
-                    return after;
-                  })
-                }
+                onChange={(isRemoved) => setRemoved(withMember(removed, tag, isRemoved))}
               />
             ))}
           </div>
@@ -83,9 +69,4 @@ export function TagsDialog({
       )}
     </FormDialog>
   );
-}
-
-/** Parses tags that are separated by commas. */
-export function parseTags(input: string): string[] {
-  return [...new Set(input.split(",").map((tag) => tag.trim()))].filter((tag) => tag !== "");
 }

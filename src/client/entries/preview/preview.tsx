@@ -43,8 +43,7 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
   };
   useFocusReturn();
   usePreloadedNeighbours(items, index);
-  const announcement = file === undefined ? "" : text.announce(file.name, index + 1, items.length);
-  useEffect(() => announce(announcement), [announcement]);
+  useAnnouncement(file === undefined ? "" : text.announce(file.name, index + 1, items.length));
   const actionsByKey: Readonly<Record<string, () => void>> = {
     arrowleft: () => go(index - 1),
     arrowright: () => go(index + 1),
@@ -249,6 +248,10 @@ function useFocusReturn(): void {
     },
     [before],
   );
+}
+
+function useAnnouncement(announcement: string): void {
+  useEffect(() => announce(announcement), [announcement]);
 }
 
 function usePreloadedNeighbours(items: readonly FileRecord[], index: number): void {

@@ -3,6 +3,7 @@ import { Download } from "../../ui/icons.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { text } from "./text.ts";
+import { followLink } from "../../base/follow-link.ts";
 
 /** A link as a QR code to scan with a phone, or to download as an image. */
 export function QrDialog({
@@ -23,12 +24,6 @@ export function QrDialog({
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  const save = () => {
-    const link = document.createElement("a");
-    link.href = code.data ?? "";
-    link.download = `${name}.svg`;
-    link.click();
-  };
   return (
     <Dialog
       open
@@ -36,7 +31,11 @@ export function QrDialog({
       title={text.qrTitle(name)}
       description={text.qrHint}
       footer={
-        <Button icon={Download} disabled={code.data === undefined} onClick={save}>
+        <Button
+          icon={Download}
+          disabled={code.data === undefined}
+          onClick={() => followLink(code.data ?? "", `${name}.svg`)}
+        >
           {text.qrDownload}
         </Button>
       }

@@ -1,10 +1,9 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Inbox, Pencil, QrCode, Unlink, UserRound } from "lucide-react";
 import { Link2 } from "../../ui/icons.ts";
 import { type ReactNode, useState } from "react";
 import type { ShareRecord } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
 import { CopyField } from "../../ui/copy-field.tsx";
 import { formatDate } from "../../base/format.ts";
 import { toast, showError } from "../../ui/toast.tsx";
@@ -13,6 +12,7 @@ import { QrDialog } from "./qr-code.tsx";
 import { ShareEditor } from "./share-editor.tsx";
 import { describeCounts, describeKind, ShareBadges } from "./share-state.tsx";
 import { text } from "./text.ts";
+import { confirmThen } from "../../ui/confirm.tsx";
 
 /**
  * One share with its link, statistics and actions.
@@ -29,21 +29,19 @@ export function ShareItem({
 }) {
   const queryClient = useQueryClient();
   const [shown, setShown] = useState<"qr" | "edit">();
-  const [isRevoking, setIsRevoking] = useState(false);
-  const isLink = share.kind !== "account";
-  const Icon = share.kind === "upload" ? Inbox : share.kind === "account" ? UserRound : Link2;
-  const revoke = async () => {
-    const body = isLink ? text.revokeLink : text.revokePerson(share.user ?? "");
-    if (!(await confirm({ title: text.revokeTitle, body, action: text.revoke, danger: true }))) return;
-    setIsRevoking(true);
-    try {
-      await revokeShare(share.id);
+  const revoke = useMutation({
+    mutationFn: () => revokeShare(share.id),
+    onSuccess: async () => {
       toast({ text: text.revoked });
       await invalidateShares(queryClient);
-    } catch (error) {
-      showError(error);
-      setIsRevoking(false);
-    }
+    },
+    onError: showError,
+  });
+  const isLink = share.kind !== "account";
+  const Icon = share.kind === "upload" ? Inbox : share.kind === "account" ? UserRound : Link2;
+  const confirmRevoke = () => {
+    const body = isLink ? text.revokeLink : text.revokePerson(share.user ?? "");
+    confirmThen({ title: text.revokeTitle, body, action: text.revoke, danger: true }, revoke.mutate);
   };
   return (
     <div className="flex flex-col gap-3">
@@ -75,7 +73,7 @@ export function ShareItem({
             {text.edit}
           </Button>
         )}
-        <Button size="small" icon={Unlink} busy={isRevoking} onClick={() => void revoke()}>
+        <Button size="small" icon={Unlink} busy={revoke.isPending} onClick={confirmRevoke}>
           {text.revoke}
         </Button>
       </div>

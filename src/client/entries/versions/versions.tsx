@@ -5,16 +5,15 @@ import type { ResponseData } from "../../api/generated.ts";
 import { apiAddress, request } from "../../api/http.ts";
 import { invalidateTree, keys } from "../../api/queries.ts";
 import type { FileRecord } from "../../api/types.ts";
-import { useSession } from "../../api/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
-import { ErrorState } from "../../ui/error-state.tsx";
 import { formatBytes, formatDateTime } from "../../base/format.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast, showError } from "../../ui/toast.tsx";
 import { text } from "./text.ts";
+import { confirmThen } from "../../ui/confirm.tsx";
+import { Loaded } from "../../ui/loaded.tsx";
+import { useCanWrite } from "../../api/session.ts";
 
 type Version = ResponseData["GET /api/files/{id}/versions"]["versions"][number];
 
@@ -23,7 +22,7 @@ const SHOWABLE = /^(image\/(?!.*\+xml)|audio\/|video\/|text\/plain$|application\
 
 /** The version history of a file: open, download, restore or delete a version. */
 export function Versions({ file }: { readonly file: FileRecord }) {
-  const isReader = useSession().user.role === "viewer";
+  const isReader = !useCanWrite();
   const versions = useQuery({
     queryKey: keys.versions(file.id),
     queryFn: async ({ signal }) => {
@@ -33,19 +32,21 @@ export function Versions({ file }: { readonly file: FileRecord }) {
       return response.versions;
     },
   });
-  if (versions.isError) return <ErrorState error={versions.error} onRetry={() => void versions.refetch()} />;
-  if (versions.data === undefined) return <Skeleton className="h-32" />;
   return (
-    <>
-      <ol aria-label={text.versionsOf(file.name)} className="divide-y divide-line">
-        {versions.data.map((version, index) => (
-          <li key={version.version} className="py-3 first:pt-0">
-            <VersionItem file={file} version={version} before={versions.data[index + 1]} isReader={isReader} />
-          </li>
-        ))}
-      </ol>
-      <p className="mt-3 text-sm text-muted">{text.retention}</p>
-    </>
+    <Loaded query={versions}>
+      {(items) => (
+        <>
+          <ol aria-label={text.versionsOf(file.name)} className="divide-y divide-line">
+            {items.map((version, index) => (
+              <li key={version.version} className="py-3 first:pt-0">
+                <VersionItem file={file} version={version} before={items[index + 1]} isReader={isReader} />
+              </li>
+            ))}
+          </ol>
+          <p className="mt-3 text-sm text-muted">{text.retention}</p>
+        </>
+      )}
+    </Loaded>
   );
 }
 
@@ -73,10 +74,11 @@ function VersionItem({
     },
     onError: showError,
   });
-  const remove = async () => {
-    const confirmation = { title: text.deleteTitle(number), body: text.deleteBody, action: text.deleteVersion };
-    if (await confirm({ ...confirmation, danger: true })) change.mutate("delete");
-  };
+  const remove = () =>
+    confirmThen(
+      { title: text.deleteTitle(number), body: text.deleteBody, action: text.deleteVersion, danger: true },
+      () => change.mutate("delete"),
+    );
   const label = (verb: string) => `${verb}: ${text.version(number)}`;
   const who = version.createdBy === null ? "" : text.by(version.createdBy.name);
   return (
@@ -104,13 +106,7 @@ function VersionItem({
             >
               {text.restore}
             </Button>
-            <Button
-              size="small"
-              variant="quiet"
-              icon={Trash2}
-              aria-label={label(text.deleteVersion)}
-              onClick={() => void remove()}
-            >
+            <Button size="small" variant="quiet" icon={Trash2} aria-label={label(text.deleteVersion)} onClick={remove}>
               {text.deleteVersion}
             </Button>
           </>

@@ -23,10 +23,10 @@ import { folderName, useEntryActions } from "../../entries/actions/use-entry-act
 import { marksColumn, modifiedColumn, sizeColumn } from "../../entries/entry-columns.tsx";
 import { parentOf, useGoToFolder } from "../../entries/folder-address.ts";
 import { useViewPreferences } from "../../entries/preferences.ts";
-import { useSession } from "../../api/session.ts";
 import { text } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
 import { saveVisit, recallVisit } from "./visits.ts";
+import { useCanWrite } from "../../api/session.ts";
 
 const NewFolderDialog = lazyPart(() =>
   import("../../entries/dialogs/new-folder-dialog.tsx").then((part) => part.NewFolderDialog),
@@ -37,7 +37,7 @@ let openedFromList = false;
 
 /** One folder: its path, its content and the actions on it. */
 export function FolderView({ folder, visit }: { readonly folder: string; readonly visit: string }) {
-  const canWrite = useSession().user.role !== "viewer";
+  const canWrite = useCanWrite();
   const [isCreating, setCreating] = useState(false);
   const { makeFolder } = useEntryActions();
   const goToFolder = useGoToFolder();

@@ -119,26 +119,7 @@ function columnsOf({
       key: "name",
       title: text.name,
       isHeader: true,
-      cell: (entry) => (
-        <span className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1">
-          <FileIcon mimeType={entry.type === "folder" ? "folder" : entry.mimeType} />
-          {entry.type === "folder" ? (
-            <button
-              type="button"
-              onClick={() => onFolder(entry.path)}
-              className="min-h-6 min-w-0 text-start break-words text-accent hover:underline"
-            >
-              {entry.name}
-            </button>
-          ) : (
-            <span className="min-w-0 break-words">{entry.name}</span>
-          )}
-          {entry.isDeleted === true && <Badge tone="warning">{text.isDeleted}</Badge>}
-          {entry.type === "file" && entry.contentAvailable === false && (
-            <Badge tone="danger">{text.isUnavailable}</Badge>
-          )}
-        </span>
-      ),
+      cell: (entry) => <PastName entry={entry} onFolder={onFolder} />,
     },
     {
       key: "size",
@@ -154,18 +135,7 @@ function columnsOf({
       align: "end",
       cell: (entry) => (
         <span className="inline-flex flex-wrap justify-end gap-1">
-          {entry.type === "file" && entry.isDeleted !== true && entry.contentAvailable !== false && (
-            <LinkButton
-              size="small"
-              variant="quiet"
-              icon={Download}
-              href={apiAddress(`/api/files/${entry.id}/versions/${entry.version}/download`)}
-              download
-              aria-label={`${text.download}: ${entry.name}`}
-            >
-              {text.download}
-            </LinkButton>
-          )}
+          <DownloadLink entry={entry} />
           {onRestore !== undefined && (
             <Button
               size="small"
@@ -181,4 +151,41 @@ function columnsOf({
       ),
     },
   ];
+}
+
+function PastName({ entry, onFolder }: { readonly entry: Entry; readonly onFolder: (path: string) => void }) {
+  return (
+    <span className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1">
+      <FileIcon mimeType={entry.type === "folder" ? "folder" : entry.mimeType} />
+      {entry.type === "folder" ? (
+        <button
+          type="button"
+          onClick={() => onFolder(entry.path)}
+          className="min-h-6 min-w-0 text-start break-words text-accent hover:underline"
+        >
+          {entry.name}
+        </button>
+      ) : (
+        <span className="min-w-0 break-words">{entry.name}</span>
+      )}
+      {entry.isDeleted === true && <Badge tone="warning">{text.isDeleted}</Badge>}
+      {entry.type === "file" && entry.contentAvailable === false && <Badge tone="danger">{text.isUnavailable}</Badge>}
+    </span>
+  );
+}
+
+function DownloadLink({ entry }: { readonly entry: Entry }) {
+  if (entry.type === "folder" || entry.isDeleted === true || entry.contentAvailable === false) return null;
+  return (
+    <LinkButton
+      size="small"
+      variant="quiet"
+      icon={Download}
+      href={apiAddress(`/api/files/${entry.id}/versions/${entry.version}/download`)}
+      download
+      aria-label={`${text.download}: ${entry.name}`}
+    >
+      {text.download}
+    </LinkButton>
+  );
 }

@@ -1,17 +1,17 @@
 import { useState } from "react";
-import { useSession } from "../../api/session.ts";
 import { useSetTextSearch, useTextSearch } from "../../base/search-params.ts";
 import { hoursAgo, readMoment } from "./moment.ts";
 import { MomentChooser } from "./moment-chooser.tsx";
 import { PastFolder } from "./past-folder.tsx";
 import { RestoreDialog } from "./restore-dialog.tsx";
 import { text } from "./text.ts";
+import { useCanWrite } from "../../api/session.ts";
 
 /** The files as they were at a moment (`?at=`), folder by folder (`folder=`), with a button to restore them. */
 export function RestoreTab() {
   const search = useTextSearch();
   const setSearch = useSetTextSearch();
-  const isReader = useSession().user.role === "viewer";
+  const isReader = !useCanWrite();
   // If the address has no moment, the same default is used as long as the page is open.
   const [fallback] = useState(() => hoursAgo(24));
   const [restoring, setRestoring] = useState<string>();

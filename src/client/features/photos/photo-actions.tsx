@@ -1,12 +1,10 @@
-import { Download, Share2, Tag, Trash2, X } from "../../ui/icons.ts";
+import { Download, Share2, Tag, Trash2 } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
 import { ApiError, request } from "../../api/http.ts";
 import type { FileRecord } from "../../api/types.ts";
-import { useSession } from "../../api/session.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { Spinner } from "../../ui/spinner.tsx";
 import { downloadEntries } from "../../entries/actions/download.ts";
 import { ActionStatus } from "../../entries/actions/action-status.tsx";
 import { useEntryActions } from "../../entries/actions/use-entry-actions.ts";
@@ -14,6 +12,8 @@ import { text } from "./text.ts";
 import type { Selected } from "./use-photo-selection.ts";
 import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
 import { showError } from "../../ui/toast.tsx";
+import { SelectionToolbar } from "../../ui/selection-toolbar.tsx";
+import { useCanWrite } from "../../api/session.ts";
 
 const ShareDialog = lazyPart(() => import("../../entries/sharing/share-dialog.tsx").then((part) => part.ShareDialog));
 const TagsDialog = lazyPart(() => import("../../entries/dialogs/tags-dialog.tsx").then((part) => part.TagsDialog));
@@ -30,8 +30,7 @@ export function PhotoActions({
   readonly selected: Selected;
   readonly onClear: () => void;
 }) {
-  const { user } = useSession();
-  const canWrite = user.role !== "viewer";
+  const canWrite = useCanWrite();
   const actions = useEntryActions();
   const [dialog, setDialog] = useState<OpenDialog>();
   const [isLoading, setLoading] = useState(false);
@@ -105,24 +104,17 @@ function Toolbar({
   readonly onTrash: () => void;
 }) {
   return (
-    <div
-      role="toolbar"
-      aria-label={text.selectionBar}
-      className="mb-2 flex min-h-11 items-center gap-1 rounded-xl bg-accent-soft px-1 text-ink"
-    >
-      <IconButton label={text.clear} icon={X} onClick={onClear} />
-      <span className="me-auto flex items-center gap-2 truncate text-sm font-medium">
-        {text.selected(count)}
-        {isLoading && <Spinner size={16} label={text.gathering} />}
-      </span>
-      <IconButton label={text.download} icon={Download} onClick={onDownload} />
-      {canWrite && (
-        <>
-          {count === 1 && <IconButton label={text.share} icon={Share2} onClick={() => onDialog("share")} />}
-          <IconButton label={text.tags} icon={Tag} onClick={() => onDialog("tags")} />
-          <IconButton label={text.trash} icon={Trash2} onClick={onTrash} />
-        </>
-      )}
+    <div className="mb-2">
+      <SelectionToolbar count={count} loading={isLoading ? text.gathering : undefined} onClear={onClear}>
+        <IconButton label={text.download} icon={Download} onClick={onDownload} />
+        {canWrite && (
+          <>
+            {count === 1 && <IconButton label={text.share} icon={Share2} onClick={() => onDialog("share")} />}
+            <IconButton label={text.tags} icon={Tag} onClick={() => onDialog("tags")} />
+            <IconButton label={text.trash} icon={Trash2} onClick={onTrash} />
+          </>
+        )}
+      </SelectionToolbar>
     </div>
   );
 }

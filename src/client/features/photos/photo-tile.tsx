@@ -1,17 +1,14 @@
 import { Film, Play } from "lucide-react";
 import { Check, Image as ImageIcon } from "../../ui/icons.ts";
-import { memo, type MouseEvent, type PointerEvent, useRef } from "react";
+import { memo, type MouseEvent } from "react";
 import { cx } from "../../ui/cx.ts";
 import { formatDuration } from "../../base/format.ts";
+import { useLongPress } from "../../ui/use-long-press.ts";
 import { usePicture } from "../../ui/use-picture.ts";
 import { type PhotoRecord, thumbnailAddress } from "./api.ts";
 import { formatMoment } from "./dates.ts";
 import { text } from "./text.ts";
 
-/** How long a finger must rest on a photo to select it. */
-const LONG_PRESS_MS = 450;
-/** A finger that moves further scrolls. */
-const STILL_PIXELS = 10;
 /** Up to this many device pixels the smallest thumbnail is enough. */
 const SMALL_PIXELS = 128;
 
@@ -48,11 +45,11 @@ export const PhotoTile = memo(function PhotoTile({
   readonly events: TileEvents;
 }) {
   const position = { insetInlineStart: x, top: y, width: side, height: side };
-  const press = useLongPress(() => photo !== undefined && events.onToggle(index, photo, false));
+  const press = useLongPress();
   if (photo === undefined) return <div className="absolute rounded-sm bg-sunken" style={position} aria-hidden />;
   const when = formatMoment(photo.takenAt);
   const onClick = (event: MouseEvent) => {
-    if (press.wasLong()) return;
+    if (press.isEndOfPress()) return;
     if (isSelecting || event.shiftKey || event.ctrlKey || event.metaKey) events.onToggle(index, photo, event.shiftKey);
     else events.onOpen(index);
   };
@@ -69,19 +66,20 @@ export const PhotoTile = memo(function PhotoTile({
         }
         onClick={onClick}
         onFocus={() => events.onFocus(index)}
-        {...press.handlers}
+        onPointerDown={(event) => press.start(event, () => events.onToggle(index, photo, false))}
+        onPointerMove={press.move}
+        onPointerUp={press.end}
+        onPointerCancel={press.end}
+        onPointerLeave={press.end}
+        // The browser's own image menu would open on a long press.
+        onContextMenu={(event) => press.wasLong() && event.preventDefault()}
         className={cx(
           "block size-full touch-manipulation overflow-hidden rounded-sm bg-sunken select-none",
           "focus-visible:outline-3 focus-visible:-outline-offset-3",
         )}
       >
         <Picture photo={photo} side={side} isSelected={isSelected} />
-        {photo.isVideo && (
-          <span className="absolute end-1.5 bottom-1.5 inline-flex items-center gap-1 rounded-md bg-black/70 px-1.5 py-0.5 text-xs text-white">
-            <Play aria-hidden size={12} fill="currentColor" />
-            {photo.durationSeconds !== null && formatDuration(photo.durationSeconds)}
-          </span>
-        )}
+        {photo.isVideo && <VideoLength seconds={photo.durationSeconds} />}
       </button>
       <TileCheckbox
         label={text.select(photo.name)}
@@ -92,6 +90,15 @@ export const PhotoTile = memo(function PhotoTile({
     </div>
   );
 });
+
+function VideoLength({ seconds }: { readonly seconds: number | null }) {
+  return (
+    <span className="absolute end-1.5 bottom-1.5 inline-flex items-center gap-1 rounded-md bg-black/70 px-1.5 py-0.5 text-xs text-white">
+      <Play aria-hidden size={12} fill="currentColor" />
+      {seconds !== null && formatDuration(seconds)}
+    </span>
+  );
+}
 
 function TileCheckbox({
   label,
@@ -163,41 +170,4 @@ function Picture({
       className={cx("size-full object-cover transition-transform", isSelected && "scale-90 rounded-lg")}
     />
   );
-}
-
-/** A long press by touch. The click at its end is ignored. */
-function useLongPress(onLong: () => void) {
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const start = useRef({ x: 0, y: 0 });
-  const wasLong = useRef(false);
-  const end = () => clearTimeout(timer.current);
-  return {
-    wasLong: () => {
-      const was = wasLong.current;
-      wasLong.current = false;
-      return was;
-    },
-    handlers: {
-      onPointerDown: (event: PointerEvent) => {
-        wasLong.current = false;
-        if (event.pointerType !== "touch") return;
-        start.current = { x: event.clientX, y: event.clientY };
-        timer.current = setTimeout(() => {
-          wasLong.current = true;
-          onLong();
-        }, LONG_PRESS_MS);
-      },
-      onPointerMove: (event: PointerEvent) => {
-        const moved = Math.hypot(event.clientX - start.current.x, event.clientY - start.current.y);
-        if (moved > STILL_PIXELS) end();
-      },
-      onPointerUp: end,
-      onPointerCancel: end,
-      onPointerLeave: end,
-      onContextMenu: (event: MouseEvent) => {
-        // The browser's own image menu would open on a long press.
-        if (wasLong.current) event.preventDefault();
-      },
-    },
-  };
 }

@@ -2,7 +2,6 @@ import { Image as ImageIcon, Upload } from "../../ui/icons.ts";
 import { useMemo, useState } from "react";
 import { useNewMenu } from "../../ui/new-menu.ts";
 import { Page } from "../../ui/page.tsx";
-import { useSession } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
@@ -14,14 +13,14 @@ import type { PhotoKind } from "./api.ts";
 import { PhotoGrid } from "./photo-grid.tsx";
 import { text } from "./text.ts";
 import { usePhotoLibrary } from "./use-photo-library.ts";
+import { useCanWrite } from "../../api/session.ts";
 
 /** Where photos are uploaded that are added on this page. */
 const FOLDER = "/Photos";
 
 /** All photos and videos by the day they were taken. */
 export function PhotosPage() {
-  const { user } = useSession();
-  const canWrite = user.role !== "viewer";
+  const canWrite = useCanWrite();
   const [kind, setKind] = useState<PhotoKind>("all");
   const [visibleDays, setVisibleDays] = useState<{ newest: string; oldest: string }>();
   const library = usePhotoLibrary(kind, visibleDays);

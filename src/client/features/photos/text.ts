@@ -21,8 +21,6 @@ export const text = defineText("photos", {
   selectDay: (day: string) => `Select everything from ${day}`,
   timeline: "Timeline",
   nothing: "Nothing selected",
-  selected: (n: number) => plural(n, "# selected", "# selected"),
-  selectionBar: "Actions for the selection",
   clear: "Clear selection",
   download: "Download",
   share: "Share",

@@ -1,6 +1,7 @@
 import { useCallback, useState } from "react";
 import { announce } from "../../base/announce.ts";
 import type { PhotoRecord } from "./api.ts";
+import { uiText } from "../../ui/text.ts";
 import { text } from "./text.ts";
 
 /** The selected photos by id. */
@@ -14,7 +15,7 @@ export function usePhotoSelection() {
   const change = useCallback((next: (before: Selected) => Selected) => {
     setSelected((before) => {
       const after = next(before);
-      if (after.size !== before.size) announce(after.size === 0 ? text.nothing : text.selected(after.size));
+      if (after.size !== before.size) announce(after.size === 0 ? text.nothing : uiText.selected(after.size));
       return after;
     });
   }, []);

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
-import { tagsQuery } from "../../entries/dialogs/tags-dialog.tsx";
+import { tagsQuery } from "../../entries/tags.ts";
 import { FILTER_KEYS, type FilterKey, filterOf, withFilter } from "./query-terms.ts";
 import { text } from "./text.ts";
 import { Form } from "../../ui/form.tsx";

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Download, FolderOpen, LogOut, UsersRound } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
@@ -8,18 +8,18 @@ import { Page } from "../../ui/page.tsx";
 import { useTextSearch } from "../../base/search-params.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { confirm } from "../../ui/confirm.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorState } from "../../ui/error-state.tsx";
-import { formatBytes, formatDate, formatDateTime } from "../../base/format.ts";
+import { formatDate, formatDateTime } from "../../base/format.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
-import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast, showError } from "../../ui/toast.tsx";
 import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { invalidateShares, leaveShare, type ReceivedShare, receivedQuery } from "../../entries/sharing/api.ts";
+import { sizeOf } from "../../entries/entry-columns.tsx";
 import { ReceivedFolder } from "./received-folder.tsx";
 import { text } from "../../entries/sharing/text.ts";
+import { confirmThen } from "../../ui/confirm.tsx";
+import { LoadedList } from "../../ui/loaded.tsx";
 
 const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 
@@ -34,20 +34,22 @@ export function SharedWithMePage() {
   const isMissing = shareId !== undefined && received.isSuccess;
   return (
     <Page title={text.withMeTitle}>
-      {received.isPending && <Skeleton className="h-48" />}
-      {received.isError && <ErrorState error={received.error} onRetry={() => void received.refetch()} />}
       {isMissing && (
         <p role="status" className="mb-4 rounded-lg bg-warning-soft px-4 py-3 text-sm">
           <strong className="block font-semibold">{text.notFound}</strong>
           {text.notFoundHint}
         </p>
       )}
-      {received.data?.length === 0 && (
-        <EmptyState icon={UsersRound} title={text.withMeEmpty}>
-          {text.withMeEmptyHint}
-        </EmptyState>
-      )}
-      {received.data !== undefined && received.data.length > 0 && <ReceivedList shares={received.data} />}
+      <LoadedList
+        query={received}
+        empty={
+          <EmptyState icon={UsersRound} title={text.withMeEmpty}>
+            {text.withMeEmptyHint}
+          </EmptyState>
+        }
+      >
+        {(shares) => <ReceivedList shares={shares} />}
+      </LoadedList>
     </Page>
   );
 }
@@ -78,29 +80,29 @@ function ReceivedItem({
   readonly onOpen: (file: FileRecord) => void;
 }) {
   const queryClient = useQueryClient();
+  const leave = useMutation({
+    mutationFn: () => leaveShare(share.id),
+    onSuccess: async () => {
+      toast({ text: text.left });
+      await invalidateShares(queryClient);
+    },
+    onError: showError,
+  });
   const { file, folder, owner } = share;
   const entry = file ?? folder;
   if (entry === undefined) return null;
   const ownerName = owner.name || owner.email;
-  const leave = async () => {
-    const confirmation = { title: text.leaveTitle(entry.name), body: text.leaveBody(ownerName), action: text.leave };
-    if (!(await confirm({ ...confirmation, danger: true }))) return;
-    try {
-      await leaveShare(share.id);
-      toast({ text: text.left });
-      await invalidateShares(queryClient);
-    } catch (error) {
-      showError(error);
-    }
+  const confirmLeave = () => {
+    const body = text.leaveBody(ownerName);
+    confirmThen({ title: text.leaveTitle(entry.name), body, action: text.leave, danger: true }, leave.mutate);
   };
-  const size = file === undefined ? text.itemCount(folder?.itemCount ?? 0) : formatBytes(file.size);
   return (
     <li className="flex flex-wrap items-center gap-3 py-4 first:pt-1">
       <Thumbnail entry={entry} size="small" />
       <div className="min-w-0 flex-1 basis-56">
         <h2 className="font-semibold break-words">{entry.name}</h2>
         <p className="text-sm break-words text-muted">
-          {[text.sharedBy(ownerName), text.sharedAt(formatDate(share.createdAt)), size].join(" · ")}
+          {[text.sharedBy(ownerName), text.sharedAt(formatDate(share.createdAt)), sizeOf(entry)].join(" · ")}
         </p>
         {share.label !== null && <p className="text-sm break-words">{share.label}</p>}
         <p className="mt-1 flex flex-wrap gap-1.5">
@@ -112,34 +114,46 @@ function ReceivedItem({
       </div>
       <div className="flex flex-wrap gap-2">
         {file === undefined ? (
-          <Link
-            to="/shared/with-me"
-            search={{ share: share.id }}
-            aria-label={`${text.open} ${entry.name}`}
-            className="control inline-flex items-center justify-center gap-2 rounded-lg border border-line-strong bg-raised px-3.5 text-sm font-medium hover:bg-sunken"
-          >
-            <FolderOpen aria-hidden size={18} />
-            {text.open}
-          </Link>
+          <FolderButton share={share} name={entry.name} />
         ) : (
-          <>
-            <Button aria-label={`${text.open} ${entry.name}`} onClick={() => onOpen(file)}>
-              {text.open}
-            </Button>
-            <LinkButton
-              icon={Download}
-              href={apiAddress(`/api/files/${file.id}/download`)}
-              download
-              aria-label={`${text.download} ${entry.name}`}
-            >
-              {text.download}
-            </LinkButton>
-          </>
+          <FileButtons file={file} onOpen={() => onOpen(file)} />
         )}
-        <Button icon={LogOut} variant="quiet" aria-label={`${text.leave} ${entry.name}`} onClick={() => void leave()}>
+        <Button icon={LogOut} variant="quiet" aria-label={`${text.leave} ${entry.name}`} onClick={confirmLeave}>
           {text.leave}
         </Button>
       </div>
     </li>
+  );
+}
+
+function FolderButton({ share, name }: { readonly share: ReceivedShare; readonly name: string }) {
+  return (
+    <Link
+      to="/shared/with-me"
+      search={{ share: share.id }}
+      aria-label={`${text.open} ${name}`}
+      className="control inline-flex items-center justify-center gap-2 rounded-lg border border-line-strong bg-raised px-3.5 text-sm font-medium hover:bg-sunken"
+    >
+      <FolderOpen aria-hidden size={18} />
+      {text.open}
+    </Link>
+  );
+}
+
+function FileButtons({ file, onOpen }: { readonly file: FileRecord; readonly onOpen: () => void }) {
+  return (
+    <>
+      <Button aria-label={`${text.open} ${file.name}`} onClick={onOpen}>
+        {text.open}
+      </Button>
+      <LinkButton
+        icon={Download}
+        href={apiAddress(`/api/files/${file.id}/download`)}
+        download
+        aria-label={`${text.download} ${file.name}`}
+      >
+        {text.download}
+      </LinkButton>
+    </>
   );
 }

@@ -73,18 +73,21 @@ export function PasswordStep(props: {
         <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.secondsLeft > 0}>
           {text.submit}
         </Button>
-        {methods.mail ? (
-          <Button variant="quiet" onClick={() => props.onForgot(email)}>
-            {text.forgot}
-          </Button>
-        ) : (
-          <p className="text-center text-sm text-muted">{text.noEmail}</p>
-        )}
+        <Forgot hasMail={methods.mail} onForgot={() => props.onForgot(email)} />
       </Form>
       {(hasPasskeys || methods.oidc !== null) && (
         <OtherMethods passkey={hasPasskeys ? passkey : undefined} oidc={methods.oidc} returnTo={returnTo} />
       )}
     </div>
+  );
+}
+
+function Forgot({ hasMail, onForgot }: { readonly hasMail: boolean; readonly onForgot: () => void }) {
+  if (!hasMail) return <p className="text-center text-sm text-muted">{text.noEmail}</p>;
+  return (
+    <Button variant="quiet" onClick={onForgot}>
+      {text.forgot}
+    </Button>
   );
 }
 

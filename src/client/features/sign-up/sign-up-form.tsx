@@ -22,21 +22,7 @@ type Field = "email" | "name" | "password" | "invite";
 export function SignUpForm(props: { asksInvite: boolean; invite: string; onDone(): void }) {
   const [form, setForm] = useState({ email: "", name: "", password: "", invite: props.invite });
   const [missing, setMissing] = useState<Field>();
-  const send = useMutation({
-    mutationFn: async () => {
-      const name = form.name.trim();
-      const invite = inviteCodeOf(form.invite);
-      const body = {
-        email: form.email.trim(),
-        password: form.password,
-        cookie: true,
-        ...(name !== "" && { name }),
-        ...(invite !== "" && { invite }),
-      };
-      await request("POST", "/api/auth/signup", { body });
-    },
-    onSuccess: props.onDone,
-  });
+  const send = useMutation({ mutationFn: () => signUp(form), onSuccess: props.onDone });
   const wait = useRetryWait(send.error);
   const rejection = readRejection<Field>(send.error, ["email", "name", "password"], { email_taken: "email" });
   const set = (field: Field) => (value: string) => setForm({ ...form, [field]: value });
@@ -91,6 +77,19 @@ export function SignUpForm(props: { asksInvite: boolean; invite: string; onDone(
       </Button>
     </Form>
   );
+}
+
+async function signUp(form: Readonly<Record<Field, string>>): Promise<void> {
+  const name = form.name.trim();
+  const invite = inviteCodeOf(form.invite);
+  const body = {
+    email: form.email.trim(),
+    password: form.password,
+    cookie: true,
+    ...(name !== "" && { name }),
+    ...(invite !== "" && { invite }),
+  };
+  await request("POST", "/api/auth/signup", { body });
 }
 
 function findMissingField(form: Readonly<Record<Field, string>>, asksInvite: boolean): Field | undefined {

@@ -1,1 +1,0 @@
-export { ContextMenu } from "./menu.tsx";
