@@ -43,26 +43,26 @@ try {
   await page.goto("/files");
 
   const startedMs = performance.now();
-  line.holdAfter(sizeBytes / 4);
+  line.stallAfter(sizeBytes / 4);
   await chooseFiles(page, path);
-  await line.untilHeld();
+  await line.untilStalled();
   say("a quarter sent", startedMs);
 
   const killedMs = performance.now();
   await server.kill9();
   line.cut();
-  line.holdAfter(sizeBytes / 4);
+  line.stallAfter(sizeBytes / 4);
   line.mend();
   await server.restart();
-  await line.untilHeld();
+  await line.untilStalled();
   say("kill -9 of the server, and another quarter sent", killedMs);
 
   const cutMs = performance.now();
   line.cut();
   await tray(page).getByText("Waiting for the network").waitFor();
-  line.holdAfter(sizeBytes / 4);
+  line.stallAfter(sizeBytes / 4);
   line.mend();
-  await line.untilHeld();
+  await line.untilStalled();
   say("the line cut and mended, and another quarter sent", cutMs);
 
   const reloadedMs = performance.now();

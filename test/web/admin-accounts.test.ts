@@ -7,9 +7,9 @@ import { describeWeb } from "./support/browser.ts";
 import { prove } from "./support/proof.ts";
 
 /** Opens the menu of an account and chooses an entry. */
-async function choose(page: Page, name: string, deed: string): Promise<void> {
+async function choose(page: Page, name: string, action: string): Promise<void> {
   await page.getByRole("button", { name: `Actions for ${name}` }).click();
-  await page.getByRole("menuitem", { name: deed, exact: true }).click();
+  await page.getByRole("menuitem", { name: action, exact: true }).click();
 }
 
 /** Waits until the row of an account contains a text. */

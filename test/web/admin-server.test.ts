@@ -93,7 +93,7 @@ describeWeb(
       const page = await web.open({ as: admin, path: "/admin/integrity" });
       await page.getByText("No problems found").waitFor();
       await web.lookAt(page, "admin-integrity");
-      const ran = page.waitForResponse((answer) => answer.url().endsWith("/api/admin/jobs/scrub/run"));
+      const ran = page.waitForResponse((response) => response.url().endsWith("/api/admin/jobs/scrub/run"));
       await page.getByRole("button", { name: "Check now" }).click();
       expect((await ran).status()).toBe(200);
     });

@@ -31,9 +31,9 @@ describeWeb(
 
       await page.getByRole("button", { name: "Send test" }).click();
       await page.getByText("Test delivered.").waitFor();
-      const choose = async (deed: string) => {
+      const choose = async (action: string) => {
         await page.getByRole("button", { name: /^Actions for/ }).click();
-        await page.getByRole("menuitem", { name: deed, exact: true }).click();
+        await page.getByRole("menuitem", { name: action, exact: true }).click();
       };
       await choose("Deliveries");
       const deliveries = page.getByRole("dialog", { name: "Deliveries" });

@@ -116,14 +116,14 @@ describeWeb("actions on files", (web) => {
     await page.keyboard.press("F2");
     await nameField(page).fill("taken.txt");
     const gate = Promise.withResolvers<void>();
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     await page.route("**/api/files/file_*", async (route) => {
-      asked.resolve();
+      requested.resolve();
       await gate.promise;
       await route.continue();
     });
     await page.keyboard.press("Enter");
-    await asked.promise;
+    await requested.promise;
     await account.client.stored("theirs", { name: "a.txt" });
     await recheck(page);
     await row(page, "a.txt").waitFor();
@@ -141,15 +141,15 @@ describeWeb("actions on files", (web) => {
     await page.keyboard.press("F2");
     await nameField(page).fill("epistle.txt");
     const gate = Promise.withResolvers<void>();
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     await page.route(/\/api\/files\?/, async (route) => {
-      asked.resolve();
+      requested.resolve();
       await gate.promise;
       await route.continue();
     });
     // Another tab of this browser changed something.
     await page.evaluate(() => new BroadcastChannel("larder-files").postMessage("files-changed"));
-    await asked.promise;
+    await requested.promise;
     await page.keyboard.press("Enter");
     await eventually(() => account.client.names(), ["epistle.txt"]);
     gate.resolve();
@@ -262,10 +262,10 @@ describeWeb("actions on files", (web) => {
     await row(page, "a.txt").click();
     await page.keyboard.press("Shift+ArrowDown");
     await expectSelected(page, 2);
-    let asked = 0;
+    let requested = 0;
     const { promise: isPressedTwice, resolve: goOn } = Promise.withResolvers<void>();
     await page.route("**/api/files/trash", async (route) => {
-      asked += 1;
+      requested += 1;
       await isPressedTwice;
       await route.continue();
     });
@@ -274,7 +274,7 @@ describeWeb("actions on files", (web) => {
     goOn();
     await page.getByText("2 items moved to trash.").waitFor();
     await row(page, "a.txt").waitFor({ state: "detached" });
-    expect(asked).toBe(1);
+    expect(requested).toBe(1);
     await expectSelected(page, 0);
     await expectFocus(page, "c.txt");
     expect(await account.client.names()).toEqual(["c.txt"]);

@@ -31,10 +31,11 @@ export async function expectSelected(page: Page, count: number): Promise<void> {
 
 /** Waits until the focus is on the row or tile of an entry. */
 export async function expectFocus(page: Page, name: string): Promise<void> {
-  await page.waitForFunction((wanted) => {
+  await page.waitForFunction((expected) => {
     const focused = document.activeElement;
     return (
-      focused?.matches("[data-position]") === true && focused.querySelector(`[title="${CSS.escape(wanted)}"]`) !== null
+      focused?.matches("[data-position]") === true &&
+      focused.querySelector(`[title="${CSS.escape(expected)}"]`) !== null
     );
   }, name);
 }
@@ -51,13 +52,13 @@ export async function longPress(page: Page, target: Locator, isSeen: () => Promi
 }
 
 /** Waits until `ask` returns the expected value. */
-export async function eventually<T>(ask: () => Promise<T>, wanted: T): Promise<void> {
+export async function eventually<T>(ask: () => Promise<T>, expected: T): Promise<void> {
   const until = Date.now() + 60_000;
   let last = await ask();
-  while (!Bun.deepEquals(last, wanted) && Date.now() < until) {
+  while (!Bun.deepEquals(last, expected) && Date.now() < until) {
     await Bun.sleep(100);
     last = await ask();
   }
   const found: unknown = last;
-  expect(found).toEqual(wanted);
+  expect(found).toEqual(expected);
 }

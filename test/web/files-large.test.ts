@@ -22,8 +22,8 @@ describeWeb("a folder of 10,000 files", (web) => {
     const folder = await temporaryDirectory();
     folders.push(folder);
     await mkdir(join(folder, "many"));
-    for (let place = 0; place < FILES; place += 1) {
-      await writeFile(join(folder, "many", nameOf(place)), `content of ${place % 50}`);
+    for (let index = 0; index < FILES; index += 1) {
+      await writeFile(join(folder, "many", nameOf(index)), `content of ${index % 50}`);
     }
     const imported = await web.server().larder(["import", folder, "--user", account.email]);
     if (imported.code !== 0) throw new Error(`import failed: ${imported.stdout}${imported.stderr}`);
@@ -40,15 +40,16 @@ describeWeb("a folder of 10,000 files", (web) => {
       expect(await grid.getAttribute("aria-rowcount")).toBe(String(FILES + 1));
 
       // The scroll bar has its final size from the start; in the middle only visible pages are loaded.
-      const asked: string[] = [];
+      const requestedPages: string[] = [];
       page.on("request", (request) => {
-        if (request.url().includes("/api/files?")) asked.push(new URL(request.url()).searchParams.get("page") ?? "");
+        if (request.url().includes("/api/files?"))
+          requestedPages.push(new URL(request.url()).searchParams.get("page") ?? "");
       });
       await grid.evaluate((list) => {
         list.scrollTop = (list.scrollHeight - list.clientHeight) / 2;
       });
       await row(page, nameOf(FILES / 2)).waitFor();
-      expect(new Set(asked).size).toBeLessThan(6);
+      expect(new Set(requestedPages).size).toBeLessThan(6);
       await web.lookAt(page, "files-10000");
 
       await row(page, nameOf(FILES / 2)).click();
@@ -96,6 +97,6 @@ describeWeb("a folder of 10,000 files", (web) => {
   );
 });
 
-function nameOf(place: number): string {
-  return `file ${String(place).padStart(5, "0")}.txt`;
+function nameOf(index: number): string {
+  return `file ${String(index).padStart(5, "0")}.txt`;
 }

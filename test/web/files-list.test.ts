@@ -29,7 +29,7 @@ describeWeb("lists of folders", (web) => {
     await eventually(() => names(page), ["Box", "a.txt", "c.txt", "b.txt"]);
   });
 
-  test("have addresses, whatever their names are; back and forward navigate between them", async () => {
+  test("have addresses for any name; back and forward navigate between them", async () => {
     const account = await web.account();
     const strange = ["100% #1?", "a+b&c", "Übung ✓", "50%25", "..."];
     let folder = "/";
@@ -59,8 +59,8 @@ describeWeb("lists of folders", (web) => {
     await account.client.folderId("many");
     for (let portion = 0; portion < 3; portion += 1) {
       await Promise.all(
-        Array.from({ length: 40 }, (_, place) =>
-          account.client.folderId(`sub ${String(portion * 40 + place).padStart(3, "0")}`, "/many"),
+        Array.from({ length: 40 }, (_, index) =>
+          account.client.folderId(`sub ${String(portion * 40 + index).padStart(3, "0")}`, "/many"),
         ),
       );
     }
@@ -79,16 +79,16 @@ describeWeb("lists of folders", (web) => {
     const account = await web.account();
     await account.client.folderId("Box");
     await account.client.stored("1", { name: "a.txt", fields: { folder: "/Box" } });
-    const answer = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
     const page = await web.open({ as: account, path: "/trash" });
     await page.route("**/api/files?*", async (route) => {
-      await answer.promise;
+      await release.promise;
       await route.continue();
     });
     await page.goto("/files/Box");
     await page.locator("main [aria-busy=true]").waitFor();
     expect(await page.getByRole("navigation", { name: "Breadcrumb" }).count()).toBe(1);
-    answer.resolve();
+    release.resolve();
     await row(page, "a.txt").waitFor();
     expect(await page.getByRole("navigation", { name: "Breadcrumb" }).count()).toBe(1);
   });

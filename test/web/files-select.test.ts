@@ -43,7 +43,7 @@ describeWeb("selecting files", (web) => {
     expect(await row(page, "gamma.txt").getAttribute("aria-selected")).toBe("true");
   });
 
-  test('"all" means what exists when the action runs, whatever the page has loaded', async () => {
+  test('"all" means what exists when the action runs, not what the page has loaded', async () => {
     const account = await web.account();
     const { client } = account;
     const ids: string[] = [];

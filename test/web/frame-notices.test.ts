@@ -11,9 +11,9 @@ describeWeb("the frame", (web) => {
     // Simulates an update of the server: its document has another version than the open one.
     await page.route("**/files", async (route) => {
       if (route.request().isNavigationRequest()) return route.continue();
-      const answer = await route.fetch();
-      const body = (await answer.text()).replace(/data-version="[^"]+"/, 'data-version="0123456789ab"');
-      await route.fulfill({ response: answer, body });
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/data-version="[^"]+"/, 'data-version="0123456789ab"');
+      await route.fulfill({ response: response, body });
     });
     // A person who returns to the tab later is notified.
     await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
@@ -57,14 +57,14 @@ describeWeb("the frame", (web) => {
     const page = await web.open({ as: await web.account(), path: "/trash" });
     await page.addInitScript(() => {
       const waiting: IdleRequestCallback[] = [];
-      window.requestIdleCallback = (deed) => waiting.push(deed);
+      window.requestIdleCallback = (callback) => waiting.push(callback);
       const deadline = { didTimeout: false, timeRemaining: () => 50 };
       Reflect.set(window, "rest", () => {
-        window.requestIdleCallback = (deed) => {
-          setTimeout(deed, 0, deadline);
+        window.requestIdleCallback = (callback) => {
+          setTimeout(callback, 0, deadline);
           return 0;
         };
-        for (const deed of waiting) deed(deadline);
+        for (const callback of waiting) callback(deadline);
       });
     });
     await page.goto(new URL("/files?shared=missed", page.url()).href);

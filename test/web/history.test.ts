@@ -4,7 +4,7 @@ import { expectStatus } from "../support/expect.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { describeWeb } from "./support/browser.ts";
 
-/** A time by the server's clock: whatever is acknowledged from now on is not before it. */
+/** A time by the server's clock. Changes that are acknowledged from now on are not before it. */
 async function now(client: Client): Promise<string> {
   const made = await client.post("/api/files/folders", { name: `at-${Bun.nanoseconds()}` });
   expectStatus(made, 201);
@@ -54,24 +54,25 @@ describeWeb("restoring past states", (web) => {
     await account.client.folderId("Two");
     const at = await now(account.client);
     const page = await web.open({ as: account, path: `/history?at=${encodeURIComponent(at)}` });
-    const counts = { content: 1, place: 0, undelete: 0, aside: 0, remove: 0, skipped: 0, new: 0 };
+    const none = ["place", "undelete", "aside", "remove", "skipped", "new"].map((kind) => [kind, 0]);
+    const counts = { content: 1, ...Object.fromEntries(none) };
     const change = { id: "file_1", type: "file", name: "note.txt", folder: "/", change: "content" };
-    const answer = { success: true, data: { counts, changes: [change], skipped: [], new: [], hasMore: false } };
+    const response = { success: true, data: { counts, changes: [change], skipped: [], new: [], hasMore: false } };
     const rejection = { success: false, error: { code: "VALIDATION_ERROR", message: "Not now.", details: {} } };
     const [one, two] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await page.route("**/api/files/restore", async (route) => {
       const { folder, dryRun } = Object(route.request().postDataJSON());
       if (dryRun !== true) await (folder === "/One" ? one : two).promise;
-      if (dryRun === true || folder === "/One") await route.fulfill({ json: answer });
+      if (dryRun === true || folder === "/One") await route.fulfill({ json: response });
       else await route.fulfill({ status: 400, json: rejection });
     });
     /** Starts to restore a folder, and closes the dialog. */
     const beginAndLeave = async (folder: string) => {
       await page.getByRole("button", { name: `Restore ${folder}` }).click();
       const dialog = page.getByRole("dialog", { name: `Restore ${folder}` });
-      const asked = page.waitForRequest((request) => request.postData()?.includes('"partial"') === true);
+      const requested = page.waitForRequest((request) => request.postData()?.includes('"partial"') === true);
       await dialog.getByRole("button", { name: "Restore" }).click();
-      await asked;
+      await requested;
       await dialog.getByRole("button", { name: "Cancel" }).click();
       await dialog.waitFor({ state: "detached" });
     };
@@ -102,8 +103,8 @@ describeWeb("restoring past states", (web) => {
     await page.getByRole("slider", { name: /Go back to/ }).focus();
     await page.keyboard.press("Home");
     await page.waitForURL((url) => {
-      const asked = url.searchParams.get("at");
-      return asked !== null && Date.parse(asked) < Date.parse(at) - 29 * 86_400_000;
+      const requestedAt = url.searchParams.get("at");
+      return requestedAt !== null && Date.parse(requestedAt) < Date.parse(at) - 29 * 86_400_000;
     });
     await page.getByText(/This folder was empty at that time|Couldn't load this/).waitFor();
   });
@@ -137,7 +138,7 @@ describeWeb(
       expect(await client.names()).toEqual(["dear.txt"]);
     });
 
-    test("are undone for the device in the preview, whatever is selected in the meantime", async () => {
+    test("are undone for the device in the preview, even if another is selected since", async () => {
       const account = await web.account();
       const { client } = account;
       const first = await registerDevice(web.server(), account);
@@ -175,17 +176,17 @@ describeWeb(
       return account;
     };
 
-    test("beyond a limit are held, and rejected here", async () => {
+    test("beyond a limit are namesBefore, and rejected here", async () => {
       const account = await robbed();
-      const held = await account.client.names();
-      expect(held.length).toBeGreaterThan(0);
+      const namesBefore = await account.client.names();
+      expect(namesBefore.length).toBeGreaterThan(0);
       const page = await web.open({ as: account, path: "/history?tab=holds" });
       const list = page.getByRole("list", { name: "Changes waiting for approval" });
       await list.getByRole("button", { name: "Reject" }).waitFor();
       await web.lookAt(page, "history-holds");
       await list.getByRole("button", { name: "Reject" }).click();
       await page.getByText("Nothing to approve").waitFor();
-      expect(await account.client.names()).toEqual(held);
+      expect(await account.client.names()).toEqual(namesBefore);
     });
 
     test("beyond a limit are applied after a confirmation", async () => {

@@ -32,7 +32,7 @@ async function countShared(page: Page): Promise<number> {
 }
 
 /** Addresses in the worker's caches, by cache. */
-async function kept(page: Page): Promise<Record<string, string[]>> {
+async function cachedFiles(page: Page): Promise<Record<string, string[]>> {
   return page.evaluate(async () => {
     const found: Record<string, string[]> = {};
     for (const name of await caches.keys()) {
@@ -66,7 +66,7 @@ describeWeb("the installed application", (web) => {
     const page = await web.open({ as: account, hasWorker: true });
     await waitForWorker(page);
     await page.getByText("secret").first().waitFor();
-    const caches = await kept(page);
+    const caches = await cachedFiles(page);
     const [name = "", ...others] = Object.keys(caches);
     expect(name).toMatch(/^larder-[0-9a-f]{12}$/);
     expect(others).toEqual([]);
@@ -125,7 +125,7 @@ describeWeb("the installed application", (web) => {
     await page.goto(new URL("/files", page.url()).href);
     await waitForWorker(page);
     await page.evaluate(() => navigator.serviceWorker.ready);
-    const names = Object.keys(await kept(page));
+    const names = Object.keys(await cachedFiles(page));
     expect(names).toEqual(["larder-bbbbbbbbbbbb", "another-program", expect.stringMatching(/^larder-[0-9a-f]{12}$/)]);
     // Without the server the newest version opens, although the previous one is cached too.
     web.expectProblems(page, /OfflineError/);

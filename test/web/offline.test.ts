@@ -15,9 +15,9 @@ describeWeb("a page on a bad connection", (web) => {
       .getByText(/Can.t reach the server/)
       .first()
       .waitFor();
-    await account.client.stored("x", { name: "meanwhile.txt" });
+    await account.client.stored("x", { name: "added.txt" });
     await page.context().setOffline(false);
-    await page.getByText("meanwhile").first().waitFor();
+    await page.getByText("added").first().waitFor();
     await page
       .getByText(/Can.t reach the server/)
       .first()
@@ -99,9 +99,9 @@ describeWeb("a page of a version that the server no longer has", (web) => {
     await withFiles({ "letter.txt": Buffer.from("Dear all") }, async (folder) => {
       await chooseFiles(page, [join(folder, "letter.txt")]);
       await tray(page).waitFor();
-      const asked = page.waitForEvent("dialog");
+      const requested = page.waitForEvent("dialog");
       await page.getByRole("link", { name: "Trash" }).first().click({ noWaitAfter: true });
-      const dialog = await asked;
+      const dialog = await requested;
       expect(dialog.type()).toBe("beforeunload");
       await dialog.dismiss();
       await page.getByRole("main").getByRole("alert").waitFor();
@@ -133,17 +133,17 @@ describeWeb("an optional part that can't be loaded", (web) => {
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
   });
 
-  test("loads automatically when the connection is back, if nobody asked for it", async () => {
+  test("loads automatically when the connection is back, if nobody requested for it", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/docs", isFirstVisit: true });
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     await page.route("**/assets/**/upload-tray-*.js", async (route) => {
       await page.context().setOffline(true);
-      asked.resolve();
+      requested.resolve();
       await route.abort();
     });
     await page.goto(new URL("/files", page.url()).href);
-    await asked.promise;
+    await requested.promise;
     await page
       .getByText(/Can.t reach the server/)
       .first()

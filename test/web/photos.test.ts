@@ -91,8 +91,8 @@ async function openUploading(
   });
   if (isSettling) {
     await page.route(`**/api/photos?at=${days[0]?.date}*`, async (route) => {
-      const answer = await account.client.get("/api/photos");
-      const photos = answer
+      const response = await account.client.get("/api/photos");
+      const photos = response
         .list("data.photos")
         .map((photo) => ({ ...Object(photo), takenAt: `${days[0]?.date}T12:00:00Z` }));
       return route.fulfill({ json: { success: true, data: { photos, nextCursor: null, isIndexing: false } } });
@@ -208,10 +208,10 @@ describeWeb("the photos page", (web) => {
     }
     const page = await web.open({ as: account, path: "/trash" });
     web.expectProblems(page, /503/);
-    let asked = 0;
+    let requests = 0;
     await page.route("**/download?thumbnail=*", (route) => {
-      asked++;
-      return asked === 1 ? route.fulfill({ status: 503 }) : route.continue();
+      requests++;
+      return requests === 1 ? route.fulfill({ status: 503 }) : route.continue();
     });
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
     await tile(page, "slow.jpg").waitFor();
@@ -219,7 +219,7 @@ describeWeb("the photos page", (web) => {
     await page.waitForFunction(() =>
       [...document.querySelectorAll<HTMLImageElement>("main img")].some((one) => one.naturalWidth > 0),
     );
-    expect(asked).toBe(2);
+    expect(requests).toBe(2);
   });
 
   test("shows all days with their photos, with thumbnails only", async () => {
@@ -259,12 +259,12 @@ describeWeb("the photos page", (web) => {
     await eventually("the timeline is a year further", async () => {
       return (await timeline(page).getAttribute("aria-valuetext")) === "December 2024";
     });
-    const place = await timeline(page).boundingBox();
-    const wall = await page.getByRole("region", { name: "Photos, newest first" }).boundingBox();
-    if (place === null || wall === null) throw new Error("the wall is not shown");
-    await page.mouse.move(place.x + place.width / 2, place.y + place.height / 2);
+    const slider = await timeline(page).boundingBox();
+    const grid = await page.getByRole("region", { name: "Photos, newest first" }).boundingBox();
+    if (slider === null || grid === null) throw new Error("the grid is not shown");
+    await page.mouse.move(slider.x + slider.width / 2, slider.y + slider.height / 2);
     await page.mouse.down();
-    await page.mouse.move(place.x + place.width / 2, wall.y + wall.height - 2, { steps: 5 });
+    await page.mouse.move(slider.x + slider.width / 2, grid.y + grid.height - 2, { steps: 5 });
     await page.getByText("October 2019", { exact: true }).waitFor();
     await page.mouse.up();
     await tile(page, "2019-10-10 8.jpg").waitFor();
@@ -286,8 +286,8 @@ describeWeb("the photos page", (web) => {
     await dialog.getByRole("textbox").or(dialog.getByRole("combobox")).first().fill("holiday");
     await dialog.getByRole("button", { name: "Apply" }).click();
     await eventually("the photos carry the tag", async () => {
-      const answer = await account.client.get("/api/photos?tags=holiday");
-      return answer.list("data.photos").length === 9;
+      const response = await account.client.get("/api/photos?tags=holiday");
+      return response.list("data.photos").length === 9;
     });
     await page.keyboard.press("Escape");
     await bar(page).waitFor({ state: "hidden" });
@@ -372,11 +372,11 @@ describeWeb("the photos page", (web) => {
     await page.route("**/api/photos/timeline*", (route) =>
       route.fulfill({ json: { success: true, data: { days, total: 100_000, isIndexing: false, isSettling: false } } }),
     );
-    const asked: string[] = [];
+    const requests: string[] = [];
     await page.route(/\/api\/photos\?/, (route) => {
       const { searchParams } = new URL(route.request().url());
       const at = searchParams.get("at") ?? "";
-      asked.push(at);
+      requests.push(at);
       const from = days.findIndex(({ date }) => date === at);
       const photos = days.slice(from, from + Number(searchParams.get("limit")) / 25).flatMap(({ date }) =>
         Array.from({ length: 25 }, (_, index) => ({
@@ -399,7 +399,7 @@ describeWeb("the photos page", (web) => {
     for (let count = 0; count < 5; count++) await page.keyboard.press("PageUp");
     await tile(page, "2020-12-31 1.jpg").waitFor();
     // Photos that were skipped by the jump were not requested.
-    expect(asked.length).toBeLessThan(40);
+    expect(requests.length).toBeLessThan(40);
     expect(await page.locator("[data-photo]").count()).toBeLessThan(250);
   });
 

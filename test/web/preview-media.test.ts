@@ -44,10 +44,10 @@ describeWeb("the preview of images, video and audio", (web) => {
     await openPreview(page, "f100.txt");
     const gate = Promise.withResolvers<void>();
     const isOver = Promise.withResolvers<void>();
-    let isHeld = false;
+    let isStalled = false;
     await page.route(/\/api\/files\?.*page=2/, async (route) => {
-      if (isHeld) return route.continue();
-      isHeld = true;
+      if (isStalled) return route.continue();
+      isStalled = true;
       await gate.promise;
       await route.continue().catch(() => undefined);
       isOver.resolve();
@@ -197,7 +197,7 @@ async function untilFocused(page: Page): Promise<void> {
 /** Waits until the original is shown in place of the thumbnail. */
 async function untilOriginal(page: Page, name: string, width: number): Promise<void> {
   await page.waitForFunction(
-    ([alt, wanted]) => document.querySelector<HTMLImageElement>(`img[alt="${alt}"]`)?.naturalWidth === wanted,
+    ([alt, width]) => document.querySelector<HTMLImageElement>(`img[alt="${alt}"]`)?.naturalWidth === width,
     [name, width] as const,
   );
 }

@@ -29,20 +29,20 @@ function beginnings(page: Page): string[] {
 
 /**
  * Blocks all bytes of the page until the test releases them.
- * @returns the address of the upload that asked first
+ * @returns the address of the upload that requested first
  */
 function cutBytes(page: Page) {
-  const asked = Promise.withResolvers<string>();
+  const requested = Promise.withResolvers<string>();
   let isCut = true;
   const ready = page.route("**/api/public/*/tus/*", (route, request) => {
     if (!isCut || request.method() !== "PATCH") return route.fallback();
-    asked.resolve(new URL(request.url()).pathname);
+    requested.resolve(new URL(request.url()).pathname);
     return route.abort("connectionfailed");
   });
   const heal = () => {
     isCut = false;
   };
-  return { ready, asked: asked.promise, heal };
+  return { ready, requested: requested.promise, heal };
 }
 
 describeWeb("the drop box page", (web) => {
@@ -69,17 +69,17 @@ describeWeb("the drop box page", (web) => {
   test("accepts a folder with everything below it", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
-    const place = await mkdtemp(join(tmpdir(), "larder-drop-"));
+    const folder = await mkdtemp(join(tmpdir(), "larder-drop-"));
     try {
-      await writeFile(join(place, "inside.txt"), "inside");
+      await writeFile(join(folder, "inside.txt"), "inside");
       const page = await web.open({ path: `/s/${token}`, size: "phone" });
       await page.getByRole("button", { name: "Choose folder" }).waitFor();
-      await page.locator("input[webkitdirectory]").setInputFiles(place);
+      await page.locator("input[webkitdirectory]").setInputFiles(folder);
       await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
       const list = await client.get("/api/files?folder=/box&recursive=true");
       expect(JSON.stringify(list.at("data.files"))).toContain("inside.txt");
     } finally {
-      await rm(place, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
     }
   });
 
@@ -152,10 +152,10 @@ describeWeb("the drop box page", (web) => {
     const page = await web.open({ path: `/s/${token}` });
     await page.getByRole("button", { name: "Choose files" }).waitFor();
     await page.evaluate(() => {
-      const refuse = () => {
+      const deny = () => {
         throw new DOMException("refused", "QuotaExceededError");
       };
-      Object.assign(Storage.prototype, { key: refuse, getItem: refuse, setItem: refuse, removeItem: refuse });
+      Object.assign(Storage.prototype, { key: deny, getItem: deny, setItem: deny, removeItem: deny });
       localStorage["something"] = "there";
     });
     // Larger than what is sent with the first request, so that it is stored for resuming.
@@ -204,7 +204,7 @@ describeWeb("the drop box page", (web) => {
     await sent.ready;
     const buffer = Buffer.from(randomContent(3 * 1024 * 1024));
     await choose(page).setInputFiles([{ name: "film.bin", mimeType: "application/octet-stream", buffer }]);
-    const path = await sent.asked;
+    const path = await sent.requested;
     const unlocked = await web.server().visitor.post(`/api/public/${token}/unlock`, { password: "open sesame" });
     const grant = { "x-share-grant": unlocked.string("data.grant") };
     const arrivedBytes = 2 * 1024 * 1024;
@@ -233,7 +233,7 @@ describeWeb("the drop box page", (web) => {
     const sent = cutBytes(page);
     await sent.ready;
     let isAway = false;
-    web.expectProblems(page, /^answer: 502 /);
+    web.expectProblems(page, /^response: 502 /);
     await page.route("**/api/public/*/tus/*", (route, request) => {
       if (!isAway || request.method() === "PATCH") return route.fallback();
       isAway = false;
@@ -242,7 +242,7 @@ describeWeb("the drop box page", (web) => {
     });
     const buffer = Buffer.from(randomContent(2 * 1024 * 1024));
     await choose(page).setInputFiles([{ name: "film.bin", mimeType: "application/octet-stream", buffer }]);
-    await sent.asked;
+    await sent.requested;
     isAway = true;
     await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
     expect(isAway).toBe(false);
@@ -260,7 +260,7 @@ describeWeb("the drop box page", (web) => {
     await sent.ready;
     const buffer = Buffer.from(randomContent(2 * 1024 * 1024));
     await choose(page).setInputFiles([{ name: "film.bin", mimeType: "application/octet-stream", buffer }]);
-    const path = await sent.asked;
+    const path = await sent.requested;
     expectStatus(await web.server().visitor.request("DELETE", path, { headers: tusVersion }), 204);
     sent.heal();
     await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
@@ -272,16 +272,16 @@ describeWeb("the drop box page", (web) => {
   test("reports that a file changed on the device during the upload, and accepts it when chosen again", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
-    const place = await mkdtemp(join(tmpdir(), "larder-drop-"));
+    const folder = await mkdtemp(join(tmpdir(), "larder-drop-"));
     try {
-      const file = join(place, "draft.bin");
+      const file = join(folder, "draft.bin");
       await writeFile(file, randomContent(2 * 1024 * 1024));
       const page = await web.open({ path: `/s/${token}` });
       await page.getByRole("button", { name: "Choose files" }).waitFor();
       const sent = cutBytes(page);
       await sent.ready;
       await choose(page).setInputFiles(file);
-      await sent.asked;
+      await sent.requested;
       const changed = randomContent(2 * 1024 * 1024 + 1);
       await writeFile(file, changed);
       sent.heal();
@@ -298,7 +298,7 @@ describeWeb("the drop box page", (web) => {
       const list = await client.get("/api/files?folder=/box");
       expect(list.at("data.files.0")).toMatchObject({ name: "draft.bin", checksum: checksumOf(changed) });
     } finally {
-      await rm(place, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
     }
   });
 
@@ -312,8 +312,8 @@ describeWeb("the drop box page", (web) => {
     await page.route("**/api/public/**", async (route) => {
       const metadata = route.request().headers()["upload-metadata"] ?? "";
       if (metadata.includes(btoa("last.txt"))) return route.abort("connectionfailed");
-      const answered = { "Tus-Resumable": "1.0.0", "Upload-Offset": "1", Location: `${route.request().url()}/taken` };
-      return route.fulfill({ status: 201, headers: answered });
+      const headers = { "Tus-Resumable": "1.0.0", "Upload-Offset": "1", Location: `${route.request().url()}/taken` };
+      return route.fulfill({ status: 201, headers });
     });
     const many = Array.from({ length: 220 }, (_, at) => textFile(`${at}.txt`, "x"));
     await choose(page).setInputFiles([...many, textFile("last.txt", "x")]);

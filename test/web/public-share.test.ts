@@ -78,9 +78,9 @@ describeWeb("the shared folder page", (web) => {
     await viewer.waitFor({ state: "hidden" });
     await page.getByRole("link", { name: "c hills.jpg", exact: true }).click();
     await page.evaluate(async () => {
-      const arrival = new Promise((resolve) => window.addEventListener("popstate", resolve, { once: true }));
+      const returned = new Promise((resolve) => window.addEventListener("popstate", resolve, { once: true }));
       (Reflect.get(window, "goBack") as () => void)();
-      await arrival;
+      await returned;
     });
     await viewer.getByRole("heading", { name: /^c hills\.jpg/ }).waitFor();
     expect(await page.evaluate(() => document.querySelector("dialog")?.open)).toBe(true);
@@ -180,7 +180,8 @@ describeWeb("a link with limits", (web) => {
     await page.getByRole("region", { name: "File content" }).getByText("the salary").waitFor();
     await web.lookAt(page, "public-file");
     // Opening the link with its password used to be counted twice.
-    const counted = (what: string) => client.get(`/api/shares/${shareId}`).then((answer) => answer.at(`data.${what}`));
+    const counted = (what: string) =>
+      client.get(`/api/shares/${shareId}`).then((response) => response.at(`data.${what}`));
     await eventually("it is counted", async () => (await counted("downloads")) === 1);
     expect(await counted("views")).toBe(1);
   });

@@ -61,8 +61,8 @@ describeWeb("the search", (web) => {
     const page = await web.open({ as: await web.account(), path: "/search" });
     await page.route("**/api/files/search*", async (route) => {
       const response = await route.fetch();
-      const answer = await response.json();
-      await route.fulfill({ response, json: { ...answer, data: { ...answer.data, isIndexing: true } } });
+      const body = await response.json();
+      await route.fulfill({ response, json: { ...body, data: { ...body.data, isIndexing: true } } });
     });
     const field = page.getByRole("searchbox");
     await field.fill("quagga");
@@ -75,13 +75,13 @@ describeWeb("the search", (web) => {
     const account = await web.account();
     await account.client.stored("1", { name: "quagga.txt" });
     const page = await web.open({ as: account, path: "/search" });
-    let asked = 0;
+    let requests = 0;
     await page.route("**/api/files/search*", async (route) => {
       const response = await route.fetch();
-      const { data, ...answer } = await response.json();
-      if (++asked > 1) return route.fulfill({ response });
+      const { data, ...body } = await response.json();
+      if (++requests > 1) return route.fulfill({ response });
       const missing = { ...data, files: [], pagination: { ...data.pagination, total: 0 }, isIndexing: true };
-      return route.fulfill({ response, json: { ...answer, data: missing } });
+      return route.fulfill({ response, json: { ...body, data: missing } });
     });
     const field = page.getByRole("searchbox");
     await field.fill("quagga");

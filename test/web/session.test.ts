@@ -107,13 +107,13 @@ describeWeb(
     test("is renewed before it expires", async () => {
       const page = await web.open({ as: await web.account(), path: "/trash", hasOwnClock: true });
       await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
-      const renewed = page.waitForResponse((answer) => answer.url().endsWith("/api/auth/refresh"));
+      const renewed = page.waitForResponse((response) => response.url().endsWith("/api/auth/refresh"));
       // Half of the minute that the session lasts.
       await page.clock.fastForward(31_000);
       expect((await renewed).status()).toBe(200);
       // The cookie has changed, and the page continues with the new one.
-      const asked = page.waitForResponse((answer) => answer.url().includes("/api/auth/session"));
-      expect((await asked).status()).toBe(200);
+      const checked = page.waitForResponse((response) => response.url().includes("/api/auth/session"));
+      expect((await checked).status()).toBe(200);
       expect(await page.getByRole("dialog").count()).toBe(0);
     });
   },

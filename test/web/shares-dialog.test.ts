@@ -63,10 +63,10 @@ describeWeb("the share dialog", (web) => {
     const dialog = await openDialog(page, "plan.txt");
     await page.setViewportSize(SIZES.phone);
     await dialog.getByRole("button", { name: "Create link" }).click();
-    const told = page.getByText("Link created.");
-    await told.waitFor();
+    const shown = page.getByText("Link created.");
+    await shown.waitFor();
     await dialog.getByLabel("Link to plan.txt").waitFor();
-    const [message, sheet] = [await told.boundingBox(), await dialog.boundingBox()];
+    const [message, sheet] = [await shown.boundingBox(), await dialog.boundingBox()];
     if (message === null || sheet === null) throw new Error("the message or the dialog is not shown");
     expect(message.y + message.height).toBeLessThan(sheet.y);
   });

@@ -142,9 +142,9 @@ describeWeb(
       for (let round = 0; round < 5 && status !== 429; round++) {
         await Promise.all(Array.from({ length: 20 }, () => web.server().visitor.post("/api/auth/signin", wrong)));
         await password(page).fill(`not the password ${round}`);
-        const answer = page.waitForResponse(/\/api\/auth\/signin$/);
+        const response = page.waitForResponse(/\/api\/auth\/signin$/);
         await submit.click();
-        status = (await answer).status();
+        status = (await response).status();
       }
       await countdown.waitFor();
       expect(await submit.isDisabled()).toBe(true);

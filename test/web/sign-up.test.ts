@@ -73,8 +73,8 @@ describeWeb(
       const cookies = await page.context().cookies();
       const session = cookies.find(({ name }) => name === "larder_session");
       expect(session?.httpOnly).toBe(true);
-      const answer = await new Client(web.server(), session?.value).get("/api/auth/session");
-      expect(answer.status).toBe(200);
+      const response = await new Client(web.server(), session?.value).get("/api/auth/session");
+      expect(response.status).toBe(200);
     });
 
     test("a used invitation shows a message", async () => {
@@ -124,8 +124,8 @@ async function addAccount(web: Web): Promise<void> {
 }
 
 function readLink(json: string): { url: string } {
-  const told: unknown = JSON.parse(json);
-  const url: unknown = typeof told === "object" && told !== null ? Reflect.get(told, "url") : undefined;
+  const output: unknown = JSON.parse(json);
+  const url: unknown = typeof output === "object" && output !== null ? Reflect.get(output, "url") : undefined;
   if (typeof url !== "string") throw new Error(`no url in ${json}`);
   return { url };
 }

@@ -66,9 +66,9 @@ describeWeb("uploads", (web) => {
     await page.goto(`${line.origin}/files`);
     const bytes = bytesOf(20 * MIB, 7);
     await withFiles({ "film.bin": bytes, "other.bin": bytesOf(12 * MIB, 8) }, async (folder) => {
-      line.holdAfter(4 * MIB);
+      line.stallAfter(4 * MIB);
       await chooseFiles(page, join(folder, "film.bin"));
-      await line.untilHeld();
+      await line.untilStalled();
       await web.lookAt(page, "uploads-sending");
       await tray(page).getByRole("button", { name: "Pause film.bin" }).click();
       await untilTraySays(page, "Uploads paused");
@@ -78,10 +78,10 @@ describeWeb("uploads", (web) => {
       await untilTraySays(page, "1 file uploaded");
       expect(await stored(account)).toEqual({ "film.bin": checksumOf(bytes) });
 
-      line.holdAfter(4 * MIB);
+      line.stallAfter(4 * MIB);
       await chooseFiles(page, join(folder, "other.bin"));
-      await line.untilHeld();
-      const forgotten = page.waitForResponse((answer) => answer.request().method() === "DELETE");
+      await line.untilStalled();
+      const forgotten = page.waitForResponse((response) => response.request().method() === "DELETE");
       await tray(page).getByRole("button", { name: "Cancel all" }).click();
       await page.getByRole("alertdialog").getByRole("button", { name: "Cancel all" }).click();
       await tray(page).waitFor({ state: "detached" });

@@ -8,7 +8,7 @@ import { bytesOf, checksumOf, chooseFiles, stored, tray, untilTraySays, withFile
 
 const MIB = 1024 * 1024;
 const SIZE = 20 * MIB;
-const HELD_AFTER = 4 * MIB;
+const STALLED_AFTER = 4 * MIB;
 
 describeWeb("interrupted uploads", (web) => {
   /** A page that reaches the server through a controlled connection, with an upload stalled in the middle. */
@@ -20,9 +20,9 @@ describeWeb("interrupted uploads", (web) => {
     const bytes = bytesOf(SIZE, seed);
     await withFiles({ "film.bin": bytes }, async (folder) => {
       const path = join(folder, "film.bin");
-      line.holdAfter(HELD_AFTER);
+      line.stallAfter(STALLED_AFTER);
       await chooseFiles(page, path);
-      await line.untilHeld();
+      await line.untilStalled();
       await use({ page, line, path, account, checksum: checksumOf(bytes) });
       await untilTraySays(page, "1 file uploaded");
       expect(await stored(account)).toEqual({ "film.bin": checksumOf(bytes) });
@@ -31,7 +31,7 @@ describeWeb("interrupted uploads", (web) => {
 
   test("an upload resumes automatically when the network is back", async () => {
     await inTheMiddle(1, async ({ page, line }) => {
-      const resumed = page.waitForResponse((answer) => answer.request().method() === "HEAD");
+      const resumed = page.waitForResponse((response) => response.request().method() === "HEAD");
       line.cut();
       await tray(page).getByText("Waiting for the network").waitFor();
       await web.lookAt(page, "uploads-waiting");
@@ -63,7 +63,7 @@ describeWeb("interrupted uploads", (web) => {
         await chooseAgain(page, join(folder, "film.bin"));
         await page.getByText("None of these files match.").waitFor();
       });
-      const resumed = page.waitForResponse((answer) => answer.request().method() === "HEAD");
+      const resumed = page.waitForResponse((response) => response.request().method() === "HEAD");
       await chooseAgain(page, path);
       expect(Number((await resumed).headers()["upload-offset"])).toBeGreaterThanOrEqual(0);
     });
@@ -76,25 +76,25 @@ describeWeb("interrupted uploads", (web) => {
     await page.goto(`${line.origin}/files`);
     const bytes = bytesOf(SIZE, 6);
     await withFiles({ "film.bin": bytes }, async (folder) => {
-      line.holdAfter(HELD_AFTER);
+      line.stallAfter(STALLED_AFTER);
       await chooseFiles(page, join(folder, "film.bin"));
-      await line.untilHeld();
+      await line.untilStalled();
       await tray(page).getByRole("button", { name: "Pause film.bin" }).waitFor();
-      const questions: string[] = [];
+      const dialogs: string[] = [];
       page.on("dialog", (dialog) => {
-        questions.push(dialog.type());
+        dialogs.push(dialog.type());
         void dialog.dismiss();
       });
-      const asked = page.waitForEvent("dialog");
+      const asking = page.waitForEvent("dialog");
       await page.close({ runBeforeUnload: true });
-      await asked;
+      await asking;
       line.release();
       await untilTraySays(page, "1 file uploaded");
       expect(await stored(account)).toEqual({ "film.bin": checksumOf(bytes) });
       const closed = page.waitForEvent("close");
       await page.close({ runBeforeUnload: true });
       await closed;
-      expect(questions).toEqual(["beforeunload"]);
+      expect(dialogs).toEqual(["beforeunload"]);
     });
   });
 
@@ -102,7 +102,7 @@ describeWeb("interrupted uploads", (web) => {
     await inTheMiddle(7, async ({ page, line, account }) => {
       // Somebody takes the name after the page was informed that it is free.
       await account.client.upload("somebody else's", { name: "film.bin" });
-      const forgotten = page.waitForResponse((answer) => answer.request().method() === "DELETE");
+      const forgotten = page.waitForResponse((response) => response.request().method() === "DELETE");
       line.loseResponses();
       line.release();
       await tray(page).getByText("Waiting for the network").waitFor();
@@ -124,13 +124,13 @@ describeWeb("interrupted uploads", (web) => {
     const files = Object.fromEntries(names.map((name, index) => [name, bytesOf(600 * 1024, index)]));
     await withFiles(files, async (folder) => {
       // A third of a file: nothing gets through.
-      line.holdAfter(200 * 1024);
+      line.stallAfter(200 * 1024);
       await chooseFiles(
         page,
         names.map((name) => join(folder, name)),
       );
-      await line.untilHeld();
-      await untilKept(page, names.length);
+      await line.untilStalled();
+      await untilSaved(page, names.length);
     });
     await page.reload();
     line.release();
@@ -144,10 +144,10 @@ describeWeb("interrupted uploads", (web) => {
     const page = await web.open({ as: account });
     await page.addInitScript(offerHandles);
     await page.goto(`${line.origin}/files`);
-    line.holdAfter(HELD_AFTER);
+    line.stallAfter(STALLED_AFTER);
     await page.getByRole("button", { name: "New", exact: true }).first().click();
     await page.getByRole("menuitem", { name: "Upload files" }).click();
-    await line.untilHeld();
+    await line.untilStalled();
     await untilRemembered(page);
     await page.reload();
     line.release();
@@ -182,10 +182,10 @@ describeWeb("interrupted uploads", (web) => {
     await other.getByRole("heading", { level: 1, name: "Files" }).waitFor();
     const bytes = bytesOf(2 * MIB, 5);
     await withFiles({ "shared.bin": bytes }, async (folder) => {
-      line.holdAfter(MIB);
+      line.stallAfter(MIB);
       await chooseFiles(page, join(folder, "shared.bin"));
-      await line.untilHeld();
-      await untilKept(page, 1);
+      await line.untilStalled();
+      await untilSaved(page, 1);
       expect(await tray(other).count()).toBe(0);
       await page.close();
       line.release();
@@ -223,22 +223,22 @@ async function isRemembered(page: Page): Promise<boolean> {
       opening.onerror = () => reject(opening.error ?? new Error("no database"));
     });
     const reading = database.transaction("uploads").objectStore("uploads").getAll();
-    const kept = await new Promise<unknown[]>((resolve, reject) => {
+    const saved = await new Promise<unknown[]>((resolve, reject) => {
       reading.onsuccess = () => resolve(reading.result);
       reading.onerror = () => reject(reading.error ?? new Error("nothing can be read"));
     });
     database.close();
-    return kept.some((one) => typeof Object(Object(one).upload).url === "string");
+    return saved.some((one) => typeof Object(Object(one).upload).url === "string");
   });
 }
 
 /** Waits until the browser has stored this many files. */
-async function untilKept(page: Page, count: number): Promise<void> {
+async function untilSaved(page: Page, count: number): Promise<void> {
   // Not with waitForFunction, which takes a promise for a true value.
-  while ((await countKept(page)) !== count) await Bun.sleep(50);
+  while ((await countSaved(page)) !== count) await Bun.sleep(50);
 }
 
-async function countKept(page: Page): Promise<number> {
+async function countSaved(page: Page): Promise<number> {
   return page.evaluate(async () => {
     const opening = indexedDB.open("larder-uploads");
     const database = await new Promise<IDBDatabase>((resolve, reject) => {
@@ -246,12 +246,12 @@ async function countKept(page: Page): Promise<number> {
       opening.onerror = () => reject(opening.error ?? new Error("no database"));
     });
     const counting = database.transaction("files").objectStore("files").count();
-    const kept = await new Promise<number>((resolve, reject) => {
+    const saved = await new Promise<number>((resolve, reject) => {
       counting.onsuccess = () => resolve(counting.result);
       counting.onerror = () => reject(counting.error ?? new Error("no count"));
     });
     database.close();
-    return kept;
+    return saved;
   });
 }
 

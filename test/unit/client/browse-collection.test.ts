@@ -122,11 +122,11 @@ describe("tiles", () => {
   });
 
   test("a rectangle selects the entries it touches", () => {
-    const lattice = { total: 10, columns: 4, rowHeight: 100, width: 400, isRightToLeft: false };
-    expect(positionsIn({ left: 110, right: 290, top: 50, bottom: 150 }, lattice)).toEqual([1, 2, 5, 6]);
-    expect(positionsIn({ left: -5, right: 500, top: 210, bottom: 900 }, lattice)).toEqual([8, 9]);
-    expect(positionsIn({ left: 10, right: 20, top: 10, bottom: 20 }, { ...lattice, isRightToLeft: true })).toEqual([3]);
-    expect(positionsIn({ left: 410, right: 420, top: 10, bottom: 20 }, lattice)).toEqual([]);
-    expect(positionsIn({ left: 0, right: 9, top: 0, bottom: 9 }, { ...lattice, total: 0 })).toEqual([]);
+    const metrics = { total: 10, columns: 4, rowHeight: 100, width: 400, isRightToLeft: false };
+    expect(positionsIn({ left: 110, right: 290, top: 50, bottom: 150 }, metrics)).toEqual([1, 2, 5, 6]);
+    expect(positionsIn({ left: -5, right: 500, top: 210, bottom: 900 }, metrics)).toEqual([8, 9]);
+    expect(positionsIn({ left: 10, right: 20, top: 10, bottom: 20 }, { ...metrics, isRightToLeft: true })).toEqual([3]);
+    expect(positionsIn({ left: 410, right: 420, top: 10, bottom: 20 }, metrics)).toEqual([]);
+    expect(positionsIn({ left: 0, right: 9, top: 0, bottom: 9 }, { ...metrics, total: 0 })).toEqual([]);
   });
 });

@@ -103,8 +103,8 @@ describe("addresses", () => {
 });
 
 describe("shortcuts", () => {
-  const key = (name: string, held: Partial<Record<"ctrlKey" | "shiftKey" | "altKey", boolean>> = {}) => {
-    const event = { key: name, ctrlKey: false, shiftKey: false, altKey: false, metaKey: false, ...held };
+  const key = (name: string, modifiers: Partial<Record<"ctrlKey" | "shiftKey" | "altKey", boolean>> = {}) => {
+    const event = { key: name, ctrlKey: false, shiftKey: false, altKey: false, metaKey: false, ...modifiers };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is read of it is there
     return event as unknown as KeyboardEvent;
   };
@@ -128,22 +128,22 @@ describe("shortcuts", () => {
 });
 
 describe("failures", () => {
-  const answered = (status: number, retryAfterSeconds?: number) =>
+  const apiError = (status: number, retryAfterSeconds?: number) =>
     new ApiError("no", { status, code: "X", retryAfterSeconds });
 
   test("are retried where that may help, and never if the server rejected the request", () => {
     expect(isRetried(0, new OfflineError("gone"))).toBe(true);
     expect(isRetried(4, new OfflineError("gone"))).toBe(false);
-    expect(isRetried(0, answered(503))).toBe(true);
-    expect([400, 401, 403, 404, 409, 500].map((status) => isRetried(0, answered(status)))).not.toContain(true);
-    expect(isRetried(0, answered(429, 5))).toBe(true);
-    expect(isRetried(0, answered(429, 3600))).toBe(false);
+    expect(isRetried(0, apiError(503))).toBe(true);
+    expect([400, 401, 403, 404, 409, 500].map((status) => isRetried(0, apiError(status)))).not.toContain(true);
+    expect(isRetried(0, apiError(429, 5))).toBe(true);
+    expect(isRetried(0, apiError(429, 3600))).toBe(false);
     expect(isRetried(0, new TypeError("ours"))).toBe(false);
   });
 
   test("wait as long as the server asks, otherwise longer each time", () => {
-    expect(retryDelayMs(0, answered(429, 7))).toBe(7000);
-    expect([0, 1, 2, 9].map((attempt) => retryDelayMs(attempt, answered(503)))).toEqual([1000, 2000, 4000, 30_000]);
+    expect(retryDelayMs(0, apiError(429, 7))).toBe(7000);
+    expect([0, 1, 2, 9].map((attempt) => retryDelayMs(attempt, apiError(503)))).toEqual([1000, 2000, 4000, 30_000]);
   });
 
   test("show the message of the server", async () => {

@@ -53,11 +53,11 @@ describe("preferences", () => {
 });
 
 describe("actions on many entries", () => {
-  const ids = Array.from({ length: 2500 }, (_, place) => String(place));
+  const ids = Array.from({ length: 2500 }, (_, index) => String(index));
 
   test("run in batches; failures of one batch don't stop the others", async () => {
     const sizes: number[] = [];
-    const told: number[] = [];
+    const reported: number[] = [];
     const result = await inBatches(
       ids,
       (portion) => {
@@ -69,10 +69,10 @@ describe("actions on many entries", () => {
         };
         return Promise.resolve({ done: portion.slice(1).map((id) => file(id, "/")), failed: [failed] });
       },
-      (done) => void told.push(done),
+      (done) => void reported.push(done),
     );
     expect(sizes).toEqual([1000, 1000, 500]);
-    expect(told).toEqual([1000, 2000, 2500]);
+    expect(reported).toEqual([1000, 2000, 2500]);
     expect(result.done).toHaveLength(999 + 499);
     expect(result.failed).toHaveLength(1 + 1000 + 1);
     expect(result.failed[1]).toEqual({ id: "1000", message: "Not there." });

@@ -80,19 +80,19 @@ test.each([
 });
 
 describe("the rejection of a form", () => {
-  const refusal = (details: Record<string, unknown>) =>
+  const apiError = (details: Record<string, unknown>) =>
     new ApiError("The server's words.", { status: 400, code: "VALIDATION_ERROR", details });
 
   test("is shown at the field that the server names, if the form has it", () => {
-    expect(readRejection(refusal({ field: "email" }), ["email"])).toEqual({
+    expect(readRejection(apiError({ field: "email" }), ["email"])).toEqual({
       field: "email",
       message: "The server's words.",
     });
-    expect(readRejection(refusal({ field: "other" }), ["email"])?.field).toBeUndefined();
+    expect(readRejection(apiError({ field: "other" }), ["email"])?.field).toBeUndefined();
   });
   test("is shown at the field of the reason, with the form's own message", () => {
     const byReason = { bad_credentials: { field: "password", message: "Not yours." } } as const;
-    expect(readRejection(refusal({ reason: "bad_credentials" }), ["password"], byReason)).toEqual({
+    expect(readRejection(apiError({ reason: "bad_credentials" }), ["password"], byReason)).toEqual({
       field: "password",
       message: "Not yours.",
     });

@@ -110,16 +110,16 @@ test("the metadata has name, folder, relative path, type, time and the choice fo
   });
 });
 
-/** An engine whose requests are answered by the test, in the order in which they start. */
-function scene(answer: (request: SendRequest, attempt: number) => Promise<SendResult>) {
-  const kept = new Map<string, SavedUpload>();
+/** An engine whose requests the test responds to, in the order in which they start. */
+function scene(respond: (request: SendRequest, attempt: number) => Promise<SendResult>) {
+  const saved = new Map<string, SavedUpload>();
   const bytes = new Map<string, Blob>();
-  const keeper: UploadDatabase = {
-    put: async (many) => many.forEach((one) => kept.set(one.upload.id, one)),
+  const database: UploadDatabase = {
+    put: async (many) => many.forEach((one) => saved.set(one.upload.id, one)),
     putBytes: async (id, file) => void bytes.set(id, new Blob([await file.arrayBuffer()])),
     findBytes: async (id) => bytes.get(id),
-    remove: async (ids) => ids.forEach((id) => kept.delete(id) && bytes.delete(id)),
-    all: async () => [...kept.values()],
+    remove: async (ids) => ids.forEach((id) => saved.delete(id) && bytes.delete(id)),
+    all: async () => [...saved.values()],
   };
   const tab = { id: "this tab", whenClosed: async () => undefined, onOtherTab: () => undefined };
   const settled: [number, number][] = [];
@@ -128,16 +128,16 @@ function scene(answer: (request: SendRequest, attempt: number) => Promise<SendRe
   const make = () => {
     const deps: EngineDependencies = {
       endpoint: () => "https://larder.example/api/tus",
-      send: (request) => answer(request, attempts++),
+      send: (request) => respond(request, attempts++),
       terminate: async (url) => void terminated.push(url),
-      persistence: new UploadPersistence(keeper, Promise.resolve(tab)),
+      persistence: new UploadPersistence(database, Promise.resolve(tab)),
       whenSignedIn: async () => undefined,
       onStored: () => undefined,
       onSettled: (stored, troubled) => void settled.push([stored, troubled]),
     };
     return new UploadEngine(deps);
   };
-  return { make, engine: make(), kept, bytes, settled, terminated };
+  return { make, engine: make(), saved, bytes, settled, terminated };
 }
 
 const source = (name: string, content = "content") => ({
@@ -180,7 +180,7 @@ describe("the queue", () => {
   test("sends three in parallel, all of them in the end, and then deletes their saved state", async () => {
     let running = 0;
     let most = 0;
-    const { engine, kept, settled } = scene(async ({ file, onProgress }) => {
+    const { engine, saved, settled } = scene(async ({ file, onProgress }) => {
       running += 1;
       most = Math.max(most, running);
       await Promise.resolve();
@@ -199,7 +199,7 @@ describe("the queue", () => {
       Array.from({ length: 20 }, (_, index) => `id of ${index}`),
     );
     expect(settled.reduce((sum, [stored]) => sum + stored, 0)).toBe(20);
-    await written(() => kept.size === 0);
+    await written(() => saved.size === 0);
   });
 
   test("continues after network failures, the sign-in, a proxy's limit and an expired upload, at the same URL", async () => {
@@ -230,9 +230,9 @@ describe("the queue", () => {
   });
 
   test("asks about a name conflict, and a choice for all applies to the whole batch", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const { engine } = scene(async ({ metadata }) => {
-      asked.push(`${metadata["filename"]} ${metadata["onConflict"]}`);
+      requested.push(`${metadata["filename"]} ${metadata["onConflict"]}`);
       return metadata["onConflict"] === "error" ? failing({ kind: "nameTaken", message: "taken" }) : { fileId: "file" };
     });
     await engine.start("anna");
@@ -244,8 +244,8 @@ describe("the queue", () => {
     engine.resolveConflict(second?.id ?? "", "version", true);
     await until(engine, allDone);
     expect(states(engine)).toEqual(["skipped", "done", "done", "done"]);
-    expect(asked).not.toContain("a version");
-    expect(asked).toContain("d version");
+    expect(requested).not.toContain("a version");
+    expect(requested).toContain("d version");
   });
 
   test("an upload that was rejected for its name is deleted on the server, because it would take up space", async () => {
@@ -282,19 +282,19 @@ describe("the queue", () => {
   });
 
   test("sends and saves files that were added before the account is known", async () => {
-    const answer = Promise.withResolvers<SendResult>();
-    const { engine, kept } = scene(() => answer.promise);
+    const response = Promise.withResolvers<SendResult>();
+    const { engine, saved } = scene(() => response.promise);
     engine.add([source("early")], { folder: "/" });
     await engine.start("anna");
     expect(states(engine)).toEqual(["sending"]);
-    await written(() => kept.size === 1);
-    answer.resolve({ fileId: "file" });
+    await written(() => saved.size === 1);
+    response.resolve({ fileId: "file" });
     await until(engine, allDone);
-    await written(() => kept.size === 0);
+    await written(() => saved.size === 0);
   });
 
   test("a rejected upload stays until it is retried or cancelled, and cancelling deletes it on the server", async () => {
-    const { engine, terminated, kept } = scene(async ({ onUrl }, attempt) => {
+    const { engine, terminated, saved } = scene(async ({ onUrl }, attempt) => {
       onUrl(`https://larder.example/api/tus/${attempt}`);
       return failing({ kind: "rejected", message: "No room." });
     });
@@ -309,39 +309,39 @@ describe("the queue", () => {
     engine.cancel(upload?.id ?? "");
     expect(states(engine)).toEqual([]);
     expect(terminated).toHaveLength(1);
-    await written(() => kept.size === 0);
+    await written(() => saved.size === 0);
   });
 
   test("a file with a handle is sent once, however often access is requested, and not after cancelling", async () => {
     const names: string[] = [];
-    const { engine, kept } = scene(async ({ file }, attempt) => {
+    const { engine, saved } = scene(async ({ file }, attempt) => {
       names.push(file.name);
       return attempt < 2 ? failing({ kind: "unreadable" }) : { fileId: "file" };
     });
-    const answers: ((state: PermissionState) => void)[] = [];
-    const ask = () => new Promise<PermissionState>((resolve) => void answers.push(resolve));
+    const grants: ((state: PermissionState) => void)[] = [];
+    const ask = () => new Promise<PermissionState>((resolve) => void grants.push(resolve));
     await engine.start("anna");
     const given = ["a", "b"].map((name) => ({ ...source(name), handle: handleOf(source(name).file, ask) }));
     engine.add(given, { folder: "/" });
     await until(engine, (uploads) => uploads.every(({ state }) => state === "missing"));
     const [first, second] = [engine.requestAccess(), engine.requestAccess()];
-    answers.shift()?.("granted");
+    grants.shift()?.("granted");
     await until(engine, ([a]) => a?.state === "done");
-    answers.shift()?.("granted");
-    await written(() => answers.length > 0);
+    grants.shift()?.("granted");
+    await written(() => grants.length > 0);
     engine.cancel(engine.store.all()[1]?.id ?? "");
-    while (answers.length > 0) {
-      answers.shift()?.("granted");
+    while (grants.length > 0) {
+      grants.shift()?.("granted");
       await Bun.sleep(1);
     }
     await Promise.all([first, second]);
-    await written(() => kept.size === 0);
+    await written(() => saved.size === 0);
     expect(names).toEqual(["a", "b", "a"]);
     expect(states(engine)).toEqual(["done"]);
   });
 
   test("a later page resumes: with saved bytes, or with the same file only; for its own account", async () => {
-    const { engine, make, kept, bytes } = scene(({ signal, onUrl }) => {
+    const { engine, make, saved, bytes } = scene(({ signal, onUrl }) => {
       onUrl("https://larder.example/api/tus/first");
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("left"))));
     });
@@ -349,7 +349,7 @@ describe("the queue", () => {
     const large = "x".repeat(5 * 1024 * 1024);
     engine.add([source("small"), source("large", large)], { folder: "/there" });
     await until(engine, (uploads) => uploads.every(({ url }) => url !== undefined));
-    await written(() => bytes.size === 1 && [...kept.values()].every(({ upload }) => upload.url !== undefined));
+    await written(() => bytes.size === 1 && [...saved.values()].every(({ upload }) => upload.url !== undefined));
     engine.stop();
 
     const other = make();

@@ -238,10 +238,10 @@ class Harness implements Web {
 
   private async signIn(context: BrowserContext, account: Account, host?: string): Promise<void> {
     const { email, password } = account;
-    const answer = await context.request.post(`${this.baseUrl(host)}/api/auth/signin`, {
+    const response = await context.request.post(`${this.baseUrl(host)}/api/auth/signin`, {
       data: { email, password, cookie: true },
     });
-    if (!answer.ok()) throw new Error(`sign-in failed: ${answer.status()} ${await answer.text()}`);
+    if (!response.ok()) throw new Error(`sign-in failed: ${response.status()} ${await response.text()}`);
   }
 
   private baseUrl(host = "127.0.0.1"): string {
@@ -261,8 +261,8 @@ class Harness implements Web {
         problems.push(`console: ${message.text()} (${message.location().url})`);
     };
     const onError = (error: WebError): void => void problems.push(`error: ${error.error().stack ?? error.error()}`);
-    const onResponse = (answer: Response): void => {
-      if (answer.status() >= 500) problems.push(`answer: ${answer.status()} ${answer.url()}`);
+    const onResponse = (response: Response): void => {
+      if (response.status() >= 500) problems.push(`response: ${response.status()} ${response.url()}`);
     };
     context.on("console", onConsole).on("weberror", onError).on("response", onResponse);
     const unwatch = (): void =>

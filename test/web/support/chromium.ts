@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
 // The headless shell first: it needs a third less processor time.
-const PLACES = [
+const PATHS = [
   "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
@@ -19,8 +19,8 @@ const SPARED = [
 
 /** Path of the browser; LARDER_TEST_CHROMIUM takes precedence. Undefined if there is none. */
 export function findChromium(): string | undefined {
-  const told = process.env["LARDER_TEST_CHROMIUM"];
-  return told === undefined || told === "" ? PLACES.find((path) => existsSync(path)) : told;
+  const configured = process.env["LARDER_TEST_CHROMIUM"];
+  return configured === undefined || configured === "" ? PATHS.find((path) => existsSync(path)) : configured;
 }
 
 /**

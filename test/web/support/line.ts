@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class Line {
   private readonly sockets = new Set<Socket>();
   /** Stalled connections, and how to resume them. */
-  private readonly held = new Map<Socket, () => void>();
+  private readonly stalled = new Map<Socket, () => void>();
   private readonly unanswered = new WeakSet<Socket>();
   private limitBytes = Number.POSITIVE_INFINITY;
   /** Counts the limits: each one applies to what comes after it was set. */
@@ -38,27 +38,27 @@ export class Line {
   }
 
   /** Lets each connection carry this many more bytes to the server, then stalls it. */
-  holdAfter(bytes: number): void {
+  stallAfter(bytes: number): void {
     this.limitBytes = bytes;
     this.limits += 1;
   }
 
   /** Resolves when a connection is stalled. */
-  async untilHeld(): Promise<void> {
-    while (this.held.size === 0) await new Promise<void>((resolve) => void this.waiters.push(resolve));
+  async untilStalled(): Promise<void> {
+    while (this.stalled.size === 0) await new Promise<void>((resolve) => void this.waiters.push(resolve));
   }
 
   /** Stalled connections continue when they are released, but are cut before the page gets the response. */
   loseResponses(): void {
-    for (const socket of this.held.keys()) this.unanswered.add(socket);
+    for (const socket of this.stalled.keys()) this.unanswered.add(socket);
   }
 
   /** Lets everything continue. */
   release(): void {
     this.limitBytes = Number.POSITIVE_INFINITY;
-    const held = [...this.held.values()];
-    this.held.clear();
-    for (const goOn of held) goOn();
+    const resumeAll = [...this.stalled.values()];
+    this.stalled.clear();
+    for (const resume of resumeAll) resume();
   }
 
   /** Breaks all connections and accepts no new ones. */
@@ -93,7 +93,7 @@ export class Line {
       for (const socket of [client, server]) {
         socket.destroy();
         this.sockets.delete(socket);
-        this.held.delete(socket);
+        this.stalled.delete(socket);
       }
     };
     for (const socket of [client, server]) {
@@ -111,28 +111,28 @@ export class Line {
       if (server.write(bytes)) return;
       client.pause();
       server.once("drain", () => {
-        if (!this.held.has(client)) client.resume();
+        if (!this.stalled.has(client)) client.resume();
       });
     };
     client.on("data", (bytes: Buffer) => {
       if (limit !== this.limits) [limit, passedBytes] = [this.limits, 0];
-      const isHeld = this.held.has(client);
-      const room = isHeld ? 0 : Math.max(this.limitBytes - passedBytes, 0);
+      const isStalled = this.stalled.has(client);
+      const room = isStalled ? 0 : Math.max(this.limitBytes - passedBytes, 0);
       if (bytes.length <= room) return pass(bytes);
       // One packet may be more than a whole file: the rest of it waits here.
       if (room > 0) pass(bytes.subarray(0, room));
       waiting.push(bytes.subarray(room));
-      if (isHeld) return undefined;
-      return this.hold(client, () => {
+      if (isStalled) return undefined;
+      return this.stall(client, () => {
         client.resume();
-        for (const piece of waiting.splice(0)) pass(piece);
+        for (const rest of waiting.splice(0)) pass(rest);
       });
     });
   }
 
-  private hold(socket: Socket, goOn: () => void): void {
+  private stall(socket: Socket, resume: () => void): void {
     socket.pause();
-    this.held.set(socket, goOn);
+    this.stalled.set(socket, resume);
     for (const resolve of this.waiters.splice(0)) resolve();
   }
 }

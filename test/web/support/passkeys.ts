@@ -15,7 +15,7 @@ export interface Credential {
 export interface TestAuthenticator {
   /** Its first passkey. */
   credential(): Promise<Credential>;
-  /** Signs in on the sign-in page, by the button or by autofill, whichever comes first. */
+  /** Signs in on the sign-in page, by the button or by autofill: by the first that the page offers. */
   signIn(): Promise<void>;
 }
 

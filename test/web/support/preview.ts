@@ -13,7 +13,7 @@ export async function openPreview(page: Page, name: string): Promise<void> {
 }
 
 /** Waits until this file is shown, at this position. */
-export async function showing(page: Page, name: string, place: string): Promise<void> {
+export async function showing(page: Page, name: string, position: string): Promise<void> {
   await overlay(page).getByRole("heading", { name, exact: true }).waitFor();
-  await overlay(page).getByText(place, { exact: true }).waitFor();
+  await overlay(page).getByText(position, { exact: true }).waitFor();
 }

@@ -1,4 +1,4 @@
-/** Requests that a test answers itself. */
+/** Requests that a test responds to itself. */
 import type { Page } from "playwright-core";
 
 const TRIES_MAX = 200;
@@ -20,7 +20,7 @@ export function awaitRoutes(page: Page): Page {
 
 async function untilIntercepted(page: Page, route: Page["route"]): Promise<void> {
   const probe = new URL("/is-intercepted", page.url()).href;
-  await route(probe, (answer) => answer.fulfill({ status: 204 }));
+  await route(probe, (intercepted) => intercepted.fulfill({ status: 204 }));
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const status = await page.evaluate(
       (address) =>

@@ -56,9 +56,9 @@ export async function untilTraySays(page: Page, words: string | RegExp): Promise
 
 /** Names and checksums of the files in a folder. */
 export async function stored(account: Account, folder = "/"): Promise<Record<string, string>> {
-  const answer = await account.client.get(`/api/files?${new URLSearchParams({ folder, limit: "100" }).toString()}`);
+  const response = await account.client.get(`/api/files?${new URLSearchParams({ folder, limit: "100" }).toString()}`);
   const found: Record<string, string> = {};
-  for (const entry of answer.list("data.files")) {
+  for (const entry of response.list("data.files")) {
     if (typeof entry !== "object" || entry === null) continue;
     const checksum: unknown = Reflect.get(entry, "checksum");
     found[String(Reflect.get(entry, "name"))] = typeof checksum === "string" ? checksum : "folder";
