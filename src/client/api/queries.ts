@@ -52,6 +52,17 @@ export const byPage = {
     pagination.hasNext ? pagination.page + 1 : undefined,
 };
 
+/** A list that the server returns as a whole, in one field of the response. */
+export function listQuery<Item>(queryKey: QueryKey, path: `/api/${string}`, field: string) {
+  return queryOptions({
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const { [field]: items = [] } = await request<Record<string, readonly Item[]>>("GET", path, { signal });
+      return items;
+    },
+  });
+}
+
 /** The storage usage of the account. */
 export const usageQuery = queryOptions({
   queryKey: keys.usage,

@@ -1,8 +1,9 @@
-import { type RefObject, useLayoutEffect, useState } from "react";
+import type { RefObject } from "react";
 import type { Entry } from "../../api/types.ts";
 import { type GridDisplay, NARROW_BELOW } from "./grid-types.ts";
 import { HEADER_HEIGHT } from "./list-header.tsx";
 import { layTiles, ROW_HEIGHT } from "./tile-layout.ts";
+import { useSize } from "../../ui/use-size.ts";
 
 /** The measures of a list or a grid of tiles at its current width, in CSS pixels. */
 export interface GridLayout {
@@ -31,7 +32,7 @@ export function useGridLayout<T extends Entry>(
   scroller: RefObject<HTMLElement | null>,
   { layout, density, columns }: GridDisplay<T>,
 ): GridLayout {
-  const outerWidth = useWidth(scroller);
+  const { width: outerWidth } = useSize(scroller, window.innerWidth);
   const edge = outerWidth < NARROW_BELOW ? 0 : EDGE_SPACE;
   const width = outerWidth - 2 * edge;
   const isNarrow = width < NARROW_BELOW;
@@ -49,17 +50,4 @@ export function useGridLayout<T extends Entry>(
     above: HEADER_HEIGHT,
     template: ["minmax(0,1fr)", ...tracks, MENU_TRACK].join(" "),
   };
-}
-
-function useWidth(element: RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(window.innerWidth);
-  useLayoutEffect(() => {
-    const observed = element.current;
-    if (observed === null) return;
-    setWidth(observed.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(observed.clientWidth));
-    observer.observe(observed);
-    return () => observer.disconnect();
-  }, [element]);
-  return width;
 }

@@ -3,13 +3,13 @@ import { Plus } from "../../ui/icons.ts";
 import { useEffect, useState } from "react";
 import type { FileRecord } from "../../api/types.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { Spinner } from "../../ui/spinner.tsx";
 import { contentAddress, largeAddress } from "./addresses.ts";
 import { isShownByBrowsers } from "./kind.ts";
 import { NoPreview } from "./no-preview.tsx";
 import { text } from "./text.ts";
 import { useZoom } from "./use-zoom.ts";
 import { fitOnStage } from "./zoom.ts";
+import { Loading } from "./loading.tsx";
 
 /** Larger originals are not loaded; the large thumbnail is shown instead. */
 const ORIGINAL_BYTES_MAX = 60 * 1024 * 1024;
@@ -27,9 +27,7 @@ export function ImageView({ file, onSwipe }: { readonly file: FileRecord; readon
   return (
     <div ref={zoom.stageRef} {...zoom.handlers} className="relative size-full touch-none overflow-hidden select-none">
       {loaded === undefined ? (
-        <div className="flex size-full items-center justify-center">
-          <Spinner label={text.loading} />
-        </div>
+        <Loading />
       ) : (
         <img
           src={loaded.address}

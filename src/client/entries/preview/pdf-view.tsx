@@ -7,12 +7,13 @@ import type { FileRecord } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { PasswordField } from "../../ui/password-field.tsx";
-import { Spinner } from "../../ui/spinner.tsx";
 import { NoPreview } from "./no-preview.tsx";
 import { openPdf, PdfPasswordError } from "./pdf-document.ts";
 import { PdfPage } from "./pdf-page.tsx";
 import { text } from "./text.ts";
 import { Form } from "../../ui/form.tsx";
+import { useSize } from "../../ui/use-size.ts";
+import { Loading } from "./loading.tsx";
 
 const GAP_PX = 12;
 const ZOOM_MAX = 4;
@@ -33,11 +34,7 @@ export function PdfView({ file }: { readonly file: FileRecord }) {
   const outcome = usePdf(file, password);
   if (outcome === "failed") return <NoPreview file={file} message={text.pdfFailed} />;
   if (outcome === undefined) {
-    return (
-      <div className="flex size-full items-center justify-center">
-        <Spinner label={text.loading} />
-      </div>
-    );
+    return <Loading />;
   }
   if ("locked" in outcome) return <PasswordForm wasWrong={outcome.locked.wasWrong} onPassword={setPassword} />;
   return <Pages opened={outcome} name={file.name} />;
@@ -46,15 +43,8 @@ export function PdfView({ file }: { readonly file: FileRecord }) {
 function Pages({ opened, name }: { opened: OpenPdfFile; name: string }) {
   const { document: pdf, width, height } = opened;
   const scroller = useRef<HTMLDivElement>(null);
-  const [stageWidth, setStageWidth] = useState(0);
+  const { width: stageWidth } = useSize(scroller);
   const [zoom, setZoom] = useState(1);
-  useEffect(() => {
-    const element = scroller.current;
-    if (element === null) return undefined;
-    const observer = new ResizeObserver(() => setStageWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   // At 1 a page fills the width, up to a comfortable reading size.
   const fit = Math.min(Math.max(stageWidth - 24, 100) / width, 1.6);
   const scale = fit * zoom;

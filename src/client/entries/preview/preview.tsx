@@ -9,12 +9,12 @@ import { cx } from "../../ui/cx.ts";
 import { FileIcon } from "../../ui/file-icon.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { Spinner } from "../../ui/spinner.tsx";
 import { Tooltip } from "../../ui/tooltip.tsx";
 import { downloadAddress, largeAddress } from "./addresses.ts";
 import { previewKind } from "./kind.ts";
 import { Stage } from "./stage.tsx";
 import { text } from "./text.ts";
+import { Loading } from "./loading.tsx";
 
 const DetailsPanel = lazyPart(() => import("../details/details-panel.tsx").then((part) => part.DetailsPanel));
 
@@ -204,14 +204,6 @@ function Step({
     >
       <Icon aria-hidden className="rtl:rotate-180" />
     </button>
-  );
-}
-
-function Loading() {
-  return (
-    <div className="flex size-full items-center justify-center">
-      <Spinner label={text.loading} />
-    </div>
   );
 }
 

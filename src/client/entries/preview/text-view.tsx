@@ -2,12 +2,12 @@ import { type ReactNode, useEffect, useState } from "react";
 import type { FileRecord } from "../../api/types.ts";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { formatBytes } from "../../base/format.ts";
-import { Spinner } from "../../ui/spinner.tsx";
 import { readText, TEXT_BYTES_MAX, type TextContent } from "./content.ts";
 import { SanitizedContent } from "./sanitized-content.tsx";
 import { languageOf } from "./kind.ts";
 import { NoPreview } from "./no-preview.tsx";
 import { text } from "./text.ts";
+import { Loading } from "./loading.tsx";
 
 /** Longer source code is shown without highlighting, which would block the page. */
 const HIGHLIGHTED_CHARACTERS_MAX = 256 * 1024;
@@ -51,11 +51,7 @@ export function TextView({ file, kind }: { readonly file: FileRecord; readonly k
   }, [file, kind, attempt]);
 
   if (outcome === undefined) {
-    return (
-      <div className="flex size-full items-center justify-center">
-        <Spinner label={text.loading} />
-      </div>
-    );
+    return <Loading />;
   }
   if ("error" in outcome) {
     const retry = (): void => {

@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../base/text.ts";
+import { defineText } from "../../base/text.ts";
 
 /** The text of the preview. */
 export const text = defineText("preview", {
@@ -25,7 +25,6 @@ export const text = defineText("preview", {
   binary: "This file doesn't contain readable text. Download it to open it on your device.",
   imageLeftOut: (alt: string) => (alt === "" ? "[image]" : `[image: ${alt}]`),
   textContent: (name: string) => `Content of ${name}`,
-  pages: (n: number) => plural(n, "# page", "# pages"),
   page: (n: number, all: number) => `Page ${n} of ${all}`,
   pdfPassword: "Enter the password to open this PDF.",
   pdfPasswordWrong: "Wrong password. Try again.",

@@ -1,6 +1,7 @@
 // Zooms and pans an image by wheel, touch, mouse and keys.
 import { type MouseEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { type Point, type Size, type View, WHOLE, fitOnStage, clampToStage, panBy, zoomAt } from "./zoom.ts";
+import { useSize } from "../../ui/use-size.ts";
 
 /** A horizontal swipe of this many pixels goes to the next image. */
 const SWIPE_PX = 60;
@@ -177,18 +178,6 @@ function viewAfterKey(key: string, view: View): View | undefined {
   if (key === "0") return WHOLE;
   const step = PAN_KEYS[key];
   return step === undefined || view.scale === 1 ? undefined : panBy(view, step);
-}
-
-function useSize(ref: RefObject<HTMLElement | null>): Size {
-  const [size, setSize] = useState<Size>({ width: 0, height: 0 });
-  useEffect(() => {
-    const element = ref.current;
-    if (element === null) return undefined;
-    const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [ref]);
-  return size;
 }
 
 function distance(a: Point, b: Point): number {

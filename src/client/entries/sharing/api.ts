@@ -1,8 +1,8 @@
 /** API requests for shares: list, create, change and revoke. */
-import { type QueryClient, queryOptions } from "@tanstack/react-query";
+import type { QueryClient } from "@tanstack/react-query";
 import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
-import { keys } from "../../api/queries.ts";
+import { keys, listQuery } from "../../api/queries.ts";
 import type { Entry, Pagination, ShareRecord } from "../../api/types.ts";
 
 /** What can be shared: a file or folder, from a listing or from a share's record. */
@@ -32,13 +32,7 @@ export const SHARES_PER_PAGE = 50;
 
 /** The shares of one file or folder. */
 export function sharesOfQuery(target: ShareTarget) {
-  return queryOptions({
-    queryKey: keys.sharesOf(target.id),
-    queryFn: async ({ signal }) => {
-      const { shares } = await request<{ shares: readonly ShareRecord[] }>("GET", sharesPath(target), { signal });
-      return shares;
-    },
-  });
+  return listQuery<ShareRecord>(keys.sharesOf(target.id), sharesPath(target), "shares");
 }
 
 /** One page of the shares that the account has created, newest first. */
@@ -50,13 +44,7 @@ export function fetchShares(page: number, signal: AbortSignal) {
 }
 
 /** The shares that others have created for the account. */
-export const receivedQuery = queryOptions({
-  queryKey: keys.received,
-  queryFn: async ({ signal }) => {
-    const { shares } = await request<{ shares: readonly ReceivedShare[] }>("GET", "/api/shares/received", { signal });
-    return shares;
-  },
-});
+export const receivedQuery = listQuery<ReceivedShare>(keys.received, "/api/shares/received", "shares");
 
 /** @throws ApiError, OfflineError */
 export function createShare(target: ShareTarget, body: ShareBody): Promise<ShareRecord> {

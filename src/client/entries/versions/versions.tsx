@@ -3,7 +3,7 @@ import { ExternalLink, RotateCcw } from "lucide-react";
 import { Download, Trash2 } from "../../ui/icons.ts";
 import type { ResponseData } from "../../api/generated.ts";
 import { apiAddress, request } from "../../api/http.ts";
-import { invalidateTree, keys } from "../../api/queries.ts";
+import { invalidateTree, keys, listQuery } from "../../api/queries.ts";
 import type { FileRecord } from "../../api/types.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -23,15 +23,8 @@ const SHOWABLE = /^(image\/(?!.*\+xml)|audio\/|video\/|text\/plain$|application\
 /** The version history of a file: open, download, restore or delete a version. */
 export function Versions({ file }: { readonly file: FileRecord }) {
   const isReader = !useCanWrite();
-  const versions = useQuery({
-    queryKey: keys.versions(file.id),
-    queryFn: async ({ signal }) => {
-      const response = await request<{ versions: readonly Version[] }>("GET", `/api/files/${file.id}/versions`, {
-        signal,
-      });
-      return response.versions;
-    },
-  });
+  const path: `/api/${string}` = `/api/files/${file.id}/versions`;
+  const versions = useQuery(listQuery<Version>(keys.versions(file.id), path, "versions"));
   return (
     <Loaded query={versions}>
       {(items) => (

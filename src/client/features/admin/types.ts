@@ -15,9 +15,6 @@ export type Account = Schemas["Account"];
 /** A link to set a password with. */
 export type PasswordLink = ResponseData["POST /api/admin/users/{id}/reset-link"];
 
-/** GET /api/admin/users */
-export type AccountPage = ResponseData["GET /api/admin/users"];
-
 /** A sign-in of an account. */
 export type AccountSession = ResponseData["GET /api/admin/users/{id}/sessions"]["sessions"][number];
 

@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
-import { keys } from "../../api/queries.ts";
+import { keys, listQuery } from "../../api/queries.ts";
 import type { Entry, Listing } from "../../api/types.ts";
 
 /** POST /api/files/restore */
@@ -72,13 +72,7 @@ export async function restoreEntry(entry: Entry): Promise<void> {
 }
 
 /** The devices of the account. */
-export const devicesQuery = queryOptions({
-  queryKey: [...keys.settings, "devices"],
-  queryFn: async ({ signal }) => {
-    const { devices } = await request<{ devices: readonly Device[] }>("GET", "/api/users/devices", { signal });
-    return devices;
-  },
-});
+export const devicesQuery = listQuery<Device>([...keys.settings, "devices"], "/api/users/devices", "devices");
 
 /**
  * Undoes or previews the changes by a device since a time.
@@ -91,13 +85,7 @@ export function rewindDevice(deviceId: string, since: string, dryRun: boolean): 
 }
 
 /** Held changes by devices. */
-export const holdsQuery = queryOptions({
-  queryKey: [...keys.history, "holds"],
-  queryFn: async ({ signal }) => {
-    const { holds } = await request<{ holds: readonly Hold[] }>("GET", "/api/users/holds", { signal });
-    return holds;
-  },
-});
+export const holdsQuery = listQuery<Hold>([...keys.history, "holds"], "/api/users/holds", "holds");
 
 /** @throws ApiError, OfflineError */
 export async function decideHold(holdId: string, accept: boolean): Promise<void> {
@@ -111,13 +99,7 @@ export type ConflictSide = Schemas["Conflict"]["local" | "remote"];
 export type Conflict = Schemas["Conflict"];
 
 /** Unresolved conflicts. */
-export const conflictsQuery = queryOptions({
-  queryKey: [...keys.history, "conflicts"],
-  queryFn: async ({ signal }) => {
-    const { conflicts } = await request<{ conflicts: readonly Conflict[] }>("GET", "/api/users/conflicts", { signal });
-    return conflicts;
-  },
-});
+export const conflictsQuery = listQuery<Conflict>([...keys.history, "conflicts"], "/api/users/conflicts", "conflicts");
 
 /**
  * Resolves a conflict in favor of one side.

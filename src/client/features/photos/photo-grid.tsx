@@ -11,7 +11,8 @@ import { usePhotoKeys } from "./use-photo-keys.ts";
 import type { PhotoLibrary } from "./use-photo-library.ts";
 import { usePhotoPreview } from "./use-photo-preview.tsx";
 import { usePhotoSelection } from "./use-photo-selection.ts";
-import { useSize, useViewport } from "./use-viewport.ts";
+import { useSize } from "../../ui/use-size.ts";
+import { useViewport } from "./use-viewport.ts";
 import { VisibleDays } from "./visible-days.tsx";
 
 /** The grid of photos, the timeline next to it, and the actions on the selection. */

@@ -3,7 +3,8 @@ import { cx } from "../../ui/cx.ts";
 import { formatMonth } from "./dates.ts";
 import { type Layout, monthsOf, sectionAt } from "./layout.ts";
 import { text } from "./text.ts";
-import { useScrollTop, useSize } from "./use-viewport.ts";
+import { useSize } from "../../ui/use-size.ts";
+import { useScrollTop } from "./use-viewport.ts";
 
 /** The height that a year label needs. */
 const LABEL_PIXELS = 26;

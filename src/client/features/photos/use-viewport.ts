@@ -6,21 +6,6 @@ const BEYOND_PIXELS = 600;
 /** After a jump the grid is rendered at once, but photos are loaded only when scrolling has stopped. */
 const REST_MS = 120;
 
-/** The inner width and height of an element, kept up to date. */
-export function useSize(ref: RefObject<HTMLElement | null>): { width: number; height: number } {
-  const [size, setSize] = useState({ width: 0, height: 0 });
-  useLayoutEffect(() => {
-    const element = ref.current;
-    if (element === null) return;
-    const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [ref]);
-  return size;
-}
-
 /**
  * The scroll position of an element, for components that show only that. The grid itself is rendered again only row by
  * row.

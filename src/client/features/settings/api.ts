@@ -2,7 +2,7 @@
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
-import { keys } from "../../api/queries.ts";
+import { keys, listQuery } from "../../api/queries.ts";
 import type { Confirmation } from "../../ui/confirm.tsx";
 import type { Usage, User } from "../../api/types.ts";
 import { showError, toast } from "../../ui/toast.tsx";
@@ -88,11 +88,7 @@ export function useResource<K extends keyof Resources>(name: K): UseQueryResult<
 
 /** One list of the account, loaded when it is shown. In the response it is in the field of its name. */
 export function useList<K extends keyof Lists>(name: K): UseQueryResult<readonly Lists[K][]> {
-  const { path, queryKey } = SOURCES[name];
-  return useQuery({
-    queryKey,
-    queryFn: async ({ signal }) => (await request<Record<K, readonly Lists[K][]>>("GET", path, { signal }))[name],
-  });
+  return useQuery(listQuery<Lists[K]>(SOURCES[name].queryKey, SOURCES[name].path, name));
 }
 
 /** Returns a function that reloads resources of the account. It resolves when they are loaded. */

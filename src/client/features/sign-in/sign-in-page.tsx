@@ -5,14 +5,13 @@ import { useTextSearch } from "../../base/search-params.ts";
 import { afterSignIn, loadSession, sessionState, useSessionState } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyField } from "../../ui/copy-field.tsx";
-import { ErrorState } from "../../ui/error-state.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";
-import { Spinner } from "../../ui/spinner.tsx";
 import { useSignInMethods } from "../../api/sign-in.ts";
 import { SignInLayout } from "../../ui/sign-in-layout.tsx";
 import { safeNext } from "./next-address.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 import { text } from "./text.ts";
+import { Loaded } from "../../ui/loaded.tsx";
 
 /** `/sign-in?next=…`: signs in and goes to the requested page. */
 export function SignInPage() {
@@ -34,22 +33,22 @@ export function SignInPage() {
   }
   return (
     <SignInLayout title={text.title}>
-      {methods.isError && <ErrorState error={methods.error} onRetry={() => void methods.refetch()} />}
-      {methods.data === undefined && !methods.isError && <Spinner />}
-      {methods.data !== undefined && (
-        <>
-          <SignInForm returnTo={href(next)} onDone={() => void afterSignIn()} />
-          {methods.data.signup === "open" && (
-            <p className="text-center text-sm text-muted">
-              {text.noAccount}{" "}
-              <a className="inline-block py-1 font-medium text-accent underline" href={href("/sign-up")}>
-                {text.signUp}
-              </a>
-            </p>
-          )}
-          {methods.data.signup === "invite" && <p className="text-center text-sm text-muted">{text.inviteOnly}</p>}
-        </>
-      )}
+      <Loaded query={methods}>
+        {({ signup }) => (
+          <>
+            <SignInForm returnTo={href(next)} onDone={() => void afterSignIn()} />
+            {signup === "open" && (
+              <p className="text-center text-sm text-muted">
+                {text.noAccount}{" "}
+                <a className="inline-block py-1 font-medium text-accent underline" href={href("/sign-up")}>
+                  {text.signUp}
+                </a>
+              </p>
+            )}
+            {signup === "invite" && <p className="text-center text-sm text-muted">{text.inviteOnly}</p>}
+          </>
+        )}
+      </Loaded>
     </SignInLayout>
   );
 }

@@ -3,13 +3,12 @@ import { useEffect } from "react";
 import { href } from "../../base/address.ts";
 import { useTextSearch } from "../../base/search-params.ts";
 import { afterSignIn, useSessionState } from "../../api/session.ts";
-import { ErrorState } from "../../ui/error-state.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";
-import { Spinner } from "../../ui/spinner.tsx";
 import { useSignInMethods } from "../../api/sign-in.ts";
 import { SignInLayout } from "../../ui/sign-in-layout.tsx";
 import { SignUpForm } from "./sign-up-form.tsx";
 import { text } from "./text.ts";
+import { Loaded } from "../../ui/loaded.tsx";
 
 /** `/sign-up?invite=…`: creates an account, if this server allows it. */
 export function SignUpPage() {
@@ -33,23 +32,23 @@ export function SignUpPage() {
   }
   return (
     <SignInLayout title={text.title}>
-      {methods.isError && <ErrorState error={methods.error} onRetry={() => void methods.refetch()} />}
-      {methods.data === undefined && !methods.isError && <Spinner />}
-      {methods.data !== undefined && (
-        <>
-          <SignUpForm
-            asksInvite={methods.data.signup === "invite" || invite !== ""}
-            invite={invite}
-            onDone={() => void afterSignIn()}
-          />
-          <p className="text-center text-sm text-muted">
-            {text.haveAccount}{" "}
-            <a className="inline-block py-1 font-medium text-accent underline" href={href("/sign-in")}>
-              {text.signIn}
-            </a>
-          </p>
-        </>
-      )}
+      <Loaded query={methods}>
+        {({ signup }) => (
+          <>
+            <SignUpForm
+              asksInvite={signup === "invite" || invite !== ""}
+              invite={invite}
+              onDone={() => void afterSignIn()}
+            />
+            <p className="text-center text-sm text-muted">
+              {text.haveAccount}{" "}
+              <a className="inline-block py-1 font-medium text-accent underline" href={href("/sign-in")}>
+                {text.signIn}
+              </a>
+            </p>
+          </>
+        )}
+      </Loaded>
     </SignInLayout>
   );
 }

@@ -4,7 +4,6 @@ import { X } from "../../../ui/icons.ts";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { useSetTextSearch } from "../../../base/search-params.ts";
 import { useSession } from "../../../api/session.ts";
-import { confirm } from "../../../ui/confirm.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { cx } from "../../../ui/cx.ts";
 import { IconButton } from "../../../ui/icon-button.tsx";
@@ -15,6 +14,8 @@ import { text } from "../text.ts";
 import type { Upload, UploadTotals } from "../engine/types.ts";
 import { UploadRow } from "./upload-row.tsx";
 import { uploadEngine, useUploads } from "../page-engine.ts";
+import { confirmThen } from "../../../ui/confirm.tsx";
+import { withMember } from "../../../base/sets.ts";
 
 const ROW_HEIGHT_PX = 64;
 
@@ -53,7 +54,7 @@ export function UploadTray({ sharedAs }: { readonly sharedAs: string | null }) {
           key={conflict.id}
           upload={conflict}
           hasOthers={uploads.some(({ id, batch }) => batch === conflict.batch && id !== conflict.id)}
-          onLater={() => setDecided(new Set([...decided, conflict.id]))}
+          onLater={() => setDecided(withMember(decided, conflict.id, true))}
         />
       )}
       {uploads.length > 0 && (
@@ -68,7 +69,7 @@ export function UploadTray({ sharedAs }: { readonly sharedAs: string | null }) {
           {isOpen && (
             <>
               <MissingFiles uploads={uploads} />
-              <UploadRows uploads={uploads} onDecide={(id) => setDecided(without(decided, id))} />
+              <UploadRows uploads={uploads} onDecide={(id) => setDecided(withMember(decided, id, false))} />
               <TrayFooter totals={totals} />
             </>
           )}
@@ -91,7 +92,7 @@ function TrayHeader({ totals, isOpen, onToggle }: { totals: UploadTotals; isOpen
           icon={isOpen ? ChevronDown : ChevronUp}
           onClick={onToggle}
         />
-        {!isRunning && <IconButton label={text.close} icon={X} onClick={() => void close(totals)} />}
+        {!isRunning && <IconButton label={text.close} icon={X} onClick={() => close(totals)} />}
       </div>
       <p className="flex flex-wrap gap-x-3 pe-2 pb-2 text-sm text-muted tabular-nums">
         <span>{text.doneOf(filesDone, files)}</span>
@@ -162,7 +163,7 @@ function TrayFooter({ totals }: { totals: UploadTotals }) {
         </Button>
       )}
       {isUnfinished && (
-        <Button variant="quiet" size="small" onClick={() => void cancelAll()}>
+        <Button variant="quiet" size="small" onClick={cancelAll}>
           {text.cancelAll}
         </Button>
       )}
@@ -184,24 +185,20 @@ function titleOf(totals: UploadTotals): string {
   return isPaused ? text.pausedTitle : text.uploaded(filesDone);
 }
 
-async function close(totals: UploadTotals): Promise<void> {
-  if (totals.filesBlocked > 0 || totals.isPaused) await cancelAll();
+function close(totals: UploadTotals): void {
+  if (totals.filesBlocked > 0 || totals.isPaused) cancelAll();
   else uploadEngine().clearEnded();
 }
 
-async function cancelAll(): Promise<void> {
-  const isSure = await confirm({
+function cancelAll(): void {
+  const confirmation = {
     title: text.cancelAllTitle,
     body: text.cancelAllBody,
     action: text.cancelAll,
     cancel: text.keepUploading,
     danger: true,
-  });
-  if (isSure) uploadEngine().cancelAll();
-}
-
-function without(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  return new Set([...ids].filter((other) => other !== id));
+  };
+  confirmThen(confirmation, () => uploadEngine().cancelAll());
 }
 
 /** How "Share → Larder" opened the page, until that is dismissed. */
