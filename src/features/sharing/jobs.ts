@@ -13,7 +13,7 @@ export interface SharingJobsOptions {
 const SWEEP_ROWS = 1_000;
 const REST_MS = 5;
 
-/** Removes what has expired of shares. */
+/** Removes expired shares and old records of visitors. */
 export function sharingJobs({ shares, linkGuesses, barePictures }: SharingJobsOptions): Job[] {
   return [
     {

@@ -26,7 +26,7 @@ export interface SharingRoutesOptions
   readonly scripts: SharePageRoutesOptions["scripts"];
 }
 
-/** Links and the pages that they open, drop boxes, and shares between accounts. */
+/** Links and their pages, drop boxes, and shares between accounts. */
 export function sharingRoutes(options: SharingRoutesOptions): Router[] {
   const { config, scripts, linkGuesses, shareSender, shareStatistics, receivedShares } = options;
   const { basePath } = config;

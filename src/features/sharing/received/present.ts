@@ -2,7 +2,7 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import { type PresentContext, presentFileItem, presentFolder } from "../../library/files/present.ts";
 import type { ReceivedShare } from "./types.ts";
 
-/** A share as its recipient is shown it. */
+/** A share as shown to its recipient. */
 export function presentReceived(share: ReceivedShare, context: PresentContext) {
   const { owner, node, expiresAtMs } = share;
   return {

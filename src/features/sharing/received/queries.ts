@@ -17,7 +17,7 @@ export function receivedQueries(sqlite: Database) {
        WHERE recipient_id = ?1 AND kind = 'account' AND (expires_at IS NULL OR expires_at > ?2)
        ORDER BY id DESC LIMIT ${LISTED_MAX}`,
     ),
-    /** One of an account's. Index shares_public. */
+    /** A share with an account. Index shares_public. */
     find: sqlite.prepare<ReceivedRow, [string, number]>(
       `SELECT ${COLUMNS} FROM shares WHERE public_id = ?1 AND kind = 'account' AND recipient_id = ?2`,
     ),
@@ -29,9 +29,9 @@ export function receivedQueries(sqlite: Database) {
        ORDER BY id`,
     ),
     /**
-     * Those that wait for the email of an account that has not confirmed it, and that it would have got had nobody
-     * asked for that: all for the email that it signed up with, and for another one those made since it has it. By
-     * account, from an id on. Indexes users_unconfirmed, shares_waiting.
+     * Waiting shares that accounts would have received already if no confirmation of their email were required: all
+     * shares for the email of the sign-up; for a changed email, those created since the change. By account, from an id
+     * on. Indexes users_unconfirmed, shares_waiting.
      */
     waitingUnconfirmed: sqlite.prepare<UnconfirmedRow, [number, number, number]>(
       `SELECT ${COLUMNS}, users.id AS recipientId

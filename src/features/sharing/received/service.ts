@@ -1,13 +1,10 @@
 /**
- * Shares between accounts, from the side of those they were made for. What a share lets them do is decided
- * by `permissions`; here they find it, and leave it.
- *
- * A share for an email without an account waits until an account is made with it. With mail.verify it waits until the
- * owner of that account has confirmed the email, which may also be one that they changed to. Without mail.verify
- * nobody confirms addresses: the account that is made with an email first gets what waits, and an account that changes
- * its email later gets nothing, because everybody could collect what waits for others so. A start without mail.verify
- * gives by these rules what waited while it was on. An administrator who confirms an email gives its account what
- * waits.
+ * Shares between accounts, from the side of their recipients, who list and leave them here. `permissions` decides what
+ * they allow. A share for an email without an account waits until an account is created with it. With mail.verify, it
+ * waits until the owner of the account has confirmed the email, which may also be a changed one. Without mail.verify,
+ * nobody confirms addresses: a new account gets what waits for its first email, and a changed email gets nothing,
+ * because otherwise anybody could collect shares for others. A start without mail.verify applies these rules to shares
+ * that waited while it was on. When an administrator confirms an email, its account gets what waits.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -32,14 +29,14 @@ export interface ReceivedShareOptions {
   readonly events: Events;
   readonly tree: TreeReader;
   readonly users: Pick<UserService, "findById">;
-  /** Notes durably, outside the database, which shares have ended. */
+  /** Records durably, outside the database, which shares have ended. */
   readonly noteEnded: () => Promise<void>;
 }
 
-/** Shares that one transaction gives. */
+/** Shares assigned per transaction. */
 const GIVEN_AT_ONCE = 500;
 
-/** All writing is durable when a promise resolves. */
+/** Lists, leaves and assigns received shares. All writes are durable when a promise resolves. */
 export class ReceivedShareService {
   readonly #options: ReceivedShareOptions;
   readonly #queries: ReturnType<typeof receivedQueries>;
@@ -49,7 +46,7 @@ export class ReceivedShareService {
     this.#queries = receivedQueries(options.sqlite);
   }
 
-  /** The shares with a user now, newest first; at most 1,000. */
+  /** The current shares with a user, newest first; at most 1,000. */
   list(user: User): ReceivedShare[] {
     const rows = this.#queries.ofRecipient.all(user.id, this.#options.clock.nowMs());
     return rows.flatMap((row) => {
@@ -81,15 +78,18 @@ export class ReceivedShareService {
     await noteEnded();
   }
 
-  /** Gives an account what waits for its email, and notifies it (`share.received`). In the caller's transaction. */
+  /**
+   * Assigns to an account the shares that wait for its email, and notifies it (`share.received`). In the caller's
+   * transaction.
+   */
   claim(tx: Transaction, { accountId, email }: EventOf<"user.email_confirmed">): void {
     const { clock } = this.#options;
     for (const row of this.#queries.waiting.all(emailKey(email), clock.nowMs())) this.#give(tx, row, accountId);
   }
 
   /**
-   * For a server without mail.verify that had it before: gives accounts what waits because their email was not
-   * confirmed, as they would have got it without the setting, and notifies them. Durable when this returns.
+   * For a server that had mail.verify on before: assigns to accounts the shares that wait only because their email was
+   * not confirmed, and notifies them. Durable when this returns.
    * @returns how many shares
    */
   async claimUnconfirmed(): Promise<number> {
@@ -114,7 +114,7 @@ export class ReceivedShareService {
     this.#options.events.emit(tx, "share.received", { accountId, share: factsOf(row, node), ownerName: owner.name });
   }
 
-  /** The node and the owner of a share, as far as both exist. */
+  /** The node and the owner of a share, if both exist. */
   #find({ nodeId, accountId }: ReceivedRow): { node: TreeNode | undefined; owner: User | undefined } {
     const { tree, users } = this.#options;
     const owner = users.findById(accountId);

@@ -2,12 +2,12 @@
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
-/** A share between accounts, for the one it was made for. */
+/** A share between accounts, for its recipient. */
 export interface ReceivedShare {
   /** `shr_…` */
   readonly publicId: string;
   readonly canWrite: boolean;
-  /** Earlier contents are shown, too. */
+  /** Earlier versions are shown too. */
   readonly showsVersions: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
@@ -17,7 +17,7 @@ export interface ReceivedShare {
   readonly node: TreeNode;
 }
 
-/** A share between accounts as it is stored, as far as its recipient is concerned. */
+/** The columns of a share between accounts that concern its recipient. */
 export interface ReceivedRow {
   readonly id: number;
   readonly publicId: string;
@@ -30,7 +30,7 @@ export interface ReceivedRow {
   readonly label: string | null;
 }
 
-/** A share that waits for the email of an account, which has not confirmed it. */
+/** A share that waits until an account confirms its email. */
 export interface UnconfirmedRow extends ReceivedRow {
   readonly recipientId: number;
 }

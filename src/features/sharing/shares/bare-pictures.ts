@@ -1,4 +1,4 @@
-/** Pictures without location and camera data, made once per content and kept for a while beside the thumbnails. */
+/** Photos without location and camera data, made once per content and cached with the thumbnails. */
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
 import type { Digest } from "../../../blobs/digest.ts";
@@ -16,12 +16,12 @@ export interface BarePicturesOptions {
 }
 
 const KIND = "bare";
-/** One at a time is held in memory, twice for a moment; of larger ones a preview is given. */
+/** Largest photo: one at a time is in memory, twice for a moment. A larger one is replaced by a preview. */
 const PICTURE_BYTES_MAX = 32 * 1024 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
-/** Pictures of deleted blobs are deleted too, after this time. */
+/** Such photos of deleted blobs are deleted too, after this time. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
-/** Pictures of which it is remembered, until a restart, that they can't be stripped: each try reads all of one. */
+/** Photos that can't be stripped, remembered until a restart, because each attempt reads the whole file. */
 const HOPELESS_MAX = 1_000;
 
 export class BarePictures {
@@ -35,7 +35,7 @@ export class BarePictures {
   }
 
   /**
-   * The picture without its metadata; undefined where it can't be made of this file.
+   * The photo without its metadata; undefined if it can't be made from this file.
    * @throws AppError content_missing | disk_full
    */
   async get(file: FileNode): Promise<DerivedFile | undefined> {
@@ -50,7 +50,7 @@ export class BarePictures {
     return made;
   }
 
-  /** Forgets those made a week ago. @returns how many */
+  /** Deletes those made a week ago. @returns how many */
   sweep(): Promise<number> {
     return this.#options.derived.sweepOther(KIND, this.#options.clock.nowMs() - RETENTION_MS);
   }
@@ -75,7 +75,7 @@ export class BarePictures {
     for (let offset = 0; offset < file.sizeBytes; offset += BUFFER_BYTES) {
       const length = Math.min(BUFFER_BYTES, file.sizeBytes - offset);
       bytes.set(this.#options.blobs.readRange(file.digest, offset, length), offset);
-      // Others have their turn.
+      // Yields to the event loop.
       await new Promise(setImmediate);
     }
     return bytes;

@@ -1,6 +1,6 @@
 /**
- * Sends what a share opens, and counts it: a file or its thumbnail, the version that is pinned, and pictures without
- * location and camera data where the owner wants it so.
+ * Sends the content of shares and counts downloads: a file or its thumbnail, the pinned version, and photos without
+ * location and camera data if the owner chose that.
  */
 import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
@@ -45,16 +45,16 @@ export interface ShareSenderOptions {
   readonly onCounted?: ((file: FileNode) => void) | undefined;
 }
 
-/** One request for a content of a share. */
+/** One request for the content of a share. */
 export interface ShareContentRequest {
   readonly request: Request;
-  /** The response's headers so far. They are taken over into the response. */
+  /** The response headers so far. They are moved into the response. */
   readonly set: { headers: Record<string, string | number> };
 }
 
 /** Headers of every response about a share. */
 export const SHARE_HEADERS = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex" } as const;
-/** The same: nobody keeps it without asking again whether it is still shared. */
+/** Also a header of every response about a share: caches must revalidate, because the share may have ended. */
 export const SHARE_CACHE_CONTROL = "private, no-cache";
 
 /** The content to send and its description. */
@@ -69,7 +69,10 @@ const THUMBNAIL_WAIT_MS = 5_000;
 
 export class ShareSender {
   readonly #options: ShareSenderOptions;
-  /** First ranges of a caller that are being counted: others of the same content wait for the result. */
+  /**
+   * First ranges that are being counted, by caller and content. Concurrent requests for the same content wait for the
+   * result.
+   */
   readonly #counting = new Map<string, Promise<void>>();
 
   constructor(options: ShareSenderOptions) {
@@ -77,8 +80,8 @@ export class ShareSender {
   }
 
   /**
-   * The response to a download of this file through this share, as the query asks for it. Where downloads are limited,
-   * one is taken before the first byte.
+   * The response to a download of this file through this share, according to the query. If downloads are limited, one
+   * is taken before the first byte.
    * @throws AppError share_used_up | share_permission | invalid_field | thumbnail_pending | precondition_failed |
    *   range_not_satisfiable | content_missing | rate_limited
    */
@@ -110,10 +113,7 @@ export class ShareSender {
     return sent.response;
   }
 
-  /**
-   * Describes the content that a visitor gets for this file, before anything is sent.
-   * @throws as {@link send}
-   */
+  /** Describes the content that a visitor gets for this file, before it is sent. @throws as {@link send} */
   async describe(opened: OpenedShare, file: FileNode): Promise<{ mediaType: string; sizeBytes: number }> {
     const { mediaType, blob } = await this.#content(opened, file);
     return { mediaType, sizeBytes: blob.sizeBytes };
@@ -132,9 +132,9 @@ export class ShareSender {
   }
 
   /**
-   * Counts a response as a download of the share where it is one: a whole content each time, ranges once per caller,
-   * content and hour; HEAD and 304 not at all.
-   * @returns 1 or 0 as it counted; undefined where no content goes out
+   * Counts a response as a download of the share if it is one: whole content each time, ranges once per caller, content
+   * and hour; HEAD and 304 do not count.
+   * @returns 1 or 0 as it counted; undefined if no content is sent
    * @throws AppError share_used_up
    */
   async count(
@@ -149,7 +149,7 @@ export class ShareSender {
     const caller = callerOf(request);
     const key = keyOf(opened, contentKey);
     const isRange = kind !== "whole";
-    // Nothing may interrupt from here until the download is taken. A request that waited checks again.
+    // No await from here until the download is taken. A request that waited checks again.
     let other = isRange ? this.#counting.get(`${caller} ${key}`) : undefined;
     while (other !== undefined) {
       await other;
@@ -168,7 +168,10 @@ export class ShareSender {
     return 1;
   }
 
-  /** Whether a download begins; the limits know addresses alone, and all files of a shared folder have the same one. */
+  /**
+   * Whether a download begins. The rate limits know only the address and the link, so all files of a shared folder have
+   * the same key.
+   */
   #begins(opened: OpenedShare, file: FileNode, request: Request, kind: SentBlob["kind"]): boolean {
     if (kind === "whole") return true;
     if (kind === "head" || kind === "notModified") return false;

@@ -1,8 +1,8 @@
 /**
- * Wrong passwords of one link, from wherever they come. An account is guarded by the windows of (address, account)
- * alone, since nobody may lock its owner out. A link has a short password as a rule and nobody to lock out: so from 50
- * wrong ones an hour on, addresses that have not opened the link within 30 days wait for each other, longer with each
- * wrong try. Addresses that have opened it keep to their own windows.
+ * Limits wrong passwords of one link from all addresses. An account has only windows per address, because nobody may
+ * lock out its owner. A link usually has a short password and no owner to lock out. So after 50 wrong passwords in an
+ * hour, addresses that have not opened the link within 30 days wait for each other, longer with each wrong attempt.
+ * Addresses that have opened it have only their own windows.
  */
 import { createHash } from "node:crypto";
 import type { Writer } from "../../../db/transaction.ts";
@@ -25,21 +25,21 @@ export interface LinkGuessesOptions {
   readonly clock: Clock;
 }
 
-/** Wrong passwords an hour that a link takes from new addresses without a pause. */
+/** Wrong passwords per hour that new addresses may send to a link without a pause. */
 const FREE_WRONG_MAX = 50;
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 5 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 /** How long an address counts as one that has opened a link. */
 const OPENED_MS = 30 * DAY_MS;
-/** Links that are being guessed at this moment; the one that was quiet longest is forgotten first. */
+/** Most links with recent wrong passwords; the one that was quiet longest is dropped first. */
 const PAUSES_MAX = 10_000;
 const HASH_BYTES = 16;
 
-/** The tries of new addresses at one link. */
+/** The attempts of new addresses at one link. */
 interface NewTries {
   inProgress: number;
-  /** When the last of them was wrong; as long as none was since the start, when the first of them came. */
+  /** When the last attempt was wrong. If none was since the start, when the first attempt came. */
   lastWrongMs: number;
 }
 
@@ -55,7 +55,7 @@ export class LinkGuesses {
   /**
    * Runs the check of a link's password, or rejects it for now.
    * @param addressKey the client address, or its /64
-   * @param check throws AppError bad_credentials where the password is wrong
+   * @param check throws AppError bad_credentials if the password is wrong
    * @throws AppError rate_limited; what `check` throws
    */
   async guard<T>(locked: OpenedShare, addressKey: string, check: () => Promise<T>): Promise<T> {
@@ -67,7 +67,7 @@ export class LinkGuesses {
     const tries = openedMs === undefined ? this.#admit(share) : undefined;
     try {
       const checked = await check();
-      // Once a day is exact enough, and a locked link may be opened often.
+      // Recorded once a day, because a locked link may be opened often.
       if (openedMs === undefined || openedMs < clock.nowMs() - DAY_MS) await this.#noteOpener(share, address);
       return checked;
     } catch (error) {
@@ -78,22 +78,22 @@ export class LinkGuesses {
     }
   }
 
-  /** Forgets addresses that opened no locked link for 30 days. @returns how many */
+  /** Deletes addresses that opened no locked link for 30 days. @returns how many */
   async sweep(limit: number): Promise<number> {
     const { rows, writer, clock } = this.#options;
     return writer.run(() => rows.sweepOpeners(clock.nowMs() - OPENED_MS, limit));
   }
 
-  /** Lets a new address try, or throws. @throws AppError rate_limited */
+  /** Admits the attempt of a new address, or throws. @throws AppError rate_limited */
   #admit(share: Share): NewTries {
     const { limiter, clock } = this.#options;
     const nowMs = clock.nowMs();
     const wrong = limiter.used(linkSubject(share.publicId), WRONG_BY_HOUR);
     const tries = this.#triesAt(share, nowMs);
-    // All that are being checked may be wrong.
+    // All attempts in progress may be wrong.
     if (wrong + tries.inProgress >= FREE_WRONG_MAX) {
       const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** Math.max(0, wrong - FREE_WRONG_MAX));
-      // A time in the future was noted before the clock was set back.
+      // A time in the future was recorded before the clock was set back.
       const freeAtMs = Math.min(tries.lastWrongMs, nowMs) + pauseMs;
       if (tries.inProgress > 0 || nowMs < freeAtMs) throw mustWait(Math.max(freeAtMs, nowMs + PAUSE_MS_MIN), nowMs);
     }
@@ -115,7 +115,7 @@ export class LinkGuesses {
   async #noteOpener(share: Share, address: Uint8Array): Promise<void> {
     const { rows, writer, clock } = this.#options;
     await writer.run(() => {
-      // It may have been ended while its password was checked.
+      // The share may have ended while its password was checked.
       if (rows.findById(share.id)?.publicId === share.publicId) rows.noteOpener(share.id, address, clock.nowMs());
     });
   }
@@ -144,7 +144,7 @@ function mustWait(resetAtMs: number, nowMs: number): RateLimitedError {
   );
 }
 
-/** The stored hash of an address: visitors of a link stay private. */
+/** The stored hash of an address, for the privacy of visitors. */
 function hashAddress({ publicId }: Share, addressKey: string): Uint8Array {
   return createHash("sha256").update(`${publicId}\n${addressKey}`).digest().subarray(0, HASH_BYTES);
 }

@@ -1,4 +1,4 @@
-/** A page of a shared folder, as the query asks for it. */
+/** A page of a shared folder, according to the query. */
 import { type Query, readChoice, readInteger } from "../../../http/fields.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
@@ -6,7 +6,7 @@ import type { FolderNode, SortField, SortOrder, TreeNode } from "../../../tree/m
 import type { ShareAccess } from "./share-access.ts";
 import type { OpenedShare } from "./types.ts";
 
-/** A page, and what it is a page of. */
+/** A page, and its folder. */
 export interface SharedListing {
   readonly folder: FolderNode;
   readonly nodes: readonly TreeNode[];

@@ -1,8 +1,9 @@
 import { type Share, UPLOADS_PER_ADDRESS } from "./types.ts";
 
 /**
- * Whether a change lets anybody do more with a share than before. Those whose email is not confirmed may only tighten.
- * @param password in the clear; null clears it, undefined leaves it
+ * Whether a change gives anybody more access than before. Users with an unconfirmed email may only restrict their
+ * shares.
+ * @param password in plain text; null removes it, undefined leaves it
  */
 export function loosens(before: Share, after: Share, password: string | null | undefined): boolean {
   return (
@@ -12,7 +13,7 @@ export function loosens(before: Share, after: Share, password: string | null | u
     limitOf(after.maxUploadBytes) > limitOf(before.maxUploadBytes) ||
     uploadsPerAddress(after) > uploadsPerAddress(before) ||
     (before.hidesLocation && !after.hidesLocation) ||
-    // A link that follows the file shows its present content already; one that is pinned shows no other.
+    // A link that follows the file already shows its current content; a pinned one shows only its version.
     (before.pinnedVersion !== null && after.pinnedVersion !== before.pinnedVersion) ||
     (after.canWrite && !before.canWrite) ||
     (showsVersions(after) && !showsVersions(before))

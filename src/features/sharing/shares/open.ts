@@ -40,7 +40,7 @@ export interface SharesOptions {
   readonly secret: Uint8Array;
 }
 
-/** All services of shares but those that speak HTTP. */
+/** All services of shares, except the HTTP side. */
 export function openShares(options: SharesOptions) {
   const { sqlite, secret, writer, clock, log, events, tree, users, passwords } = options;
   const rows = new ShareRows(sqlite);

@@ -34,7 +34,7 @@ const FORM_BYTES_MAX = 16 * 1024;
 /** 1,000 ids and their names. */
 const SELECTION_BYTES_MAX = 64 * 1024;
 
-/** /s/{token}, and where its forms go */
+/** /s/{token}, and the targets of its forms */
 export function sharePageRoutes(options: SharePageRoutesOptions) {
   const { shareAccess, downloads, guard, basePath, dropBox } = options;
   const pages = new SharePages(options);

@@ -1,4 +1,4 @@
-/** Draws what a link shows in a browser: plain pages that work without script. */
+/** Renders the pages of links, which work without script. */
 import { AppError } from "../../../errors.ts";
 import { errorResponseOf } from "../../../http/error-response.ts";
 import { type Query, readChoice, queryOf } from "../../../http/fields.ts";
@@ -48,7 +48,7 @@ export interface SharePagesOptions {
 export const PAGE_HEADERS = { ...SHARE_HEADERS, "cache-control": SHARE_CACHE_CONTROL };
 const FRAMED_HEADERS = { ...PAGE_HEADERS, "content-security-policy": SHARE_PAGE_POLICY };
 const ENTRIES_PER_PAGE = 100;
-/** Up to this size scripts fetch a text to show it. */
+/** Scripts fetch and show text files up to this size. */
 const READABLE_BYTES_MAX = 512 * 1024;
 const READABLE = /^(text\/|application\/(json|xml|yaml|toml|javascript|x-sh|sql)\b)/;
 const SORTS: readonly (readonly [SortField, string])[] = [
@@ -58,7 +58,7 @@ const SORTS: readonly (readonly [SortField, string])[] = [
 ];
 const VIEWS = ["list", "grid"] as const;
 
-/** Draws the pages of a share that is open. */
+/** Renders the pages of an open share. */
 export class SharePages {
   readonly #options: SharePagesOptions;
 
@@ -66,7 +66,7 @@ export class SharePages {
     this.#options = options;
   }
 
-  /** The page that the query asks for. @throws AppError as ShareAccess.open, and for what the query says */
+  /** The page that the query selects. @throws AppError as ShareAccess.open; for an invalid query */
   async show(opened: OpenedShare, request: Request): Promise<Response> {
     const { shareAccess, tree, statistics } = this.#options;
     const query = queryOf(request);
@@ -80,7 +80,7 @@ export class SharePages {
     return this.#folder(opened, await readSharedListing(shareAccess, tree, opened, query, ENTRIES_PER_PAGE), query);
   }
 
-  /** The page of a share between accounts, where its recipient is signed in here. */
+  /** The page of a share between accounts, if its recipient is signed in. */
   async received(token: string, request: Request): Promise<Response | undefined> {
     const user = await this.#signedIn(request);
     const opened = user === undefined ? undefined : this.#options.shareAccess.findReceived(token, user);
@@ -95,8 +95,8 @@ export class SharePages {
   }
 
   /**
-   * The form of a drop box, with what came of the last file.
-   * @param grant what this visitor was let in by, where the share has a password
+   * The form of a drop box, with the result for the last file.
+   * @param grant this visitor's grant, if the share has a password
    */
   async dropBox(
     opened: OpenedShare,
@@ -222,7 +222,7 @@ export class SharePages {
     return { name, url: this.#folderUrl(opened, path) };
   }
 
-  /** The folders above one, from the shared folder on. */
+  /** The parent folders of a folder, from the shared folder on. */
   #above(opened: OpenedShare, folder: FolderNode): PageLink[] {
     const path = relativePath(opened, folder.path);
     if (path === ROOT_PATH) return [];
@@ -262,14 +262,12 @@ export class SharePages {
   }
 }
 
-/**
- * Whether a page may show content without asking. Each view takes a download, so shares with a limit need a click.
- */
+/** Whether a page may load content automatically. Each view takes a download, so shares with a limit need a click. */
 function isFreeToLookAt({ share }: OpenedShare): boolean {
   return share.maxDownloads === null;
 }
 
-/** How a script may show a file in place; pictures by their large thumbnail, which is no download. */
+/** How a script may preview a file; photos by their large thumbnail, which does not count as a download. */
 function viewOf(opened: OpenedShare, file: FileNode, hasThumbnail: boolean): SharedView | undefined {
   const isFree = isFreeToLookAt(opened);
   if (isFree && canInline(file.mediaType)) {

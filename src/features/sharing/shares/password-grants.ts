@@ -1,11 +1,12 @@
 /**
  * Password grants: short-lived proofs that a share's password was entered. A grant is bound to its share and to the
- * state of the share. It opens nothing else, and ends when the share or its password changes. Nothing is stored.
+ * state of the share. It gives access to nothing else, and ends when the share or its password changes. Nothing is
+ * stored.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Share } from "./types.ts";
 
-/** How long a grant holds, in milliseconds. */
+/** How long a grant is valid, in milliseconds. */
 export const GRANT_MS = 3_600_000;
 
 const GRANT = /^([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/;
@@ -19,7 +20,7 @@ export class PasswordGrants {
     this.#key = key;
   }
 
-  /** A grant for an hour, or for as long as the share lasts. */
+  /** A grant that is valid for an hour, or until the share ends. */
   issue(share: Share, nowMs: number): { grant: string; expiresAtMs: number } {
     const expiresAtMs = Math.min(nowMs + GRANT_MS, share.expiresAtMs ?? Number.POSITIVE_INFINITY);
     return {
@@ -28,7 +29,7 @@ export class PasswordGrants {
     };
   }
 
-  /** Whether this opens the share as it is now. */
+  /** Whether a grant is valid for this share in its current state. */
   isValid(share: Share, grant: string | undefined, nowMs: number): boolean {
     const [, expiry = "", signature = ""] = GRANT.exec(grant ?? "") ?? [];
     const expiresAtMs = Number.parseInt(expiry, 36);

@@ -42,14 +42,14 @@ export function presentShare(
   };
 }
 
-/** Facts for the visitor's record, in addition to share and node. */
+/** The context of a visitor's record, in addition to share and node. */
 export interface VisitorContext {
   /** `http://host[:port][/base]` */
   readonly baseUrl: string;
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
 
-/** A file as a share shows it. @param fileId given where it is one of a folder */
+/** A file as a share shows it. @param fileId set if it is in a shared folder */
 export function presentSharedFile(opened: OpenedShare, file: FileNode, context: VisitorContext) {
   const isOfFolder = opened.node.kind === "folder";
   const downloadUrl = `${publicUrl(opened, context)}/download`;
@@ -67,7 +67,7 @@ export function presentSharedFile(opened: OpenedShare, file: FileNode, context: 
   };
 }
 
-/** An entry of a shared folder; its paths begin at the share. */
+/** An item of a shared folder; paths begin at the shared folder. */
 export function presentSharedItem(opened: OpenedShare, node: TreeNode, context: VisitorContext) {
   const folder = relativePath(opened, node.folder);
   if (node.kind === "file") {
@@ -85,12 +85,14 @@ export function presentSharedItem(opened: OpenedShare, node: TreeNode, context: 
   };
 }
 
-/** The size of a file in a list; null where what is given is not the original, and has to be made first. */
+/**
+ * The size of a file in a list; null if visitors get another content than the original, which must be created first.
+ */
 export function listedSize({ share }: OpenedShare, file: FileNode): number | null {
   return share.hidesLocation && hasCameraData(file) ? null : file.sizeBytes;
 }
 
-/** The folder that is listed: its place within the share. */
+/** The folder that is listed, with its path within the share. */
 export function presentCurrentFolder(opened: OpenedShare, folder: FolderNode) {
   if (folder.id === opened.node.id) return { path: ROOT_PATH, name: folderTitle(folder), parent: ROOT_PATH };
   return {
@@ -110,14 +112,14 @@ export function publicUrl(opened: OpenedShare, { baseUrl }: Pick<VisitorContext,
   return `${baseUrl}/api/public/${opened.token}`;
 }
 
-/** A path inside the shared folder, as it is from there; the folder itself is `/`. */
+/** A path relative to the shared folder, which itself is `/`. */
 export function relativePath({ node }: OpenedShare, path: string): string {
   const top = node.kind === "folder" ? node.path : node.folder;
   if (top === ROOT_PATH) return path;
   return path.slice(top.length) || ROOT_PATH;
 }
 
-/** An instant, where there is one. */
+/** An instant, or null. */
 export function timestampOrNull(ms: number | null): string | null {
   return ms === null ? null : toTimestamp(ms);
 }

@@ -1,4 +1,4 @@
-/** The link of a public file: a share of the kind `public`, opened and closed with `isPublic`. */
+/** The link of a public file: a share of the kind `public`, created and ended together with `isPublic`. */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../../db/transaction.ts";
 import type { Events } from "../../../events/events.ts";
@@ -16,7 +16,7 @@ interface LinkRow {
   readonly nodeName: string;
 }
 
-/** Makes, ends and finds public links. */
+/** Creates, ends and finds public links. */
 export class PublicLinks implements FilePublicLinks {
   readonly #tokens: ShareTokens;
   readonly #clock: Clock;
@@ -27,8 +27,8 @@ export class PublicLinks implements FilePublicLinks {
   readonly #noteEnded: (() => Promise<void>) | undefined;
 
   /**
-   * @param events hears of links that are opened and closed
-   * @param noteEnded notes durably, outside the database, which links have ended
+   * @param events receives the creation and end of links
+   * @param noteEnded records durably, outside the database, which links have ended
    */
   constructor(sqlite: Database, key: Uint8Array, clock: Clock, events?: Events, noteEnded?: () => Promise<void>) {
     this.#noteEnded = noteEnded;
@@ -46,10 +46,7 @@ export class PublicLinks implements FilePublicLinks {
     );
   }
 
-  /**
-   * Gives a file a link, with a new token; one that it had before is dead. In the caller's transaction.
-   * @returns the token
-   */
+  /** Gives a file a link with a new token; an earlier one ends. In the caller's transaction. @returns the token */
   open(tx: Transaction, nodeId: number): string {
     this.#delete.run(nodeId);
     const { token, nonce, hash } = this.#tokens.make();
@@ -74,7 +71,7 @@ export class PublicLinks implements FilePublicLinks {
     await this.#noteEnded?.();
   }
 
-  /** The token of a file's link; undefined where it has none. */
+  /** The token of a file's link; undefined if it has none. */
   findToken(nodeId: number): string | undefined {
     const row = this.#byNode.get(nodeId);
     return row === null ? undefined : this.#tokens.tokenOf(row.nonce);

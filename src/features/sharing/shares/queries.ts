@@ -110,7 +110,7 @@ export class ShareRows {
     };
   }
 
-  /** The share that a token opens; undefined for unknown, ended and malformed ones alike. */
+  /** The share with this token; undefined for unknown, ended and malformed tokens. */
   findByToken(token: string): Share | undefined {
     return isShareToken(token) ? toShare(this.#statements.byToken.get(hashShareToken(token))) : undefined;
   }

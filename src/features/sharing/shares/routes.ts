@@ -162,7 +162,8 @@ async function presentLink(options: PublicRoutesOptions, opened: OpenedShare, re
 export type UnlockOptions = Pick<PublicRoutesOptions, "shareAccess" | "guesses" | "rateGate">;
 
 /**
- * A grant for the right password, within the limits of wrong ones.
+ * Checks a password within the limits of wrong ones.
+ * @returns a grant
  * @throws AppError not_found | share_expired | bad_credentials | rate_limited
  */
 export async function unlock(

@@ -44,10 +44,10 @@ export interface ShareTarget {
   readonly id: string;
 }
 
-/** Expired shares stay in the owner's list for so long. */
+/** How long expired shares stay in the owner's list. */
 const RETENTION_AFTER_EXPIRY_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** All writing is durable when a promise resolves. */
+/** Manages the shares of their owners. All writes are durable when a promise resolves. */
 export class ShareService {
   readonly #options: ShareServiceOptions;
 
@@ -62,7 +62,7 @@ export class ShareService {
   async create(user: User, target: ShareTarget, settings: ShareRequest): Promise<OwnShare> {
     const { rows, tokens, events, clock, writer, passwords } = this.#options;
     requireConfirmedEmail(user);
-    // Before anything is looked at that takes time: a stranger learns nothing, and costs nothing.
+    // Checked first, before anything that takes time: strangers learn nothing and cost nothing.
     this.#find(user, target);
     const { password, ...checked } = checkNewShare(settings, target.type === "folder", clock.nowMs());
     if (checked.recipientEmailKey === emailKey(user.email)) {
@@ -108,8 +108,8 @@ export class ShareService {
   }
 
   /**
-   * A page of all shares of this user, newest first, without those of what lies in the trash; of what went there with a
-   * folder above it the total still has them.
+   * A page of all shares of this user, newest first, without those of nodes in the trash. The total still includes
+   * nodes that went to the trash with a folder above them.
    */
   list(user: User, page: number, limit: number): { shares: OwnShare[]; total: number } {
     const { rows, tree } = this.#options;
@@ -129,7 +129,7 @@ export class ShareService {
   }
 
   /**
-   * Changes a share of this user; all grants of it end. Without a confirmed email it can be tightened alone.
+   * Changes a share of this user; all its grants end. Without a confirmed email, it can only be restricted.
    * @throws AppError email_unconfirmed | not_found | invalid_field | invalid_request
    */
   async update(user: User, publicId: string, settings: ShareSettings): Promise<OwnShare> {
@@ -143,7 +143,10 @@ export class ShareService {
     });
   }
 
-  /** Ends a share of this user, at once. That of a public file makes the file private. @throws AppError not_found */
+  /**
+   * Ends a share of this user immediately. Ending that of a public file makes the file private.
+   * @throws AppError not_found
+   */
   async revoke(user: User, publicId: string): Promise<Share> {
     const { writer, links } = this.#options;
     const revoked = await writer.run((tx) => {
@@ -157,7 +160,10 @@ export class ShareService {
     return revoked;
   }
 
-  /** The account with an email. One that has not confirmed it may be anybody's: the share waits as for no account. */
+  /**
+   * The account with an email. An account that has not confirmed it may belong to anybody, so the share waits as
+   * without an account.
+   */
   #recipientOf(recipientEmailKey: string | null): User | undefined {
     const found = recipientEmailKey === null ? undefined : this.#options.users.findByEmail(recipientEmailKey);
     return found?.isEmailUnconfirmed === true ? undefined : found;
@@ -168,12 +174,12 @@ export class ShareService {
     return this.#options.tokens.tokenOf(share.nonce);
   }
 
-  /** The counts of a share up to this moment. */
+  /** The current counts of a share. */
   countsOf(share: Share): ShareCounts {
     return this.#options.statistics.countsOf(share);
   }
 
-  /** Removes shares that expired 30 days ago. @returns how many; fewer than `limit` where none are left */
+  /** Removes shares that expired 30 days ago. @returns how many; fewer than `limit` if none are left */
   async sweep(limit: number): Promise<number> {
     const { rows, clock, writer } = this.#options;
     return writer.run(() => rows.sweep(clock.nowMs() - RETENTION_AFTER_EXPIRY_MS, limit));
@@ -191,10 +197,7 @@ export class ShareService {
     return share;
   }
 
-  /**
-   * Applies a change to a share as it is now; the password stays the former one.
-   * @throws as {@link update}
-   */
+  /** Applies a change to the current state of a share; the password stays the former one. @throws as {@link update} */
   #change(user: User, publicId: string, settings: ShareSettings): OwnShare & Pick<CheckedChanges, "password"> {
     const { share, node } = this.get(user, publicId);
     const nowMs = this.#options.clock.nowMs();
@@ -224,7 +227,7 @@ export class ShareService {
   }
 }
 
-/** A share as events describe it. */
+/** A share in events. */
 export function factsOfShare(share: Share, node: TreeNode): ShareFacts {
   return {
     publicId: share.publicId,

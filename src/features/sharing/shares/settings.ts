@@ -13,22 +13,22 @@ import {
 } from "./types.ts";
 
 const LABEL_CHARACTERS_MAX = 200;
-/** Links are for people who read the password to each other: shorter ones than for accounts. Guesses are limited. */
+/** People read passwords of links aloud, so shorter ones than for accounts are allowed. Guesses are limited. */
 const PASSWORD_CHARACTERS_MIN = 4;
 const PASSWORD_CHARACTERS_MAX = 256;
 const DOWNLOADS_MAX = 1_000_000_000;
 const UPLOAD_BYTES_MAX = 2 ** 50;
-/** The last instant that has four digits of a year. */
+/** The last instant with a year of four digits. */
 const LAST_INSTANT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Checked settings of a new share; the password is still in the clear. */
+/** Checked settings of a new share; the password is still in plain text. */
 export interface CheckedRequest extends Omit<NewShare, "passwordHash"> {
   readonly password: string | null;
 }
 
 /**
- * A share as it is asked for.
- * @param isFolder whether it is a folder that is to be shared
+ * The settings of a new share.
+ * @param isFolder whether a folder is shared
  * @throws AppError invalid_field
  */
 export function checkNewShare(requested: ShareRequest, isFolder: boolean, nowMs: number): CheckedRequest {
@@ -52,16 +52,16 @@ export function checkNewShare(requested: ShareRequest, isFolder: boolean, nowMs:
   };
 }
 
-/** Checked changes of a share: absent fields stay, null clears. */
+/** Checked changes of a share: absent fields stay, null removes. */
 export interface CheckedChanges {
   readonly share: Share;
-  /** In the clear; null clears, undefined leaves it. */
+  /** In plain text; null removes it, undefined leaves it. */
   readonly password: string | null | undefined;
   /** Undefined leaves it. */
   readonly isPinned: boolean | undefined;
 }
 
-/** @throws AppError invalid_field; invalid_request where nothing is to be changed */
+/** @throws AppError invalid_field; invalid_request for a change without fields */
 export function checkChanges(share: Share, requested: ShareSettings, isFolder: boolean, nowMs: number): CheckedChanges {
   const given = Object.entries(requested).filter(([, value]) => value !== undefined);
   if (given.length === 0) {
@@ -116,7 +116,7 @@ function checkKind(permissions: SharePermissions, hasRecipient: boolean, isFolde
   return hasRecipient ? "account" : "link";
 }
 
-/** Which settings make no sense where. */
+/** Rejects settings that do not fit the kind of share. */
 function checkFit(requested: ShareSettings, kind: Share["kind"], isFolder: boolean): void {
   const rejectField = (field: keyof ShareSettings, why: string): void => {
     const value = requested[field];
@@ -155,7 +155,7 @@ function checkSamePermissions(share: Share, newPermissions: SharePermissions): v
   throw invalidField("permissions", "You can't change the permissions of a link. Delete it and create a new one.");
 }
 
-/** Undefined where neither field is given. */
+/** Undefined if neither field is set. */
 function checkExpiry(requested: ShareSettings, nowMs: number): number | null | undefined {
   const { expiresAt, expiresIn } = requested;
   if (typeof expiresAt === "string" && typeof expiresIn === "string") {
@@ -179,7 +179,7 @@ function checkExpiry(requested: ShareSettings, nowMs: number): number | null | u
   return expiresAt === null || expiresIn === null ? null : undefined;
 }
 
-/** Whether a text is an instant on a day that exists: `Date.parse` reads 30 February as 2 March. */
+/** Whether a text is an instant on an existing day: `Date.parse` reads 30 February as 2 March. */
 function isCalendarInstant(text: string): boolean {
   const day = text.slice(0, 10);
   return isInstant(text) && new Date(Date.parse(`${day}T00:00:00Z`) || 0).toISOString().startsWith(day);

@@ -1,11 +1,9 @@
 /**
  * The only access to shares: every public route resolves its token here, and nothing else turns a token or an id of
  * such a request into a node. A token names a share, and the share names its node by id. An item below a shared folder
- * is found by climbing to that folder by ids; paths are only shown.
- *
- * The checks, in this order: does the share exist (404), is its owner's account open and its node there (404), has it
- * expired (410), was its password given (401), are downloads left (410). So a locked share shows only that it is locked
- * or has expired.
+ * is found by climbing to that folder by ids; paths are only displayed. The checks, in this order: the share exists
+ * (404), its owner's account is enabled and its node exists (404), it has not expired (410), its password was entered
+ * (401), downloads are left (410). So a locked share reveals only that it is locked or has expired.
  */
 import { AppError, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -31,7 +29,7 @@ export interface ShareAccessOptions {
   readonly clock: Clock;
 }
 
-/** How somebody comes: by a token, perhaps with a grant, to read or to drop something. */
+/** The access that a request wants: by a token, perhaps with a grant, to read or to drop something. */
 export interface LinkRequest {
   readonly token: string;
   readonly grant: string | undefined;
@@ -41,13 +39,13 @@ export interface LinkRequest {
    */
   readonly wants: "what" | "read" | "content" | "drop";
   /**
-   * Whether the grant has let this request in already: its hour may end while bytes arrive, a new password still
-   * counts.
+   * Whether the grant has admitted this request already. The grant may then expire while bytes arrive; a new password
+   * still ends it.
    */
   readonly hasBegun?: boolean;
 }
 
-/** All but {@link unlock} is synchronous and may be called inside a transaction. */
+/** Resolves tokens. Everything except {@link unlock} is synchronous and may be called inside a transaction. */
 export class ShareAccess {
   readonly #options: ShareAccessOptions;
 
@@ -73,37 +71,37 @@ export class ShareAccess {
     if (!isDropBox && wants === "drop") {
       throw new AppError("share_permission", "You can't upload files to this link. It is for viewing only.");
     }
-    // A dropped file becomes the owner's, whose role may no longer allow writing.
+    // A dropped file belongs to the owner, whose role may no longer allow writing.
     if (isDropBox && owner.role === "viewer") {
       throw new AppError("share_permission", "This drop box no longer accepts files. Ask the sender.");
     }
     return opened;
   }
 
-  /** Whether all downloads that the owner allowed are taken. */
+  /** Whether all allowed downloads are taken. */
   isUsedUp(share: Share): boolean {
     return share.maxDownloads !== null && this.#options.statistics.countsOf(share).downloads >= share.maxDownloads;
   }
 
-  /** The share that a token opens once its password is given. @throws AppError not_found | share_expired */
+  /** The share of a token, before its password is checked. @throws AppError not_found | share_expired */
   locked(token: string): OpenedShare {
     return this.#find(token);
   }
 
   /**
-   * Gives a grant to who knows the password; without one anybody gets it.
-   * @returns undefined where the password is wrong
+   * A grant for the right password; without a password, anybody gets one.
+   * @returns undefined if the password is wrong
    * @throws AppError not_found | share_expired | overloaded
    */
   async unlock(token: string, password: string): Promise<{ grant: string; expiresAtMs: number } | undefined> {
     const { grants, passwords, clock } = this.#options;
     const { share } = this.#find(token);
     const isRight = share.passwordHash === null || (await passwords.verify(password, share.passwordHash));
-    // The share as it was before: if it changed while the password was checked, the grant is for what is no more.
+    // For the state before the check: if the share changed during it, the grant is invalid.
     return isRight ? grants.issue(share, clock.nowMs()) : undefined;
   }
 
-  /** The file that is asked for: the shared one, or one below the shared folder. @throws AppError not_found */
+  /** The requested file: the shared one, or one below the shared folder. @throws AppError not_found */
   file(opened: OpenedShare, fileId: string | undefined): FileNode {
     const { node } = opened;
     if (node.kind === "file") {
@@ -135,7 +133,7 @@ export class ShareAccess {
     return folder;
   }
 
-  /** The share of a token that is for an account, where it is for this one and open. */
+  /** The share of a token between accounts, if it is open and for this account. */
   findReceived(token: string, user: User): OpenedShare | undefined {
     const share = this.#options.rows.findByToken(token);
     if (share?.kind !== "account" || share.recipientId !== user.id || this.#isExpired(share)) return undefined;

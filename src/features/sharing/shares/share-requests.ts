@@ -48,7 +48,7 @@ export interface ShareDownloadsOptions {
   readonly archives: Pick<ArchiveService, "plan">;
   readonly archiveSender: Pick<ArchiveSender, "send">;
   readonly rateGate: Pick<RateGate, "countWholeDownload">;
-  /** The page for a browser that is rejected; undefined where the error itself is the response. */
+  /** The page for a browser whose request is rejected; undefined if the error itself is the response. */
   readonly renderRejection: (error: unknown, token: string) => Promise<Response | undefined>;
 }
 
@@ -93,7 +93,7 @@ export class ShareDownloads {
     );
   }
 
-  /** Like {@link send}, but a browser gets a page in place of an error. */
+  /** Like {@link send}, but a browser gets a page instead of an error. */
   async sendToPage(token: string, request: Request, set: ResponseSet): Promise<Response> {
     try {
       return await this.send(token, request, set);

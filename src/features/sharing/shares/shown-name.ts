@@ -1,12 +1,10 @@
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { OpenedShare } from "./types.ts";
 
-/**
- * Neutral names of photos and videos, whose own names could reveal the date. Files next to them are called `notes`.
- */
+/** Neutral names for photos and videos, whose own names could reveal the date. Sidecar files are called `notes`. */
 const NEUTRAL: Readonly<Record<string, string>> = { image: "photo", video: "film" };
 const SHORT_EXTENSION = /\.([a-z0-9]{1,5})$/i;
-/** Sidecar files of photo programs, such as `IMG_1234.xmp`. They hold the camera's metadata, with any media type. */
+/** Sidecar files of photo programs, such as `IMG_1234.xmp`. They contain the camera's metadata, with any media type. */
 const SIDECAR = /\.xmp$/i;
 
 /** Whether a file may reveal where and with which camera a photo or video was taken. */
@@ -15,8 +13,8 @@ export function hasCameraData({ name, mediaType }: Pick<FileNode, "name" | "medi
 }
 
 /**
- * The name of a file as a share shows it: its own, or a neutral one where location and camera data are hidden, such as
- * `photo.jpg`, and `photo-k3x9.jpg` in a folder, the same each time.
+ * The name of a file as a share shows it: its own, or a neutral one if location and camera data are hidden:
+ * `photo.jpg`, or `photo-k3x9.jpg` in a folder, the same each time.
  */
 export function shownName({ share, node }: OpenedShare, file: FileNode): string {
   if (!share.hidesLocation || !hasCameraData(file)) return file.name;

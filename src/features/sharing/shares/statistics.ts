@@ -22,7 +22,7 @@ export interface ShareStatisticsOptions {
   readonly log: Log;
 }
 
-/** The counts of a share up to this moment. */
+/** The current counts of a share. */
 export interface ShareCounts {
   readonly downloads: number;
   readonly views: number;
@@ -33,11 +33,11 @@ interface Pending {
   views: number;
   downloads: number;
   lastAtMs: number;
-  /** One entry per download, as long as there are not too many. */
+  /** One entry per download, unless there are too many. */
   readonly files: FileFacts[];
 }
 
-/** Shares that may wait to be written; counts of further ones are dropped rather than kept without bound. */
+/** Most shares with unwritten counts. Counts of further ones are dropped, so that memory is bounded. */
 const PENDING_MAX = 20_000;
 /** Downloads of one share within a second that emit an event each. */
 const REPORTED_MAX = 100;
@@ -45,7 +45,7 @@ const REPORTED_MAX = 100;
 export class ShareStatistics {
   readonly #options: ShareStatisticsOptions;
   readonly #writeBehind: WriteBehind<Map<string, Pending>>;
-  /** By public id: the row id of a share that is ended is given again. */
+  /** By public id, because row ids are reused after a share ends. */
   #pending = new Map<string, Pending>();
 
   constructor(options: ShareStatisticsOptions) {
@@ -67,15 +67,15 @@ export class ShareStatistics {
     });
   }
 
-  /** Notes that somebody looked at what is shared. */
+  /** Counts a view of a share. */
   noteView(share: Share): void {
     this.#add(share.publicId, { views: 1, downloads: 0, lastAtMs: this.#options.clock.nowMs(), files: [] });
     this.#writeBehind.note();
   }
 
   /**
-   * Counts a download through a share as it is now: it may have changed since it was opened. Where it has a maximum one
-   * is taken, which is to be waited for; else nothing is.
+   * Counts a download through the current state of a share, which may have changed since it was opened. With a maximum,
+   * one is taken, which returns a promise.
    * @throws AppError share_used_up | not_found
    */
   count(share: Share, file: FileFacts): Promise<void> | undefined {
@@ -84,7 +84,7 @@ export class ShareStatistics {
     return undefined;
   }
 
-  /** Notes a download through a share without a maximum. */
+  /** Counts a download through a share without a maximum. */
   noteDownload(share: Share, file: FileFacts): void {
     this.#add(share.publicId, { views: 0, downloads: 1, lastAtMs: this.#options.clock.nowMs(), files: [file] });
     this.#writeBehind.note();
@@ -92,13 +92,13 @@ export class ShareStatistics {
 
   /**
    * Takes one download of a share with a maximum. Durable when this returns.
-   * @throws AppError share_used_up where none is left; not_found where the share has ended
+   * @throws AppError share_used_up if none is left; not_found if the share has ended
    */
   async takeDownload(share: Share, file: FileFacts): Promise<void> {
     const { rows, writer, clock } = this.#options;
     await writer.run((tx) => {
       const current = this.#current(share);
-      // Those that were noted before it had a maximum, and are not written yet, are taken, too.
+      // Unwritten downloads from before it had a maximum count too.
       const waiting = this.#pending.get(share.publicId)?.downloads ?? 0;
       if (!rows.takeDownload(share.id, clock.nowMs(), waiting)) throw usedUp();
       this.#emit(tx, current, file, current.downloadedAtMs === null);
@@ -117,7 +117,7 @@ export class ShareStatistics {
     };
   }
 
-  /** Writes what waits; at shutdown. */
+  /** Writes the counts that are not in the database yet; at shutdown. */
   flush(): Promise<void> {
     return this.#writeBehind.flush();
   }
@@ -163,7 +163,7 @@ export class ShareStatistics {
   }
 }
 
-/** The response where all downloads that the owner allowed were taken. */
+/** The error when all allowed downloads are taken. */
 export function usedUp(): AppError {
   return new AppError("share_used_up", "This link has reached its download limit. Ask the sender for a new link.");
 }

@@ -1,10 +1,10 @@
 /**
- * Removes camera metadata from pictures: location, time, device, comments.
- * Nothing is re-encoded. The segments that make up the picture stay as they are, plus the orientation and the color
- * profile. The list names what stays; everything unknown is removed.
+ * Removes camera metadata from photos: location, time, device, comments. Nothing is re-encoded. The segments of the
+ * image stay unchanged, plus the orientation and the color profile. The list names what stays; everything unknown is
+ * removed.
  */
 
-/** The types that {@link stripMetadata} can do. */
+/** The supported media types. */
 const STRIPPERS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array[] | undefined>> = {
   "image/jpeg": stripJpeg,
   "image/png": stripPng,
@@ -12,14 +12,14 @@ const STRIPPERS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array[] | u
   "image/webp": stripWebp,
 };
 
-/** Whether a picture of this type can be given without its metadata. @param mediaType lower-case, without parameters */
+/** Whether a photo of this type can be sent without its metadata. @param mediaType lower-case, without parameters */
 export function canStrip(mediaType: string): boolean {
   return Object.hasOwn(STRIPPERS, mediaType);
 }
 
 /**
- * The pieces of a picture without its metadata; undefined where it is none of this type, or too damaged to be sure of.
- * The pieces are views of `bytes`.
+ * The parts of a photo without its metadata; undefined if it is of another type, or too damaged to be certain. The
+ * parts are views of `bytes`.
  */
 export function stripMetadata(bytes: Uint8Array, mediaType: string): Uint8Array[] | undefined {
   return canStrip(mediaType) ? STRIPPERS[mediaType]?.(bytes) : undefined;
@@ -35,11 +35,11 @@ const APP1 = 0xe1;
 const APP2 = 0xe2;
 const APP14 = 0xee;
 /**
- * Besides the applications' own: tables, frames and scans (T.81 table B.1; 0xc8 is reserved). What else there may be
- * goes.
+ * Everything except application segments: tables, frames and scans (T.81 table B.1; 0xc8 is reserved). All others are
+ * removed.
  */
 const isOfPicture = (marker: number) => marker >= 0xc0 && marker <= 0xdf && marker !== 0xc8;
-/** A photo has some dozens. Of more each costs time, and nothing good is to be expected. */
+/** A photo has a few dozen segments. Files with many more are rejected, because each costs time. */
 const SEGMENTS_MAX = 10_000;
 
 function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
@@ -55,7 +55,7 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
     while (bytes[at + 1] === 0xff) at++;
     const marker = bytes[at + 1];
     if (marker === undefined) return undefined;
-    // Bytes after the end are another picture (a larger preview, a video) with metadata of its own.
+    // Bytes after the end are another image (a larger preview, a video) with its own metadata.
     if (marker === EOI) {
       rest.push(bytes.subarray(at, at + 2));
       break;
@@ -78,7 +78,7 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
     const next = findMarker(bytes, at);
     rest.push(bytes.subarray(at, next));
     at = next;
-    // A picture that was cut off is shown as far as it goes.
+    // A truncated photo is shown as far as possible.
     if (at >= bytes.length) break;
   }
   if (!hasPicture) return undefined;
@@ -90,7 +90,7 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
 function keepSegment(marker: number, body: Uint8Array, whole: Uint8Array): Uint8Array | undefined {
   if (isOfPicture(marker)) return whole;
   if (marker === APP0 && hasAscii(body, "JFIF\0") && body.length >= 14) {
-    // Its thumbnail may be of another picture: none.
+    // Its thumbnail may show another photo: removed.
     return jpegSegment(APP0, Buffer.concat([body.subarray(0, 12), Buffer.alloc(2)]));
   }
   if (marker === APP2 && hasAscii(body, "ICC_PROFILE\0")) return whole;
@@ -105,7 +105,7 @@ function jpegSegment(marker: number, body: Uint8Array): Uint8Array {
 
 /** The next marker after coded data: 0xff that is neither stuffed, nor filled, nor a restart. */
 function findMarker(bytes: Uint8Array, from: number): number {
-  // Byte by byte: on a picture filled with 0xff, a search that stops at each of them would take a second.
+  // Byte by byte: in a file filled with 0xff, a search that stops at each of them would take a second.
   for (let at = from; at < bytes.length - 1; at++) {
     if (bytes[at] !== 0xff) continue;
     const next = bytes[at + 1] ?? 0;
@@ -128,7 +128,7 @@ function stripPng(bytes: Uint8Array): Uint8Array[] | undefined {
   if (!buffer.subarray(0, 8).equals(PNG_SIGNATURE)) return undefined;
   const parts: Uint8Array[] = [buffer.subarray(0, 8)];
   let orientation: number | undefined;
-  /** Where the orientation goes: before the picture. */
+  /** The orientation is inserted before the image data. */
   let insertAt = 0;
   for (let at = 8, count = 0; at + 12 <= buffer.length; count++) {
     const length = buffer.readUInt32BE(at);
@@ -194,7 +194,7 @@ function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
 const FRAME_HEAD_BYTES = 16;
 const FRAME_CHUNKS = new Set(["VP8 ", "VP8L", "ALPH"]);
 
-/** Whether a frame of an animation has nothing but its picture. */
+/** Whether a frame of an animation contains only its image. */
 function isPlainFrame(frame: Buffer): boolean {
   for (let at = FRAME_HEAD_BYTES; at + 8 <= frame.length; ) {
     if (!FRAME_CHUNKS.has(frame.toString("latin1", at, at + 4))) return false;
@@ -204,7 +204,7 @@ function isPlainFrame(frame: Buffer): boolean {
   return true;
 }
 
-/** Some writers put JPEG's mark before it. */
+/** Some writers put the marker of JPEG before it. */
 function readWebpOrientation(body: Uint8Array): number | undefined {
   return readOrientation(hasAscii(body, "Exif\0\0") ? body.subarray(6) : body);
 }
@@ -216,18 +216,18 @@ function riffChunk(name: string, body: Uint8Array): Buffer {
   return padded(Buffer.concat([head, body]), 8 + body.length);
 }
 
-/** A chunk of even length; the byte that fills it up may be missing at the end of a file, or carry something. */
+/** A chunk of even length; its padding byte may be missing at the end of a file, or contain data. */
 function padded(chunk: Buffer, lengthBytes: number): Buffer {
   return lengthBytes % 2 === 0 ? chunk : Buffer.concat([chunk.subarray(0, lengthBytes), Buffer.alloc(1)]);
 }
 
-// ---- Exif (CIPA DC-008 §4.5, §4.6): how a picture is to be turned, and nothing else ----
+// ---- Exif (CIPA DC-008 §4.5, §4.6): only the orientation ----
 
 const ORIENTATION = 0x0112;
 const SHORT = 3;
 const EXIF_MARK = Buffer.from("Exif\0\0", "latin1");
 
-/** @param tiff from the byte order on */
+/** @param tiff from the byte order mark on */
 function readOrientation(tiff: Uint8Array): number | undefined {
   const buffer = Buffer.from(tiff.buffer, tiff.byteOffset, tiff.byteLength);
   if (buffer.length < 14) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Tokens of shares. A token is made from a random nonce by the server's link key and kept nowhere: the database has the
- * nonce, to show the link to its owner again, and the token's digest, to find it. So a copy of the database alone opens
- * no link.
+ * Tokens of shares. A token is made from a random nonce with the server's link key, and not stored. The database stores
+ * the nonce, to show the link to its owner again, and the token's digest, to find it. So a copy of the database alone
+ * gives access to no link.
  */
 import type { Database } from "bun:sqlite";
 import { createHmac } from "node:crypto";
@@ -10,14 +10,14 @@ const TOKEN_BYTES = 24;
 const NONCE_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{32}$/;
 
-/** A new token, and what is stored of it. */
+/** A new token, and its stored values. */
 export interface NewToken {
   readonly token: string;
   readonly nonce: Uint8Array;
   readonly hash: Uint8Array;
 }
 
-/** Makes tokens of shares and knows them again. */
+/** Makes tokens of shares and recognizes them. */
 export class ShareTokens {
   readonly #key: Uint8Array;
 
@@ -49,15 +49,14 @@ export function hashShareToken(token: string): Uint8Array {
 }
 
 /**
- * Makes the digests of tokens those of this key: where the key was replaced or lost, links get other addresses, which
- * their owners are shown, and those that were given out open nothing. Nothing is written while the key is the one of
- * before.
+ * Recomputes the digests of all tokens with this key, if the key was replaced or lost. The links then get other
+ * addresses, which their owners see; earlier addresses are invalid. Writes nothing if the key is unchanged.
  * @returns how many shares got another address
  */
 export function reissueTokens(sqlite: Database, tokens: ShareTokens): number {
   const isOwn = ({ nonce, hash }: { nonce: Uint8Array; hash: Uint8Array }) =>
     Buffer.from(hashShareToken(tokens.tokenOf(nonce))).equals(hash);
-  // All digests belong to one key, so checking the first and the last is enough.
+  // All digests use the same key, so checking the first and the last is enough.
   const ends = sqlite
     .query<{ nonce: Uint8Array; hash: Uint8Array }, []>(
       `SELECT nonce, token_hash AS hash FROM shares

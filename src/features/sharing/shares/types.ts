@@ -3,16 +3,16 @@ import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /**
- * `public`: the one link of a file that is public. `link`: reads a file or folder. `upload`: a drop box. `account`: for
- * one other account of this server.
+ * `public`: the one link of a public file. `link`: reads a file or folder. `upload`: a drop box. `account`: for one
+ * other account of this server.
  */
 export type ShareKind = "public" | "link" | "upload" | "account";
 
-/** Uploads in progress that a drop box takes at all. */
+/** Most uploads in progress of a drop box. */
 export const UPLOADS_OF_DROP_BOX = 200;
 
 /**
- * Uploads in progress of one address, unless the owner chose another number: filling a drop box takes ten addresses.
+ * Uploads in progress from one address, unless the owner chose another number. Filling a drop box takes ten addresses.
  */
 export const UPLOADS_PER_ADDRESS = UPLOADS_OF_DROP_BOX / 10;
 
@@ -21,9 +21,9 @@ export type SharePermissions = "read" | "upload" | "write";
 
 /** A share as it is stored. */
 export interface Share {
-  /** Key inside the database. */
+  /** Row id. */
   readonly id: number;
-  /** `shr_…`; what the owner manages it by. */
+  /** `shr_…`; the id for its owner. */
   readonly publicId: string;
   /** The owner's `users.id`. */
   readonly accountId: number;
@@ -36,7 +36,7 @@ export interface Share {
   readonly expiresAtMs: number | null;
   /** argon2id; null for none. */
   readonly passwordHash: string | null;
-  /** Raised by each change: grants of before open nothing. */
+  /** Raised by each change: earlier grants become invalid. */
   readonly grantEpoch: number;
   readonly maxDownloads: number | null;
   /** The written count; {@link ShareStatistics} adds those that are not written yet. */
@@ -48,18 +48,21 @@ export interface Share {
   readonly pinnedVersion: number | null;
   readonly hidesLocation: boolean;
   readonly maxUploadBytes: number | null;
-  /** Uploads in progress that a drop box takes from one address; null for {@link UPLOADS_PER_ADDRESS}. */
+  /** Most uploads in progress from one address; null for {@link UPLOADS_PER_ADDRESS}. */
   readonly maxUploadsPerAddress: number | null;
   readonly uploads: number;
   readonly uploadedBytes: number;
   readonly canWrite: boolean;
-  /** Of a share for an account: whether earlier contents are shown; null as far as it lets write. */
+  /**
+   * For a share between accounts: whether earlier versions are shown; null if that follows from the permission to
+   * write.
+   */
   readonly showsVersions: boolean | null;
   readonly recipientEmailKey: string | null;
   readonly recipientId: number | null;
 }
 
-/** A share to be made, checked already. */
+/** A new share, already checked. */
 export interface NewShare {
   readonly kind: Exclude<ShareKind, "public">;
   readonly label: string | null;
@@ -75,7 +78,7 @@ export interface NewShare {
   readonly recipientEmailKey: string | null;
 }
 
-/** Requested settings of a share; absent fields stay as they are, null clears. */
+/** Requested settings of a share; absent fields stay, null removes. */
 export interface ShareSettings {
   readonly expiresAt?: string | null | undefined;
   readonly expiresIn?: string | null | undefined;
@@ -90,28 +93,28 @@ export interface ShareSettings {
   readonly versions?: boolean | null | undefined;
 }
 
-/** The same for one that is made, which may be for another account. */
+/** Requested settings of a new share, which may be for another account. */
 export interface ShareRequest extends ShareSettings {
   /** The email of the account that it is for. */
   readonly user?: string | null | undefined;
 }
 
-/** A share and what it opens, for its owner. */
+/** A share and its node, for its owner. */
 export interface OwnShare {
   readonly share: Share;
   readonly node: TreeNode;
 }
 
-/** A share that somebody was let in by. */
+/** A share that a visitor has opened. */
 export interface OpenedShare {
   readonly token: string;
   readonly share: Share;
-  /** The shared node; a pinned file is that of its version. */
+  /** The shared node; a pinned file has the content of its version. */
   readonly node: TreeNode;
   readonly owner: User;
 }
 
-/** A share that opens exactly one file. */
+/** A share of exactly one file. */
 export interface OpenedFile extends OpenedShare {
   readonly node: FileNode;
 }

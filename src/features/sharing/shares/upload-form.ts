@@ -31,7 +31,7 @@ export interface DroppedFile {
 }
 
 const SENDER_CHARACTERS_MAX = 100;
-/** Text fields and part headers, at most, beside the file. */
+/** Most bytes of text fields and part headers, in addition to the file. */
 const FORM_OVERHEAD_BYTES = 64 * 1024;
 
 export class DropBox {
@@ -52,7 +52,7 @@ export class DropBox {
   }
 
   /**
-   * The bytes that a drop box can still accept in all; null for no limit.
+   * The bytes that a drop box can still accept in total; null for no limit.
    * @throws AppError as {@link ShareAccess.open}
    */
   leftBytes(visit: LinkRequest): number | null {
@@ -79,8 +79,8 @@ export class DropBox {
 
   /**
    * Creates a file from a received upload. The upload is used up, also on failure.
-   * @param fields what a sender may say: `checksum`, `sender`
-   * @param hooks called in the transaction: before the file is made, and with it
+   * @param fields the fields of a sender: `checksum`, `sender`
+   * @param hooks called in the transaction: before the file is created, and after
    * @throws AppError as {@link receive}
    */
   async finish(
@@ -92,7 +92,7 @@ export class DropBox {
   ): Promise<FileNode> {
     const { shareAccess, files } = this.#options;
     const opened = shareAccess.open(visit);
-    // The folder as it is called now: it may have been renamed while the bytes came.
+    // The current path of the folder, which may have been renamed while the bytes arrived.
     const { path } = shareAccess.folder(opened, ROOT_PATH);
     const { file: made } = await files.finishUpload(
       { user: opened.owner, confirm: () => void shareAccess.open(visit) },
@@ -121,8 +121,9 @@ export class DropBox {
   }
 
   /**
-   * Takes one file. On return it is durable; on any error nothing of it is left.
-   * @throws AppError as {@link ShareAccess.open}, and as an upload of the owner's; file_too_large where the drop box is full
+   * Receives one file. On return it is durable; on any error nothing of it is left.
+   * @throws AppError as {@link ShareAccess.open}, and as an upload of the owner's; file_too_large if the drop box is
+   *   full
    */
   async receive(visit: LinkRequest, request: Request): Promise<DroppedFile> {
     const opened = this.#options.shareAccess.open(visit);
