@@ -1,7 +1,7 @@
 import type { Job } from "../../jobs/scheduler.ts";
 import type { MediaInfoService } from "./metadata/service.ts";
 
-/** Removes metadata that nothing needs any more. */
+/** Deletes metadata of blobs that no longer exist. */
 export function mediaJobs({ mediaInfo }: { readonly mediaInfo: MediaInfoService }): Job[] {
   return [
     {

@@ -15,15 +15,15 @@ export interface IncomingChunk {
 export interface ActiveUpload {
   readonly chunks: ChunkSet;
   readonly incoming: Map<number, IncomingChunk>;
-  /** Chunks whose other bytes a crash, or a failing disk, kept from being put in place. */
+  /** Chunks with replacement bytes that a crash or a failing disk kept from being put in place. */
   readonly unfinished: Set<number>;
-  /** Puts them in place. */
+  /** Resolves when those replacements are in place. */
   recovering: Promise<void> | undefined;
-  /** The completion that is in progress. */
+  /** The completion in progress. */
   completing: Promise<unknown> | undefined;
 }
 
-/** How many idle uploads stay in memory, so that the next chunk finds them. */
+/** How many idle uploads stay in memory for their next chunk. */
 const IDLE_MAX = 256;
 
 /** Active uploads by row id. */

@@ -43,16 +43,15 @@ export interface SessionStarterOptions {
   readonly tree: TreeReader;
   readonly contents: KnownContents;
   readonly limitsOf: (user: User) => StorageLimits;
-  /** Holds room on the disk. @throws AppError disk_full */
+  /** Reserves room on the disk. @throws AppError disk_full */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   /**
-   * Asked inside the transaction, for each file to be replaced: rejects where a device replaces far more than it is
-   * wont to.
+   * Called inside the transaction, for each file to be replaced. Rejects it if a device replaces far more than usual.
    */
   readonly admitReplacement: (tx: Transaction, device: DeviceFacts, replacement: Replacement) => AppError | undefined;
 }
 
-/** The session of a call, once a first file is planned in it. */
+/** The session of a call, created when its first file is planned. */
 interface OpenSession {
   readonly id: number;
   readonly nowMs: number;
@@ -61,13 +60,13 @@ interface OpenSession {
 
 type Draft = Omit<NewUpload, "publicId" | "sessionId" | "nonce"> & { readonly isAlreadyStored: boolean };
 
-/** The addresses of one response are made in one go, so their number is bounded. */
+/** The addresses of one response are signed together, so their number is limited. */
 const CHUNKS_PER_CALL_MAX = 50_000;
 /** Rows written in one transaction. */
 const FILES_PER_TRANSACTION = 100;
 const TEXT_CHARACTERS_MAX = 1024;
 
-/** Begins sessions. */
+/** Begins upload sessions. */
 export class SessionStarter {
   readonly #options: SessionStarterOptions;
 
@@ -76,9 +75,9 @@ export class SessionStarter {
   }
 
   /**
-   * Plans as many of the files as limits, quota and disk allow; quota and room are held for them on return.
-   * @param take called once, with the number of files that nothing else speaks against
-   * @throws the first file's error where none could be planned; what `take` throws
+   * Plans as many of the files as limits, quota and disk allow. Quota and room are reserved for them on return.
+   * @param take called once, with the number of files that no other reason rejects
+   * @throws the error of the first file if none could be planned; what `take` throws
    */
   async begin(
     sender: Sender,
@@ -162,7 +161,7 @@ export class SessionStarter {
       ...intended,
       deviceId: device.id,
       localId: entry.localId,
-      // Content that exists will be the response: it needs no more room, even in a full account.
+      // The response refers to existing content, so the file needs no more room, even in a full account.
       reservedBytes: isAlreadyStored && entry.fileId === undefined && isThere(tree, intended) ? 0 : entry.size,
       mediaType: entry.mimeType?.slice(0, TEXT_CHARACTERS_MAX),
       targetId: entry.fileId,
@@ -171,7 +170,7 @@ export class SessionStarter {
     };
   }
 
-  /** Whether the upload makes one more file, as far as can be known before its bytes arrive. */
+  /** Whether the upload creates another file, as far as known before its bytes arrive. */
   #makesFile(draft: Draft): boolean {
     const { tree } = this.#options;
     const { targetId, onConflict, accountId, folderPath, name } = draft;
@@ -210,7 +209,7 @@ export class SessionStarter {
           return { localId, ...this.#plan(tx, { user, device }, draft, openSession, reservedIds) };
         });
       try {
-        // Room on the disk is reserved outside the database, so this runs once or not at all.
+        // Room on the disk is reserved outside the database, so the transaction must not be repeated.
         files.push(...(await store.writer.run(holdSome, { isRepeatable: false })));
       } catch (error) {
         for (const id of reservedIds) store.releaseRoom(id);
@@ -222,7 +221,10 @@ export class SessionStarter {
     return files;
   }
 
-  /** Plans one file, or says why not. @param reservedIds gets the upload for which room on the disk was held here */
+  /**
+   * Plans one file, or returns why not.
+   * @param reservedIds gets the upload for which room on the disk was reserved here
+   */
   #plan(
     tx: Transaction,
     { user, device }: Sender,
@@ -256,7 +258,7 @@ export class SessionStarter {
     return this.#options.admitReplacement(tx, device, replacement);
   }
 
-  /** The open upload of this device for this very file. Without a digest it can't be recognized. */
+  /** The open upload of this device for the same file. Without a digest it can't be recognized. */
   #findFormer({ digest, ...draft }: Draft): Upload | undefined {
     return digest && this.#options.store.rows.findOpen({ ...draft, digest });
   }
@@ -275,8 +277,8 @@ export class SessionStarter {
   }
 
   /**
-   * Holds quota and room for one file and writes its row. What it throws has changed nothing.
-   * @param former what it takes the place of, and the quota of, because that was cut otherwise or has expired
+   * Reserves quota and room for one file and writes its row. If it throws, nothing has changed.
+   * @param former an upload to replace, together with its reserved quota, because its chunks differed or it has expired
    */
   #hold(
     tx: Transaction,
@@ -314,7 +316,7 @@ export function checkRetries(maxRetries: number | undefined): number {
   throw invalidField("uploadOptions.maxRetries", "maxRetries must be a whole number from 0 to 20.");
 }
 
-/** Whether the file that would be made is there. */
+/** Whether the file that would be created already exists. */
 function isThere(
   tree: TreeReader,
   { digest, ...intended }: Omit<PlannedName, "digest"> & { digest?: Digest | undefined },
@@ -322,7 +324,7 @@ function isThere(
   return digest !== undefined && findSameFile(tree, { ...intended, digest }) !== undefined;
 }
 
-/** Runs a check of the quota; what it rejects names the plan. */
+/** Runs a check of the quota and adds the plan to its rejections. */
 function namingPlan(plan: string, check: () => void): void {
   try {
     check();

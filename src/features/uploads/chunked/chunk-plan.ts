@@ -1,4 +1,4 @@
-/** How a file is cut into chunks, and which of them are there. Pure. */
+/** How a file is divided into chunks, and which of them are stored. Pure functions. */
 import { AppError } from "../../../errors.ts";
 
 const KIB = 1024;
@@ -6,10 +6,10 @@ const MIB = 1024 * KIB;
 
 /** The size if the client names none. */
 export const CHUNK_BYTES_DEFAULT = 8 * MIB;
-/** The bounds of a chunk's size. */
+/** The limits of a chunk's size. */
 export const CHUNK_BYTES_MIN = KIB;
 export const CHUNK_BYTES_MAX = 64 * MIB;
-/** The most chunks of a file. */
+/** The maximum number of chunks of a file. */
 export const CHUNKS_MAX = 10_000;
 
 /** A file in chunks, all of the same size except the last. An empty file has none. */
@@ -26,7 +26,7 @@ export interface ChunkSpan {
   readonly lengthBytes: number;
 }
 
-/** The chunk size that a client may ask for. @throws AppError chunk_size */
+/** The chunk size that a client requests. @throws AppError chunk_size */
 export function checkChunkSize(sizeBytes: number | undefined): number {
   if (sizeBytes === undefined) return CHUNK_BYTES_DEFAULT;
   if (Number.isInteger(sizeBytes) && sizeBytes >= CHUNK_BYTES_MIN && sizeBytes <= CHUNK_BYTES_MAX) return sizeBytes;
@@ -37,7 +37,7 @@ export function checkChunkSize(sizeBytes: number | undefined): number {
   );
 }
 
-/** @throws AppError chunk_size where that would be too many chunks, with the smallest size that would do */
+/** @throws AppError chunk_size if there would be too many chunks; names the smallest possible size */
 export function planChunks(sizeBytes: number, chunkSizeBytes: number): ChunkPlan {
   const totalChunks = Math.ceil(sizeBytes / chunkSizeBytes);
   if (totalChunks <= CHUNKS_MAX) return { sizeBytes, chunkSizeBytes, totalChunks };
@@ -103,7 +103,7 @@ export class ChunkSet {
     this.#first = Math.min(this.#first, index);
   }
 
-  /** Whether nothing is missing. */
+  /** Whether all chunks are stored. */
   get isWhole(): boolean {
     return this.count === this.#plan.totalChunks;
   }
@@ -113,7 +113,7 @@ export class ChunkSet {
     return Math.min(this.#first * this.#plan.chunkSizeBytes, this.#plan.sizeBytes);
   }
 
-  /** The indexes that are there (true) or missing (false), ascending. */
+  /** The indexes of the stored chunks (true) or of the missing ones (false), ascending. */
   list(isThere: boolean): number[] {
     const expected = isThere ? 1 : 0;
     const found: number[] = [];

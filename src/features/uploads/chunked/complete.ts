@@ -24,7 +24,7 @@ import type { Upload } from "./types.ts";
 export interface Completion {
   /** Expected digest of the whole file. */
   readonly digest: Digest | undefined;
-  /** As the client sent it; missing values are read from the picture. */
+  /** As sent by the client; missing values are read from the photo. */
   readonly exif: ExifData;
 }
 
@@ -65,11 +65,11 @@ export class Completer {
   }
 
   /**
-   * Makes the file, unless there is one that is the same (see {@link findSameFile}). Durable when this returns; called
-   * again, also at the same time, it gives the same file. After any error the upload is as it was.
-   * @throws what `uploader.confirm` throws; AppError upload_state with `missingChunks`; checksum_mismatch; upload_expired; version_conflict where the
-   *   content to be followed is not the file's any longer; deleted_by_you; name_taken, quota_exceeded, disk_full, storage_error; not_found
-   *   where the file that it became is gone
+   * Creates the file, unless an equal one exists (see {@link findSameFile}). Durable when this returns. Repeated and
+   * concurrent calls return the same file. After any error the upload is unchanged.
+   * @throws what `uploader.confirm` throws; AppError upload_state with `missingChunks`; checksum_mismatch;
+   *   upload_expired; version_conflict if the file no longer has the content that this upload is to follow;
+   *   deleted_by_you; name_taken, quota_exceeded, disk_full, storage_error; not_found if the created file was deleted
    */
   async complete(uploader: Uploader, uploadId: number, completion: Completion): Promise<FileNode> {
     const { store, receiver } = this.#options;
@@ -100,7 +100,7 @@ export class Completer {
   }
 
   async #complete(uploader: Uploader, upload: Upload, active: ActiveUpload, completion: Completion): Promise<FileNode> {
-    // No chunk begins from here on. Complete chunks may still count; incomplete ones are superseded.
+    // From here on, no chunk can begin. Complete chunks may still count; incomplete ones are superseded.
     for (const incomingChunk of active.incoming.values()) {
       if (incomingChunk.isSettling) await incomingChunk.ended;
       else incomingChunk.isSuperseded = true;
@@ -161,7 +161,7 @@ export class Completer {
     return { blob: lease, lease, head };
   }
 
-  /** A content that the account holds already, so that it need not be sent. */
+  /** Content that the account has already, so that it need not be sent. */
   async #ownContent(upload: Upload, { chunks }: ActiveUpload, digest: Digest | undefined): Promise<FinishedContent> {
     const { tree, contents, blobs } = this.#options;
     const { accountId, sizeBytes, digest: announced } = upload;
@@ -182,8 +182,8 @@ export class Completer {
   }
 
   /**
-   * The one transaction: settles the quota, creates, replaces or finds the file (`isNew` is false then), ends the
-   * upload, and emits the event.
+   * The transaction: settles the quota, creates, replaces or finds the file (then `isNew` is false), ends the upload,
+   * and emits the event.
    */
   #name(tx: Transaction, user: User, { id }: Upload, content: NamedContent): { file: FileNode; isNew: boolean } {
     const { store, contents } = this.#options;
@@ -195,7 +195,7 @@ export class Completer {
         missingChunks: store.activeOf(upload).chunks.list(false),
       });
     }
-    // Its reservation makes room for it.
+    // Frees the reservation of the upload, which the file needs.
     treeWriter.reserveBytes(tx, accountId, -upload.reservedBytes, null);
     const same = this.#findSame(upload, content);
     if (same === undefined && upload.isAutomatic && contents.wasDeleted(accountId, content.blob.digest)) {
@@ -203,14 +203,14 @@ export class Completer {
     }
     const file = same ?? treeWriter.by(deviceId, () => this.#write(tx, user, upload, content));
     store.end(tx, { ...upload, reservedBytes: 0 }, "completed", file.publicId);
-    // The next content of a file comes to wherever that file is by now.
+    // The file may have been moved; its new content goes to its current location.
     const path =
       upload.targetId === undefined ? joinPath(upload.folderPath, upload.name) : joinPath(file.folder, file.name);
     events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: publicId, file: factsOf(file), path });
     return { file, isNew: same === undefined };
   }
 
-  /** The file that has this content already, so that nothing need be made. */
+  /** The file that already has this content, so that none need be created. */
   #findSame(upload: Upload, { blob, lease }: NamedContent): FileNode | undefined {
     const { tree, contents } = this.#options;
     const { accountId, targetId, baseDigest } = upload;
@@ -221,7 +221,7 @@ export class Completer {
       return same;
     }
     const target = tree.findFile(accountId, targetId);
-    // It followed its base, or another client sent the same content. The response of an earlier upload was lost.
+    // It already has the new content, from a repeated request or another client.
     return target?.digest === digest && baseDigest !== undefined && baseDigest !== digest ? target : undefined;
   }
 
@@ -259,12 +259,12 @@ export class Completer {
   }
 }
 
-/** The metadata of a file that records time and location. */
+/** Adds time and location to the metadata of a file. */
 export function metadataOf({ location, capturedAt }: ExifData): Record<string, string> {
   return { ...(location !== undefined && { location }), ...(capturedAt !== undefined && { capturedAt }) };
 }
 
-/** Fills values that the client did not send from the picture's EXIF data. */
+/** Fills values that the client did not send from the photo's EXIF data. */
 export async function fillIn(given: ExifData, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<ExifData> {
   if (given.capturedAt !== undefined && given.location !== undefined) return given;
   const found = await readExif(head, mediaType);

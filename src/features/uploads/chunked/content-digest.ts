@@ -2,9 +2,9 @@ import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 import { invalidField } from "../../../errors.ts";
 
 /**
- * The sha256 that a Content-Digest header names (RFC 9530 §2): `sha-256=:<base64>:`, alone or among others. Undefined
- * where it names none; other algorithms are ignored, as the RFC allows.
- * @throws AppError invalid_field where it names one that can't be read
+ * The sha256 in a Content-Digest header (RFC 9530 §2): `sha-256=:<base64>:`, alone or with others. Undefined if it
+ * contains none; other algorithms are ignored, as the RFC allows.
+ * @throws AppError invalid_field for an invalid one
  */
 export function readContentDigest(header: string | null): Digest | undefined {
   const members = header?.split(",").map((member) => member.trim()) ?? [];

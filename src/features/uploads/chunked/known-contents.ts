@@ -1,4 +1,6 @@
-/** What an account stores or stored: so that nothing is duplicated, and nothing returns that its user deleted. */
+/**
+ * Finds content that an account stores or stored, to avoid duplicates and the return of content that its user deleted.
+ */
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { AppError } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
@@ -6,9 +8,9 @@ import type { FileNode, OnConflict } from "../../../tree/model/types.ts";
 
 /** Facts about content that an account stores or stored. */
 export interface KnownContents {
-  /** Whether a file of the account has this content, of this size. */
+  /** Whether a file of the account has this content and size. */
   isStored(accountId: number, digest: Digest, sizeBytes: number): boolean;
-  /** Whether its user deleted this content, and it is nowhere else in the account. */
+  /** Whether its user deleted this content, and no file of the account has it. */
   wasDeleted(accountId: number, digest: Digest): boolean;
   /** Records that damaged content was written again. In a transaction. */
   markWhole(digest: Digest): void;
@@ -26,8 +28,8 @@ export interface PlannedName {
 }
 
 /**
- * The file that has the wanted bytes already. For an unattended backup that is any file of the account; for a person
- * only the one that has the wanted name as well, and would otherwise get a numbered neighbour that is its equal.
+ * The existing file with the same bytes. For an unattended backup that is any file of the account. For a person it is
+ * only one with the same name, which would otherwise get a numbered duplicate next to it.
  */
 export function findSameFile(
   tree: Pick<TreeReader, "findFileNamed" | "findFileWithContent">,

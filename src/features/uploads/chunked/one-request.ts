@@ -1,4 +1,4 @@
-/** What a device's upload in one request does in addition to POST /api/files/upload. */
+/** Additional steps of a device's upload in one request, compared with POST /api/files/upload. */
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Events } from "../../../events/events.ts";
 import type { UploadHooks } from "../../library/files/service.ts";

@@ -23,7 +23,7 @@ export interface OpenUploadsOptions extends Omit<UploadServiceOptions, "store" |
   readonly directory: string;
 }
 
-/** Builds the service of chunked uploads, and the staging area that it is the one user of. */
+/** Builds the service of chunked uploads, and the staging area that only it uses. */
 export function openUploads(options: OpenUploadsOptions): {
   uploads: UploadService;
   staging: Staging;
@@ -36,7 +36,7 @@ export function openUploads(options: OpenUploadsOptions): {
   return { uploads, staging, uploadStore: store };
 }
 
-/** A device is signed in while it holds a token that opens the account: for access, or to fetch the next one with. */
+/** A device is signed in while it has a valid access or refresh token. */
 function signedInDevices(sqlite: Database, clock: Clock): (deviceId: number) => boolean {
   const find = sqlite.prepare<{ id: number }, [number, number]>(
     `SELECT d.id FROM devices d WHERE d.id = ?1 AND d.removed_at IS NULL AND (

@@ -4,10 +4,10 @@ import { spanOf } from "./chunk-plan.ts";
 import type { UploadScope } from "./signatures.ts";
 import type { PlannedFile, PlannedSession, Upload, UploadProgress } from "./types.ts";
 
-/** Gives the signature of an address. */
+/** Returns the signature of an address. */
 export type Sign = (upload: Upload, scope: UploadScope) => string;
 
-/** Addresses made before yielding: about 5 ms of signing. */
+/** Addresses signed before yielding: about 5 ms. */
 const ADDRESSES_PER_TURN = 1_000;
 
 /** An upload session. Yields to the event loop if there are many chunks. */
@@ -54,7 +54,7 @@ function presentPlanned(file: PlannedFile, baseUrl: string, sign: Sign) {
   };
 }
 
-/** The server's own truth of an upload. */
+/** The state of an upload on the server. */
 export function presentProgress({ upload, status, completedChunks, missingChunks, bytesUploaded }: UploadProgress) {
   const { publicId: uploadId, sizeBytes: totalBytes, totalChunks, fileId } = upload;
   const share = totalBytes === 0 ? (status === "completed" ? 1 : 0) : bytesUploaded / totalBytes;
@@ -66,7 +66,7 @@ export function presentProgress({ upload, status, completedChunks, missingChunks
     bytesUploaded,
     totalBytes,
     totalChunks,
-    // Rounded down, so that 100 is said only when nothing is missing.
+    // Rounded down, so that 100 means that nothing is missing.
     percentage: Math.floor(share * 10_000) / 100,
     expiresAt: toTimestamp(upload.expiresAtMs),
     ...(fileId !== undefined && { fileId }),

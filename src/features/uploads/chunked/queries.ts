@@ -32,7 +32,7 @@ interface UploadRow {
   readonly file_id: string | null;
 }
 
-/** An upload to be written. */
+/** A new row of an upload. */
 export type NewUpload = Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId">;
 
 /** The properties by which an upload is recognized when it is offered again. */
@@ -80,7 +80,7 @@ export class UploadRows {
       .flatMap((row) => toUpload(row) ?? []);
   }
 
-  /** The open upload that a device began for this very file, the newest. Index uploads_open. */
+  /** The newest open upload that a device began for the same file. Index uploads_open. */
   findOpen(identity: UploadIdentity): Upload | undefined {
     const { deviceId, localId, name, folderPath, sizeBytes, digest, targetId = null } = identity;
     return toUpload(
@@ -94,7 +94,7 @@ export class UploadRows {
     );
   }
 
-  /** Sessions past their time that still have open uploads, the oldest first. */
+  /** Expired sessions that still have open uploads, oldest first. */
   listExpiredSessions(nowMs: number, limit: number): number[] {
     return this.#sqlite
       .query<{ id: number }, [number, number]>(
@@ -162,7 +162,7 @@ export class UploadRows {
     this.#sqlite.query<undefined, [number, string]>("UPDATE uploads SET status = ?2 WHERE id = ?1").run(id, status);
   }
 
-  /** Moves an upload to another session, with what its device wants of it now. */
+  /** Moves an upload to another session, with the current options of its device. */
   renew(
     id: number,
     identity: Pick<NewUpload, "sessionId" | "mediaType" | "onConflict" | "baseDigest" | "isAutomatic">,
@@ -176,7 +176,7 @@ export class UploadRows {
       .run(id, sessionId, mediaType, onConflict, toBytes(baseDigest), isAutomatic ? 1 : 0);
   }
 
-  /** Makes all addresses worthless that were given out for a device's open uploads. */
+  /** Invalidates all signed addresses of a device's open uploads. */
   renewNonces(deviceId: number): void {
     this.#sqlite
       .query<undefined, [number, number]>(
@@ -185,14 +185,14 @@ export class UploadRows {
       .run(deviceId, NONCE_BYTES);
   }
 
-  /** Moves the end of a session on. */
+  /** Extends a session. */
   extend(sessionId: number, expiresAtMs: number): void {
     this.#sqlite
       .query<undefined, [number, number]>("UPDATE upload_sessions SET expires_at = max(expires_at, ?2) WHERE id = ?1")
       .run(sessionId, expiresAtMs);
   }
 
-  /** Ends an upload: nothing is held for it any longer, and its chunks are forgotten. */
+  /** Ends an upload: releases its reservations and deletes its chunks. */
   end(id: number, status: UploadStatus, nowMs: number, fileId: string | null = null): void {
     this.#sqlite
       .query<undefined, [number, string, number, string | null]>(
@@ -211,7 +211,7 @@ export class UploadRows {
     );
   }
 
-  /** The chunks that are whole and on disk; those that are being replaced among them. */
+  /** The complete, durable chunks, including those that are being replaced. */
   chunks(uploadId: number): { idx: number; is_replacing: number }[] {
     return this.#sqlite
       .query<{ idx: number; is_replacing: number }, [number]>(
@@ -248,7 +248,7 @@ export class UploadRows {
       .run(uploadId, index);
   }
 
-  /** Whether anything is staged under this name for an upload that has not ended. */
+  /** Whether an open upload has staged bytes under this name. */
   isOpen(publicId: string): boolean {
     return (
       this.#sqlite
@@ -257,7 +257,7 @@ export class UploadRows {
     );
   }
 
-  /** Forgets sessions whose time ended long ago and that have nothing open. @returns how many */
+  /** Deletes sessions that ended long ago and have no open uploads. @returns how many */
   removeOld(beforeMs: number, limit: number): number {
     return this.#sqlite
       .query<undefined, [number, number]>(

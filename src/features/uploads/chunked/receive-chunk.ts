@@ -187,7 +187,7 @@ export class ChunkReceiver {
     return new ChunkWriter(this.#store, target, span, confirm);
   }
 
-  /** Removes chunks of a whole file whose digest turned out wrong. */
+  /** Removes the chunks of a whole file with a wrong digest. */
   async #forget({ upload, active }: ChunkTarget, indexes: readonly number[]): Promise<void> {
     const { writer, rows, staging } = this.#store;
     await writer.run((tx) => {

@@ -35,27 +35,27 @@ export interface UploadServiceOptions {
   readonly thumbnails: Pick<ThumbnailService, "schedule">;
   readonly contents: KnownContents;
   readonly limitsOf: (user: User) => StorageLimits;
-  /** Holds room on the disk. @throws AppError disk_full | store_missing */
+  /** Reserves room on the disk. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
-  /** Holds room that was promised before the last stop, whether it is there or not. */
+  /** Reserves room that was promised before the last stop, even if it is not available. */
   readonly holdDisk: (bytes: number) => ReleaseRoom;
   /** Called when bytes begin to arrive. @returns a function to call when they stop */
   readonly noteReceiving: () => () => void;
   /** @see SessionStarterOptions.admitReplacement */
   readonly admitReplacement: SessionStarterOptions["admitReplacement"];
   readonly findUser: (id: number) => User | undefined;
-  /** Whether a device is registered and has not been signed out: its addresses are good for nothing otherwise. */
+  /** Whether a device is registered and has not been signed out. Otherwise its addresses are invalid. */
   readonly isSignedIn: (deviceId: number) => boolean;
   /** Key of the signatures. */
   readonly secret: Uint8Array;
 }
 
-/** How long what became of an upload can be asked for, after its session's time. */
+/** How long the result of an upload is available after the end of its session. */
 const RETENTION_MS = 7 * SESSION_MS;
 /** Sessions that one transaction of the sweep ends. */
 const SWEEP_SESSIONS = 20;
 
-/** Files that devices send in chunks: sessions, chunks, progress, completion. */
+/** Files that devices upload in chunks: sessions, chunks, progress, completion. */
 export class UploadService {
   readonly #options: UploadServiceOptions;
   readonly #signer: UploadSigner;
@@ -81,7 +81,7 @@ export class UploadService {
     return this.#starter.begin(sender, entries, options, take);
   }
 
-  /** The signature that opens an address of this upload. */
+  /** The signature for an address of this upload. */
   sign(upload: Upload, scope: UploadScope): string {
     return this.#signer.sign(upload, scope);
   }
@@ -95,8 +95,8 @@ export class UploadService {
   }
 
   /**
-   * The upload whose address was signed, and whose it is. An upload that does not exist looks like a wrong signature.
-   * @throws AppError invalid_token; role where the account may not write any more
+   * The upload of a signed address, and its owner. An unknown upload looks like a wrong signature.
+   * @throws AppError invalid_token; role if the account may no longer write
    */
   openSigned(uploadId: string, scope: UploadScope, signature: string): { upload: Upload; user: User } {
     const found = this.findSigned(uploadId, scope, signature);
@@ -122,7 +122,7 @@ export class UploadService {
     return this.#receiver.receive(upload.id, request);
   }
 
-  /** How far an upload is, from what is on disk. */
+  /** The progress of an upload, according to the stored chunks. */
   progress(upload: Upload): UploadProgress {
     const { store } = this.#options;
     const status = store.isExpired(upload) ? "expired" : upload.status;
@@ -142,10 +142,9 @@ export class UploadService {
   }
 
   /**
-   * Sets a status that a client may set. "uploading" is only a report, which changes nothing of an upload that has
-   * ended.
-   * @returns the upload as it is now
-   * @throws AppError upload_state where an upload that has ended should pause, fail, or be cancelled after all
+   * Sets a status that a client may set. "uploading" is only a report and does not change an upload that has ended.
+   * @returns the current upload
+   * @throws AppError upload_state if an upload that has ended is to be paused, failed or cancelled
    */
   async claim(upload: Upload, status: ClaimedStatus): Promise<Upload> {
     const { store } = this.#options;
@@ -164,8 +163,8 @@ export class UploadService {
   }
 
   /**
-   * Ends an upload and frees all that it holds. One that was cancelled or has expired stays as it is.
-   * @throws AppError upload_state where it has become a file
+   * Ends an upload and releases all that it reserves. One that was cancelled or has expired stays unchanged.
+   * @throws AppError upload_state if it has become a file
    */
   async cancel(upload: Upload): Promise<Upload> {
     const { store } = this.#options;
@@ -178,15 +177,15 @@ export class UploadService {
   }
 
   /**
-   * A device is about to sign in, in the caller's transaction. Addresses that died with an earlier sign-out stay dead;
-   * those of a device that is signed in live on.
+   * Prepares the sign-in of a device, in the caller's transaction. Addresses that ended with an earlier sign-out stay
+   * invalid; those of a signed-in device remain valid.
    */
   onSignIn(_tx: Transaction, deviceId: number): void {
     const { store, isSignedIn } = this.#options;
     if (!isSignedIn(deviceId)) store.rows.renewNonces(deviceId);
   }
 
-  /** Ends all uploads of a device that have not ended, in the caller's transaction. */
+  /** Ends all open uploads of a device, in the caller's transaction. */
   cancelOfDevice(tx: Transaction, deviceId: number): void {
     const { store } = this.#options;
     for (const upload of store.rows.listOpen({ deviceId })) store.end(tx, upload, "cancelled");
@@ -205,7 +204,7 @@ export class UploadService {
 
   /**
    * Recovers after a stop or a crash: reserves the room of open uploads again, and forgets chunks whose bytes are
-   * missing, as after a restored backup. Called once, before the first request, by the server only.
+   * missing, for example after a backup was restored. Called once, before the first request, by the server only.
    */
   async recover(): Promise<void> {
     const { store, holdDisk } = this.#options;
@@ -261,7 +260,7 @@ export class UploadService {
   }
 
   /**
-   * Whether a row still waits for these replacement bytes. Without the row, a crash came first and they do not count.
+   * Whether a row still refers to these replacement bytes. Without the row, a crash came first and they do not count.
    */
   #isWaited(fileName: string): boolean {
     const [publicId = "", index, kind] = fileName.split(".");
@@ -285,7 +284,7 @@ function hasEnded({ status, fileId }: Upload): AppError {
   });
 }
 
-/** The upload that a staged file belongs to: `upl_…` itself, and `upl_….7.next` beside it. */
+/** The upload that a staged file belongs to: `upl_…` itself, and `upl_….7.next` next to it. */
 function uploadOf(fileName: string): string {
   return fileName.split(".", 1)[0] ?? fileName;
 }

@@ -1,4 +1,4 @@
-/** The signatures in the addresses of chunks: they open one chunk of one upload for writing, and nothing else. */
+/** The signatures in the addresses of chunks. Each allows writing one chunk of one upload, and nothing else. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** The target of an address: one chunk, or the whole file. */
@@ -7,7 +7,7 @@ export type UploadScope = number | "whole";
 /** 192 bits. */
 const SIGNATURE_BYTES = 24;
 
-/** Makes and checks signatures. The key is the server's; each upload's nonce makes them die with it. */
+/** Makes and checks signatures with the server's key. Each upload has a nonce, so its signatures end with it. */
 export class UploadSigner {
   readonly #secret: Uint8Array;
 
@@ -27,7 +27,7 @@ export class UploadSigner {
     signature: string,
   ): boolean {
     const given = Buffer.from(signature, "base64url");
-    // Base64 can be written in more ways than one; only what was given out counts.
+    // Base64 has several spellings of the same bytes; only the issued one is valid.
     return (
       given.toString("base64url") === signature &&
       given.length === SIGNATURE_BYTES &&

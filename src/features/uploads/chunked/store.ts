@@ -1,7 +1,4 @@
-/**
- * Shared by all parts of this feature, and by tus: the rows, the staged files, their state in memory, and how an upload
- * ends.
- */
+/** Shared by chunked uploads and tus: the rows, the staged files, their state in memory, and how an upload ends. */
 import type { Staging } from "../../../blobs/staging.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -14,7 +11,7 @@ import { ChunkSet } from "./chunk-plan.ts";
 import type { UploadRows } from "./queries.ts";
 import { NO_DEVICE, type Upload } from "./types.ts";
 
-/** Gives room on the disk back: so many bytes, as they reach the disk, or all that is left. */
+/** Releases reserved room on the disk: a number of bytes as they reach the disk, or all that is left. */
 export type ReleaseRoom = (bytes?: number) => void;
 
 /** Dependencies of {@link UploadStore}. */
@@ -40,7 +37,7 @@ export class UploadStore {
   readonly events: Events;
   readonly treeWriter: TreeWriter;
   readonly #active = new ActiveUploads();
-  /** Room on the disk held for each open upload, by row id. */
+  /** Room on the disk reserved for each open upload, by row id. */
   readonly #rooms = new Map<number, ReleaseRoom>();
 
   constructor(options: UploadStoreOptions) {
@@ -95,19 +92,19 @@ export class UploadStore {
     });
   }
 
-  /** Lets what has arrived without a gap be hashed in the background. */
+  /** Hashes the bytes that arrived without a gap, in the background. */
   hashAhead(upload: Upload, { chunks }: ActiveUpload): void {
     if (chunks.prefixBytes > 0) this.staging.hashAhead(upload.publicId, chunks.prefixBytes);
   }
 
-  /** Keeps the room that was reserved on the disk for an upload. */
+  /** Records the room that was reserved on the disk for an upload. */
   holdRoom(uploadId: number, release: ReleaseRoom): void {
     this.#rooms.set(uploadId, release);
   }
 
   /**
-   * Gives room back: for bytes that have reached the disk, or without a number all of it, because the upload is no
-   * more.
+   * Releases reserved room: for bytes that have reached the disk, or without a number all of it, because the upload has
+   * ended.
    */
   releaseRoom(uploadId: number, bytes?: number): void {
     this.#rooms.get(uploadId)?.(bytes);
@@ -115,8 +112,8 @@ export class UploadStore {
   }
 
   /**
-   * Ends an upload, in the caller's transaction: its quota is free, its addresses are dead, its bytes go once that is
-   * durable.
+   * Ends an upload, in the caller's transaction: frees its quota and invalidates its addresses. Its bytes are deleted
+   * once that is durable.
    * @param fileId the file that it became
    */
   end(
@@ -143,7 +140,7 @@ export class UploadStore {
   }
 }
 
-/** Whether nothing has ended it, its time apart. */
+/** Whether an upload is open, regardless of its expiry. */
 export function isOpen({ status }: Upload): boolean {
   return status !== "completed" && status !== "cancelled" && status !== "expired";
 }

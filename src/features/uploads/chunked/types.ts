@@ -12,10 +12,10 @@ export const CLAIMABLE = ["uploading", "paused", "failed", "cancelled"] as const
 /** One of {@link CLAIMABLE}. */
 export type ClaimedStatus = (typeof CLAIMABLE)[number];
 
-/** Stands in place of a device where none sends: uploads by tus are kept by the same rows. */
+/** The device of uploads without one: tus uploads use the same rows. */
 export const NO_DEVICE = 0;
 
-/** A file that is being sent, as the database has it. */
+/** A file that is being uploaded, as stored in the database. */
 export interface Upload extends ChunkPlan {
   readonly id: number;
   /** `upl_…`; also the name of its bytes in the staging area. */
@@ -32,7 +32,7 @@ export interface Upload extends ChunkPlan {
   readonly status: UploadStatus;
   readonly reservedBytes: number;
   readonly onConflict: OnConflict;
-  /** Public id of the file whose next version this becomes, and the content that it is to follow. */
+  /** Public id of the file that gets this content as its next version, and the content that it must have until then. */
   readonly targetId: string | undefined;
   readonly baseDigest: Digest | undefined;
   readonly nonce: Uint8Array;
@@ -62,24 +62,24 @@ export interface UploadOptions {
   readonly wifiOnly: boolean;
   readonly chunkSizeBytes: number;
   readonly maxRetries: number;
-  /** Sent by an unattended backup: what its user deleted is not taken again. */
+  /** Sent by an unattended backup: content that its user deleted is rejected. */
   readonly isAutomatic: boolean;
 }
 
-/** The result for one entry: a plan, or the reason why there is none. */
+/** The result for one file: a plan, or the reason why there is none. */
 export type FilePlan =
   | {
       readonly upload: Upload;
-      /** Chunks that are there from an earlier call that began this very upload. */
+      /** Chunks stored by an earlier call that began the same upload. */
       readonly completedChunks: readonly number[];
       readonly isAlreadyStored: boolean;
     }
   | { readonly error: AppError };
 
-/** The same, by the name that the client gave the entry. */
+/** The result, with the client's own id of the file. */
 export type PlannedFile = FilePlan & { readonly localId: string };
 
-/** An upload session as it has just begun. */
+/** An upload session that has just begun. */
 export interface PlannedSession {
   /** `ups_…` */
   readonly publicId: string;
@@ -88,7 +88,7 @@ export interface PlannedSession {
   readonly expiresAtMs: number;
 }
 
-/** The server's own truth of an upload. */
+/** The state of an upload on the server. */
 export interface UploadProgress {
   readonly upload: Upload;
   readonly status: UploadStatus;

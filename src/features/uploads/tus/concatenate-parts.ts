@@ -19,14 +19,14 @@ const HASH_STEP_BYTES = 16 * 1024 * 1024;
 /** Joins parts. */
 export class PartConcatenator {
   readonly #options: PartConcatenatorOptions;
-  /** Joinings in progress, by their parts. */
+  /** Joins in progress, by their parts. */
   readonly #inProgress = new Map<string, Promise<unknown>>();
 
   constructor(options: PartConcatenatorOptions) {
     this.#options = options;
   }
 
-  /** Resolves when these parts are not being joined, successfully or not. */
+  /** Resolves when these parts are no longer being joined, successfully or not. */
   async settled(ids: readonly string[]): Promise<void> {
     await this.#inProgress.get(keyOf(ids))?.catch(() => undefined); // the rows show the result
   }
@@ -51,7 +51,7 @@ export class PartConcatenator {
     return keyOf(found.parts) === keyOf(ids) ? found : undefined;
   }
 
-  /** The parts of a final upload. @throws AppError not_found | upload_expired; upload_state; invalid_field */
+  /** The complete parts of a final upload. @throws AppError not_found | upload_expired; upload_state; invalid_field */
   wholeParts(sender: TusSender, ids: readonly string[]): TusUpload[] {
     return ids.map((id) => {
       const part = this.#options.find(sender, id);

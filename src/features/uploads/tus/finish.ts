@@ -30,9 +30,9 @@ export class TusCompleter {
   }
 
   /**
-   * Creates the file. Concurrent and repeated calls create it once. After an error the upload is unchanged, except for
-   * bytes with a wrong checksum: that upload ends, since nothing could repair it.
-   * @returns undefined where it was made before
+   * Creates the file. Concurrent and repeated calls create it once. After an error the upload is unchanged. Only an
+   * upload with a wrong checksum ends, because it can't be repaired.
+   * @returns undefined if it was created before
    * @throws AppError as an upload in one request
    */
   async finish(sender: TusSender, tus: TusUpload): Promise<FileNode | undefined> {
@@ -79,8 +79,8 @@ export class TusCompleter {
   }
 
   /**
-   * In the transaction that makes the file: what was held for the upload, and for its parts, makes room for it, and
-   * they end.
+   * In the transaction that creates the file: ends the upload and its parts, and releases their reservations for the
+   * file.
    */
   #naming(tus: TusUpload): Naming {
     const { store, rows, active } = this.#options;
@@ -123,10 +123,10 @@ export class TusCompleter {
       });
       return { incoming, discard: () => incoming.abort() };
     }
-    // If the length came late, bytes past it may have been written that do not count.
+    // If the length came late, there may be bytes after it that do not count.
     await store.staging.truncate(publicId, sizeBytes);
     const sums = await store.staging.hashWhole(publicId, sizeBytes);
-    // Otherwise the file of an ended upload would be created again.
+    // Without this check, the file of an ended upload would be created again.
     store.getOpen(id);
     const staged = store.staging.open(publicId, sizeBytes);
     let head: Uint8Array;

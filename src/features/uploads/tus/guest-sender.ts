@@ -7,9 +7,9 @@ import type { TusMetadata } from "./metadata.ts";
 import type { TusSender } from "./types.ts";
 
 /**
- * A guest who sends to a drop box, recognized by the secret address of the upload. The guest sets the name, type,
- * checksum and sender's name. Folder, labels and name conflicts are the owner's.
- * @param address counts the guest's uploads
+ * A guest of a drop box, recognized by the secret address of the upload. The guest sets the name, type, checksum and
+ * sender's name. The owner decides folder, labels and name conflicts.
+ * @param address the address in which the guest's uploads count
  * @throws AppError as {@link DropBox}
  */
 export function guestSender(dropBox: DropBox, linkRequest: LinkRequest, address: string): TusSender {
@@ -21,7 +21,7 @@ export function guestSender(dropBox: DropBox, linkRequest: LinkRequest, address:
     shareId: share.publicId,
     address,
     uploadsMax: share.maxUploadsPerAddress ?? UPLOADS_PER_ADDRESS,
-    // Otherwise a stranger could use up the owner's quota by announcing much and sending nothing.
+    // Otherwise a stranger could use up the owner's quota by announcing large files and sending nothing.
     isTrusted: false,
     admit: (metadata) => void readDropFields(saidBy(metadata)),
     makesFile: () => true,

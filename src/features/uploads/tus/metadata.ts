@@ -6,12 +6,12 @@ import { readUploadFields, type UploadFields } from "../../library/files/upload-
 /** The file that an upload is to become. */
 export interface TusMetadata {
   readonly name: string;
-  /** As announced. */
+  /** As announced by the client. */
   readonly mediaType: string | undefined;
   readonly fields: UploadFields;
-  /** The received share below which it goes. */
+  /** The received share to upload into. */
   readonly share: string | undefined;
-  /** The sender's name for a drop box, as they wrote it. */
+  /** The name that the sender of a drop box entered. */
   readonly sender: string | undefined;
 }
 
@@ -19,7 +19,7 @@ const FIELD = "Upload-Metadata";
 const KEYS_MAX = 64;
 const MEDIA_TYPE_CHARACTERS_MAX = 255;
 
-/** Pairs of a key and a base64 text, as the header has them. @throws AppError invalid_field */
+/** Pairs of a key and a base64 text, as in the header. @throws AppError invalid_field */
 export function readPairs(header: string): Map<string, string> {
   const pairs = new Map<string, string>();
   if (header.trim() === "") return pairs;
@@ -38,15 +38,14 @@ export function readPairs(header: string): Map<string, string> {
 /**
  * Reads the header: `filename` (or `name`), `filetype` (or `type`), `folder`, `relativePath` below it with the name at
  * its end, `onConflict`, `checksum`, `tags`, `metadata`, `description`, `lastModified` (ISO 8601, or milliseconds since
- * 1970),
- * `capturedAt`, `share`, `sender`. Other keys are kept and mean nothing.
+ * 1970), `capturedAt`, `share`, `sender`. Other keys are ignored.
  * @throws AppError invalid_field | invalid_path
  */
 export function readMetadata(header: string): TusMetadata {
   const pairs = readPairs(header);
   const text = (...keys: readonly string[]) =>
     keys.map((key) => pairs.get(key)).find((value) => value !== undefined && value !== "");
-  // Uploaders that know no relative path say so by this word.
+  // The value that uploaders send for a file without a relative path.
   const given = text("relativePath");
   const relativePath = given === "null" ? undefined : given;
   const segments = relativePath?.split("/").filter((segment) => segment !== "") ?? [];
@@ -69,7 +68,7 @@ export function readMetadata(header: string): TusMetadata {
   };
 }
 
-/** Browsers know the time of a file as milliseconds. */
+/** Browsers give the time of a file in milliseconds. */
 function toInstant(text: string): string {
   if (!/^-?\d{1,16}$/.test(text)) return text;
   const date = new Date(Number(text));

@@ -25,7 +25,7 @@ export const TusRecord = {
   properties: { ...progress, folder: t.String({ description: "As sent by the client" }), file: FILE },
 };
 
-/** Uploads of an account that are in progress. */
+/** The uploads of an account in progress. */
 export const TusListRecord = {
   type: "object",
   required: ["uploads"],
@@ -38,11 +38,11 @@ export const GuestTusRecord = t.Object({
   file: t.Union([t.Object({ name: t.String(), size: Bytes, checksum: Checksum }), t.Null()]),
 });
 
-/** Bytes of an upload as a request carries them. */
+/** The bytes in the body of a request. */
 export const OffsetBytes = {
   required: true,
   content: { [OFFSET_MEDIA_TYPE]: { schema: { type: "string", format: "binary" } } },
 };
 
-/** The same where the first bytes may come with the request that begins it. */
+/** The bytes in the body of a request that begins an upload; optional. */
 export const FirstBytes = { ...OffsetBytes, required: false };

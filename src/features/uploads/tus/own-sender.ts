@@ -15,7 +15,7 @@ export interface OwnSenderOptions {
   readonly limitsOf: (user: User) => StorageLimits;
 }
 
-/** An account that sends into its own tree, or into one that is shared with it for writing. */
+/** An account that uploads into its own tree, or into a received share that allows writing. */
 export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptions, uploader: Uploader): TusSender {
   const { user, confirm } = uploader;
   return {
@@ -29,7 +29,7 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
       const isTaken = fields.onConflict === "error" && tree.findFileNamed(owner.id, folderPath, name) !== undefined;
       if (isTaken) throw nameTaken(name);
     },
-    // Only the final upload names the file, so only there a name conflict can be found.
+    // Only the final upload has the name of the file, so only there a name conflict can be detected.
     makesFile: (kind, { fields, name }, { owner, folderPath }) => {
       if (kind === "partial") return false;
       return fields.onConflict !== "version" || tree.findFileNamed(owner.id, folderPath, name) === undefined;

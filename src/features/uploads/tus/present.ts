@@ -20,11 +20,11 @@ function presentProgress({ tus, offsetBytes }: TusProgress) {
   };
 }
 
-/** An upload of an account. @param file what it became, where that is still there */
+/** An upload of an account. @param file the created file, if it still exists */
 export function presentTus(progress: TusProgress, file: FileNode | undefined, context: PresentContext) {
   return {
     ...presentProgress(progress),
-    // As the sender calls it: the owner of a share may call it otherwise.
+    // The name that the sender used; the owner of a share may have renamed the file.
     folder: readMetadata(progress.tus.metadata).fields.folderPath,
     file: file === undefined ? null : presentUploaded(file, context),
   };
@@ -40,7 +40,7 @@ export function presentGuestTus(progress: TusProgress) {
   };
 }
 
-/** The headers that describe the state of an upload. @param addressOf the address of an upload, as clients send it */
+/** The headers with the state of an upload. @param addressOf the address of an upload, as clients request it */
 export function tusHeadersOf(
   { tus, offsetBytes }: TusProgress,
   addressOf: (publicId: string) => string,

@@ -1,20 +1,20 @@
-/** The headers of tus 1.0.0 (https://tus.io/protocols/resumable-upload), read and checked. Pure. */
+/** Reads and checks the headers of tus 1.0.0 (https://tus.io/protocols/resumable-upload). Pure functions. */
 import { AppError, invalidField } from "../../../errors.ts";
 import type { TusKind } from "./types.ts";
 
-/** The one version that is spoken. */
+/** The only supported version. */
 export const TUS_VERSION = "1.0.0";
 /** The supported extensions. */
 export const TUS_EXTENSIONS =
   "creation,creation-with-upload,creation-defer-length,expiration,checksum,termination,concatenation";
-/** How the bytes of a request may be checked. */
+/** The supported checksums of request bodies. */
 export const CHECKSUM_ALGORITHMS = ["sha1", "sha256", "md5"] as const;
 /** The media type of the bytes of an upload. */
 export const OFFSET_MEDIA_TYPE = "application/offset+octet-stream";
-/** Parts that one file may be joined of. */
+/** Most parts of one file. */
 export const PARTS_MAX = 1_000;
 
-/** Expected checksum of the bytes of one request. */
+/** Expected checksum of a request body. */
 export interface RequestChecksum {
   readonly algorithm: (typeof CHECKSUM_ALGORITHMS)[number];
   /** Lower-case hexadecimal. */
@@ -28,7 +28,7 @@ export interface Concatenation {
   readonly parts: readonly string[];
 }
 
-/** @throws AppError precondition_failed where the request is of another version, or of none */
+/** @throws AppError precondition_failed if the request has another version, or none */
 export function checkVersion(headers: Headers): void {
   const version = headers.get("tus-resumable");
   if (version === TUS_VERSION) return;
@@ -49,7 +49,7 @@ export function checkMediaType(headers: Headers): void {
   throw new AppError("unsupported_media_type", `The Content-Type of upload data must be ${OFFSET_MEDIA_TYPE}.`);
 }
 
-/** A number of bytes; undefined where the header is not there. @throws AppError invalid_field */
+/** A number of bytes; undefined without the header. @throws AppError invalid_field */
 export function readBytes(headers: Headers, name: "Upload-Length" | "Upload-Offset"): number | undefined {
   const text = headers.get(name);
   if (text === null) return undefined;
@@ -111,7 +111,7 @@ export function readConcatenation(headers: Headers): Concatenation {
   return { kind: "final", parts };
 }
 
-/** The method that is meant: X-HTTP-Method-Override is for clients that can send nothing but GET and POST. */
+/** The intended method. X-HTTP-Method-Override is for clients that can send only GET and POST. */
 export function overriddenMethod(headers: Headers): string | undefined {
   return headers.get("x-http-method-override")?.trim().toUpperCase();
 }
@@ -120,7 +120,7 @@ function digestBytes(algorithm: RequestChecksum["algorithm"]): number {
   return { sha1: 20, sha256: 32, md5: 16 }[algorithm];
 }
 
-/** An address may be absolute or a path: its last segment is the upload. */
+/** The upload in an address, which may be absolute or a path: its last segment. */
 function idOfAddress(address: string): string {
   const id = /([\w-]{1,64})\/?$/.exec(address.split(/[?#]/, 1)[0] ?? "")?.[1];
   if (id === undefined)

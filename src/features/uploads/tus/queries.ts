@@ -1,6 +1,6 @@
 /**
- * The rows of uploads by tus, beside those of `uploads`. Statements for the writing connection; changes only inside a
- * transaction.
+ * The rows of tus uploads, in addition to those in `uploads`. Statements for the writing connection; changes only
+ * inside a transaction.
  */
 import type { Database } from "bun:sqlite";
 import { invariant } from "../../../lib/invariant.ts";
@@ -49,7 +49,7 @@ export class TusRows {
       .flatMap(({ id }) => this.get(id) ?? []);
   }
 
-  /** How many those are. Index uploads_open. */
+  /** The number of those uploads. Index uploads_open. */
   countOpenOf(key: string): number {
     return (
       this.#sqlite
@@ -73,7 +73,7 @@ export class TusRows {
     );
   }
 
-  /** All that have not ended. Index uploads_open. */
+  /** All open uploads. Index uploads_open. */
   listOpen(): TusUpload[] {
     return this.#sqlite
       .query<{ id: number }, [number]>(
@@ -116,7 +116,7 @@ export class TusRows {
       .run(uploadId, lengthBytes);
   }
 
-  /** Which upload a part went into. */
+  /** Records the final upload that a part was joined into. */
   setJoined(uploadId: number, finalId: string): void {
     this.#sqlite
       .query<undefined, [number, string]>("UPDATE tus_uploads SET parts = ?2 WHERE upload_id = ?1")
@@ -146,18 +146,18 @@ export class TusRows {
   }
 }
 
-/** By what all uploads of an account, or of all guests of a drop box, are found. */
+/** The key under which all uploads of an account, or of all guests of a drop box, are found. */
 export function senderKey({ senderId, shareId }: Pick<TusSender, "senderId" | "shareId">): string {
   return shareId ?? `account ${senderId}`;
 }
 
-/** By what an upload is kept: a guest's is found by their address, too. */
+/** The key under which an upload is stored; that of a guest's upload includes their address. */
 export function sendingKey(sender: Pick<TusSender, "senderId" | "shareId" | "address">): string {
   const key = senderKey(sender);
   return sender.address === undefined ? key : `${key} ${sender.address}`;
 }
 
-/** The end of the range of a key and its continuations after a space. */
+/** The end of the key range: the key and its continuations after a space. */
 function endOf(key: string): string {
   return `${key}!`;
 }

@@ -3,8 +3,9 @@ import { AppError } from "../../../errors.ts";
 import type { Acting, Target } from "../../library/permissions/acting.ts";
 
 /**
- * Awaits a write. A rejection by the quota names the plan, and where the account is another user's, it shows nothing of
- * what that account holds. @throws what the write throws
+ * Awaits a write. Adds the plan to a rejection by the quota. If the account is another user's, removes what would
+ * reveal its usage.
+ * @throws what the write throws
  */
 export async function explainingQuota<T>(acting: Acting, target: Target, write: Promise<T>): Promise<T> {
   try {
@@ -16,7 +17,7 @@ export async function explainingQuota<T>(acting: Acting, target: Target, write: 
   }
 }
 
-/** The rejection of what is known to be too much before any of it has come. */
+/** The rejection of an upload that is certain to exceed the quota, before its bytes arrive. */
 export function outOfQuota(limit: number, plan: string): AppError {
   return new AppError(
     "quota_exceeded",

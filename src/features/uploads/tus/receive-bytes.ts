@@ -1,7 +1,7 @@
 /**
  * Receives the bytes of tus uploads. They are appended, and count in steps: once a step is durable, its end is
- * committed as the offset. So a crash loses only the last step, and HEAD never reports more than is durable.
- * A new request takes over from an earlier one at once, since nothing is locked. `chunked/receive-chunk.ts` is its
+ * committed as the offset. So a crash loses only the last step, and HEAD never reports more than is durable. A new
+ * request takes over from an earlier one immediately, because there are no locks. `chunked/receive-chunk.ts` is its
  * counterpart for chunks.
  */
 import type { StagedFile } from "../../../blobs/staging.ts";
@@ -19,7 +19,7 @@ import type { Destination, TusUpload } from "./types.ts";
 export interface BytesRequest {
   /** The offset of its bytes. */
   readonly offsetBytes: number;
-  /** Content-Length, where there is one. */
+  /** Content-Length, if present. */
   readonly declaredBytes: number | undefined;
   readonly checksum: RequestChecksum | undefined;
   readonly read: ReadBody;
@@ -32,20 +32,20 @@ export interface BytesReceiverOptions {
   readonly active: ActiveTusUploads;
   /** Called when bytes begin to arrive. @returns a function to call when they stop */
   readonly noteReceiving: () => () => void;
-  /** Asks whether there is room on the disk, and holds it. @throws AppError disk_full | store_missing */
+  /** Reserves room on the disk. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   readonly quotaOf: (owner: Destination["owner"]) => number | null;
-  /** Says what a rejection by the quota shows. */
+  /** Removes from a rejection by the quota what the sender must not see. */
   readonly acting: Acting;
 }
 
 /** Bytes that are made durable and committed together. */
 const STEP_BYTES = 16 * 1024 * 1024;
 
-/** With these rejections of a whole step there may still be room for what has come. */
+/** After these rejections of a whole step, there may still be room for the bytes that have arrived. */
 const AHEAD_REJECTIONS: ReadonlySet<string> = new Set(["quota_exceeded", "file_too_large"]);
 
-/** Receives bytes. */
+/** Receives the bytes of all tus uploads. */
 export class BytesReceiver {
   readonly #options: BytesReceiverOptions;
 
@@ -53,7 +53,7 @@ export class BytesReceiver {
     this.#options = options;
   }
 
-  /** How many bytes are on the device, with all that has arrived so far. */
+  /** The number of durable bytes, after a sync of all that have arrived. */
   async offsetOf(tus: TusUpload): Promise<number> {
     const { active: all, rows } = this.#options;
     const current = rows.get(tus.upload.id) ?? tus;
@@ -69,17 +69,17 @@ export class BytesReceiver {
 
   /**
    * Receives the bytes of a request. Bytes that arrived before the request ended, for any reason, are durable and
-   * count. With a checksum, all or nothing counts.
+   * count. With a checksum, all of them count or none.
    * @param tus an open upload that lacks bytes, or whose length is not known
    * @returns the new offset
-   * @throws AppError upload_offset for bytes that belong elsewhere; file_too_large for more than was declared or may
-   *   be; chunk_checksum; upload_state where another request took over, or the upload has ended; upload_expired;
+   * @throws AppError upload_offset for bytes at another offset; file_too_large for more than was declared or is
+   *   allowed; chunk_checksum; upload_state if another request took over, or the upload has ended; upload_expired;
    *   quota_exceeded, disk_full, storage_error
    */
   async receive({ upload }: TusUpload, destination: Destination, request: BytesRequest): Promise<number> {
     const { limitBytes, tooLarge } = destination;
     const { active: all, rows, store, noteReceiving } = this.#options;
-    // As it is in this very moment: others may have been at it since it was looked up.
+    // Reads it again: other requests may have changed it since it was looked up.
     const tus = rows.get(upload.id);
     if (tus === undefined) throw notFound("This upload");
     store.getOpen(upload.id);
@@ -129,7 +129,7 @@ export class BytesReceiver {
       checkNotRejected(mine);
       file.write(buffer, position);
       position += buffer.length;
-      // Bytes with a checksum count once that is verified.
+      // Bytes with a checksum count only once it is verified.
       if (hasher === undefined) active.writtenBytes = position;
       else hasher.update(buffer);
     };
@@ -146,9 +146,9 @@ export class BytesReceiver {
         const unflushedBytes = active.writtenBytes - active.durableBytes;
         if (unflushedBytes < STEP_BYTES) return;
         const flushed = this.#flush(tus, active);
-        // One step is put on the device while the next arrives; more must wait.
+        // One step is made durable while the next arrives; a further one must wait.
         if (unflushedBytes >= 2 * STEP_BYTES) return flushed;
-        flushed.catch(() => {}); // rejects the next piece
+        flushed.catch(() => {}); // rejects the next buffer
       });
       if (checksum !== undefined && hasher !== undefined) {
         checkNotRejected(mine);
@@ -156,10 +156,10 @@ export class BytesReceiver {
         active.writtenBytes = position;
       }
       await this.#flush(tus, active);
-      // A step that failed before takes all with it that came since.
+      // If an earlier step failed, all later bytes are rejected too.
       if (active.durableBytes < position) checkNotRejected(mine);
     } catch (error) {
-      // Bytes of an aborted request stay, unless another request took over: that one handles them.
+      // Bytes of an aborted request are kept, unless another request took over, which then handles them.
       if (mine.rejection === undefined) await this.#flush(tus, active).catch(() => {});
       throw error;
     } finally {
@@ -167,7 +167,7 @@ export class BytesReceiver {
     }
   }
 
-  /** Holds quota for what is about to be written, a step ahead where there is as much. */
+  /** Reserves quota for the bytes about to be written, and for a step more if there is room. */
   async #reserve(tus: TusUpload, active: ActiveTus, destination: Destination, neededBytes: number): Promise<void> {
     const end = tus.lengthBytes ?? Number.MAX_SAFE_INTEGER;
     try {
@@ -187,11 +187,11 @@ export class BytesReceiver {
     const { store, rows, reserveDisk, quotaOf, acting } = this.#options;
     const { owner, leftBytes, tooLarge } = destination;
     const { id } = tus.upload;
-    // Only checks the room: the bytes are written next, and the next step checks again.
+    // Only checks the room: the bytes are written immediately, and the next step checks again.
     reserveDisk(toBytes - active.reservedBytes)();
     const reservation = store.writer.run((tx) => {
       const { accountId, reservedBytes } = store.getOpen(id);
-      // All uploads of a drop box count together. Otherwise each could send as much as the drop box accepts in all.
+      // All uploads of a drop box count together. Otherwise each could send as much as the drop box accepts in total.
       const left = leftBytes();
       const others = left === null ? 0 : rows.reservedOf(senderKey(tus)) - reservedBytes;
       if (left !== null && others + toBytes > left) throw tooLarge();
@@ -205,8 +205,8 @@ export class BytesReceiver {
   }
 
   /**
-   * Puts on the device what has arrived so far. Where somebody removed the file or cut it, nothing counts any more:
-   * written on behind what is gone, it would be whole by its length and hold zeros.
+   * Makes the bytes that have arrived durable. If somebody removed or truncated the file, nothing counts any longer:
+   * bytes appended after the gap would give a file of full length that contains zeros.
    * @param mine the request that waits for this; any other is rejected then
    */
   async #settle(tus: TusUpload, active: ActiveTus, mine?: IncomingRequest): Promise<void> {
@@ -236,7 +236,7 @@ export class BytesReceiver {
   }
 
   /**
-   * Puts what is written on the device and commits it as the offset. Who comes while one is in progress gets the next.
+   * Makes the written bytes durable and commits their end as the offset. A call during a sync waits for the next one.
    */
   async #flush(tus: TusUpload, active: ActiveTus): Promise<void> {
     const target = active.writtenBytes;
@@ -256,7 +256,7 @@ export class BytesReceiver {
     const target = active.writtenBytes;
     let file: StagedFile | undefined;
     try {
-      // Otherwise the file of an ended upload would be created again.
+      // Without this check, the file of an ended upload would be created again.
       store.getOpen(id);
       file = store.staging.open(publicId, lengthBytes ?? Number.MAX_SAFE_INTEGER);
       await file.sync();
@@ -284,7 +284,7 @@ export class BytesReceiver {
   }
 }
 
-/** The rejection of bytes that belong elsewhere. */
+/** The rejection of bytes at a wrong offset. */
 export function wrongOffset(given: number, actual: number): AppError {
   return new AppError(
     "upload_offset",

@@ -107,7 +107,7 @@ export function tusRoutes(options: TusRoutesOptions) {
     );
 }
 
-/** The file that an upload became, where it is still there for this user. */
+/** The file that an upload became, if it still exists for this user. */
 function findFile(permissions: Permissions, user: User, fileId: string): FileNode | undefined {
   try {
     return permissions.file(user, fileId, "read").node;

@@ -32,9 +32,9 @@ export interface TusServiceOptions {
   /** The quota of an account; null for no limit. */
   readonly quotaOf: (owner: User) => number | null;
   readonly planOf: (owner: User) => string;
-  /** Holds room on the disk. @throws AppError disk_full | store_missing */
+  /** Reserves room on the disk. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
-  /** Holds room that was promised before the last stop, whether it is there or not. */
+  /** Reserves room that was promised before the last stop, even if it is not available. */
   readonly holdDisk: (bytes: number) => ReleaseRoom;
   readonly noteReceiving: () => () => void;
 }
@@ -44,7 +44,7 @@ export interface Creation {
   /** Undefined if the length comes later, and for a final upload. */
   readonly lengthBytes: number | undefined;
   readonly concatenation: Concatenation;
-  /** Upload-Metadata as it came. */
+  /** Upload-Metadata as received. */
   readonly metadata: string;
   readonly keyed: KeyedRequest | undefined;
 }
@@ -53,7 +53,7 @@ export interface Creation {
 export interface TusProgress {
   readonly tus: TusUpload;
   readonly offsetBytes: number;
-  /** The file that it became, as its sender sees it. */
+  /** The created file, as its sender sees it. */
   readonly file: FileNode | undefined;
 }
 
@@ -92,15 +92,15 @@ export class TusService {
   }
 
   /**
-   * Begins an upload, or finds the one that this very request began. It reserves quota and room. A final upload is
-   * joined from its parts and becomes a file at once; if that fails, nothing of it stays.
+   * Begins an upload, or finds the one that the same request began earlier. It reserves quota and room. A final upload
+   * is joined from its parts and becomes a file immediately; if that fails, it is deleted.
    * @throws AppError invalid_field | invalid_path | file_too_large | quota_exceeded | disk_full | name_taken;
-   *   upload_state for parts that are not whole; overloaded for too many at once; as the sender's destination
+   *   upload_state for incomplete parts; overloaded for too many uploads; as the sender's destination
    */
   async create(sender: TusSender, creation: Creation): Promise<TusProgress> {
     const { kind, parts: partIds } = creation.concatenation;
     if (kind === "final") await this.#partConcatenator.settled(partIds);
-    // Before anything else: by now the name may be taken, by the very file that it became.
+    // First, because the name may be taken by the file that the upload became.
     const known = this.#findKeyed(creation.keyed);
     if (known !== undefined) return this.#progressOfKnown(sender, known);
     const joined = kind === "final" ? this.#partConcatenator.findJoined(sender, partIds) : undefined;
@@ -164,10 +164,10 @@ export class TusService {
   }
 
   /**
-   * Takes the bytes of a request, and makes the file when they were the last.
-   * @param lengthBytes what a deferred length turns out to be
-   * @throws AppError as {@link BytesReceiver.receive} and {@link TusCompleter.finish}; invalid_field for another length;
-   *   final_upload for one that is joined of parts
+   * Receives the bytes of a request, and creates the file after the last ones.
+   * @param lengthBytes the deferred length, once known
+   * @throws AppError as {@link BytesReceiver.receive} and {@link TusCompleter.finish}; invalid_field for another
+   *   length; final_upload for a joined upload
    */
   async receive(
     sender: TusSender,
@@ -184,7 +184,7 @@ export class TusService {
     return this.progress(sender, current);
   }
 
-  /** Ends an upload: deletes its bytes and frees its reservations. An upload that has ended stays as it is. */
+  /** Ends an upload: deletes its bytes and frees its reservations. An upload that has ended stays unchanged. */
   async terminate({ upload }: TusUpload): Promise<void> {
     const { store } = this.#options;
     await store.writer.run((tx) => {
@@ -201,7 +201,7 @@ export class TusService {
 
   /**
    * Recovers after a stop or a crash: ends interrupted joins, reserves room again, and forgets bytes that are missing,
-   * as after a restored backup. Called once, before the first request, by the server only.
+   * for example after a backup was restored. Called once, before the first request, by the server only.
    */
   async recover(): Promise<void> {
     const { store, holdDisk } = this.#options;
@@ -254,11 +254,10 @@ export class TusService {
   }
 
   /**
-   * Reserves room on the disk for an upload, and decides what it reserves of the quota.
-   *
-   * An account reserves all that it announces. A guest reserves nothing, only has to fit: otherwise strangers could
-   * fill the owner's quota with announcements. A final upload reserves a copy's room on the disk, but no quota: its
-   * parts hold that, and give it up in the transaction that creates the file.
+   * Reserves room on the disk for an upload, and decides what it reserves of the quota. An account reserves its
+   * declared length. A guest's upload only has to fit: otherwise strangers could fill the owner's quota with
+   * announcements. A final upload reserves the room of a copy on the disk, but no quota: its parts reserve it until the
+   * transaction that creates the file.
    * @returns `isRoomReserved`: the room stays reserved while the upload is open
    * @throws AppError quota_exceeded | disk_full | store_missing
    */
@@ -279,7 +278,7 @@ export class TusService {
     return { release: reserveDisk(isRoomReserved ? lengthBytes : 0), isRoomReserved, reservedBytes, quotaBytes };
   }
 
-  /** @returns the upload, and whether it is a new one: another request with the same key may have been quicker */
+  /** @returns the upload, and whether it is new: another request with the same key may have created it first */
   async #begin(
     sender: TusSender,
     { lengthBytes, concatenation, metadata: header, keyed }: Creation,
@@ -306,7 +305,7 @@ export class TusService {
       mediaType: metadata.mediaType,
       digest: metadata.fields.checksum,
       sizeBytes: lengthBytes ?? 0,
-      // Its bytes come in any lengths.
+      // Its bytes come in requests of any length.
       chunkSizeBytes: 0,
       totalChunks: 0,
       reservedBytes,
@@ -332,7 +331,7 @@ export class TusService {
       const begun = store.writer.run((tx) => {
         const before = this.#findKeyed(keyed);
         if (before !== undefined) return before.upload.publicId;
-        // A final one ends with its request, and its parts have their places.
+        // A final upload ends with its request, and its parts have slots already.
         if (kind !== "final") this.#slots.take(tx, sender);
         store.treeWriter.reserveBytes(tx, owner.id, reservedBytes, quotaBytes);
         const made = begin();
@@ -376,7 +375,7 @@ export class TusService {
           `Upload-Length can be set only once and must be at least ${current.lengthBytes ?? writtenBytes} bytes.`,
         );
       }
-      // The request began without a known length.
+      // The request began when the length was not known.
       supersede(active?.incoming);
       const newReservedBytes = sender.isTrusted ? lengthBytes : Math.min(reservedBytes, lengthBytes);
       store.treeWriter.reserveBytes(tx, accountId, newReservedBytes - reservedBytes, quotaOf(owner));

@@ -29,7 +29,7 @@ export interface TusRequest {
   readonly sender: TusSender;
   readonly request: Request;
   readonly set: { status?: number | string; headers: Record<string, string | number> };
-  /** The path below which uploads of this sender lie, `/api/tus` with what a proxy puts before it. */
+  /** The path below which this sender's uploads are, `/api/tus` with the base path. */
   readonly home: string;
 }
 
@@ -57,7 +57,7 @@ export function tusHeaders() {
   });
 }
 
-/** The headers of the response to OPTIONS (tus, Core). @param limitBytes largest file, where that is known */
+/** The headers of the response to OPTIONS (tus, Core). @param limitBytes largest file, if known */
 export function capabilities(limitBytes: number | null): Record<string, string> {
   return {
     "tus-version": TUS_VERSION,
@@ -81,7 +81,7 @@ export class TusRequests {
     this.#options = options;
   }
 
-  /** POST to the home of uploads: 201, with Location. @param keyed the request's idempotency key */
+  /** POST to the collection of uploads: 201, with Location. @param keyed the request's idempotency key */
   async create(
     call: TusRequest,
     keyed: (parts: readonly unknown[]) => KeyedRequest | undefined = () => undefined,
@@ -104,7 +104,7 @@ export class TusRequests {
         ...creation,
         keyed: keyed(["tus", lengthBytes ?? null, concatenation, metadata]),
       });
-      // A request that is sent again finds its upload, and perhaps with bytes: the client learns by the offset.
+      // A repeated request finds its upload, which may have bytes already. The client learns that from the offset.
       const isNew = progress.offsetBytes === 0 && isOpen(progress.tus.upload) && progress.tus.kind !== "final";
       if (hasBytes && isNew) {
         const bytes = { offsetBytes: 0, checksum, ...this.#bodyOf(call) };
@@ -117,7 +117,7 @@ export class TusRequests {
     });
   }
 
-  /** HEAD, or GET where somebody wants to read it. */
+  /** HEAD, or GET for a JSON record. */
   async show(call: TusRequest, id: string): Promise<TusProgress> {
     const { sender, request } = call;
     const { tus } = this.#options;
@@ -180,7 +180,7 @@ export class TusRequests {
     );
   }
 
-  /** The bytes that came with the request that began the upload: where they are rejected, nothing of it stays. */
+  /** Receives the bytes of the request that begins the upload. If they are rejected, the upload is deleted. */
   async #receiveFirst(sender: TusSender, begun: TusUpload, bytes: BytesRequest): Promise<TusProgress> {
     const { tus } = this.#options;
     try {

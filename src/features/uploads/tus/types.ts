@@ -9,10 +9,10 @@ import type { TusMetadata } from "./metadata.ts";
 /** A file; a part of one that is joined later; or parts being joined (tus, Concatenation). */
 export type TusKind = "whole" | "partial" | "final";
 
-/** An upload by tus, as the database has it. */
+/** A tus upload as stored in the database. */
 export interface TusUpload {
   readonly upload: Upload;
-  /** Row id of the account that began it; undefined where a guest of a drop box did. */
+  /** Row id of the account that began it; undefined for a guest of a drop box. */
   readonly senderId: number | undefined;
   /** Public id of the drop box's share. */
   readonly shareId: string | undefined;
@@ -21,32 +21,32 @@ export interface TusUpload {
    * The public ids of the parts of a final upload, in order. For a part that was joined, the id of the final upload.
    */
   readonly parts: readonly string[];
-  /** So many bytes from the start are on the device. */
+  /** The number of durable bytes from the start. */
   readonly offsetBytes: number;
   /** Undefined until the client has sent it. */
   readonly lengthBytes: number | undefined;
-  /** Upload-Metadata as it came. */
+  /** Upload-Metadata as received. */
   readonly metadata: string;
 }
 
-/** Called in the transaction that gives the content its file. */
+/** Called in the transaction that creates the file. */
 export interface Naming {
-  /** Before the file is made: what was held for it makes room for it. */
+  /** Before the file is created: releases reservations for it. */
   readonly before: (tx: Transaction) => void;
-  /** With the file. */
+  /** After the file is created. */
   readonly done: (tx: Transaction, file: FileNode) => void;
 }
 
-/** Where an upload goes: whose quota and limits it touches, and the folder by its owner's path. */
+/**
+ * The destination of an upload: the account whose quota and limits apply, and the folder by its path in that account.
+ */
 export interface Destination extends Target {
   readonly folderPath: string;
-  /** Largest file that is taken; null for no limit. */
+  /** Largest accepted file; null for no limit. */
   readonly limitBytes: number | null;
-  /**
-   * What may come in all of all uploads of this sender that are in progress, as of now, in bytes; null for no limit.
-   */
+  /** The bytes that all uploads of this sender in progress may still add now; null for no limit. */
   readonly leftBytes: () => number | null;
-  /** What is said of a larger one. */
+  /** The error for a larger file. */
   readonly tooLarge: () => Error;
 }
 
@@ -54,27 +54,27 @@ export interface Destination extends Target {
 export interface TusSender {
   readonly senderId: number | undefined;
   readonly shareId: string | undefined;
-  /** Of a guest: the address by which they are counted. */
+  /** For a guest: the address in which their uploads count. */
   readonly address: string | undefined;
-  /** Of a guest: how many uploads the drop box takes from their address at once. */
+  /** For a guest: how many uploads in progress the drop box accepts from their address. */
   readonly uploadsMax: number | undefined;
   /**
-   * Whether quota and disk are held for all of an upload when it begins; else they are asked for as its bytes come, so
-   * that a stranger who only announces takes nothing.
+   * Whether quota and room are reserved for the whole upload when it begins. Otherwise they are reserved as its bytes
+   * arrive, so that a stranger's announcement reserves nothing.
    */
   readonly isTrusted: boolean;
-  /** Called when the bytes of a request have arrived. @throws AppError where the sender may send no more */
+  /** Called when the bytes of a request have arrived. @throws AppError if the sender may send no more */
   readonly confirm: () => void;
   /**
    * Checked before an upload begins, to reject it before its bytes are sent.
    * @throws AppError name_taken | invalid_field
    */
   admit(metadata: TusMetadata, destination: Destination): void;
-  /** Whether the upload makes one more file, as far as can be known before its bytes arrive. */
+  /** Whether the upload creates another file, as far as known before its bytes arrive. */
   makesFile(kind: TusKind, metadata: TusMetadata, destination: Destination): boolean;
-  /** @throws AppError where nothing may be put there */
+  /** @throws AppError if the sender may not upload there */
   destination(metadata: TusMetadata): Destination;
-  /** Makes a file of what has arrived. @throws AppError as an upload in one request */
+  /** Creates a file from a received upload. @throws AppError as an upload in one request */
   name(pendingUpload: PendingUpload, metadata: TusMetadata, naming: Naming): Promise<FileNode>;
   /** Replaces an error with what this sender may know. */
   explain(error: unknown): unknown;
