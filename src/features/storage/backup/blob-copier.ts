@@ -1,7 +1,7 @@
 /**
- * Copies blobs from one store into another, many at a time: `.part` file, sync, rename, so that a blob is whole or missing. On
- * one file system a blob may be hard-linked, because blobs never change, or share its blocks (reflink). Other blobs are copied
- * and compared with their digest.
+ * Copies blobs from one store into another, many at a time: `.part` file, sync, rename, so that a blob is whole or
+ * missing. On one file system a blob may be hard-linked, because blobs never change, or share its blocks (reflink).
+ * Other blobs are copied and compared with their digest.
  */
 import * as fs from "node:fs";
 import { type Digest, toDigest } from "../../../blobs/digest.ts";

@@ -98,8 +98,8 @@ export function listStored(layout: Layout, firstByte: string): Set<Digest> {
 }
 
 /**
- * Counts blobs that a database names and the store does not have, with the names of some. Blobs in quarantine count as stored,
- * because restoring the database returns them, and so do blobs in the bucket.
+ * Counts blobs that a database names and the store does not have, with the names of some. Blobs in quarantine count as
+ * stored, because restoring the database returns them, and so do blobs in the bucket.
  */
 export function findAbsent(sqlite: Database, layout: Layout, listMax: number): { count: number; some: LostContent[] } {
   let count = 0;

@@ -21,9 +21,9 @@ export interface CopyBlobsOptions {
 }
 
 /**
- * Copies all blobs that a database names and the target does not have. Existing blobs are found by name and size, because a
- * blob gets its name only when it is whole and durable. A truncated one is moved to quarantine and copied again. A hard link
- * to the source's file is replaced by a copy, unless links are allowed. Durable on return.
+ * Copies all blobs that a database names and the target does not have. Existing blobs are found by name and size,
+ * because a blob gets its name only when it is whole and durable. A truncated one is moved to quarantine and copied
+ * again. A hard link to the source's file is replaced by a copy, unless links are allowed. Durable on return.
  * @throws the system's error where the target fails; copied blobs stay
  */
 export async function copyBlobs(options: CopyBlobsOptions): Promise<CopyTotals> {

@@ -1,7 +1,7 @@
 /**
- * Makes backups. A backup is a data directory that can be opened: it has snapshots, blobs and keys, but no database. All blobs
- * that a new snapshot names are copied before the snapshot is added. So an interrupted backup leaves the former one as it was,
- * and the next run continues where it ended.
+ * Makes backups. A backup is a data directory that can be opened: it has snapshots, blobs and keys, but no database.
+ * All blobs that a new snapshot names are copied before the snapshot is added. So an interrupted backup leaves the
+ * former one as it was, and the next run continues where it ended.
  */
 import { type Database, SQLiteError } from "bun:sqlite";
 import * as fs from "node:fs";
@@ -52,7 +52,7 @@ export interface BackupOptions {
 }
 
 /** The name of a file that describes the backup to readers. The program does not read it. */
-export const MANIFEST = "larder-backup.json";
+const MANIFEST = "larder-backup.json";
 /** Name of the configuration file in a data directory. */
 const CONFIG_FILE = "larder.toml";
 /** Folder in `snapshots/` of the new snapshot, until all its blobs are copied. */
@@ -200,7 +200,10 @@ function requireSchema(sqlite: Database, source: BackupLocation): void {
   );
 }
 
-/** Makes sure that database, source and target are of one store, and gives a new target its marker. @returns the store */
+/**
+ * Makes sure that database, source and target are of one store, and gives a new target its marker.
+ * @returns the store
+ */
 function claim(sqlite: Database, source: BackupLocation, target: BackupLocation): string {
   const row = sqlite.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'store_id'").get();
   const store = row?.value ?? "";

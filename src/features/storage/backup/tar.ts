@@ -1,6 +1,6 @@
 /**
- * A backup as a tar archive with the same files as a backup directory, so that `tar xf` makes one that can be opened. The file
- * that marks it as whole comes last.
+ * A backup as a tar archive with the same files as a backup directory, so that `tar xf` makes one that can be opened.
+ * The file that marks it as whole comes last.
  */
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
@@ -110,8 +110,8 @@ async function writeContents(
 }
 
 /**
- * Writes one blob. It can't be removed once its header is written: a damaged one is reported now, and again by the restore, which
- * checks every digest.
+ * Writes one blob. It can't be removed once its header is written: a damaged one is reported now, and again by the
+ * restore, which checks every digest.
  */
 function writeContent(
   { digest, sizeBytes }: Content,
@@ -221,8 +221,8 @@ const MEMBER =
   /^(larder\.toml|larder\.state|larder-backup\.json|secrets\/[a-z]+\.json|snapshots\/larder-[0-9TZ-]+-[a-z-]+\.db(\.sha256)?|blobs\/\.larder-store|blobs\/sha256\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
 
 /**
- * Unpacks an archive into a directory, except for the file that marks it as whole. Blobs that do not match their digests are
- * left out. Durable on return.
+ * Unpacks an archive into a directory, except for the file that marks it as whole. Blobs that do not match their
+ * digests are left out. Durable on return.
  * @returns the number of damaged blobs
  * @throws StartupError where the archive is not from Larder, or ends early
  */
@@ -252,7 +252,10 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
   return { damaged };
 }
 
-/** Reads the header of the next member, and the extended header before it. @returns undefined at the end of the archive */
+/**
+ * Reads the header of the next member, and the extended header before it.
+ * @returns undefined at the end of the archive
+ */
 async function readMemberHeader(
   reader: TarReader,
 ): Promise<{ name: string; sizeBytes: number; isFolder: boolean } | undefined> {

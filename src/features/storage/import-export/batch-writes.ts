@@ -33,8 +33,8 @@ const FATAL: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /**
- * Writes items in order, many in one transaction. A rejected item does not affect the others. Next to a server it pauses after
- * each transaction for as long as that took, within bounds.
+ * Writes items in order, many in one transaction. A rejected item does not affect the others. Next to a server it
+ * pauses after each transaction for as long as that took, within bounds.
  * @throws AppError where all items would fail; any error that is no AppError
  */
 export async function writeInBatches<T>(writer: Writer, items: readonly T[], batch: BatchWrite<T>): Promise<void> {

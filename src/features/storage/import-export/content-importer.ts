@@ -1,7 +1,7 @@
 /**
- * Imports the bytes of files into the store: reads each file once, never follows a link, and never stores a file that changed
- * while it was read. Where the file system can share blocks (reflinks of Btrfs, XFS, ZFS and others), large files are shared,
- * not copied. A new blob is durable only after the next sync of the store's file system.
+ * Imports the bytes of files into the store: reads each file once, never follows a link, and never stores a file that
+ * changed while it was read. Where the file system can share blocks (reflinks of Btrfs, XFS, ZFS and others), large
+ * files are shared, not copied. A new blob is durable only after the next sync of the store's file system.
  */
 import * as fs from "node:fs";
 import { crc32 } from "node:zlib";

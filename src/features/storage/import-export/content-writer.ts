@@ -1,6 +1,6 @@
 /**
- * Writes blobs of the store as plain files. Each is compared with its digest while it is written, and gets its name only when
- * it is whole. It is never the store's own file, so that changes of an exported file change no blob.
+ * Writes blobs of the store as plain files. Each is compared with its digest while it is written, and gets its name
+ * only when it is whole. It is never the store's own file, so that changes of an exported file change no blob.
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Exports an account's files as plain files, in their current state or as they were at an earlier time. An export can be
- * repeated: files that have the same size and time already are skipped, and other files in the folder stay.
+ * Exports an account's files as plain files, in their current state or as they were at an earlier time. An export can
+ * be repeated: files that have the same size and time already are skipped, and other files in the folder stay.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";

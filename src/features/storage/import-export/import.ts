@@ -174,7 +174,9 @@ class ImportRun {
     if (release !== undefined) this.#startReading(batch, release);
   }
 
-  /** Reserves disk space. Files that are being written count twice for a moment, so it waits for them before it fails. */
+  /**
+   * Reserves disk space. Files that are being written count twice for a moment, so it waits for them before it fails.
+   */
   async #reserve(bytes: number): Promise<(() => void) | undefined> {
     // Hard links and shared blocks take no space.
     const neededBytes = this.#request.isLinking || this.#progress.counts.cloned > 0 ? 0 : bytes;
@@ -291,8 +293,8 @@ class ImportRun {
   }
 
   /**
-   * Finds files whose blob must be written again: the store had it without a row, or with a row that says it is damaged. A
-   * blob that another file of this import wrote is trusted.
+   * Finds files whose blob must be written again: the store had it without a row, or with a row that says it is
+   * damaged. A blob that another file of this import wrote is trusted.
    */
   #splitByTrust(files: readonly ReadFile[]): { trusted: readonly ReadFile[]; doubtful: readonly SourceFile[] } {
     const written = new Set(files.filter(({ blob }) => blob.method !== "there").map(({ blob }) => blob.digest));

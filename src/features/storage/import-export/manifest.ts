@@ -1,6 +1,6 @@
 /**
- * The manifest of an export: tags and metadata of files and folders, in one JSON file with a line for each entry. An import of
- * the folder reads it and restores them.
+ * The manifest of an export: tags and metadata of files and folders, in one JSON file with a line for each entry. An
+ * import of the folder reads it and restores them.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";

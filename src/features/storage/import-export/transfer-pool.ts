@@ -7,8 +7,8 @@ import type { ImportJob, ImportResult, WriteJob, WriteResult } from "./types.ts"
 const THREADS_MIN = 2;
 const THREADS_MAX = 4;
 /**
- * Requests that may be queued for one thread, so that it is never idle, even while a transaction of some tenths of a second
- * blocks the main thread; and memory stays bounded.
+ * Requests that may be queued for one thread, so that it is never idle, even while a transaction of some tenths of a
+ * second blocks the main thread; and memory stays bounded.
  */
 const QUEUED_MAX = 8;
 

@@ -106,7 +106,10 @@ export class BlobRows implements BlobIndex {
       .map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
   }
 
-  /** Deletes a blob's row and records it as quarantined. Called inside a transaction. @returns false where it got a reference since */
+  /**
+   * Deletes a blob's row and records it as quarantined. Called inside a transaction.
+   * @returns false where it got a reference since
+   */
   setAside(blob: UnreferencedBlob, nowMs: number): boolean {
     if (this.#delete.run(blob.id, blob.touchedAtMs).changes === 0) return false;
     this.noteAside(blob.digest, blob.sizeBytes, nowMs);
@@ -118,7 +121,10 @@ export class BlobRows implements BlobIndex {
     this.#quarantine.run(digestToBytes(digest), sizeBytes, nowMs);
   }
 
-  /** Lists blobs that were quarantined no later than `untilMs`, by digest. @param after the last one of the previous page */
+  /**
+   * Lists blobs that were quarantined no later than `untilMs`, by digest.
+   * @param after the last one of the previous page
+   */
   listSetAside(untilMs: number, limit: number, after?: Digest): { digest: Digest; sizeBytes: number }[] {
     return this.#quarantined
       .all(untilMs, after === undefined ? new Uint8Array() : digestToBytes(after), limit)

@@ -1,6 +1,6 @@
 /**
- * Checks the rows of a database: its structure, references between rows, and rules that no constraint enforces. Reads for
- * long: for threads and commands. The tree recounts its counters itself.
+ * Checks the rows of a database: its structure, references between rows, and rules that no constraint enforces. Reads
+ * for long: for threads and commands. The tree recounts its counters itself.
  */
 import type { Database } from "bun:sqlite";
 import { isDamage } from "../../../db/transaction.ts";

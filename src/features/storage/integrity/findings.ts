@@ -24,8 +24,8 @@ const STATES: Readonly<Record<FindingQuery["state"], string>> = {
 export const FINDINGS_RETENTION_MS = 365 * 24 * 60 * 60 * 1000;
 
 /**
- * Findings are stored until a year after they were resolved. A trigger resolves the finding of a blob when its row says that
- * it is whole again, or is deleted.
+ * Findings are stored until a year after they were resolved. A trigger resolves the finding of a blob when its row says
+ * that it is whole again, or is deleted.
  */
 export class Findings {
   readonly #note;

@@ -1,7 +1,8 @@
 /**
- * Garbage collection: deletes blobs without references, in two steps at least a day apart. First a transaction checks the
- * blob again and deletes its row, and the file is moved to quarantine. A later pass deletes the file. An upload of the same
- * bytes in between finds no row and writes the blob again, so it never waits for garbage collection or loses its blob to it.
+ * Garbage collection: deletes blobs without references, in two steps at least a day apart. First a transaction checks
+ * the blob again and deletes its row, and the file is moved to quarantine. A later pass deletes the file. An upload of
+ * the same bytes in between finds no row and writes the blob again, so it never waits for garbage collection or loses
+ * its blob to it.
  */
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
@@ -75,8 +76,8 @@ export class Collector {
   }
 
   /**
-   * Moves files without a row, under one first byte (`00` … `ff`), to quarantine: those of uploads that a crash ended between
-   * the rename and the row.
+   * Moves files without a row, under one first byte (`00` … `ff`), to quarantine: those of uploads that a crash ended
+   * between the rename and the row.
    */
   async sweepLeftovers(firstByte: string, minimumAgeMs = LEFTOVER_AGE_MS): Promise<number> {
     const { blobs, rows, clock, log, openSnapshotReferences } = this.#options;

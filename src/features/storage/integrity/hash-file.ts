@@ -28,7 +28,10 @@ export interface ReadingOptions {
   readonly onBytes: (bytes: number) => void;
 }
 
-/** Indexes into the 32-bit numbers that a reading thread shares with its caller: bytes per millisecond (0 for no limit); whether to pause. */
+/**
+ * Indexes into the 32-bit numbers that a reading thread shares with its caller: bytes per millisecond (0 for no limit);
+ * whether to pause.
+ */
 export const CONTROL = { bytesPerMs: 0, isWaiting: 1, length: 2 } as const;
 
 /** Size of a read. */

@@ -1,6 +1,6 @@
 /**
- * The thread that reads blobs, and checks a database and the store's folders. Its caller slows it down through shared memory,
- * even during a long blob.
+ * The thread that reads blobs, and checks a database and the store's folders. Its caller slows it down through shared
+ * memory, even during a long blob.
  */
 import type { Database } from "bun:sqlite";
 import * as os from "node:os";
@@ -11,8 +11,8 @@ import { CONTROL, type ContentFault, readContent, type StoredFile } from "./hash
 import { countOrphanedFiles, type OrphanedFiles } from "./orphaned-files.ts";
 
 /**
- * A request to the thread. `contents`: read blobs in order. `structure`, `rules`: check a database. `unlisted`: compare folders
- * of the store with a database. `modest`: run at low priority from now on; has no reply.
+ * A request to the thread. `contents`: read blobs in order. `structure`, `rules`: check a database. `unlisted`: compare
+ * folders of the store with a database. `modest`: run at low priority from now on; has no reply.
  */
 export type HashRequest =
   | {

@@ -1,6 +1,6 @@
 /**
- * Replaces damaged and missing blobs by good copies from a backup, another data directory, an old disk or a folder of plain
- * files. Each copy is verified while it is read, and stored like an upload. Damaged bytes stay in quarantine.
+ * Replaces damaged and missing blobs by good copies from a backup, another data directory, an old disk or a folder of
+ * plain files. Each copy is verified while it is read, and stored like an upload. Damaged bytes stay in quarantine.
  */
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
@@ -66,8 +66,8 @@ export async function heal(options: HealOptions): Promise<HealResult> {
 }
 
 /**
- * Finds blobs that were damaged when last read, or whose file is missing or has another size. The latter are noted as damaged,
- * so that the store accepts a replacement.
+ * Finds blobs that were damaged when last read, or whose file is missing or has another size. The latter are noted as
+ * damaged, so that the store accepts a replacement.
  */
 async function findUnhealthy({ sqlite, blobs, integrity }: HealOptions): Promise<UnhealthyBlob[]> {
   const rows = sqlite.query<{ digest: Uint8Array; sizeBytes: number; damagedAtMs: number | null }, []>(

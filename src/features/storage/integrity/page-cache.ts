@@ -1,6 +1,6 @@
 /**
- * Advice to the page cache (posix_fadvise(2)): the nightly scrub must not evict files in use. Where the call is missing,
- * everything works without it.
+ * Advice to the page cache (posix_fadvise(2)): the nightly scrub must not evict files in use. Where the call is
+ * missing, everything works without it.
  */
 import { dlopen, FFIType } from "bun:ffi";
 

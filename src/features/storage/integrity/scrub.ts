@@ -1,6 +1,6 @@
 /**
- * The nightly scrub: reads every blob within a configured time, the least recently read ones first, slowly and while no uploads
- * are in progress. Damaged blobs come first, because they may have been healed.
+ * The nightly scrub: reads every blob within a configured time, the least recently read ones first, slowly and while no
+ * uploads are in progress. Damaged blobs come first, because they may have been healed.
  */
 import { type Read, rows } from "../../../db/reader.ts";
 import type { Clock } from "../../../lib/clock.ts";

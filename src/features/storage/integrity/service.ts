@@ -1,7 +1,7 @@
 /**
- * The health of the store. All results of reading blobs are recorded here. A damaged blob is marked in its row, so that it is
- * neither sent nor reused for new uploads; it is stored as a finding and reported to administrators and to the owners of its
- * files. Nothing is deleted or replaced here.
+ * The health of the store. All results of reading blobs are recorded here. A damaged blob is marked in its row, so that
+ * it is neither sent nor reused for new uploads; it is stored as a finding and reported to administrators and to the
+ * owners of its files. Nothing is deleted or replaced here.
  */
 import type { Database } from "bun:sqlite";
 import type { BlobStore } from "../../../blobs/blob-store.ts";
@@ -100,8 +100,8 @@ export class Integrity {
   }
 
   /**
-   * Records damaged or missing objects in the bucket whose blobs are whole on this disk. They are sent again automatically, so
-   * nobody is notified. Durable on return.
+   * Records damaged or missing objects in the bucket whose blobs are whole on this disk. They are sent again
+   * automatically, so nobody is notified. Durable on return.
    * @returns the number of new faults
    */
   async noteSpare(readings: readonly Reading[]): Promise<number> {
@@ -114,7 +114,9 @@ export class Integrity {
     return added.length;
   }
 
-  /** Records the result of checking the database's structure. Durable on return, if a damaged database can be written. */
+  /**
+   * Records the result of checking the database's structure. Durable on return, if a damaged database can be written.
+   */
   async noteDatabase(problems: readonly string[]): Promise<void> {
     const { writer, clock, log } = this.#options;
     if (problems.length > 0) {
@@ -210,8 +212,8 @@ export class Integrity {
   }
 
   /**
-   * Reads blobs. A blob with a fault is read twice before the fault counts: it may have been replaced since, or memory or a cable
-   * may be at fault.
+   * Reads blobs. A blob with a fault is read twice before the fault counts: it may have been replaced since, or memory
+   * or a cable may be at fault.
    * @throws Error where nothing can be read at all
    */
   async readTwice(

@@ -1,6 +1,6 @@
 /**
- * Verifies a data directory: each blob against its digest, and each row against the rules of the database. It only reads, so
- * it also works next to a running server, and on a copy, a backup or a read-only disk.
+ * Verifies a data directory: each blob against its digest, and each row against the rules of the database. It only
+ * reads, so it also works next to a running server, and on a copy, a backup or a read-only disk.
  */
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -71,7 +71,7 @@ export interface Verification {
 }
 
 /** Faulty blobs that are listed. */
-export const FAULTS_MAX = 10_000;
+const FAULTS_MAX = 10_000;
 
 interface ContentRow {
   readonly id: number;
@@ -133,8 +133,8 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
 }
 
 /**
- * Checks a part. A part that can't be checked in a damaged database is one more problem, and the rest is checked all the
- * same.
+ * Checks a part. A part that can't be checked in a damaged database is one more problem, and the rest is checked all
+ * the same.
  */
 async function tolerant(what: string, check: () => Promise<readonly string[] | void>): Promise<readonly string[]> {
   try {

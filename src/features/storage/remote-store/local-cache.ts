@@ -28,8 +28,8 @@ export interface LocalCacheOptions {
   /** Bytes by which free disk space is below its minimum: so much of the cache is deleted in any case. */
   readonly shortageBytes: () => number;
   /**
-   * Time of the newest snapshot; 0 without one. Only blobs that the snapshot knows to be in the bucket are deleted here, because
-   * a copy of the data directory begins with that snapshot.
+   * Time of the newest snapshot; 0 without one. Only blobs that the snapshot knows to be in the bucket are deleted
+   * here, because a copy of the data directory begins with that snapshot.
    */
   readonly snapshotAtMs: () => number;
 }
@@ -47,8 +47,8 @@ export class LocalCache {
   }
 
   /**
-   * Deletes the least recently used copies on this disk until the rest fit into the cache. Each object is checked before: a
-   * blob that the bucket does not have whole is sent again instead.
+   * Deletes the least recently used copies on this disk until the rest fit into the cache. Each object is checked
+   * before: a blob that the bucket does not have whole is sent again instead.
    */
   async trim(signal: AbortSignal): Promise<TierCounts> {
     const { remote, reader, rows, cacheBytes, clock, snapshotAtMs, shortageBytes } = this.#options;
@@ -93,8 +93,8 @@ export class LocalCache {
   }
 
   /**
-   * Checks the object of a copy that is about to be deleted. An object with its recorded ETag, or with the ETag that most services
-   * give these bytes, is the one that was sent; any other object is read.
+   * Checks the object of a copy that is about to be deleted. An object with its recorded ETag, or with the ETag that
+   * most services give these bytes, is the one that was sent; any other object is read.
    */
   async #findObjectFault(copy: UnusedCopy): Promise<ObjectFault> {
     const { client, remote, rows, blobs, writer, checker } = this.#options;

@@ -1,6 +1,7 @@
 /**
- * Moves blobs between this disk and the bucket. Uploads are stored on this disk first, and acknowledged then. Blobs that the
- * bucket does not have are sent in the background. A copy on this disk is deleted only when the bucket has the blob for certain.
+ * Moves blobs between this disk and the bucket. Uploads are stored on this disk first, and acknowledged then. Blobs
+ * that the bucket does not have are sent in the background. A copy on this disk is deleted only when the bucket has the
+ * blob for certain.
  *
  * Each blob is moved on its own and its result is a row, so an interrupted run continues where it ended.
  */

@@ -1,7 +1,7 @@
 /**
- * Reads objects of the bucket and records their faults. A faulty object is read twice before the fault counts, because the
- * connection may have been at fault. A damaged or lost object is sent again where this disk has its blob, now or after a later
- * upload; no object is deleted for it.
+ * Reads objects of the bucket and records their faults. A faulty object is read twice before the fault counts, because
+ * the connection may have been at fault. A damaged or lost object is sent again where this disk has its blob, now or
+ * after a later upload; no object is deleted for it.
  */
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
 import { type Digest, toDigest } from "../../../blobs/digest.ts";

@@ -51,7 +51,10 @@ export class OutageWatch {
     clearInterval(this.#timer);
   }
 
-  /** Checks the service now. Administrators are notified where it fails for the second time in a row. @throws S3Error */
+  /**
+   * Checks the service now. Administrators are notified where it fails for the second time in a row.
+   * @throws S3Error
+   */
   async check(): Promise<void> {
     try {
       await this.#options.check();

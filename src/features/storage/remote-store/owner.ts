@@ -1,6 +1,7 @@
 /**
- * The owner of the bucket. A copy of a data directory uses the same bucket as its original. It may read and add objects, but
- * deleted ones would be missing to the original. So the bucket names one database as its owner, and only that deletes objects.
+ * The owner of the bucket. A copy of a data directory uses the same bucket as its original. It may read and add
+ * objects, but deleted ones would be missing to the original. So the bucket names one database as its owner, and only
+ * that deletes objects.
  */
 import { type S3Client, toBody } from "../../../blobs/s3/client.ts";
 import { S3Error } from "../../../blobs/s3/error.ts";

@@ -50,8 +50,8 @@ export class ObjectReading {
   }
 
   /**
-   * Reads objects that are due: damaged ones first, which may be whole again, then the least recently read. Results are recorded
-   * after each batch. @throws S3Error where the service is unreachable or rejects a request
+   * Reads objects that are due: damaged ones first, which may be whole again, then the least recently read. Results are
+   * recorded after each batch. @throws S3Error where the service is unreachable or rejects a request
    */
   async run(
     { rateBytes, untilMs, maxTimeMs, onProgress }: ObjectReadRequest,

@@ -1,7 +1,7 @@
 /**
- * Compares the bucket with the database. A database that continues from a snapshot learns which objects were added since.
- * Objects that neither the database nor a stored snapshot names are deleted after a month. Objects that are missing or have
- * another length are recorded.
+ * Compares the bucket with the database. A database that continues from a snapshot learns which objects were added
+ * since. Objects that neither the database nor a stored snapshot names are deleted after a month. Objects that are
+ * missing or have another length are recorded.
  */
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
 import { type Digest, digestFromBytes, isDigest } from "../../../blobs/digest.ts";

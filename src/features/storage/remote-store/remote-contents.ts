@@ -1,6 +1,6 @@
 /**
- * The blobs in the bucket, as the blob store reads them. During an outage requests fail immediately, and every few seconds one
- * tries the service again, so that no request waits for a service that is down.
+ * The blobs in the bucket, as the blob store reads them. During an outage requests fail immediately, and every few
+ * seconds one tries the service again, so that no request waits for a service that is down.
  */
 import { contentDamaged, contentMissing } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";

@@ -1,6 +1,6 @@
 /**
- * Sends new blobs to the bucket about a second after their commit, several at a time. The queue is in memory: blobs that a
- * crash loses, and those that do not fit, are found by the job that runs every minute.
+ * Sends new blobs to the bucket about a second after their commit, several at a time. The queue is in memory: blobs
+ * that a crash loses, and those that do not fit, are found by the job that runs every minute.
  */
 import type { Digest } from "../../../blobs/digest.ts";
 import { type Backoff, backoffMs } from "../../../lib/backoff.ts";
@@ -26,7 +26,10 @@ type SizeClass = "small" | "large";
 
 const GATHER_MS = 200;
 const BACKOFF: Backoff = { firstMs: 2_000, maxMs: 60_000 };
-/** Concurrent transfers. The round trips of small blobs take longer than their bytes; each large one has two parts in memory. */
+/**
+ * Concurrent transfers. The round trips of small blobs take longer than their bytes; each large one has two parts in
+ * memory.
+ */
 const TRANSFERS_MAX: Readonly<Record<SizeClass, number>> = { small: 4, large: 1 };
 const SMALL_BYTES_MAX = 1024 * 1024;
 const WAITING_MAX = 20_000;

@@ -26,12 +26,16 @@ export interface BlobSenderOptions {
   readonly noteFaults: (readings: readonly Reading[]) => Promise<unknown>;
 }
 
-/** The result of sending a blob. `there`: the bucket had it already; a reading: neither this disk nor the bucket has it. */
+/**
+ * The result of sending a blob. `there`: the bucket had it already; a reading: neither this disk nor the bucket has it.
+ */
 export type SendResult = "sent" | "there" | Reading;
 
 const BUSY_REST_MS = 20;
 
-/** Sends blobs of this disk to the bucket, and records what the bucket has. Handles one request for a blob at a time. */
+/**
+ * Sends blobs of this disk to the bucket, and records what the bucket has. Handles one request for a blob at a time.
+ */
 export class BlobSender {
   readonly #options: BlobSenderOptions;
   readonly #locks = new KeyedMutex<Digest>();

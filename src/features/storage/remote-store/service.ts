@@ -89,8 +89,8 @@ export class RemoteStoreService {
   }
 
   /**
-   * Checks the service at start, so that wrong settings are reported before the first file is sent. Where the bucket has blobs
-   * already, the server starts all the same, with the files that are on this disk.
+   * Checks the service at start, so that wrong settings are reported before the first file is sent. Where the bucket
+   * has blobs already, the server starts all the same, with the files that are on this disk.
    * @throws StartupError where the service rejects the request and the bucket has no blobs yet
    */
   async checkAtStart(): Promise<void> {

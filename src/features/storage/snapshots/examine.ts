@@ -2,7 +2,10 @@
 import { describeSize } from "../../../config/quantities.ts";
 import { isWhole, listSnapshots } from "../../../db/snapshot.ts";
 
-/** A sentence and a state: `note` where there is no snapshot yet, `wrong` where a copy of the directory would be affected. */
+/**
+ * A sentence and a state: `note` where there is no snapshot yet, `wrong` where a copy of the directory would be
+ * affected.
+ */
 export interface SnapshotFinding {
   readonly state: "ok" | "note" | "wrong";
   readonly text: string;

@@ -14,8 +14,9 @@ const URGENT_REST_MS_MAX = 60_000;
 const URGENT_BYTES_PER_MS = 5_000;
 
 /**
- * Milliseconds between the beginnings of two snapshots: 15 s up to 1 MiB, 45 s at 64 MiB, then with the square of the size.
- * At most some 130 GB a day are written, by a database of just 64 MiB that changes all day; by one of 1 GiB, 150 GB.
+ * Milliseconds between the beginnings of two snapshots: 15 s up to 1 MiB, 45 s at 64 MiB, then with the square of the
+ * size. At most some 130 GB a day are written, by a database of just 64 MiB that changes all day; by one of 1 GiB, 150
+ * GB.
  */
 export function restMs(sizeBytes: number, everyMs: number): number {
   if (sizeBytes <= SMALL_BYTES) return Math.min(everyMs, SMALL_REST_MS);

@@ -1,7 +1,7 @@
 /**
- * Snapshots: copies of the database that are taken while the server runs. They make a copy of the data directory a backup. A
- * snapshot is taken some time after a change, and old ones are thinned out. Garbage collection retains blobs that a stored
- * snapshot names.
+ * Snapshots: copies of the database that are taken while the server runs. They make a copy of the data directory a
+ * backup. A snapshot is taken some time after a change, and old ones are thinned out. Garbage collection retains blobs
+ * that a stored snapshot names.
  */
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
@@ -82,7 +82,9 @@ export class Snapshots {
     return this.#alone(async () => (this.isDue() ? this.#take("scheduled") : undefined));
   }
 
-  /** Whether the database has changed and the interval has passed, or there is no snapshot. False while one is taken. */
+  /**
+   * Whether the database has changed and the interval has passed, or there is no snapshot. False while one is taken.
+   */
   isDue(): boolean {
     if (this.#taking !== undefined) return false;
     const [newest] = this.list();
@@ -116,7 +118,10 @@ export class Snapshots {
     return older.length;
   }
 
-  /** Like {@link openSnapshotReferences}, but waits for a snapshot in progress, which may name blobs that are deleted now. */
+  /**
+   * Like {@link openSnapshotReferences}, but waits for a snapshot in progress, which may name blobs that are deleted
+   * now.
+   */
   async openSnapshotReferencesSoon(): Promise<SnapshotReferences> {
     // Its caller handles an error.
     await Promise.allSettled([this.#taking]);

@@ -13,8 +13,8 @@ export interface SnapshotLimits {
 const NEWEST_RETAINED = 3;
 
 /**
- * Chooses snapshots to delete. The intervals between the rest grow with age: each time the snapshot is chosen whose neighbors
- * are closest to each other, relative to its age. Pure.
+ * Chooses snapshots to delete. The intervals between the rest grow with age: each time the snapshot is chosen whose
+ * neighbors are closest to each other, relative to its age. Pure.
  * @param snapshots newest first
  */
 export function chooseSuperfluous(snapshots: readonly Snapshot[], nowMs: number, limits: SnapshotLimits): Snapshot[] {

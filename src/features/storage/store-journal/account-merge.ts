@@ -239,8 +239,8 @@ export class AccountMerge {
   }
 
   /**
-   * Adds the newer versions to an existing file. Where its content was replaced since the restore, a second file gets them
-   * instead.
+   * Adds the newer versions to an existing file. Where its content was replaced since the restore, a second file gets
+   * them instead.
    */
   async #mergeVersions(existing: FileNode, incoming: FileRecord): Promise<void> {
     const { unchangedSinceMs, treeWriter } = this.#options;

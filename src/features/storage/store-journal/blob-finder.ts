@@ -25,7 +25,10 @@ export class BlobFinder {
     this.#isDryRun = isDryRun;
   }
 
-  /** @param name of the file, for the report of missing blobs @returns whether the store has the blob, or has it again */
+  /**
+   * @param name of the file, for the report of missing blobs
+   * @returns whether the store has the blob, or has it again
+   */
   async find({ sha256, size }: ContentRecord, name: string): Promise<boolean> {
     const digest = toDigest(sha256);
     if (this.#blobs.stat(digest)?.sizeBytes === size) return true;

@@ -1,6 +1,6 @@
 /**
- * Finds the objects that continue a snapshot without a gap. A tool that copies the folder while the server writes may miss
- * objects. Objects after a gap are not used, because a missing one may have recorded a deletion.
+ * Finds the objects that continue a snapshot without a gap. A tool that copies the folder while the server writes may
+ * miss objects. Objects after a gap are not used, because a missing one may have recorded a deletion.
  */
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -30,7 +30,10 @@ export interface ContinuingObjects {
   readonly faults: readonly DamagedObject[];
 }
 
-/** Reads the objects of an account that follow a snapshot. @param start undefined for an account that is newer than it */
+/**
+ * Reads the objects of an account that follow a snapshot.
+ * @param start undefined for an account that is newer than it
+ */
 export async function findContinuing(path: string, start: AccountStart | undefined): Promise<ContinuingObjects> {
   const after = start?.number ?? 0;
   const chosen = chooseObjects(await listObjects(path)).filter(({ last }) => last > after);

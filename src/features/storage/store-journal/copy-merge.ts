@@ -1,7 +1,7 @@
 /**
- * Merges recorded deletions, moves and renames into a copy that was just opened. Its tree was not changed since its snapshot,
- * so the recorded state always wins. Deleted files and folders are moved to the trash, where users can restore them. It may
- * be interrupted at any point and run again.
+ * Merges recorded deletions, moves and renames into a copy that was just opened. Its tree was not changed since its
+ * snapshot, so the recorded state always wins. Deleted files and folders are moved to the trash, where users can
+ * restore them. It may be interrupted at any point and run again.
  */
 import type { Database } from "bun:sqlite";
 import type { Writer } from "../../../db/transaction.ts";

@@ -1,7 +1,7 @@
 /**
  * Links and shares that have ended: one line each in a file of the store journal, on disk before the response to a
- * revocation. The objects of the journal follow some seconds later. Without the line, a database that was lost in between
- * would open the link again when it is rebuilt, and so would a restored one.
+ * revocation. The objects of the journal follow some seconds later. Without the line, a database that was lost in
+ * between would open the link again when it is rebuilt, and so would a restored one.
  */
 import type { Database } from "bun:sqlite";
 import { type FileHandle, mkdir, open, readFile, rename, stat } from "node:fs/promises";
@@ -48,8 +48,8 @@ export class EndedShares {
   }
 
   /**
-   * Writes the shares that have ended; durable on return. A failure is only logged: the share has ended in the database in any
-   * case, and the next objects retry the write.
+   * Writes the shares that have ended; durable on return. A failure is only logged: the share has ended in the database
+   * in any case, and the next objects retry the write.
    */
   async note(): Promise<void> {
     const writing = this.#writing.then(() => this.#write());

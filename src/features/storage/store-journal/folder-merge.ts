@@ -15,7 +15,9 @@ export interface FolderMergeOptions {
   readonly treeWriter: TreeWriter;
   readonly staged: StagedRecords;
   readonly accountId: number;
-  /** Whether the database is a copy that was just opened: a deleted folder is not made again for a node in the trash. */
+  /**
+   * Whether the database is a copy that was just opened: a deleted folder is not made again for a node in the trash.
+   */
   readonly isCopy: boolean;
   /** Whether no node has this id, and none ever had. */
   readonly isFree: (publicId: string) => boolean;

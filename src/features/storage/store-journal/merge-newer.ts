@@ -1,7 +1,7 @@
 /**
- * Merges newer objects of the store journal into a database that was restored to an earlier state: files, folders, versions,
- * tags, moves, renames, links and shares. It deletes only revoked links and shares; deletions of files are only counted. A
- * second run changes nothing.
+ * Merges newer objects of the store journal into a database that was restored to an earlier state: files, folders,
+ * versions, tags, moves, renames, links and shares. It deletes only revoked links and shares; deletions of files are
+ * only counted. A second run changes nothing.
  */
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -49,8 +49,8 @@ export interface MergeOptions {
   readonly passwordHash: string;
   readonly nowMs: number;
   /**
-   * The state of the snapshot, for a copy that was just opened and not changed since. Objects that continue the snapshot
-   * without a gap are merged whole, deletions and moves included.
+   * The state of the snapshot, for a copy that was just opened and not changed since. Objects that continue the
+   * snapshot without a gap are merged whole, deletions and moves included.
    */
   readonly copyStart?: CopyStart | undefined;
   /** Called at intervals with the number of records that were read. */

@@ -1,6 +1,6 @@
 /**
- * Merges recorded moves and renames of nodes that were not changed since the restore. A node that was moved since stays where
- * it is, and so does one whose new location is taken.
+ * Merges recorded moves and renames of nodes that were not changed since the restore. A node that was moved since stays
+ * where it is, and so does one whose new location is taken.
  */
 import type { Writer } from "../../../db/transaction.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";

@@ -1,6 +1,7 @@
 /**
- * Objects of the store journal that are newer than the database, because it was restored to an earlier state. The first start
- * after that moves them to `blobs/journal/newer/`. While they are stored, garbage collection retains the blobs that they name.
+ * Objects of the store journal that are newer than the database, because it was restored to an earlier state. The first
+ * start after that moves them to `blobs/journal/newer/`. While they are stored, garbage collection retains the blobs
+ * that they name.
  */
 import type { Database } from "bun:sqlite";
 import { existsSync, readdirSync } from "node:fs";

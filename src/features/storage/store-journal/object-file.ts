@@ -1,7 +1,7 @@
 /**
- * Objects on disk: `<first>-<last>.jsonl.zst` or `….full.jsonl.zst`, lines of JSON compressed by zstd, so that `zstdcat`
- * prints them. An object gets its name only once it is whole and durable; its last line has the sha256 of all lines before.
- * Consecutive small objects are joined into one file by concatenating their bytes.
+ * Objects on disk: `<first>-<last>.jsonl.zst` or `….full.jsonl.zst`, lines of JSON compressed by zstd, so that
+ * `zstdcat` prints them. An object gets its name only once it is whole and durable; its last line has the sha256 of all
+ * lines before. Consecutive small objects are joined into one file by concatenating their bytes.
  */
 import * as fs from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
@@ -82,8 +82,8 @@ export async function listObjects(folder: string): Promise<ObjectFile[]> {
 }
 
 /**
- * The files of one account that are needed, in the order in which they are to be read: the newest full object and all that
- * follow it. Files that a joined file replaces are left out.
+ * The files of one account that are needed, in the order in which they are to be read: the newest full object and all
+ * that follow it. Files that a joined file replaces are left out.
  */
 export function chooseObjects(files: readonly ObjectFile[]): ObjectFile[] {
   const full = files.filter(({ isFull }) => isFull).sort((a, b) => b.last - a.last)[0];

@@ -1,6 +1,7 @@
 /**
- * A copy of a data directory begins with a snapshot of the database, and objects of its store journal may be newer. The state
- * of the snapshot is noted in the database before anything changes, so that the next start merges them after a crash.
+ * A copy of a data directory begins with a snapshot of the database, and objects of its store journal may be newer. The
+ * state of the snapshot is noted in the database before anything changes, so that the next start merges them after a
+ * crash.
  */
 import type { Database } from "bun:sqlite";
 import { existsSync, readdirSync } from "node:fs";
@@ -20,7 +21,9 @@ export interface AccountStart {
 export interface CopyStart {
   /** By the account's public id; newer accounts are missing. */
   readonly accounts: Readonly<Record<string, AccountStart>>;
-  /** Names in `newer/` that the original had. Its operator restored an earlier state on purpose, so they are not merged. */
+  /**
+   * Names in `newer/` that the original had. Its operator restored an earlier state on purpose, so they are not merged.
+   */
   readonly setAsideBefore: readonly string[];
 }
 

@@ -71,7 +71,9 @@ const COLUMNS = `n.id, n.kind, n.public_id AS publicId, n.parent_id AS parentId,
   nullif(${FORMER_LOCATIONS}, '[]') AS places, t.trashed_at AS trashedAt, (SELECT public_id FROM nodes WHERE id = t.parent_id) AS trashedIn, t.folder AS trashedPath`;
 const TABLES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN trash t ON t.node_id = n.id";
 
-/** Reads what is to be written to the store journal, and its progress. Changes are made inside the caller's transaction. */
+/**
+ * Reads what is to be written to the store journal, and its progress. Changes are made inside the caller's transaction.
+ */
 export class StoreJournalTables {
   readonly #sqlite: Database;
   readonly #mark;

@@ -1,6 +1,6 @@
 /**
- * Rebuilds the database from the store alone: from the objects in `blobs/journal/` and the blobs. The objects do not contain
- * passwords, sessions, keys, devices, messages, webhooks and the deletions of devices, so these are lost.
+ * Rebuilds the database from the store alone: from the objects in `blobs/journal/` and the blobs. The objects do not
+ * contain passwords, sessions, keys, devices, messages, webhooks and the deletions of devices, so these are lost.
  */
 import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
@@ -83,7 +83,8 @@ const NAMES_MAX = 5;
 const PROGRESS_RECORDS = 10_000;
 
 /**
- * Makes the database. Apart from `target`, it changes only this: blobs in quarantine that a record names return to the store.
+ * Makes the database. Apart from `target`, it changes only this: blobs in quarantine that a record names return to the
+ * store.
  * @throws AppError not_found where no account has the email `recoverFor`; errors of the system and of SQLite, after which the
  *   target is unusable
  */

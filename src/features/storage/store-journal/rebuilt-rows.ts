@@ -141,7 +141,9 @@ export class RebuiltRows {
     return free;
   }
 
-  /** The creation and the former locations of a node, each with its number and time in the former database's journal. */
+  /**
+   * The creation and the former locations of a node, each with its number and time in the former database's journal.
+   */
   #insertPast(build: AccountBuild, id: number, record: FileRecord | FolderRecord): void {
     const { accountId } = build;
     const { born, bornAt = record.created, places = [] } = record;

@@ -68,7 +68,9 @@ export function folderTotals(sqlite: Database, id: number): SubtreeTotals {
   };
 }
 
-/** Writes the totals of an account. Nodes in the trash count for media types and tags, as they do while they are there. */
+/**
+ * Writes the totals of an account. Nodes in the trash count for media types and tags, as they do while they are there.
+ */
 export function writeAccountTotals(sqlite: Database, build: AccountBuild, rootId: number): TreeCounts {
   const { accountId, seq, nowMs } = build;
   const files = readNumber(sqlite, `${SUBTREE} SELECT count(*) AS value ${FILES_BELOW}`, rootId);

@@ -1,6 +1,6 @@
 /**
- * Rebuilds the trees of accounts from the records in the store journal. The database is new and nobody has opened it, so
- * rows are inserted in their final form, with the ids, times and names of the former database.
+ * Rebuilds the trees of accounts from the records in the store journal. The database is new and nobody has opened it,
+ * so rows are inserted in their final form, with the ids, times and names of the former database.
  */
 import type { Database } from "bun:sqlite";
 import { newId } from "../../../lib/id.ts";
@@ -17,7 +17,7 @@ import type { StagedRecords } from "./staged-records.ts";
 export const LOST_FOLDER = "lost+found";
 
 /** The folder, below the root, for blobs that no record names. */
-export const RECOVERED_FOLDER = "recovered";
+const RECOVERED_FOLDER = "recovered";
 
 /** What was rebuilt of an account. */
 export interface RebuiltTree {
@@ -161,7 +161,10 @@ export class TreeBuilder {
     return id;
   }
 
-  /** Deletes nodes that are more than one level below a deleted folder: {@link #parentOf} finds only those directly in it. */
+  /**
+   * Deletes nodes that are more than one level below a deleted folder: {@link #parentOf} finds only those directly in
+   * it.
+   */
   #deleteUnreachable(accountId: number, rootId: number): void {
     const reachable = `WITH RECURSIVE s(id) AS (SELECT ?2 UNION ALL SELECT id FROM nodes WHERE account_id = ?1 AND parent_id = -id
       UNION ALL SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = ${FOLDER})`;

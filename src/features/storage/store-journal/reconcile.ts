@@ -33,8 +33,8 @@ export interface ReconcileOptions {
 }
 
 /**
- * Compares the objects with the database, once after the start. Deletes half-written objects, and those whose number was not
- * noted before a crash: they are written again. Where objects are missing, a full object is written later.
+ * Compares the objects with the database, once after the start. Deletes half-written objects, and those whose number
+ * was not noted before a crash: they are written again. Where objects are missing, a full object is written later.
  */
 export async function reconcileObjects(options: ReconcileOptions): Promise<void> {
   const { root, tables, clock, endedShares } = options;

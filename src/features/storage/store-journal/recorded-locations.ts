@@ -18,8 +18,8 @@ export interface RecordedLocationsOptions {
 /** A move may have to wait for another one that frees its location. So often it is tried. */
 const ROUNDS_MAX = 1_000;
 /**
- * Errors after which a move is tried again; all are thrown before anything is written. The name is taken; the target is inside
- * the moved folder; the location is missing, or too deep until a folder above it has moved.
+ * Errors after which a move is tried again; all are thrown before anything is written. The name is taken; the target is
+ * inside the moved folder; the location is missing, or too deep until a folder above it has moved.
  */
 const REJECTIONS: ReadonlySet<string> = new Set([
   "name_taken",

@@ -1,6 +1,6 @@
 /**
- * The records in the objects of `blobs/journal/`, one JSON text a line: the full state of a file, a folder or an account, or
- * the deletion of a node. The last record of a node counts. Pure.
+ * The records in the objects of `blobs/journal/`, one JSON text a line: the full state of a file, a folder or an
+ * account, or the deletion of a node. The last record of a node counts. Pure.
  */
 import { FILE, parseMetadata, parseTags } from "../../../tree/model/rows.ts";
 
@@ -51,8 +51,8 @@ export interface TrashRecord {
 }
 
 /**
- * A link or a share. The token is not stored: it is derived from the nonce by a key in `secrets/`. A password is stored as its
- * argon2id hash, as in the database; only the server's user can read both files.
+ * A link or a share. The token is not stored: it is derived from the nonce by a key in `secrets/`. A password is stored
+ * as its argon2id hash, as in the database; only the server's user can read both files.
  */
 export interface ShareRecord {
   readonly id: string;

@@ -1,11 +1,12 @@
 /**
- * The store journal: names, folders, tags, owners and versions, stored next to the blobs, so that `larder rebuild` can make a
- * database from the store alone. Each account has a folder of objects below `blobs/journal/`, numbered without a gap: a full
- * object, and objects with the changes since.
+ * The store journal: names, folders, tags, owners and versions, stored next to the blobs, so that `larder rebuild` can
+ * make a database from the store alone. Each account has a folder of objects below `blobs/journal/`, numbered without a
+ * gap: a full object, and objects with the changes since.
  *
  * Objects follow each account's journal with a lag of some seconds. Once an object is durable, a transaction notes its
- * number. So no upload waits for the store journal, and after a crash the same object is written again. Each object ends at
- * one journal number and is complete up to it: a node that changes while the object is written is written again in it.
+ * number. So no upload waits for the store journal, and after a crash the same object is written again. Each object
+ * ends at one journal number and is complete up to it: a node that changes while the object is written is written again
+ * in it.
  *
  * Objects that are newer than the database show that the database was restored to an earlier state. They are moved to
  * `blobs/journal/newer/`, so that they never mix with new changes, and a full object is written.
@@ -78,8 +79,8 @@ export class StoreJournal {
   }
 
   /**
-   * Stops, and writes pending changes first if it was started. A full object of a large account is left for the next start. A
-   * failure is only logged, because it loses nothing.
+   * Stops, and writes pending changes first if it was started. A full object of a large account is left for the next
+   * start. A failure is only logged, because it loses nothing.
    */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
@@ -179,7 +180,10 @@ export class StoreJournal {
     if (number % JOINED_FILES === 0) await this.#joinSmall(this.#folderOf(publicId));
   }
 
-  /** Writes queued rescans: changes without a journal number. @param written gets those to dequeue once the object is durable */
+  /**
+   * Writes queued rescans: changes without a journal number.
+   * @param written gets those to dequeue once the object is durable
+   */
   async #writeRescans(object: ObjectWriter, accountId: number, written: Rescan[]): Promise<void> {
     const { tables } = this.#options;
     for (let afterId = 0; ; ) {

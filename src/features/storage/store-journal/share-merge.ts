@@ -87,7 +87,10 @@ export class ShareMerge {
     return this.#counts;
   }
 
-  /** Ends shares that are noted as ended, even if a record has them: a revocation has no number in the account's journal. */
+  /**
+   * Ends shares that are noted as ended, even if a record has them: a revocation has no number in the account's
+   * journal.
+   */
   async endNoted(): Promise<void> {
     const { sqlite, accountId, isEnded } = this.#options;
     const rows = sqlite
