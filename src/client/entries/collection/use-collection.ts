@@ -62,18 +62,13 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
 ): Collection<T, P> {
   const pages = usePages(source);
   const { selection, isLoading, change, extend, selectSpan, resolve } = useSelection(pages);
-  const { cursor, point, reset } = useCursor(pages, startAt);
-  const anchor = useRef(startAt);
-
   const keyText = JSON.stringify(source.key);
-  const lastKey = useRef(keyText);
-  useEffect(() => {
-    if (lastKey.current === keyText) return;
-    lastKey.current = keyText;
+  const { cursor, point } = useCursor(pages, keyText, startAt);
+  const anchor = useRef(startAt);
+  useOnChange(keyText, () => {
     change(NOTHING);
-    reset();
     anchor.current = startAt;
-  }, [keyText, startAt, change, reset]);
+  });
 
   const { total = 0, at, known } = pages;
   // After changes by others, the selection gets the current records.
@@ -118,14 +113,24 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
   );
 }
 
+/** Calls `action` after a rendering with another value than before. */
+function useOnChange(value: string, action: () => void): void {
+  const last = useRef(value);
+  useEffect(() => {
+    if (last.current === value) return;
+    last.current = value;
+    action();
+  });
+}
+
 /** The position of the keyboard cursor. After changes by others, it stays with its entry. */
-function useCursor<T extends Named>({ at, known, total = 0 }: Pages<T>, startAt: number) {
+function useCursor<T extends Named>({ at, known, total = 0 }: Pages<T>, keyText: string, startAt: number) {
   const [cursor, setCursor] = useState(startAt);
   const entryId = useRef<string | undefined>(undefined);
-  const reset = useCallback(() => {
+  useOnChange(keyText, () => {
     setCursor(startAt);
     entryId.current = undefined;
-  }, [startAt]);
+  });
   const point = useCallback(
     (position: number) => {
       setCursor(position);
@@ -140,7 +145,7 @@ function useCursor<T extends Named>({ at, known, total = 0 }: Pages<T>, startAt:
       return moved ?? Math.max(0, Math.min(position, total - 1));
     });
   }, [known, at, total]);
-  return { cursor, point, reset };
+  return { cursor, point };
 }
 
 function positionOfId(present: ReadonlyMap<number, Named>, id: string): number | undefined {
