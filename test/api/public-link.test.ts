@@ -285,7 +285,7 @@ describe("the same checks protect every route of a share", () => {
         "right grant in the pages' cookie",
         visitor,
         locked.token,
-        { cookie: `larder_grant=${grants.right["x-createShare-grant"]}` },
+        { cookie: `larder_grant=${grants.right["x-share-grant"]}` },
         200,
       ],
       ["revoked, with its grant", visitor, revoked.token, grants.revoked, 404, "not_found"],

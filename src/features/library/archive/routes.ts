@@ -32,9 +32,9 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
         docs: docs.downloadFolder,
         params: IdParams,
       },
-      async (context) => {
-        const { node } = permissions.folder(context.principal.user, context.params.id, "read");
-        const download = downloadBy(context, rateGate);
+      async ({ principal, params, request, set }) => {
+        const { node } = permissions.folder(principal.user, params.id, "read");
+        const download = downloadBy({ principal, request, set }, rateGate);
         return archiveSender.send(await archives.plan([node], download.query["name"]), download);
       },
     )
@@ -49,11 +49,10 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
         body: ArchiveBody,
         readOther: readArchiveForm,
       },
-      async (context) => {
-        const { principal, body } = context;
+      async ({ principal, body, request, set }) => {
         const ids = [...new Set(body.fileIds)];
         const roots = ids.map((id) => permissions.node(principal.user, id, "read").node);
-        return archiveSender.send(await archives.plan(roots, body.name), downloadBy(context, rateGate));
+        return archiveSender.send(await archives.plan(roots, body.name), downloadBy({ principal, request, set }, rateGate));
       },
     );
 }

@@ -106,9 +106,9 @@ export function fileDownloadRoutes({ files, sender, rateGate, guard, allowLong }
         docs: docs.download,
         params: IdParams,
       },
-      (context) => {
-        const { node } = files.open(context.principal.user, context.params.id);
-        return sender.send(node, downloadBy(context, rateGate));
+      ({ principal, params, request, set }) => {
+        const { node } = files.open(principal.user, params.id);
+        return sender.send(node, downloadBy({ principal, request, set }, rateGate));
       },
     )
     .get(

@@ -50,7 +50,10 @@ export interface ContentRequest {
   readonly cacheControl?: string;
 }
 
-/** The download of a signed-in user, for a handler's context. */
+/**
+ * The download of a signed-in user. A handler names `set` in its parameters, because Elysia reads the source of the
+ * handler to decide what it fills in: without it, the response to HEAD has the wrong length.
+ */
 export function downloadBy(
   { request, set, principal }: Pick<ContentRequest, "request" | "set"> & { readonly principal: Principal },
   rateGate: Pick<RateGate, "countWholeDownload">,

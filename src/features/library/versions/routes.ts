@@ -45,10 +45,9 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
         docs: docs.download,
         params: VersionParams,
       },
-      (context) => {
-        const { principal, params } = context;
+      ({ principal, params, request, set }) => {
         const file = versions.open(principal.user, params.id, readVersion(params.version));
-        return sender.send(file, downloadBy(context, rateGate));
+        return sender.send(file, downloadBy({ principal, request, set }, rateGate));
       },
     )
     .post(
