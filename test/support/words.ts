@@ -17,7 +17,7 @@ const IN_IDENTIFIERS = new Set(
 
 /** Names that hold such a word and stay: standard terms, and what is stored or part of the API. */
 const ALLOWED_IDENTIFIERS = new Set(
-  `writeBehind WriteBehind WriteBehindOptions formerPlaces bornSeq born bornAt places unlisted unnamed isSettling allSettled heldChanges bornNs toldAt keptAs broughtBack isInPlace inPlace moveIntoPlace
+  `write-behind writeBehind WriteBehind WriteBehindOptions formerPlaces bornSeq born bornAt places unlisted unnamed isSettling allSettled heldChanges bornNs toldAt keptAs broughtBack isInPlace inPlace moveIntoPlace
   IN_PLACE_MAX READ_IN_PLACE_MAX WALK_IN_PLACE_MAX bringToFront setPointerCapture releasePointerCapture hasPointerCapture capturedAt
   placeFrom placeTo keptAs question
   onPointerDownCapture onKeyDownCapture onClickCapture onDragEnterCapture replaceAll refused`.split(/\s+/),
@@ -68,21 +68,34 @@ export interface Finding {
   readonly kind: "identifier" | "prose";
 }
 
-/** All denied words below these paths of the repository; all of it where none is given. */
+/** All denied words below these paths of the repository, or in all of it. */
 export async function findDeniedWords(...paths: readonly string[]): Promise<Finding[]> {
   const listed = Bun.spawnSync(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", ...paths], {
     cwd: ROOT,
   });
   const found: Finding[] = [];
   for (const path of listed.stdout.toString().trim().split("\n")) {
-    if (EXEMPT.some((pattern) => pattern.test(path))) continue;
     const file = Bun.file(join(ROOT, path));
-    if (!(await file.exists())) continue;
-    if (/\.tsx?$/.test(path)) found.push(...scanCode(path, await file.text()));
-    else if (/\.(md|css|txt)$/.test(path) || /^scripts\/[a-z/-]+$/.test(path))
-      found.push(...scanProse(path, await file.text(), 0));
+    if (await file.exists()) found.push(...findDeniedWordsIn(path, await file.text()));
   }
   return found;
+}
+
+/** The denied words in one file: its path, its identifiers if it is code, and its prose. */
+export function findDeniedWordsIn(path: string, text: string): Finding[] {
+  if (EXEMPT.some((pattern) => pattern.test(path))) return [];
+  const found = path.split("/").flatMap((part) => [...scanName(path, part.replace(/\..*/, ""), 0)]);
+  if (/\.tsx?$/.test(path)) found.push(...scanCode(path, text));
+  else if (path === "CHANGELOG.md") found.push(...scanProse(path, newestSection(text), 0));
+  else if (/\.(md|css|html|txt|toml|ya?ml|service)$|^Dockerfile$|^(scripts|\.ci)\/[a-z/-]+$/.test(path))
+    found.push(...scanProse(path, text, 0));
+  return found;
+}
+
+/** Everything up to the second heading of a version: what is older stays as it was published. */
+function newestSection(changelog: string): string {
+  const [first, second] = [...changelog.matchAll(/^## /gm)];
+  return first !== undefined && second !== undefined ? changelog.slice(0, second.index) : changelog;
 }
 
 const TOKEN = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|[A-Za-z_$][\w$]*/g;
@@ -102,7 +115,7 @@ function* scanCode(path: string, source: string): Generator<Finding> {
 
 function* scanName(path: string, name: string, line: number): Generator<Finding> {
   if (ALLOWED_IDENTIFIERS.has(name) || (name === name.toLowerCase() && name.includes("_"))) return;
-  const words = name.split(/[_$]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/);
+  const words = name.split(/[-._$]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/);
   const isDenied = words.some((word) => IN_IDENTIFIERS.has(word.toLowerCase()));
   if (isDenied) yield { path, line, word: name, kind: "identifier" };
 }
