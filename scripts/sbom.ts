@@ -133,7 +133,10 @@ function directOf(lock: ReturnType<typeof parseLock>): readonly string[] {
   return lock.direct;
 }
 
-/** All packages that the program needs at run time, by key. Native libraries are those of one target. */
+/**
+ * All packages that the program needs at run time, by key. Native libraries are those of one target. pdf.js names a canvas
+ * for Node.js, which browsers do not need and the executable does not have.
+ */
 function listRuntimePackages(
   lock: ReturnType<typeof parseLock>,
   natives: readonly string[],
@@ -143,7 +146,7 @@ function listRuntimePackages(
   for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
     const entry = lock.packages.get(key);
     if (entry === undefined || found.has(key)) continue;
-    if (entry.name.startsWith("@img/sharp-") && !natives.includes(entry.name)) continue;
+    if (/^@(img\/sharp-|napi-rs\/canvas)/.test(entry.name) && !natives.includes(entry.name)) continue;
     found.set(key, entry);
     for (const need of entry.needs) waiting.push(keyOf(lock, key, need));
   }
@@ -202,11 +205,14 @@ function licenseOf(root: string, key: string, name: string): Component["licenses
   const paths = [join(root, "node_modules", nested.join("/node_modules/")), join(root, "node_modules", name)];
   const path = paths.map((folder) => join(folder, "package.json")).find((file) => existsSync(file));
   if (path === undefined) return name.startsWith("@img/sharp") ? [sharpLicense(name)] : undefined;
-  const license: unknown = objectOf(JSON.parse(readFileSync(path, "utf8")))["license"];
+  const license = objectOf(JSON.parse(readFileSync(path, "utf8")))["license"] ?? LICENSES_IN_READMES[name];
   if (typeof license !== "string") return undefined;
   if (/\s(AND|OR|WITH)\s/.test(license)) return [{ expression: license.replace(/^\((.*)\)$/, "$1") }];
   return [{ license: /^[A-Za-z0-9.+-]+$/.test(license) ? { id: license } : { name: license } }];
 }
+
+/** Licenses that only the readme of a package states. */
+const LICENSES_IN_READMES: Readonly<Record<string, string>> = { "combine-errors": "MIT" };
 
 function sharpLicense(name: string): { license: { id: string } } {
   return { license: { id: name.includes("libvips") ? "LGPL-3.0-or-later" : "Apache-2.0" } };

@@ -71,11 +71,11 @@ async function expectAllThere(server: TestServer, left: Left): Promise<void> {
   expect(Object.keys(entries).sort()).toEqual([...left.folders, ...left.files.map(({ path }) => path)].sort());
   for (const { path, sha256, size, tags, description, versions } of left.files) {
     const { item, info, read } = Object(entries[path]);
-    const { contents } = Object(read);
+    const { versionDigests } = Object(read);
     const found = [item.size, item.tags, item.checksum, item.version, info.metadata.description ?? "", read.digest];
     const expected = [size, tags, `sha256:${sha256}`, versions.length, description, sha256];
     expect([path, ...found]).toEqual([path, ...expected]);
-    expect(versions.map((_digest, index): unknown => contents[index + 1])).toEqual([...versions]);
+    expect(versions.map((_digest, index): unknown => versionDigests[index + 1])).toEqual([...versions]);
   }
   expect(trash).toMatchObject(left.trash.map((name) => ({ name })));
   const other = await signIn(server, left.otherEmail, left.password);
@@ -165,7 +165,7 @@ describe.each(NAMES)("data of %s", (name) => {
         }
         await copyFile(join(dataDir, "snapshots", snapshot), databaseIn(dataDir));
         expect(stepsOf(dataDir)).toEqual(before);
-        change(dataDir, "UPDATE users SET name = 'by the earlier program'");
+        change(dataDir, "UPDATE users SET name = 'by the earlier version'");
         await server.start();
         expect((await (await signIn(server, left.email, left.password)).get("/api/users/profile")).text).toContain(
           "by the earlier version",

@@ -52,7 +52,10 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
       async ({ principal, body, request, set }) => {
         const ids = [...new Set(body.fileIds)];
         const roots = ids.map((id) => permissions.node(principal.user, id, "read").node);
-        return archiveSender.send(await archives.plan(roots, body.name), downloadBy({ principal, request, set }, rateGate));
+        return archiveSender.send(
+          await archives.plan(roots, body.name),
+          downloadBy({ principal, request, set }, rateGate),
+        );
       },
     );
 }

@@ -40,7 +40,7 @@ const PREFIX_DIGITS = 12;
 /** All newer objects that were not merged yet, oldest first. @param epoch of the database */
 export async function findNewer(sqlite: Database, root: string, epoch: string): Promise<NewerObjects[]> {
   const found: NewerObjects[] = [];
-  for (const stamp of (await namesIn(join(root, NEWER_FOLDER))).sort()) {
+  for (const stamp of await namesIn(join(root, NEWER_FOLDER))) {
     const asideAtMs = timeOf(stamp);
     if (asideAtMs === undefined || stamp.endsWith(DONE)) continue;
     for (const account of await namesIn(join(root, NEWER_FOLDER, stamp))) {

@@ -208,10 +208,10 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Names in a folder; none where it is missing. */
+/** Names in a folder, sorted; none where it is missing. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
-    return await readdir(folder);
+    return (await readdir(folder)).sort();
   } catch (error) {
     if (isMissing(error)) return [];
     throw error;
