@@ -61,7 +61,7 @@ describe("the page of a public link", () => {
     expect(closed).toContain('href="/d?a=1&amp;b=&quot;x" download');
   });
 
-  test("tells nothing where there is nothing", () => {
+  test("reports nothing if there is nothing", () => {
     expect(renderShareNotFoundPage("")).toContain("Link not found");
   });
 

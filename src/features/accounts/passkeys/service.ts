@@ -285,7 +285,7 @@ export class PasskeyService {
 
 /**
  * Loads the library when first needed: it includes parsers of certificates, which would slow down the start. The
- * parsers need reflect-metadata, and inside the executable the library would import it too late by itself.
+ * parsers need reflect-metadata, and inside the executable the library would import it too late.
  */
 async function loadLibrary() {
   await import("reflect-metadata");
