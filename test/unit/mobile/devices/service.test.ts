@@ -18,7 +18,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const CLIENT = { address: "192.0.2.1", userAgent: undefined };
 const PHONE = { deviceId: "phone", platform: "android", model: "Pixel 9" };
 
-/** One user of the plan free, and a clock to be moved. */
+/** A user with the free plan, and a clock that a test can change. */
 async function setUp() {
   const db = openDatabase(":memory:");
   migrate(db.sqlite, silentLog);
@@ -39,13 +39,13 @@ async function setUp() {
     defaultPlan: "free",
   });
   const events = new Events();
-  const heard: string[] = [];
-  const listened: EventName[] = ["device.registered", "device.removed", "security.token_reused"];
-  for (const name of listened) events.on(name, () => void heard.push(name));
+  const emitted: string[] = [];
+  const names: EventName[] = ["device.registered", "device.removed", "security.token_reused"];
+  for (const name of names) events.on(name, () => void emitted.push(name));
   const pushed: string[] = [];
   const pushTokens = {
     checkPushToken: async (token: string) => {
-      if (token === "bad") throw new Error("refused");
+      if (token === "bad") throw new Error("rejected");
     },
     registerPushToken: (_tx: unknown, _accountId: number, device: { publicId: string }, token: string) => {
       pushed.push(`${device.publicId} ${token}`);
@@ -68,10 +68,10 @@ async function setUp() {
   const count = (table: string) =>
     db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
   const refresh = (token: string) => devices.refresh(token, "phone", CLIENT);
-  return { db, clock, users, auth, devices, user, checked, register, heard, pushed, count, refresh };
+  return { db, clock, users, auth, devices, user, checked, register, emitted, pushed, count, refresh };
 }
 
-/** The reason of the refusal. */
+/** The reason of the error. */
 async function reasonOf(outcome: Promise<unknown>): Promise<unknown> {
   return outcome.then(
     () => "none",
@@ -80,31 +80,31 @@ async function reasonOf(outcome: Promise<unknown>): Promise<unknown> {
 }
 
 describe("a refresh token", () => {
-  test("gives a fresh one once more for 30 seconds, to the millisecond", async () => {
-    const { register, clock, refresh, heard } = await setUp();
+  test("can be exchanged a second time within 30 seconds, to the millisecond", async () => {
+    const { register, clock, refresh, emitted } = await setUp();
     const { tokens } = await register(PHONE);
     await refresh(tokens.refreshToken);
     clock.ms += 30_000;
     const fresh = await refresh(tokens.refreshToken);
     const next = await refresh(fresh.tokens.refreshToken);
     clock.ms += 30_001;
-    expect(heard).toEqual(["device.registered"]);
+    expect(emitted).toEqual(["device.registered"]);
     expect(await reasonOf(refresh(fresh.tokens.refreshToken))).toBe("revoked_token");
-    expect(heard).toEqual(["device.registered", "security.token_reused"]);
+    expect(emitted).toEqual(["device.registered", "security.token_reused"]);
     expect(await reasonOf(refresh(next.tokens.refreshToken))).toBe("invalid_token");
   });
 
-  test("whose lost successor comes after all is refused, which harms the fresh one only once that was used", async () => {
-    const { register, refresh, heard } = await setUp();
+  test("whose lost successor is used is rejected, and ends the sign-in only if the newer one was used", async () => {
+    const { register, refresh, emitted } = await setUp();
     const { tokens } = await register(PHONE);
     const lost = await refresh(tokens.refreshToken);
     const fresh = await refresh(tokens.refreshToken);
     expect(await reasonOf(refresh(lost.tokens.refreshToken))).toBe("revoked_token");
     const next = await refresh(fresh.tokens.refreshToken);
-    expect(heard).toEqual(["device.registered"]);
-    // Two hold tokens of this device now, and both use them.
+    expect(emitted).toEqual(["device.registered"]);
+    // Two clients use tokens of this device now.
     expect(await reasonOf(refresh(lost.tokens.refreshToken))).toBe("revoked_token");
-    expect(heard).toEqual(["device.registered", "security.token_reused"]);
+    expect(emitted).toEqual(["device.registered", "security.token_reused"]);
     expect(await reasonOf(refresh(next.tokens.refreshToken))).toBe("invalid_token");
   });
 
@@ -117,7 +117,7 @@ describe("a refresh token", () => {
     expect(await reasonOf(refresh(second.tokens.refreshToken))).toBe("expired_token");
   });
 
-  test("is remembered when used, up to a bound", async () => {
+  test("is recorded when it is used, up to a maximum", async () => {
     const { register, auth, user, count, refresh, db } = await setUp();
     const { tokens, device } = await register(PHONE);
     db.sqlite.run(
@@ -135,7 +135,7 @@ describe("a refresh token", () => {
     expect(auth.listSessions(user.id)).toEqual([]);
   });
 
-  test("is stored as a hash alone", async () => {
+  test("is stored only as a hash", async () => {
     const { register, db } = await setUp();
     const { tokens } = await register(PHONE);
     const row = db.sqlite.query<Record<string, unknown>, []>("SELECT * FROM refresh_tokens").get();
@@ -144,7 +144,7 @@ describe("a refresh token", () => {
     expect(JSON.stringify(row)).not.toContain(tokens.refreshToken);
   });
 
-  test("that has expired is swept, and the session of one that has not stays listed", async () => {
+  test("is removed when it has expired, and the session of a valid one stays listed", async () => {
     const { register, auth, user, clock, refresh, count } = await setUp();
     const { tokens } = await register(PHONE);
     const second = await refresh(tokens.refreshToken);
@@ -165,8 +165,8 @@ describe("a refresh token", () => {
   });
 });
 
-describe("a request that was begun by a sign-in", () => {
-  test("counts after its token has expired, for as long as nobody ends the sign-in", async () => {
+describe("a request that began with a valid sign-in", () => {
+  test("is confirmed after its token has expired, until the sign-in ends", async () => {
     const { auth, users, clock, checked, user } = await setUp();
     const { token } = await auth.signIn(checked, CLIENT);
     const principal = await auth.identify(token);
@@ -182,7 +182,7 @@ describe("a request that was begun by a sign-in", () => {
     expect(() => auth.confirmSignedIn(principal)).toThrow("signed out");
   });
 
-  test("counts for a day after that at most", async () => {
+  test("is confirmed for at most a day after that", async () => {
     const { auth, clock, checked, count } = await setUp();
     const principal = await auth.identify((await auth.signIn(checked, CLIENT)).token);
     clock.ms += 2 * DAY_MS + 1_000;
@@ -191,7 +191,7 @@ describe("a request that was begun by a sign-in", () => {
     expect(() => auth.confirmSignedIn(principal)).toThrow("signed out");
   });
 
-  test("of a device counts after refreshes, and not after it was registered again", async () => {
+  test("of a device is confirmed after refreshes, but not after a new registration", async () => {
     const { auth, register, refresh } = await setUp();
     const first = await register(PHONE);
     const principal = await auth.identify(first.tokens.accessToken);
@@ -204,24 +204,24 @@ describe("a request that was begun by a sign-in", () => {
 });
 
 describe("a device", () => {
-  test("is told of when it is new or comes back, not when it is renewed", async () => {
-    const { register, devices, user, heard, pushed } = await setUp();
+  test("emits an event when it is new or registered again after its removal, not when it is updated", async () => {
+    const { register, devices, user, emitted, pushed } = await setUp();
     await register(PHONE);
     await register({ ...PHONE, pushToken: "one" });
-    expect(heard).toEqual(["device.registered"]);
+    expect(emitted).toEqual(["device.registered"]);
     await devices.remove(user.id, "phone");
     await register(PHONE);
-    expect(heard).toEqual(["device.registered", "device.removed", "device.registered"]);
+    expect(emitted).toEqual(["device.registered", "device.removed", "device.registered"]);
     expect(pushed).toEqual(["phone one"]);
   });
 
-  test("whose push token is refused is not registered", async () => {
+  test("is not registered if its push token is rejected", async () => {
     const { register, count } = await setUp();
-    expect(register({ ...PHONE, pushToken: "bad" })).rejects.toThrow("refused");
+    expect(register({ ...PHONE, pushToken: "bad" })).rejects.toThrow("rejected");
     expect(count("devices")).toBe(0);
   });
 
-  test("keeps its number and name after its removal", async () => {
+  test("keeps its row id and name after its removal", async () => {
     const { register, devices, user } = await setUp();
     const { device } = await register(PHONE);
     expect(devices.findById(device.id)).toEqual({ publicId: "phone", name: "Pixel 9" });
@@ -234,7 +234,7 @@ describe("a device", () => {
     expect(devices.findById(999)).toBeUndefined();
   });
 
-  test("of an account that was disabled since the password was given is not registered", async () => {
+  test("is not registered if the account was disabled after the password check", async () => {
     const { register, users, user, count } = await setUp();
     await users.update(user.id, { isDisabled: true });
     expect(await reasonOf(register(PHONE))).toBe("account_disabled");
@@ -242,7 +242,7 @@ describe("a device", () => {
     expect(count("sessions")).toBe(0);
   });
 
-  test("of a password that was replaced since it was given is neither registered nor signed in", async () => {
+  test("is neither registered nor signed in if the password was changed after the check", async () => {
     const { register, devices, auth, users, user, checked, count } = await setUp();
     await register(PHONE);
     const before = count("sessions");
@@ -255,7 +255,7 @@ describe("a device", () => {
     expect(count("sessions")).toBe(before);
   });
 
-  test("that was removed is forgotten after a hundred others, unless what it changed can still be undone", async () => {
+  test("is deleted when a hundred others were removed after it, unless its changes can still be undone", async () => {
     const { register, devices, user, db, count } = await setUp();
     const ids: number[] = [];
     for (let number = 0; number < 104; number++) {
@@ -275,7 +275,7 @@ describe("a device", () => {
     expect(count("sessions")).toBe(0);
   });
 
-  test("was last active when it last asked, exact to a minute", async () => {
+  test("has the time of its last request, exact to a minute", async () => {
     const { register, devices, auth, user, clock } = await setUp();
     const { tokens } = await register(PHONE);
     const lastActiveAt = () => devices.find(user.id, "phone")?.lastActiveAtMs;
@@ -283,7 +283,7 @@ describe("a device", () => {
     await auth.identify(tokens.accessToken);
     clock.ms += 1;
     await auth.identify(tokens.accessToken);
-    // Written behind: another deed, and it is there.
+    // The time is written in the background, with the next transaction.
     await devices.changeSettings(user.id, "phone", {});
     expect(lastActiveAt()).toBe(START_MS + 60_000);
     clock.ms += 59_999;
@@ -292,7 +292,7 @@ describe("a device", () => {
     expect(lastActiveAt()).toBe(START_MS + 60_000);
   });
 
-  test("tells when it last synced, exact at once, before and after it is written", async () => {
+  test("returns the exact time of its last sync, before and after it is written", async () => {
     const { register, devices, user, clock, db } = await setUp();
     const { device } = await register(PHONE);
     const stored = () => db.sqlite.query<{ at: number | null }, []>("SELECT last_sync_at AS at FROM devices").get()?.at;

@@ -11,7 +11,7 @@ const GIB = 1024 ** 3;
 let tree: TestTree;
 let user: User;
 let durability: DurabilityService;
-/** Names of what was read again, in order. */
+/** The names of the files that were read, in order. */
 let read: string[];
 let readContent: (file: FileNode) => Promise<void>;
 
@@ -54,7 +54,7 @@ function addFile(name: string, sizeBytes: number, content = name): string {
   return tree.addFile(user.id, "/", name, { blob: blobOf(content, sizeBytes) }).publicId;
 }
 
-/** `verified`, or why not, of each file. */
+/** `verified` for each file, or why not. */
 async function verify(fileIds: readonly string[], signal = new AbortController().signal) {
   const outcomes = await durability.check(
     user,
@@ -67,7 +67,7 @@ async function verify(fileIds: readonly string[], signal = new AbortController()
   });
 }
 
-test("one question reads 1 GiB at most, or one larger content", async () => {
+test("one request reads at most 1 GiB, or one larger file", async () => {
   const [large, small, half, rest] = [
     addFile("large", 2 * GIB),
     addFile("small", 1),
@@ -75,38 +75,38 @@ test("one question reads 1 GiB at most, or one larger content", async () => {
     addFile("rest", GIB / 2),
   ];
   expect(await verify([large, small])).toEqual(["verified", "verify_limit"]);
-  // What does not fit is passed over for what does.
+  // A file that exceeds the rest of the limit is skipped, and the next ones are tried.
   expect(await verify([half, large, rest, small])).toEqual(["verified", "verify_limit", "verified", "verify_limit"]);
   expect(read).toEqual(["large", "half", "rest"]);
 });
 
-test("a content is read once, however many files have it", async () => {
+test("content that several files have is read once", async () => {
   const ids = [addFile("a", 5, "same"), addFile("b", 5, "same"), addFile("c", 5)];
   expect(await verify([...ids, ...ids])).toEqual(Array.from({ length: 6 }, () => "verified"));
   expect(read).toHaveLength(2);
 });
 
-test("a content that can't be read is told by itself", async () => {
+test("a file that can't be read does not affect the others", async () => {
   const [bad, good] = [addFile("bad", 1), addFile("good", 1)];
   readContent = async (file) => {
-    if (file.name === "bad") throw new AppError("storage_error", "The disk gives errors.");
+    if (file.name === "bad") throw new AppError("storage_error", "The disk returned errors.");
   };
   expect(await verify([bad, good, "file_none"])).toEqual(["storage_error", "verified", "not_found"]);
 });
 
-test("questions are read for one after the other; too many are told so; who has gone is not read for", async () => {
+test("requests read one after the other, too many are rejected, and a cancelled one reads nothing", async () => {
   const id = addFile("a", 1);
   const other = addFile("b", 1);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   readContent = () => released;
-  const gone = AbortSignal.abort();
-  const questions = Array.from({ length: 8 }, (_, index) =>
-    verify([index === 7 ? other : id], index === 6 ? gone : undefined),
+  const cancelled = AbortSignal.abort();
+  const requests = Array.from({ length: 8 }, (_, index) =>
+    verify([index === 7 ? other : id], index === 6 ? cancelled : undefined),
   );
   expect(await verify([id])).toEqual(["overloaded"]);
   expect(read).toEqual(["a"]);
   release();
-  const responses = await Promise.all(questions);
+  const responses = await Promise.all(requests);
   expect(responses.map(([response]) => response)).toEqual([
     ...Array.from({ length: 6 }, () => "verified"),
     "verify_limit",

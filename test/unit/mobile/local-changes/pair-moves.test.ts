@@ -16,12 +16,12 @@ function pair(changes: (LocalChange | undefined)[], stored: readonly string[] = 
 const upload = (localId: string, digest: Digest | undefined): LocalChange => ({ action: "upload", localId, digest });
 const remove = (fileId: string): LocalChange => ({ action: "delete", localId: fileId, fileId });
 
-test("a deletion and a new file of the same bytes are one move, whichever comes first", () => {
+test("a deletion and an upload of the same content are one move, in either order", () => {
   expect(pair([remove("file_1"), upload("u", A)])).toEqual([{ kind: "move", upload: 1, deletion: 0 }]);
   expect(pair([upload("u", A), remove("file_1")])).toEqual([{ kind: "move", upload: 0, deletion: 1 }]);
 });
 
-test("what lies between keeps its order", () => {
+test("other changes keep their order", () => {
   expect(pair([upload("x", B), remove("file_1"), remove("file_3"), upload("u", A)])).toEqual([
     { kind: "move", upload: 0, deletion: 2 },
     { kind: "move", upload: 3, deletion: 1 },
@@ -32,7 +32,7 @@ test("what lies between keeps its order", () => {
   ]);
 });
 
-test("each half belongs to one move", () => {
+test("each deletion and upload belongs to at most one move", () => {
   expect(pair([upload("u", A), upload("v", A), remove("file_1")])).toEqual([
     { kind: "move", upload: 0, deletion: 2 },
     { kind: "single", index: 1 },
@@ -43,7 +43,7 @@ test("each half belongs to one move", () => {
   ]);
 });
 
-test("what stands at its place already is not moved there", () => {
+test("a file that is stored at the path already is not moved there", () => {
   const apart = [
     { kind: "single", index: 0 },
     { kind: "single", index: 1 },
@@ -51,7 +51,7 @@ test("what stands at its place already is not moved there", () => {
   expect(pair([upload("u", A), remove("file_1")], ["u"])).toEqual(apart as ReturnType<typeof pair>);
 });
 
-test("unknown files, other bytes and unreadable changes stay single", () => {
+test("unknown files, other content and invalid changes stay single", () => {
   expect(pair([remove("file_none"), upload("u", A), remove("file_3"), undefined])).toEqual(
     [0, 1, 2, 3].map((index) => ({ kind: "single" as const, index })),
   );

@@ -19,7 +19,7 @@ const device = { id: 1, publicId: "phone", name: "Phone" };
 
 let nowMs: number;
 let files: number;
-let told: string[];
+let events: string[];
 let isStopping: boolean;
 let applied: LocalChange[];
 let writer: Writer;
@@ -29,7 +29,7 @@ let holds: HoldService;
 beforeEach(() => {
   nowMs = Date.UTC(2026, 0, 1);
   files = 100;
-  told = [];
+  events = [];
   isStopping = false;
   applied = [];
   const sqlite = new Database(":memory:", { strict: true });
@@ -41,8 +41,8 @@ beforeEach(() => {
     VALUES (1, 7, 'phone', 'Phone', 'android', 0, 0), (2, 7, 'tablet', 'Tablet', 'android', 0, 0)`);
   writer = new Writer(sqlite, silent);
   const clock = { nowMs: () => nowMs };
-  const events = new Events();
-  events.on("security.mass_change", (_tx, event) => told.push(`${event.holdId} ${event.changes}`));
+  const emitter = new Events();
+  emitter.on("security.mass_change", (_tx, event) => events.push(`${event.holdId} ${event.changes}`));
   const usage = () => ({
     files,
     folders: 0,
@@ -53,7 +53,14 @@ beforeEach(() => {
     usedBytes: 0,
     nodes: 0,
   });
-  massChangeGuard = new MassChangeGuard({ sqlite, clock, events, tree: { usage }, filesMax: 10, percentMax: 25 });
+  massChangeGuard = new MassChangeGuard({
+    sqlite,
+    clock,
+    events: emitter,
+    tree: { usage },
+    filesMax: 10,
+    percentMax: 25,
+  });
   holds = new HoldService({
     sqlite,
     writer,
@@ -70,7 +77,7 @@ beforeEach(() => {
 
 const deletion = (name: string): LocalChange => ({ action: "delete", localId: name, fileId: name });
 
-/** Asks for some deletions one by one; a deletion that is let through takes a file away. @returns the first hold */
+/** Requests deletions one by one; an allowed deletion decreases the number of files. @returns the first hold */
 function remove(from: number, to: number, by = device): Hold | undefined {
   let first: Hold | undefined;
   for (let at = from; at < to; at++) {
@@ -81,22 +88,22 @@ function remove(from: number, to: number, by = device): Hold | undefined {
   return first;
 }
 
-describe("the brake", () => {
-  test("lets through up to the number, and up to the share of what there was at first", () => {
+describe("the guard", () => {
+  test("allows changes up to the number, and up to the percentage of the files before the window", () => {
     expect(remove(0, 25)).toBeUndefined();
     expect(files).toBe(75);
     const hold = remove(25, 26);
     expect(hold).toMatchObject({ changes: 1, decision: null, devicePublicId: "phone" });
-    expect(told).toEqual([`${hold?.publicId} 26`]);
+    expect(events).toEqual([`${hold?.publicId} 26`]);
   });
 
-  test("goes by the number alone in small accounts", () => {
+  test("uses only the number in small accounts", () => {
     files = 12;
     expect(remove(0, 10)).toBeUndefined();
     expect(remove(10, 11)).toBeDefined();
   });
 
-  test("looks ten minutes back, to the second", () => {
+  test("counts the last ten minutes, to the second", () => {
     remove(0, 25);
     nowMs += WINDOW_MS - 1000;
     files = 75;
@@ -105,50 +112,50 @@ describe("the brake", () => {
     expect(remove(0, 1, { id: 2, publicId: "tablet", name: "Tablet" })).toBeUndefined();
   });
 
-  test("forgets what is longer ago", () => {
+  test("ignores earlier changes", () => {
     remove(0, 20);
     nowMs += WINDOW_MS;
     expect(remove(20, 38)).toBeUndefined();
   });
 
-  test("counts several changes of one question together, all or none", () => {
+  test("admits several changes of one request together or not at all", () => {
     const many = Array.from({ length: 26 }, (_, at) => deletion(`m${at}`));
     const hold = writer.runNow((tx) => massChangeGuard.admit(tx, device, 7, many));
     expect(hold?.changes).toBe(26);
     expect(holds.list(7)).toMatchObject([{ changes: 26 }]);
   });
 
-  test("looks ahead over what the request will ask for yet", () => {
-    const ask = (name: string, following: number) =>
+  test("considers the changes that follow in the same request", () => {
+    const admit = (name: string, following: number) =>
       writer.runNow((tx) => massChangeGuard.admit(tx, device, 7, [deletion(name)], following));
-    expect(ask("f0", 24)).toBeUndefined();
-    expect(ask("f1", 25)).toMatchObject({ changes: 1 });
-    expect(told).toEqual([expect.stringContaining(" 27")]);
-    expect(ask("f2", 24)).toMatchObject({ changes: 2 });
+    expect(admit("f0", 24)).toBeUndefined();
+    expect(admit("f1", 25)).toMatchObject({ changes: 1 });
+    expect(events).toEqual([expect.stringContaining(" 27")]);
+    expect(admit("f2", 24)).toMatchObject({ changes: 2 });
   });
 
-  test("counts nothing that was undone", () => {
+  test("does not count changes that were rolled back", () => {
     for (let at = 0; at < 30; at++) {
       expect(() =>
         writer.runNow((tx) => {
           massChangeGuard.admit(tx, device, 7, [deletion(`u${at}`)]);
-          throw new Error("refused after all");
+          throw new Error("rolled back");
         }),
       ).toThrow();
     }
     expect(remove(0, 25)).toBeUndefined();
   });
 
-  test("keeps a stopped device stopped, in one hold, whatever the clock says", () => {
+  test("keeps a device blocked by one hold, also after the window", () => {
     const hold = remove(0, 30);
     nowMs += 2 * WINDOW_MS;
     expect(remove(30, 31)?.publicId).toBe(hold?.publicId ?? "");
-    expect(told).toHaveLength(1);
+    expect(events).toHaveLength(1);
     expect(holds.list(7)).toMatchObject([{ changes: 6 }]);
     expect(remove(0, 1, { id: 2, publicId: "tablet", name: "Tablet" })).toBeUndefined();
   });
 
-  test("holds the same change once", () => {
+  test("holds a repeated change once", () => {
     const hold = remove(0, 26);
     expect(remove(25, 26)).toEqual(hold);
     expect(holds.list(7)).toMatchObject([{ changes: 1 }]);
@@ -156,7 +163,7 @@ describe("the brake", () => {
 });
 
 describe("a decision", () => {
-  test("to accept carries out what waits, and lets the device go on for an hour", async () => {
+  test("to accept applies the changes, and does not guard the device for an hour", async () => {
     const hold = remove(0, 30);
     await holds.decide(7, hold?.publicId ?? "", true);
     expect(applied.map(({ fileId }) => fileId)).toEqual(["f25", "f26", "f27", "f28", "f29"]);
@@ -167,7 +174,7 @@ describe("a decision", () => {
     expect(remove(70, 90)).toBeDefined();
   });
 
-  test("to decline is remembered, and counts for these changes alone", async () => {
+  test("to decline is remembered, and applies only to these changes", async () => {
     const hold = remove(0, 27);
     await holds.decide(7, hold?.publicId ?? "", false);
     expect(applied).toEqual([]);
@@ -182,7 +189,7 @@ describe("a decision", () => {
     expect(remove(26, 27)).toBeUndefined();
   });
 
-  test("that never comes drops what waits", async () => {
+  test("that is not made in time drops the changes", async () => {
     const hold = remove(0, 26);
     nowMs += 7 * DAY_MS;
     expect(holds.list(7)).toEqual([]);
@@ -192,7 +199,7 @@ describe("a decision", () => {
     expect(massChangeGuard.find(7, hold?.publicId ?? "")).toBeUndefined();
   });
 
-  test("that a stop of the server interrupted is finished", async () => {
+  test("that a shutdown interrupted is resumed", async () => {
     const hold = remove(0, 27);
     isStopping = true;
     await expect(holds.decide(7, hold?.publicId ?? "", true)).rejects.toThrow("stopped");
@@ -201,7 +208,7 @@ describe("a decision", () => {
     expect(applied).toHaveLength(2);
   });
 
-  test("is the account's alone", async () => {
+  test("can be made only by the account itself", async () => {
     const hold = remove(0, 26);
     await expect(holds.decide(8, hold?.publicId ?? "", true)).rejects.toThrow("not found");
     await expect(holds.decide(7, hold?.publicId ?? "", true, "tablet")).rejects.toThrow("not found");

@@ -16,7 +16,7 @@ function addFiles(...names: string[]) {
 }
 
 describe("order", () => {
-  test("high, normal, low, then by the time on the device, then by arrival", async () => {
+  test("is high, normal, low, then by the time of the device, then by the time of receipt", async () => {
     const files = addFiles("a", "b", "c", "d", "e", "f");
     const [a, b, c, d, e, f] = files.map((file) => file.publicId);
     const at = (ms: number) => ({ createdAtMs: t.nowMs - 1000 + ms });
@@ -28,12 +28,12 @@ describe("order", () => {
       t.deleteOf(e ?? "", { priority: "normal", ...at(5) }),
     );
     await t.add(t.deleteOf(f ?? "", { priority: "high", ...at(1) }));
-    await t.serveAll();
+    await t.executeAll();
     const names = t.deleted.map((id) => files.find((file) => file.id === id)?.name);
     expect(names).toEqual(["f", "d", "c", "e", "b", "a"]);
   });
 
-  test("devices take turns", async () => {
+  test("alternates between devices", async () => {
     const second = t.addDevice("tablet");
     const [file] = addFiles("a", "b");
     const operation = t.deleteOf(file?.publicId ?? "");
@@ -45,7 +45,7 @@ describe("order", () => {
     expect(t.queue.findNextDevice(second.id)).toBe(t.device.id);
   });
 
-  test("nothing of a call runs before all of it is taken down", async () => {
+  test("starts only after all operations of a call are saved", async () => {
     const files = addFiles("a");
     const low = Array.from({ length: 250 }, (_, index) =>
       t.deleteOf(`none-${index}`, { priority: "low", createdAtMs: 0 }),
@@ -66,28 +66,28 @@ describe("order", () => {
 });
 
 describe("an id", () => {
-  test("that comes again gives its present status and is done once", async () => {
+  test("that is sent again returns its current status and is executed once", async () => {
     const [file] = addFiles("a");
     const operation = t.deleteOf(file?.publicId ?? "");
     expect(await t.add(operation, operation)).toEqual(["queued", "queued"]);
-    await t.serveAll();
+    await t.executeAll();
     expect(await t.add({ ...operation, priority: "high", createdAtMs: 5 })).toEqual(["completed"]);
-    await t.serveAll();
+    await t.executeAll();
     expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
     expect(t.deleted).toHaveLength(1);
   });
 
-  test("of another operation is refused, and that one stays", async () => {
+  test("of another operation is rejected, and the other operation stays", async () => {
     const [a, b] = addFiles("a", "b");
     await t.add(t.deleteOf(a?.publicId ?? "", { id: "x" }));
     expect(await t.add(t.deleteOf(b?.publicId ?? "", { id: "x" }))).toEqual(["idempotency_key"]);
     expect(await t.add(t.uploadTo("/x", { id: "x" }))).toEqual(["idempotency_key"]);
-    await t.serveAll();
+    await t.executeAll();
     expect(t.states()).toEqual(["x completed"]);
     expect(t.deleted).toEqual([a?.id ?? 0]);
   });
 
-  test("is the device's own", async () => {
+  test("can be used by two devices", async () => {
     const [a, b] = addFiles("a", "b");
     const second = t.addDevice("tablet");
     await t.add(t.deleteOf(a?.publicId ?? "", { id: "x" }));
@@ -97,17 +97,17 @@ describe("an id", () => {
 });
 
 describe("a delete", () => {
-  test("of an unknown file, or another account's, fails", async () => {
+  test("of an unknown file, or of another account's file, fails", async () => {
     const other = t.tree.addFile(t.tree.addAccount(), "/", "theirs");
     await t.add(t.deleteOf("file_none"), t.deleteOf(other.publicId));
-    await t.serveAll();
+    await t.executeAll();
     expect(t.states().sort()).toEqual(
       [`op-${other.publicId} failed not_found`, "op-file_none failed not_found"].sort(),
     );
     expect(t.tree.read.findFileById(other.id)?.name).toBe("theirs");
   });
 
-  test("is the device's in the journal", async () => {
+  test("is recorded as the device's change in the journal", async () => {
     const [file] = addFiles("a");
     const actors: (number | null)[] = [];
     const deleteFile = t.tree.write.deleteFile.bind(t.tree.write);
@@ -116,96 +116,96 @@ describe("a delete", () => {
       return deleteFile(...given);
     };
     await t.add(t.deleteOf(file?.publicId ?? ""));
-    await t.serveAll();
+    await t.executeAll();
     expect(actors).toEqual([t.device.id]);
     expect(t.tree.store.actorDeviceId).toBeNull();
   });
 
-  test("is refused where the account may not write any more", async () => {
+  test("fails when the account is no longer allowed to write", async () => {
     const [file] = addFiles("a");
     await t.add(t.deleteOf(file?.publicId ?? ""));
     Object.assign(t.user, { role: "viewer" });
-    await t.serveAll();
+    await t.executeAll();
     expect(t.states()).toEqual([`op-${file?.publicId} failed role`]);
     expect(t.deleted).toEqual([]);
   });
 
-  test("that fails for no reason of its own is tried three times", async () => {
+  test("that fails because of a server error is tried three times", async () => {
     const [a, b] = addFiles("a", "b");
     const deleteFile = t.tree.write.deleteFile.bind(t.tree.write);
     t.tree.write.deleteFile = (tx, file, precondition) => {
-      if (file.publicId === a?.publicId) throw new Error("out of order");
+      if (file.publicId === a?.publicId) throw new Error("broken");
       return deleteFile(tx, file, precondition);
     };
     await t.add(t.deleteOf(a?.publicId ?? "", { priority: "high" }), t.deleteOf(b?.publicId ?? ""));
-    await t.serveAll();
+    await t.executeAll();
     expect(t.states()).toEqual([`op-${a?.publicId} failed unexpected`, `op-${b?.publicId} completed`]);
     const { operations } = t.queue.list(t.device, { status: "failed", offset: 0, limit: 10 });
     expect(operations[0]?.attempts).toBe(3);
   });
 
-  test("that waits is dropped with its device", async () => {
+  test("is dropped when its device is removed", async () => {
     const [file] = addFiles("a");
     await t.add(t.deleteOf(file?.publicId ?? ""), t.uploadTo("/later"));
     t.tree.run((tx) => t.queue.dropDevice(tx, t.device.id));
-    await t.serveAll();
+    await t.executeAll();
     expect(t.states()).toEqual([]);
     expect(t.deleted).toEqual([]);
   });
 });
 
 describe("an upload", () => {
-  test("waits until a file arrives, in the same deed", async () => {
+  test("is completed in the transaction that stores its file", async () => {
     expect(await t.add(t.uploadTo("/p/a"), t.uploadTo("/p/b"))).toEqual(["queued", "queued"]);
-    t.arrive("/p", "c");
+    t.storeFile("/p", "c");
     expect(t.states()).toEqual(["op-/p/a queued", "op-/p/b queued"]);
-    t.arrive("/p", "b");
+    t.storeFile("/p", "b");
     expect(t.states()).toEqual(["op-/p/a queued", "op-/p/b completed"]);
     expect(() =>
       t.tree.run((tx) => {
         t.queue.onFileStored(tx, t.user.id, () => "/p/a");
-        throw new Error("undone");
+        throw new Error("rolled back");
       }),
-    ).toThrow("undone");
+    ).toThrow("rolled back");
     expect(t.states()).toEqual(["op-/p/a queued", "op-/p/b completed"]);
-    t.arrive("/p", "a");
+    t.storeFile("/p", "a");
     expect(t.states()).toEqual(["op-/p/a completed", "op-/p/b completed"]);
   });
 
-  test("does not hold up what can run", async () => {
+  test("does not delay executable operations", async () => {
     const [file] = addFiles("a");
     await t.add(t.uploadTo("/later", { priority: "high" }), t.deleteOf(file?.publicId ?? "", { priority: "low" }));
-    await t.serveAll();
+    await t.executeAll();
     expect(t.deleted).toHaveLength(1);
   });
 
-  test("is complete at once where a file is there that came at createdAt or later", async () => {
+  test("is completed at once if a file was stored at createdAt or later", async () => {
     addFiles("a");
-    const cameAt = t.nowMs;
+    const storedAt = t.nowMs;
     t.tree.clock.advance(1000);
-    expect(await t.add(t.uploadTo("/a", { id: "older", createdAtMs: cameAt - 1 }))).toEqual(["completed"]);
-    expect(await t.add(t.uploadTo("/a", { id: "same", createdAtMs: cameAt }))).toEqual(["completed"]);
-    expect(await t.add(t.uploadTo("/a", { id: "later", createdAtMs: cameAt + 1 }))).toEqual(["queued"]);
+    expect(await t.add(t.uploadTo("/a", { id: "older", createdAtMs: storedAt - 1 }))).toEqual(["completed"]);
+    expect(await t.add(t.uploadTo("/a", { id: "same", createdAtMs: storedAt }))).toEqual(["completed"]);
+    expect(await t.add(t.uploadTo("/a", { id: "later", createdAtMs: storedAt + 1 }))).toEqual(["queued"]);
   });
 
-  test("of a phone whose clock is ahead was made no later than it came", async () => {
+  test("of a phone whose clock is ahead counts as created when it was received", async () => {
     expect(await t.add(t.uploadTo("/a", { createdAtMs: t.nowMs + 365 * DAY_MS }))).toEqual(["queued"]);
     const { operations } = t.queue.list(t.device, { status: "queued", offset: 0, limit: 10 });
     expect(operations[0]?.createdAtMs).toBe(t.nowMs);
-    t.arrive("/", "a");
+    t.storeFile("/", "a");
     expect(t.states()).toEqual(["op-/a completed"]);
   });
 
-  test("is found by its normalised path; paths that are none are refused one by one", async () => {
+  test("is found by its normalized path, and invalid paths are rejected one by one", async () => {
     const paths = ["/a/../b", "relative", "/", "", "/x//y", "/p/Ame\u0301lie/"];
     const results = await t.add(...paths.map((path) => t.uploadTo(path)));
     expect(results).toEqual([...Array.from({ length: 5 }, () => "invalid_path"), "queued"]);
-    t.arrive("/p", "Am\u00e9lie");
+    t.storeFile("/p", "Am\u00e9lie");
     expect(t.states()).toEqual([`op-${paths[5]} completed`]);
   });
 
-  test("that is known is answered where no more may wait", async () => {
-    // The call was refused whole, so that a phone whose answer got lost could never learn that its queue was taken.
+  test("that is known returns its status even if the queue is full", async () => {
+    // The whole call was rejected: a phone that lost the response could not find out that its operations were queued.
     const all = Array.from({ length: 20_000 }, (_, at) => t.uploadTo(`/many/${at}`));
     expect(new Set(await t.add(...all))).toEqual(new Set(["queued"]));
     expect(await t.add(...all.slice(-3), t.uploadTo("/one-more"), ...all.slice(0, 1))).toEqual([
@@ -215,12 +215,12 @@ describe("an upload", () => {
       "overloaded",
       "queued",
     ]);
-    t.arrive("/many", "7");
+    t.storeFile("/many", "7");
     expect(await t.add(t.uploadTo("/one-more"), t.uploadTo("/another"))).toEqual(["queued", "overloaded"]);
   });
 
-  test("of a commit that it shares with its file is complete", async () => {
-    t.arrive("/", "warm the knowledge that nothing waits");
+  test("is completed if it shares a commit with its file", async () => {
+    t.storeFile("/", "caches that no upload is queued");
     const [added] = await Promise.all([
       t.add(t.uploadTo("/a")),
       t.tree.writer.run((tx) => t.queue.onFileStored(tx, t.user.id, () => "/a")),
@@ -229,7 +229,7 @@ describe("an upload", () => {
     expect(t.states()).toEqual(["op-/a completed"]);
   });
 
-  test("fails after 30 days, and what is finished is forgotten after 7", async () => {
+  test("fails after 30 days, and finished operations are removed after 7", async () => {
     await t.add(t.uploadTo("/a"));
     const { signal } = new AbortController();
     t.tree.clock.advance(30 * DAY_MS - 1);
@@ -243,8 +243,8 @@ describe("an upload", () => {
     expect(t.states()).toEqual([]);
   });
 
-  test("that wait for one path in great number are all found by the job", async () => {
-    // It went on after the path, so that what did not fit into its first piece was never looked at.
+  test("is found by the job even if many wait for the same path", async () => {
+    // The job continued after the path: it skipped the operations that did not fit into its first batch.
     const paths = Array.from({ length: 450 }, (_, at) => t.uploadTo("/new/a", { id: `${at}` }));
     await t.add(...paths, t.uploadTo("/new/b"));
     t.tree.addFile(t.user.id, "/new", "a");
@@ -252,7 +252,7 @@ describe("an upload", () => {
     expect(await t.queue.sweep(new AbortController().signal)).toBe("0 expired, 451 found, 0 removed");
   });
 
-  test("whose file came with a folder is found by the job", async () => {
+  test("whose file came with a moved folder is found by the job", async () => {
     await t.add(t.uploadTo("/new/a"), t.uploadTo("/new/b"));
     t.tree.addFile(t.user.id, "/new", "a");
     expect(await t.queue.sweep(new AbortController().signal)).toBe("0 expired, 1 found, 0 removed");
@@ -260,7 +260,7 @@ describe("an upload", () => {
   });
 });
 
-describe("the brake", () => {
+describe("a held delete", () => {
   const hold: Hold = {
     id: 1,
     publicId: "hold_1",
@@ -273,53 +273,53 @@ describe("the brake", () => {
     decision: null,
   };
 
-  test("keeps a delete queued until it is confirmed", async () => {
+  test("stays queued until it is accepted", async () => {
     const [file] = addFiles("a");
     await t.add(t.deleteOf(file?.publicId ?? ""));
-    t.massChangeGuard.holds = hold;
-    await t.serveAll();
+    t.massChangeGuard.hold = hold;
+    await t.executeAll();
     expect(t.states()).toEqual([`op-${file?.publicId} queued confirmation_required`]);
     expect(t.deleted).toEqual([]);
     expect(await t.queue.settleHolds()).toBe(true);
     expect(t.queue.findNextDevice(0)).toBeUndefined();
 
-    t.massChangeGuard.holds = { ...hold, decision: "accepted" };
+    t.massChangeGuard.hold = { ...hold, decision: "accepted" };
     expect(await t.queue.settleHolds()).toBe(false);
-    t.massChangeGuard.holds = undefined;
-    await t.serveAll();
+    t.massChangeGuard.hold = undefined;
+    await t.executeAll();
     expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
     expect(t.deleted).toHaveLength(1);
-    expect(t.massChangeGuard.asked[0]).toMatchObject({ action: "delete", fileId: file?.publicId });
+    expect(t.massChangeGuard.checked[0]).toMatchObject({ action: "delete", fileId: file?.publicId });
   });
 
-  test("whose hold carried it out already leaves it complete", async () => {
+  test("is completed if its hold has deleted the file already", async () => {
     const [file] = addFiles("a");
     await t.add(t.deleteOf(file?.publicId ?? ""));
-    t.massChangeGuard.holds = hold;
-    await t.serveAll();
-    t.massChangeGuard.holds = { ...hold, decision: "accepted" };
+    t.massChangeGuard.hold = hold;
+    await t.executeAll();
+    t.massChangeGuard.hold = { ...hold, decision: "accepted" };
     if (file !== undefined) t.tree.run((tx) => t.tree.write.deleteFile(tx, file));
     await t.queue.settleHolds();
-    await t.serveAll();
+    await t.executeAll();
     expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
   });
 
-  test("that was declined, or forgotten, makes it fail", async () => {
+  test("fails if its hold is declined, or was dropped", async () => {
     const [a, b] = addFiles("a", "b");
     await t.add(t.deleteOf(a?.publicId ?? ""));
-    t.massChangeGuard.holds = hold;
-    await t.serveAll();
-    t.massChangeGuard.holds = { ...hold, decision: "declined" };
+    t.massChangeGuard.hold = hold;
+    await t.executeAll();
+    t.massChangeGuard.hold = { ...hold, decision: "declined" };
     await t.queue.settleHolds();
     await t.add(t.deleteOf(b?.publicId ?? ""));
-    await t.serveAll();
+    await t.executeAll();
     expect(t.states().sort()).toEqual([a, b].map((file) => `op-${file?.publicId} failed confirmation_required`).sort());
     expect(t.deleted).toEqual([]);
   });
 });
 
 describe("the worker", () => {
-  test("goes on by itself, also with what comes while it rests", async () => {
+  test("executes operations until it is stopped, also those added while it rests", async () => {
     const files = addFiles("a", "b", "c");
     const done = async (count: number) => {
       while (t.deleted.length < count) await new Promise((resolve) => setImmediate(resolve));

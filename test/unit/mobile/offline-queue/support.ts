@@ -6,22 +6,22 @@ import type { User } from "../../../../src/features/accounts/users/types.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { TestTree } from "../../tree/support.ts";
 
-/** A brake that holds what a test says. */
+/** A mass-change guard that returns the hold that a test sets. */
 export class FakeMassChangeGuard {
-  holds: Hold | undefined = undefined;
-  readonly asked: LocalChange[] = [];
+  hold: Hold | undefined = undefined;
+  readonly checked: LocalChange[] = [];
 
   admit(_tx: unknown, _device: unknown, _accountId: number, changes: readonly LocalChange[]): Hold | undefined {
-    this.asked.push(...changes);
-    return this.holds;
+    this.checked.push(...changes);
+    return this.hold;
   }
 
   find(): Hold | undefined {
-    return this.holds;
+    return this.hold;
   }
 }
 
-/** A queue over a real database with one account and a device of it. */
+/** A queue in a real database with an account and its device. */
 export class TestQueue {
   readonly tree = new TestTree();
   readonly massChangeGuard = new FakeMassChangeGuard();
@@ -29,7 +29,7 @@ export class TestQueue {
   readonly device: { readonly id: number; readonly publicId: string; readonly name: string };
   readonly queue: QueueService;
   readonly worker: QueueWorker;
-  /** Nodes whose counts were forgotten, in the order of their deletion. */
+  /** Nodes whose access counts were dropped, in the order of their deletion. */
   readonly deleted: number[] = [];
 
   constructor() {
@@ -71,12 +71,12 @@ export class TestQueue {
     return { id: row?.id ?? 0, publicId, name: "Phone" };
   }
 
-  /** A delete of this file with defaults for the rest. */
+  /** A delete operation for this file. */
   deleteOf(fileId: string, changes: Partial<NewOperation> = {}): NewOperation {
     return { id: `op-${fileId}`, type: "delete", priority: "normal", createdAtMs: this.nowMs, fileId, ...changes };
   }
 
-  /** An upload to this path with defaults for the rest. */
+  /** An upload operation for this path. */
   uploadTo(remotePath: string, changes: Partial<NewOperation> = {}): NewOperation {
     const id = `op-${remotePath}`;
     return { id, type: "upload", priority: "normal", createdAtMs: this.nowMs, remotePath, ...changes };
@@ -86,14 +86,14 @@ export class TestQueue {
     return this.tree.clock.nowMs();
   }
 
-  /** Adds operations; their statuses, or the reasons for which they were not taken. */
+  /** Adds operations. @returns their statuses, or the reasons of their errors */
   async add(...operations: NewOperation[]): Promise<string[]> {
     const added = await this.queue.add(this.user, this.device, operations);
     return added.map(({ status, error }) => error?.reason ?? status);
   }
 
-  /** Carries out all that can be. */
-  async serveAll(deviceId = this.device.id): Promise<void> {
+  /** Executes all executable operations. */
+  async executeAll(deviceId = this.device.id): Promise<void> {
     while (await this.queue.executeNext(deviceId, 0));
   }
 
@@ -103,8 +103,8 @@ export class TestQueue {
     return operations.map(({ id, status, error }) => [id, status, error?.reason].filter(Boolean).join(" "));
   }
 
-  /** Puts a file in place and tells of it, as the tree does. */
-  arrive(folder: string, name: string): void {
+  /** Stores a file and notifies the queue, like the tree. */
+  storeFile(folder: string, name: string): void {
     this.tree.addFile(this.user.id, folder, name, { onConflict: "version" });
     this.tree.run((tx) => this.queue.onFileStored(tx, this.user.id, () => `${folder === "/" ? "" : folder}/${name}`));
   }

@@ -8,7 +8,7 @@ import type { FileNode } from "../../../../src/tree/model/types.ts";
 const NO_LABELS: Labels = { tags: [], metadata: {}, isPublic: false };
 const labelled = (...tags: string[]): Labels => ({ ...NO_LABELS, tags });
 
-/** A file as it is now: named `name`, in the folder 1 at /f, with this version. */
+/** The current state of a file in the folder 1 at /f. */
 function fileNow(name: string, version: number, labels: Labels = NO_LABELS): FileNode {
   return {
     kind: "file",
@@ -41,7 +41,7 @@ function entry(what: UndoEntry["what"], detail: UndoDetail): UndoEntry {
 }
 
 const at = (name: string): FormerLocation => ({ parentId: 1, name, folder: "/f" });
-const made = (name: string) =>
+const created = (name: string) =>
   entry("create", { placeTo: { parentId: 1, name }, labelsTo: fingerprint(NO_LABELS), contentTo: 1 });
 const renamed = (from: string, to: string) =>
   entry("change", { placeFrom: at(from), placeTo: { parentId: 1, name: to } });
@@ -55,31 +55,31 @@ const deleted = (name: string, version: number, labels = NO_LABELS) =>
     file: { createdAtMs: 0, originalName: null, fileModifiedAt: null, capturedAt: null, contents: [] },
   });
 
-describe("a file that the device made", () => {
-  test("goes, also after further changes of its own", () => {
-    const entries = [made("a"), renamed("a", "b"), replaced(1), tagged(NO_LABELS, labelled("x"))];
+describe("a file that the device created", () => {
+  test("is removed, also after further changes by the device", () => {
+    const entries = [created("a"), renamed("a", "b"), replaced(1), tagged(NO_LABELS, labelled("x"))];
     expect(planNode(entries, fileNow("b", 2, labelled("x")))).toEqual({ kind: "remove" });
   });
 
-  test("stays where anybody else touched it", () => {
+  test("stays if someone else changed it", () => {
     const others = [fileNow("b", 1), fileNow("a", 2), fileNow("a", 1, labelled("x"))];
     for (const current of others) {
-      expect(planNode([made("a")], current)).toEqual({ kind: "skip", reason: "changed_by_others" });
+      expect(planNode([created("a")], current)).toEqual({ kind: "skip", reason: "changed_by_others" });
     }
   });
 
-  test("and deleted itself, or that somebody else deleted, is nothing to undo", () => {
-    expect(planNode([made("a"), deleted("a", 1)], undefined)).toEqual({ kind: "nothing" });
-    expect(planNode([made("a")], undefined)).toEqual({ kind: "nothing" });
+  test("needs no undo if the device or someone else deleted it", () => {
+    expect(planNode([created("a"), deleted("a", 1)], undefined)).toEqual({ kind: "nothing" });
+    expect(planNode([created("a")], undefined)).toEqual({ kind: "nothing" });
   });
 
-  test("that another one edited before the device deleted it comes back with the edit", () => {
-    expect(planNode([made("a"), deleted("a", 2)], undefined)).toMatchObject({ kind: "restore", version: 2 });
+  test("is restored with the edit if someone else edited it before the device deleted it", () => {
+    expect(planNode([created("a"), deleted("a", 2)], undefined)).toMatchObject({ kind: "restore", version: 2 });
   });
 });
 
-describe("a file that was there before", () => {
-  test("becomes what it was before the first change, each aspect by itself", () => {
+describe("a file that existed before", () => {
+  test("gets its state before the first change, for each aspect separately", () => {
     const entries = [renamed("a", "b"), replaced(3), renamed("b", "c"), replaced(4), tagged(labelled("x"), NO_LABELS)];
     expect(planNode(entries, fileNow("c", 5))).toEqual({
       kind: "change",
@@ -90,7 +90,7 @@ describe("a file that was there before", () => {
     });
   });
 
-  test("keeps what others changed afterwards, or in between", () => {
+  test("keeps changes by others, later or in between", () => {
     const skip = { kind: "skip", reason: "changed_by_others" } as const;
     expect(planNode([replaced(1)], fileNow("a", 3))).toEqual(skip);
     expect(planNode([replaced(1), replaced(3)], fileNow("a", 4))).toEqual(skip);
@@ -102,26 +102,26 @@ describe("a file that was there before", () => {
     });
   });
 
-  test("that is as before again is left", () => {
+  test("stays unchanged if it has its former state", () => {
     expect(planNode([renamed("a", "b"), renamed("b", "a")], fileNow("a", 1))).toEqual({ kind: "nothing" });
   });
 
-  test("that somebody else deleted stays deleted", () => {
+  test("stays deleted if someone else deleted it", () => {
     expect(planNode([replaced(1)], undefined)).toEqual({ kind: "skip", reason: "deleted_by_others" });
   });
 
-  test("that the device changed and deleted is made as it was before", () => {
+  test("is restored in its former state if the device changed and deleted it", () => {
     const entries = [replaced(1), renamed("a", "a.locked"), tagged(labelled("x"), NO_LABELS), deleted("a.locked", 2)];
     const plan = planNode(entries, undefined);
     expect(plan).toMatchObject({ kind: "restore", location: at("a"), labels: labelled("x"), version: 1 });
   });
 
-  test("that others changed before the device deleted it is made as it was then, in that aspect", () => {
+  test("keeps the aspects that others changed before the device deleted it", () => {
     const plan = planNode([replaced(1), renamed("a", "b"), deleted("b", 3)], undefined);
     expect(plan).toMatchObject({ kind: "restore", location: at("a"), version: 3 });
   });
 
-  test("that a rewind made again is followed under its new id", () => {
+  test("is followed under its new id if a rewind created it again", () => {
     const restored = entry("restore", {
       restored: { nodeId: 8, publicId: "file_8" },
       placeTo: { parentId: 1, name: "a" },
@@ -134,7 +134,7 @@ describe("a file that was there before", () => {
   });
 });
 
-test("labels are the same whatever the order of their keys, and none are the shortest", () => {
+test("the fingerprint of labels ignores the order of keys, and is empty without labels", () => {
   const one = fingerprint({ tags: ["a"], metadata: { x: "1", y: "2" }, isPublic: true });
   expect(fingerprint({ tags: ["a"], metadata: { y: "2", x: "1" }, isPublic: true })).toBe(one);
   expect(fingerprint({ tags: ["a"], metadata: { y: "2", x: "1" }, isPublic: false })).not.toBe(one);

@@ -1,4 +1,4 @@
-// Whatever a device does, rewinding it gives the tree back as it was, and every counter stays right.
+// A rewind restores the tree after random changes by a device, and all counters stay correct.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { RewindService } from "../../../../src/features/mobile/rewind/service.ts";
 import type { RewindOutcome } from "../../../../src/features/mobile/rewind/types.ts";
@@ -48,7 +48,7 @@ const user = (): User => ({
   viaDeviceId: 9,
 });
 
-const byDevice = <T>(deed: () => T): T => tree.write.by(DEVICE, deed);
+const byDevice = <T>(act: () => T): T => tree.write.by(DEVICE, act);
 const reap = (limit: number) => tree.run((tx) => tree.write.reapSome(tx, limit));
 
 function allNodes(): TreeNode[] {
@@ -60,8 +60,8 @@ function allNodes(): TreeNode[] {
   return rows.flatMap(({ publicId }) => tree.read.findNode(accountId, publicId) ?? []);
 }
 
-/** What is where: folders as null, files by what they hold and carry. */
-function picture(): Map<string, unknown> {
+/** All folders and files by path, with their content and labels. */
+function snapshot(): Map<string, unknown> {
   return new Map(
     allNodes()
       .map((node): [string, unknown] => {
@@ -79,11 +79,11 @@ function picture(): Map<string, unknown> {
 async function rewindAll(sinceMs: number): Promise<RewindOutcome[]> {
   const all: RewindOutcome[] = [];
   for (let more = true; more; ) {
-    const asked = { devicePublicId: "b", sinceMs };
-    const before = picture();
-    const tried = await service.rewind(user(), { ...asked, isDryRun: true });
-    expect(picture()).toEqual(before);
-    const done = await service.rewind(user(), { ...asked, isDryRun: false });
+    const request = { devicePublicId: "b", sinceMs };
+    const before = snapshot();
+    const tried = await service.rewind(user(), { ...request, isDryRun: true });
+    expect(snapshot()).toEqual(before);
+    const done = await service.rewind(user(), { ...request, isDryRun: false });
     expect(tried.outcomes.map(withoutId)).toEqual(done.outcomes.map(withoutId));
     all.push(...done.outcomes);
     more = done.hasMore;
@@ -91,7 +91,7 @@ async function rewindAll(sinceMs: number): Promise<RewindOutcome[]> {
   return all;
 }
 
-/** An outcome without the id that something new got. */
+/** An outcome without the ids of new nodes. */
 function withoutId(outcome: RewindOutcome) {
   if (outcome.outcome !== "undone") return outcome;
   const { action, node, formerId } = outcome;
@@ -114,18 +114,18 @@ const replace = (file: TreeNode, text: string) =>
     }),
   );
 
-/** One change in the name of the device. Names are fresh, so that none is taken when all is put back. */
+/** A random change. All names are new, so that no name is taken when the changes are undone. */
 function change(random: ReturnType<typeof seededRandom>, number: number): void {
   const nodes = allNodes();
   const files = nodes.filter((node): node is FileNode => node.kind === "file");
   const folders = nodes.filter((node) => node.kind === "folder");
   const folderPath = random.chance(0.1) ? `/new ${number}/in` : random.pick(["/", ...folders.map(({ path }) => path)]);
   const name = `x${number}`;
-  const refused = (deed: () => unknown) => {
+  const tryMove = (move: () => unknown) => {
     try {
-      deed();
+      move();
     } catch (error) {
-      // Into itself: not possible for anybody.
+      // A folder can't be moved into itself.
       if (!(error instanceof Error && "reason" in error)) throw error;
     }
   };
@@ -140,7 +140,7 @@ function change(random: ReturnType<typeof seededRandom>, number: number): void {
   } else if (kind === 6) tree.run((tx) => tree.write.deleteFile(tx, random.pick(files)));
   else if (folders.length === 0) return;
   else if (kind === 7)
-    refused(() => tree.run((tx) => tree.write.updateFolder(tx, random.pick(folders), { name, folderPath })));
+    tryMove(() => tree.run((tx) => tree.write.updateFolder(tx, random.pick(folders), { name, folderPath })));
   else if (kind === 8) tree.run((tx) => tree.write.updateFolder(tx, random.pick(folders), { metadata: { k: name } }));
   else if (random.chance(0.4)) tree.run((tx) => tree.write.deleteFolder(tx, random.pick(folders)));
   if (random.chance(0.3)) reap(random.below(5));
@@ -148,7 +148,7 @@ function change(random: ReturnType<typeof seededRandom>, number: number): void {
 
 describe("random changes of a device", () => {
   for (const seed of seedsToRun([1, 2])) {
-    test(`are undone, all of them (seed ${seed})`, async () => {
+    test(`are all undone (seed ${seed})`, async () => {
       const random = seededRandom(seed);
       const folders = ["/", "/a", "/a/b", "/a/b/c", "/d"];
       for (let at = 0; at < 100; at++) {
@@ -158,20 +158,20 @@ describe("random changes of a device", () => {
         });
         if (random.chance(0.2)) replace(file, `second ${at}`);
       }
-      const early = picture();
+      const early = snapshot();
       const earlyMs = tree.clock.nowMs() + 1;
       tree.clock.advance(10);
       for (let at = 0; at < 40; at++) byDevice(() => change(random, at));
       while (reap(50) > 0);
       tree.clock.advance(10);
-      const late = picture();
+      const late = snapshot();
       const lateMs = tree.clock.nowMs();
       for (let at = 40; at < 100; at++) byDevice(() => change(random, at));
       const outcomes = await rewindAll(lateMs);
       expect(outcomes.filter(({ outcome }) => outcome !== "undone")).toEqual([]);
-      expect(picture()).toEqual(late);
+      expect(snapshot()).toEqual(late);
       await rewindAll(earlyMs);
-      expect(picture()).toEqual(early);
+      expect(snapshot()).toEqual(early);
       await expectNoDrift();
       expect(await rewindAll(earlyMs)).toEqual([]);
     });
@@ -182,7 +182,7 @@ const rewind = (sinceMs: number, isDryRun = false) =>
   service.rewind(user(), { devicePublicId: "b", sinceMs, isDryRun });
 const countRows = () => tree.db.sqlite.query<{ rows: number }, []>("SELECT count(*) AS rows FROM undo").get()?.rows;
 
-test("only what devices change is noted", () => {
+test("only changes by devices are recorded", () => {
   const file = tree.addFile(accountId, "/a", "f");
   replace(file, "x");
   tree.run((tx) => tree.write.updateFile(tx, file, { name: "g", tags: ["t"] }));
@@ -190,12 +190,12 @@ test("only what devices change is noted", () => {
   expect(countRows()).toBe(0);
 });
 
-test("more than a call takes is undone by the next ones, folders last", async () => {
+test("changes that exceed one call are undone by the next ones, folders last", async () => {
   const sinceMs = tree.clock.nowMs();
   byDevice(() => {
     const folder = tree.addFolder(accountId, "/", "top");
     for (let at = 0; at < 1_300; at++) tree.addFile(accountId, `/top/${at % 7}`, `f${at}`);
-    tree.run((tx) => tree.write.updateFolder(tx, folder, { name: "last touched" }));
+    tree.run((tx) => tree.write.updateFolder(tx, folder, { name: "last changed" }));
   });
   const first = await rewind(sinceMs);
   expect(first.hasMore).toBe(true);
@@ -203,11 +203,11 @@ test("more than a call takes is undone by the next ones, folders last", async ()
   const second = await rewind(sinceMs);
   expect(second.hasMore).toBe(false);
   expect(second.outcomes.map(({ outcome }) => outcome)).toEqual(Array(308).fill("undone"));
-  expect(picture()).toEqual(new Map());
+  expect(snapshot()).toEqual(new Map());
   await expectNoDrift();
 });
 
-test("others have their turn between the steps of a dry run", async () => {
+test("a dry run yields to other requests between its steps", async () => {
   const files = Array.from({ length: 30 }, (_, at) => tree.addFile(accountId, "/", `f${at}`));
   const sinceMs = tree.clock.nowMs();
   tree.clock.advance(10);
@@ -216,7 +216,7 @@ test("others have their turn between the steps of a dry run", async () => {
   expect(trials.turns).toBeGreaterThanOrEqual(files.length);
 });
 
-test("what the quota has no room for fails, and is tried again by the next call", async () => {
+test("an item that exceeds the quota fails, and is tried again by the next call", async () => {
   const file = tree.addFile(accountId, "/", "f", { blob: blobOf("f", 60) });
   tree.clock.advance(10);
   const sinceMs = tree.clock.nowMs();
@@ -234,7 +234,7 @@ test("what the quota has no room for fails, and is tried again by the next call"
   await expectNoDrift();
 });
 
-test("a folder deleted before the instant stays deleted, though it was taken apart after it", async () => {
+test("a folder deleted before the time stays deleted, although it was purged after it", async () => {
   for (let at = 0; at < 200; at++) tree.addFile(accountId, "/big", `f${at}`);
   const file = tree.addFile(accountId, "/", "f");
   tree.clock.advance(10);
@@ -252,7 +252,7 @@ test("a folder deleted before the instant stays deleted, though it was taken apa
   expect((await rewind(sinceMs - 10)).outcomes.length).toBe(201);
 });
 
-test("what is older than 30 days can't be undone, and is forgotten", async () => {
+test("changes older than 30 days can't be undone, and are removed", async () => {
   tree.db.sqlite.run(
     `INSERT INTO devices (id, user_id, public_id, name, platform, registered_at, last_active_at)
      VALUES (?, ?, 'b', 'b', 'b', 0, 0)`,

@@ -1,12 +1,12 @@
 /**
- * Writers and readers in random order: whatever is written between two pages, and wherever a reader stops, in the end each
- * reader's map is the tree.
+ * Writers and readers act in random order. In the end, each reader's map equals the tree, independent of what was
+ * written between two pages.
  *
- * Promised, and held here: no id twice in one answer; places only go up; what a reader meets again has changed since;
- * nothing that it knows is told as created. What it does not know is told as created unless it changed again after the run
- * began, and a folder was renamed or moved since it was made, or the run is long (see `#settle`): where it stood when the
- * reader passed is then not to be known. A time instead of a token is inclusive: all that was written at that time of the
- * clock or later comes, and some of it twice.
+ * Each page is checked: no id is listed twice in it, and positions in the journal only increase. A node is listed again
+ * only if it has changed since, and a known node is never `created`. An unknown node is `created`, with one exception.
+ * It may be `updated` if it changed after the run began, and either a folder was moved since the node was created or
+ * the run is long: its position when the reader passed it is then unknown. A time instead of a token is inclusive:
+ * everything written at that time or later is listed, some of it twice.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SyncTokens } from "../../../../src/features/mobile/sync/cursor.ts";
@@ -17,10 +17,10 @@ import { blobOf, reasonOf, TestTree } from "../../tree/support.ts";
 
 const SEEDS = seedsToRun(Array.from({ length: 40 }, (_, index) => index + 1));
 const STEPS = 70;
-/** More files than are taken apart on the spot when their folder is deleted. */
+/** More files than are purged at once when their folder is deleted. */
 const BIG_FOLDER_FILES = 90;
 const NAMES = ["a", "B", "b", "ä", "c", "dd", "E", "f"];
-/** So many stretches of a run are told apart. */
+/** The number of journal ranges that a position can have. */
 const RANGES_KNOWN = 12;
 
 type Random = ReturnType<typeof seededRandom>;
@@ -42,13 +42,13 @@ beforeAll(() => {
 });
 afterAll(() => tree.close());
 
-/** What a client keeps of a node. */
+/** The state of a node that a client saves. */
 function stateOf(node: TreeNode): string {
   const { kind, folder, name, metadata } = node;
   return JSON.stringify([kind, folder, name, node.kind === "file" ? node.digest : metadata]);
 }
 
-/** All that an account has, as the database tells it. */
+/** All nodes of an account, read from the database. */
 function allOf(accountId: number, wantsFolders: boolean): Map<string, string> {
   const rows = tree.db.sqlite
     .query<{ id: number }, [number]>("SELECT id FROM nodes WHERE account_id = ?1 AND parent_id IS NOT NULL")
@@ -59,44 +59,44 @@ function allOf(accountId: number, wantsFolders: boolean): Map<string, string> {
   );
 }
 
-/** The journal number at which a node is met: its own last change, or the last move of a folder above. */
-function placeOf(node: TreeNode): number {
+/** The journal number at which a node is listed: its last change, or the last move of a folder above it. */
+function positionOf(node: TreeNode): number {
   const row = tree.db.sqlite
-    .query<{ place: number }, [number]>(
+    .query<{ position: number }, [number]>(
       `WITH RECURSIVE up(id, parent) AS (SELECT id, parent_id FROM nodes WHERE id = ?1 UNION ALL
          SELECT n.id, n.parent_id FROM up JOIN nodes n ON n.id = up.parent)
-       SELECT max(path_seq) AS place FROM up JOIN folders ON node_id = up.id`,
+       SELECT max(path_seq) AS position FROM up JOIN folders ON node_id = up.id`,
     )
     .get(node.id);
-  return Math.max(node.seq, row?.place ?? 0);
+  return Math.max(node.seq, row?.position ?? 0);
 }
 
-/** What happened in an account, for what is promised about it. */
+/** The history of an account that the checks need. */
 interface History {
   readonly accountId: number;
-  /** Journal numbers of folders' renames and moves. */
+  /** The journal number of the last rename or move of a folder. */
   lastFolderMoveSeq: number;
-  /** Earliest time that the clock has shown since the times asked with; a reader that asks by time heeds it. */
+  /** Readers that send a time instead of a token; it is adjusted when the clock goes back. */
   readonly timeReaders: Set<Reader>;
 }
 
-/** From the first page to the one without more. */
+/** The pages from the first one to the last one, which has no more. */
 interface Run {
-  /** Where what was met in it had its place. */
-  readonly places: Map<string, number>;
+  /** The positions of the listed nodes. */
+  readonly positions: Map<string, number>;
   /** The journal's head when it began. */
   readonly headSeq: number;
   readonly beganAtMs: number;
   pages: number;
 }
 
-/** One device: pages through the changes, and keeps what it was told. */
+/** A device that reads the changes and saves them. */
 class Reader {
   readonly known = new Map<string, string>();
   readonly #history: History;
   readonly #wantsFolders: boolean;
   readonly #isByTime: boolean;
-  /** Clock at the beginning of the last whole run; a reader by time asks with it. */
+  /** The time at the beginning of the last complete run, for readers by time. */
   sinceMs: number | undefined;
   #token: string | undefined;
   #run: Run | undefined;
@@ -111,7 +111,7 @@ class Reader {
   async readPage(limit: number): Promise<boolean> {
     const { accountId } = this.#history;
     this.#run ??= {
-      places: new Map(),
+      positions: new Map(),
       headSeq: tree.read.headOf(accountId),
       pages: 0,
       beganAtMs: tree.clock.nowMs(),
@@ -129,11 +129,11 @@ class Reader {
     this.#token = response.nextSyncToken;
     if (response.mustReset) {
       expect(response).toMatchObject({ entries: [], hasMore: false });
-      this.#beginAnew();
+      this.#reset();
       return true;
     }
     expect(response.entries.length).toBeLessThanOrEqual(limit);
-    this.#take(response, this.#run);
+    this.#apply(response, this.#run);
     if (!response.hasMore) {
       this.sinceMs = this.#run.beganAtMs;
       this.#run = undefined;
@@ -141,7 +141,7 @@ class Reader {
     return response.hasMore;
   }
 
-  /** Reads to the end while nobody writes, and compares with the tree. */
+  /** Reads all pages while nobody writes, and compares the result with the tree. */
   async finish(): Promise<void> {
     for (let pages = 0; await this.readPage(1 + (pages % 6) + 3 * Math.max(0, pages - 12)); pages++) {
       tree.run((tx) => tree.write.reapSome(tx, 30));
@@ -151,39 +151,39 @@ class Reader {
     expect(Object.fromEntries(this.known)).toEqual(Object.fromEntries(all));
   }
 
-  #beginAnew(): void {
+  #reset(): void {
     this.known.clear();
     this.sinceMs = undefined;
     this.#token = undefined;
     this.#run = undefined;
   }
 
-  #take({ entries }: SyncResult, run: Run): void {
+  #apply({ entries }: SyncResult, run: Run): void {
     const ids = entries.map((entry) => (entry.change === "deleted" ? entry.publicId : entry.node.publicId));
-    expect(new Set(ids).size, "different ids in one answer").toBe(ids.length);
-    let lastPlace = 0;
+    expect(new Set(ids).size, "different ids in one page").toBe(ids.length);
+    let lastPosition = 0;
     for (const entry of entries) {
       if (entry.change === "deleted") {
         this.known.delete(entry.publicId);
         continue;
       }
       const { node, change } = entry;
-      const place = placeOf(node);
-      expect(place).toBeGreaterThanOrEqual(lastPlace);
-      lastPlace = place;
-      // Met again in this run only if it has changed since.
-      expect(place).toBeGreaterThan(run.places.get(node.publicId) ?? 0);
-      run.places.set(node.publicId, place);
-      if (!this.#isByTime) this.#checkChange(node, change, place, run);
+      const position = positionOf(node);
+      expect(position).toBeGreaterThanOrEqual(lastPosition);
+      lastPosition = position;
+      // A node is listed again in this run only if it has changed since.
+      expect(position).toBeGreaterThan(run.positions.get(node.publicId) ?? 0);
+      run.positions.set(node.publicId, position);
+      if (!this.#isByTime) this.#checkChange(node, change, position, run);
       this.known.set(node.publicId, stateOf(node));
     }
   }
 
-  #checkChange(node: TreeNode, change: string, place: number, run: Run): void {
+  #checkChange(node: TreeNode, change: string, position: number, run: Run): void {
     const isKnown = this.known.has(node.publicId);
     if (change === "created") expect(isKnown).toBeFalse();
     else if (!isKnown) {
-      expect(place).toBeGreaterThan(run.headSeq);
+      expect(position).toBeGreaterThan(run.headSeq);
       expect(this.#history.lastFolderMoveSeq > createdSeqOf(node) || run.pages > RANGES_KNOWN).toBeTrue();
     }
   }
@@ -194,7 +194,7 @@ function createdSeqOf(node: TreeNode): number {
   return find.get(node.id)?.seq ?? 0;
 }
 
-/** Nodes of an account as a writer finds them. */
+/** The nodes of an account, by age. */
 function nodesOf(accountId: number): TreeNode[] {
   const rows = tree.db.sqlite
     .query<{ id: number }, [number]>("SELECT id FROM nodes WHERE account_id = ?1 AND parent_id IS NOT NULL ORDER BY id")
@@ -202,7 +202,7 @@ function nodesOf(accountId: number): TreeNode[] {
   return tree.store.findByIds(rows.map(({ id }) => id));
 }
 
-/** One random deed; what the tree refuses is a deed undone, which leaves nothing behind. */
+/** A random change. If the tree rejects it, the transaction is rolled back. */
 function write(history: History, random: Random): void {
   const { accountId } = history;
   const nodes = nodesOf(accountId);
@@ -234,9 +234,9 @@ function write(history: History, random: Random): void {
       tree.run((tx) => tree.write.copy(tx, random.pick(folders), "/", options));
     } else {
       tree.run((tx) => {
-        for (const file of files.slice(0, 3)) tree.write.updateFile(tx, file, { name: `${file.name} undone` });
+        for (const file of files.slice(0, 3)) tree.write.updateFile(tx, file, { name: `${file.name} rolled back` });
         for (const folder of folders.slice(0, 1)) tree.write.deleteFolder(tx, folder);
-        throw new Error("undone");
+        throw new Error("rolled back");
       });
     }
   });
@@ -254,7 +254,7 @@ function addBigFolder(accountId: number, parentPath: string, name: string): void
   });
 }
 
-/** The clock goes on, seldom back, and then readers by time ask from there. */
+/** Advances the clock, or rarely sets it back; readers by time then use the earlier time. */
 function moveClock(history: History, random: Random): void {
   tree.clock.advance(random.chance(0.1) ? -random.below(50) : random.below(3));
   const nowMs = tree.clock.nowMs();
@@ -289,7 +289,7 @@ function sweepAll(accountId: number, olderThanMs: number): void {
 }
 
 test(
-  "in the end every reader has what is there, whatever was written between two pages",
+  "in the end each reader has the state of the tree, independent of writes between pages",
   async () => {
     for (const seed of SEEDS) {
       try {

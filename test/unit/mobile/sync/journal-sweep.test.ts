@@ -35,16 +35,16 @@ async function sweep(): Promise<string | void> {
   return job?.run({ signal, cursor: null, setCursor: async () => {}, arguments: undefined });
 }
 
-/** Reads to the end of a run. @returns names and ids in the order told, and the last token */
+/** Reads all pages. @returns names and ids in order, and the last token */
 async function read(from: Partial<Pick<SyncRequest, "syncToken" | "lastSyncMs">> = {}, limit = 2) {
-  const told: string[] = [];
+  const changes: string[] = [];
   for (let request = { syncToken: undefined, lastSyncMs: undefined, ...from }; ; ) {
     const response = await services.sync.changes({ accountId, deviceId: 0, limit, wantsFolders: false, ...request });
-    if (response.mustReset) return { told: "reset", token: response.nextSyncToken };
+    if (response.mustReset) return { changes: "reset", token: response.nextSyncToken };
     for (const entry of response.entries) {
-      told.push(`${entry.change} ${entry.change === "deleted" ? entry.publicId : entry.node.name}`);
+      changes.push(`${entry.change} ${entry.change === "deleted" ? entry.publicId : entry.node.name}`);
     }
-    if (!response.hasMore) return { told: told.join(", "), token: response.nextSyncToken };
+    if (!response.hasMore) return { changes: changes.join(", "), token: response.nextSyncToken };
     request = { syncToken: response.nextSyncToken, lastSyncMs: undefined };
   }
 }
@@ -62,43 +62,43 @@ async function deleteFile(publicId: string): Promise<void> {
 const count = (table: string) =>
   services.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n;
 
-test("deletions of more than 90 days ago are forgotten, and who asks from before begins anew", async () => {
+test("deletions more than 90 days ago are removed, and a reader from before has to start again", async () => {
   const gone = await addFile("gone");
   await addFile("kept");
   const old = await read();
   await deleteFile(gone);
   const fresh = await read({ syncToken: old.token });
-  expect(fresh.told).toBe(`deleted ${gone}`);
-  const askedMs = clock.nowMs();
+  expect(fresh.changes).toBe(`deleted ${gone}`);
+  const lastSyncMs = clock.nowMs();
   clock.advance(90 * DAY_MS);
   await sweep();
-  expect((await read({ syncToken: old.token })).told).toBe(`deleted ${gone}`);
+  expect((await read({ syncToken: old.token })).changes).toBe(`deleted ${gone}`);
   clock.advance(DAY_MS);
   await sweep();
   expect([services.tree.floorOf(accountId), count("tombstones")]).toEqual([3, 0]);
-  const refused = await read({ syncToken: old.token });
-  expect([refused.told, (await read({ lastSyncMs: askedMs })).told]).toEqual(["reset", "reset"]);
-  expect((await read({ syncToken: refused.token })).told).toBe("created kept");
-  expect((await read()).told).toBe("created kept");
-  expect((await read({ syncToken: fresh.token })).told).toBe("");
+  const rejected = await read({ syncToken: old.token });
+  expect([rejected.changes, (await read({ lastSyncMs: lastSyncMs })).changes]).toEqual(["reset", "reset"]);
+  expect((await read({ syncToken: rejected.token })).changes).toBe("created kept");
+  expect((await read()).changes).toBe("created kept");
+  expect((await read({ syncToken: fresh.token })).changes).toBe("");
   await addFile("new");
-  expect((await read({ syncToken: fresh.token })).told).toBe("created new");
+  expect((await read({ syncToken: fresh.token })).changes).toBe("created new");
 });
 
-test("rows that later changes superseded go, and no reader notices", async () => {
+test("superseded rows are removed without an effect on readers", async () => {
   for (let index = 0; index < 20; index++) await addFile(`file ${index % 3}`, `content ${index}`);
-  const whole = (await read()).told;
+  const whole = (await read()).changes;
   expect(count("journal")).toBeGreaterThanOrEqual(20);
   clock.advance(91 * DAY_MS);
   await sweep();
   expect(count("journal")).toBe(3);
-  expect((await read()).told).toBe(whole);
-  // Nobody was told of a deletion that is forgotten: nobody has to begin anew.
+  expect((await read()).changes).toBe(whole);
+  // No deletion was removed, so no reader has to start again.
   expect(services.tree.floorOf(accountId)).toBe(0);
 });
 
-test("who stopped in the middle of a run begins anew where deletions ahead were forgotten", async () => {
-  // The head at the beginning of the run was asked, which lies behind those deletions.
+test("a reader that stopped between two pages has to start again if later deletions were removed", async () => {
+  // The check used the head at the beginning of the run, which is after those deletions.
   const gone = await addFile("gone");
   const { token } = await read();
   await addFile("a");
@@ -110,10 +110,10 @@ test("who stopped in the middle of a run begins anew where deletions ahead were 
   expect([page.hasMore, page.entries.length]).toEqual([true, 1]);
   clock.advance(91 * DAY_MS);
   await sweep();
-  expect((await read({ syncToken: page.nextSyncToken })).told).toBe("reset");
+  expect((await read({ syncToken: page.nextSyncToken })).changes).toBe("reset");
 });
 
-test("who began with nothing goes on over forgotten deletions of before it began", async () => {
+test("a reader that began without a token continues if only deletions from before it began were removed", async () => {
   await deleteFile(await addFile("gone"));
   await addFile("a");
   await addFile("b");
@@ -128,7 +128,7 @@ test("who began with nothing goes on over forgotten deletions of before it began
   const page = await services.sync.changes(request);
   clock.advance(91 * DAY_MS);
   await sweep();
-  expect((await read({ syncToken: page.nextSyncToken })).told).toBe("created b");
+  expect((await read({ syncToken: page.nextSyncToken })).changes).toBe("created b");
 });
 
 test("a large account is swept in steps, to its end", async () => {
@@ -138,8 +138,8 @@ test("a large account is swept in steps, to its end", async () => {
   expect(count("journal")).toBe(1);
 }, 120_000);
 
-test("a large copy that is being made is no deletion to wait for", async () => {
-  // Each request waited a second, and was told that there was more, for as long as the copy took.
+test("a large copy in progress does not count as a deletion to wait for", async () => {
+  // While the copy was in progress, each request waited a second and returned hasMore.
   const { treeWriter, writer, tree } = services;
   const folder = await writer.run((tx) => treeWriter.ensureFolder(tx, accountId, "/from"));
   for (let index = 0; index < 120; index++) {
