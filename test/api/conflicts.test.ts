@@ -14,8 +14,8 @@ interface Resolved {
   error?: { details: { reason: string; field?: string } };
 }
 
-/** An account, a phone, and a file on which both sides differ. */
-interface Quarrel {
+/** An account, a phone, and a conflict about a file. */
+interface ConflictSetup {
   account: Account;
   device: TestDevice;
   fileId: string;
@@ -25,8 +25,8 @@ interface Quarrel {
 const mine = "what the phone wrote";
 const theirs = "what the server has";
 
-/** A conflict over an update from an older content. */
-async function quarrel(change: object = {}): Promise<Quarrel> {
+/** A conflict about an update that is based on older content. */
+async function updateConflict(change: object = {}): Promise<ConflictSetup> {
   const account = await server().signUp();
   const device = await registerDevice(server(), account);
   const fileId = await account.client.storedId("the beginning", { name: "a.txt" });
@@ -63,7 +63,7 @@ async function resolved(device: TestDevice, conflict: object): Promise<Resolved>
   return result;
 }
 
-/** Sends a file as phones do: init, its bytes, complete. */
+/** Uploads a file like a phone: init, one chunk, complete. */
 async function uploadAs(device: TestDevice, file: object): Promise<void> {
   const init = await device.client.post("/api/mobile/upload/init", { files: [file] });
   expectStatus(init, 200);
@@ -77,7 +77,7 @@ async function uploadAs(device: TestDevice, file: object): Promise<void> {
   expectStatus(await device.client.post("/api/mobile/upload/complete", { uploadId: plan?.uploadId }), 200);
 }
 
-/** The update of {@link quarrel} once more. */
+/** Repeats the update of {@link updateConflict}. */
 async function sendAgain(device: TestDevice, fileId: string): Promise<ApiResponse> {
   const change = { action: "update", localId: "l1", fileId, name: "a.txt", folder: "/", size: mine.length };
   const digests = { checksum: checksumOf(mine), baseChecksum: checksumOf("the beginning") };
@@ -86,7 +86,7 @@ async function sendAgain(device: TestDevice, fileId: string): Promise<ApiRespons
   return response;
 }
 
-/** Ids of the conflicts that a device still has. */
+/** The ids of the device's open conflicts. */
 async function openOf(device: TestDevice): Promise<string[]> {
   return (await device.client.post("/api/mobile/sync/files", { localChanges: [] })).strings(
     "data.conflicts",
@@ -99,12 +99,12 @@ async function versionsOf(account: Account, fileId: string): Promise<[unknown, u
   return [record.at("data.version"), record.at("data.checksum")];
 }
 
-describe("a conflict that is decided on the web", () => {
-  const decide = ({ account }: Quarrel, conflictId: string, resolution: string) =>
+describe("a conflict that is resolved in the browser", () => {
+  const decide = ({ account }: ConflictSetup, conflictId: string, resolution: string) =>
     account.client.post(`/api/users/conflicts/${conflictId}`, { resolution });
 
-  test("is the one that the device sees, and ends for both", async () => {
-    const here = await quarrel();
+  test("is the one of the device, and ends for both", async () => {
+    const here = await updateConflict();
     const listed = await here.account.client.get("/api/users/conflicts");
     expectStatus(listed, 200);
     expect(listed.strings("data.conflicts", "conflictId")).toEqual([here.conflictId]);
@@ -118,8 +118,8 @@ describe("a conflict that is decided on the web", () => {
     expectError(await decide(here, conflictId, "keep_remote"), 404, "not_found");
   });
 
-  test("for the device's side waits for its content", async () => {
-    const here = await quarrel();
+  test("with keep_local waits for the content of the device", async () => {
+    const here = await updateConflict();
     const { account, device, conflictId, fileId } = here;
     expect((await decide(here, conflictId, "keep_local")).at("data.status")).toBe("upload_required");
     expect((await account.client.get("/api/users/conflicts")).at("data.conflicts.0.awaitsContent")).toBe(true);
@@ -129,8 +129,8 @@ describe("a conflict that is decided on the web", () => {
     expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
   });
 
-  test("is one's own, and has two sides", async () => {
-    const here = await quarrel();
+  test("is visible only to its account, and has two resolutions", async () => {
+    const here = await updateConflict();
     const { client } = await server().signUp();
     expect((await client.get("/api/users/conflicts")).at("data.conflicts")).toEqual([]);
     expectError(
@@ -144,8 +144,8 @@ describe("a conflict that is decided on the web", () => {
 });
 
 describe("keep_remote", () => {
-  test("drops the device's change, and says so again when asked again", async () => {
-    const { account, device, fileId, conflictId } = await quarrel();
+  test("drops the device's change, with the same response when it is repeated", async () => {
+    const { account, device, fileId, conflictId } = await updateConflict();
     const request = { conflictId, resolution: "keep_remote", fileId };
     for (let times = 0; times < 2; times++) {
       expect(await resolved(device, request)).toEqual({ conflictId, status: "resolved", fileId });
@@ -154,8 +154,8 @@ describe("keep_remote", () => {
     expect(await versionsOf(account, fileId)).toEqual([2, checksumOf(theirs)]);
   });
 
-  test("is what the same change is told when it is sent again", async () => {
-    const { device, fileId, conflictId } = await quarrel();
+  test("rejects the same change when it is repeated", async () => {
+    const { device, fileId, conflictId } = await updateConflict();
     await resolve(device, { conflictId, resolution: "keep_remote" });
     const response = await device.client.post("/api/mobile/sync/files", {
       localChanges: [
@@ -176,17 +176,17 @@ describe("keep_remote", () => {
     expect(await openOf(device)).toEqual([]);
   });
 
-  test("can't be taken back", async () => {
-    const { device, conflictId } = await quarrel();
+  test("can't be undone", async () => {
+    const { device, conflictId } = await updateConflict();
     await resolve(device, { conflictId, resolution: "keep_remote" });
-    const refused = await resolved(device, { conflictId, resolution: "keep_local" });
-    expect([refused.status, refused.error?.details.reason]).toEqual(["rejected", "version_conflict"]);
+    const rejected = await resolved(device, { conflictId, resolution: "keep_local" });
+    expect([rejected.status, rejected.error?.details.reason]).toEqual(["rejected", "version_conflict"]);
   });
 });
 
 describe("keep_local of a changed file", () => {
-  test("makes the held content the next version; the other side stays as one", async () => {
-    const { account, device, fileId, conflictId } = await quarrel();
+  test("makes existing content the next version, and the other content stays as a version", async () => {
+    const { account, device, fileId, conflictId } = await updateConflict();
     await account.client.stored(mine, { name: "elsewhere.txt" });
     const result = await resolved(device, { conflictId, resolution: "keep_local" });
     expect(result).toEqual({ conflictId, status: "resolved", fileId });
@@ -196,8 +196,8 @@ describe("keep_local of a changed file", () => {
     expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
   });
 
-  test("asks for the content where it is not held, and ends when the device sends it", async () => {
-    const { account, device, fileId, conflictId } = await quarrel();
+  test("requires missing content, and ends when the device uploads it", async () => {
+    const { account, device, fileId, conflictId } = await updateConflict();
     const request = {
       conflictId,
       resolution: "keep_local",
@@ -207,7 +207,7 @@ describe("keep_local of a changed file", () => {
       expect(await resolved(device, request)).toEqual({ conflictId, status: "upload_required", fileId });
       expect(await openOf(device)).toEqual([conflictId]);
     }
-    // What others send ends nothing.
+    // Uploads by others do not end it.
     expectStatus(await account.client.putContent(fileId, "yet another"), 200);
     expect(await openOf(device)).toEqual([conflictId]);
     expectStatus(await device.client.putContent(fileId, mine), 200);
@@ -216,8 +216,8 @@ describe("keep_local of a changed file", () => {
     expect(await resolved(device, request)).toEqual({ conflictId, status: "resolved", fileId });
   });
 
-  test("ends by an upload in chunks that names the file and its base", async () => {
-    const { account, device, fileId, conflictId } = await quarrel();
+  test("ends with a chunked upload that names the file and its base", async () => {
+    const { account, device, fileId, conflictId } = await updateConflict();
     const needed = await resolved(device, { conflictId, resolution: "keep_local" });
     const file = { name: "a.txt", folder: "/", size: mine.length, checksum: checksumOf(mine), mimeType: "text/plain" };
     await uploadAs(device, { ...file, localId: "l1", fileId: needed.fileId, baseChecksum: checksumOf(theirs) });
@@ -225,9 +225,9 @@ describe("keep_local of a changed file", () => {
     expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
   });
 
-  test("does not end by the same bytes in another file: the file itself has them not yet", async () => {
-    // It ended, and the change sent again was told applied with the other file's id.
-    const { account, device, fileId, conflictId } = await quarrel();
+  test("does not end when another file gets the content", async () => {
+    // It ended, and the repeated change was applied with the id of the other file.
+    const { account, device, fileId, conflictId } = await updateConflict();
     await resolve(device, { conflictId, resolution: "keep_local" });
     await device.client.stored(mine, { name: "elsewhere.txt" });
     expect(await openOf(device)).toEqual([conflictId]);
@@ -240,9 +240,9 @@ describe("keep_local of a changed file", () => {
     expect(await openOf(device)).toEqual([]);
   });
 
-  test("is what the same change meets when it is sent again before its content", async () => {
-    // It became an open conflict again, as if nothing had been decided.
-    const { account, device, fileId, conflictId } = await quarrel();
+  test("applies to the same change when it is repeated before the upload", async () => {
+    // The change became an open conflict again, as if there were no decision.
+    const { account, device, fileId, conflictId } = await updateConflict();
     await resolve(device, { conflictId, resolution: "keep_local" });
     for (let times = 0; times < 2; times++) {
       const response = await sendAgain(device, fileId);
@@ -254,38 +254,38 @@ describe("keep_local of a changed file", () => {
     expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
   });
 
-  test("that was zero bytes asks for them like for any others", async () => {
-    const { device, fileId, conflictId } = await quarrel({ size: 0, checksum: checksumOf("") });
+  test("requires zero bytes like any other content", async () => {
+    const { device, fileId, conflictId } = await updateConflict({ size: 0, checksum: checksumOf("") });
     expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({
       status: "upload_required",
       fileId,
     });
   });
 
-  test("renames or moves it as the device wanted", async () => {
-    const { account, device, fileId, conflictId } = await quarrel({ action: "rename", name: "b.txt" });
+  test("renames or moves it like the device", async () => {
+    const { account, device, fileId, conflictId } = await updateConflict({ action: "rename", name: "b.txt" });
     expect((await resolved(device, { conflictId, resolution: "keep_local" })).status).toBe("resolved");
     expect((await account.client.get(`/api/files/${fileId}`)).at("data.name")).toBe("b.txt");
-    const moved = await quarrel({ action: "move", folder: "/there" });
+    const moved = await updateConflict({ action: "move", folder: "/there" });
     await resolve(moved.device, { conflictId: moved.conflictId, resolution: "keep_local" });
     const record = await moved.account.client.get(`/api/files/${moved.fileId}`);
     expect([record.at("data.folder"), record.at("data.checksum")]).toEqual(["/there", checksumOf(theirs)]);
   });
 
-  test("deletes it where the device had deleted it; keep_remote leaves it", async () => {
-    const kept = await quarrel({ action: "delete" });
-    await resolve(kept.device, { conflictId: kept.conflictId, resolution: "keep_remote" });
-    expectStatus(await kept.account.client.get(`/api/files/${kept.fileId}`), 200);
-    const gone = await quarrel({ action: "delete" });
+  test("deletes it if the device deleted it, and keep_remote does not", async () => {
+    const retained = await updateConflict({ action: "delete" });
+    await resolve(retained.device, { conflictId: retained.conflictId, resolution: "keep_remote" });
+    expectStatus(await retained.account.client.get(`/api/files/${retained.fileId}`), 200);
+    const gone = await updateConflict({ action: "delete" });
     const result = await resolved(gone.device, { conflictId: gone.conflictId, resolution: "keep_local" });
     expect(result).toEqual({ conflictId: gone.conflictId, status: "resolved", fileId: gone.fileId });
     expectError(await gone.account.client.get(`/api/files/${gone.fileId}`), 404);
   });
 
-  test("does not delete a content that came after the conflict was found, unless told so again", async () => {
-    // Nobody who chose to delete had seen it, and no version of a deleted file is left.
-    const { account, device, fileId, conflictId } = await quarrel({ action: "delete" });
-    await waitForNextMillisecond();
+  test("deletes newer content only after a second decision", async () => {
+    // The user had not seen that content, and a deleted file has no versions.
+    const { account, device, fileId, conflictId } = await updateConflict({ action: "delete" });
+    await nextMillisecond();
     expectStatus(await account.client.putContent(fileId, "even newer"), 200);
     const request = { conflictId, resolution: "keep_local" };
     const response = await resolve(device, request);
@@ -301,7 +301,7 @@ describe("keep_local of a changed file", () => {
 });
 
 describe("keep_local of a deleted file", () => {
-  async function deleted(): Promise<Quarrel> {
+  async function deleted(): Promise<ConflictSetup> {
     const account = await server().signUp();
     const device = await registerDevice(server(), account);
     const fileId = await account.client.storedId("the beginning", { name: "a.txt", fields: { folder: "/docs" } });
@@ -319,7 +319,7 @@ describe("keep_local of a deleted file", () => {
     return { account, device, fileId, conflictId };
   }
 
-  test("makes it again from a held content", async () => {
+  test("creates it again from existing content", async () => {
     const { account, device, fileId, conflictId } = await deleted();
     await account.client.stored(mine, { name: "elsewhere.txt" });
     const result = await resolved(device, { conflictId, resolution: "keep_local" });
@@ -329,7 +329,7 @@ describe("keep_local of a deleted file", () => {
     expect([record.at("data.folder"), record.at("data.name")]).toEqual(["/docs", "a.txt"]);
   });
 
-  test("asks for the content else, and ends when the device has uploaded it", async () => {
+  test("requires missing content, and ends when the device has uploaded it", async () => {
     const { device, conflictId } = await deleted();
     expect(await resolved(device, { conflictId, resolution: "keep_local" })).toEqual({
       conflictId,
@@ -346,8 +346,8 @@ describe("keep_local of a deleted file", () => {
     });
   });
 
-  test("is made once, though it was both renamed and edited", async () => {
-    // Each of the two resolutions made a file of its own, "b.txt" and "b (1).txt" with the same bytes.
+  test("creates it once, although it was both renamed and edited", async () => {
+    // Each of the two resolutions created a file: "b.txt" and "b (1).txt" with the same content.
     const account = await server().signUp();
     const device = await registerDevice(server(), account);
     const fileId = await account.client.storedId("the beginning", { name: "a.txt" });
@@ -363,16 +363,16 @@ describe("keep_local of a deleted file", () => {
     expect(await account.client.names("/", "&type=file")).toEqual(["b.txt"]);
   });
 
-  test("shows a remote side whose fields are null", async () => {
-    // It was null itself, and clients that read remote.checksum fell over it.
+  test("has a remote side whose fields are null", async () => {
+    // It was null itself, and clients that read remote.checksum failed.
     const { device, fileId } = await deleted();
     const response = await device.client.get("/api/mobile/sync/status");
     const nothing = { name: null, folder: null, size: null, checksum: null, modifiedAt: null, deviceId: null };
     expect(response.at("data.conflicts.0")).toMatchObject({ type: "deleted", remote: { fileId, ...nothing } });
   });
 
-  test("that was only changed when it was found keeps the name it had", async () => {
-    // Sent again after the deletion, the change lost name and folder, and the file was made anew as "file".
+  test("uses the name of the file, even if it was deleted after the conflict was detected", async () => {
+    // When it was repeated after the deletion, the change lost its name and folder, and the new file was called "file".
     const account = await server().signUp();
     const device = await registerDevice(server(), account);
     const fileId = await account.client.storedId("the beginning", { name: "a.txt", fields: { folder: "/docs" } });
@@ -402,11 +402,11 @@ describe("keep_local of a deleted file", () => {
 });
 
 describe("a taken name", () => {
-  async function clash(): Promise<Quarrel> {
+  async function nameConflict(): Promise<ConflictSetup> {
     const account = await server().signUp();
     const device = await registerDevice(server(), account);
     const fileId = await account.client.storedId(theirs, { name: "a.txt" });
-    await account.client.stored(mine, { name: "held.txt", fields: { folder: "/aside" } });
+    await account.client.stored(mine, { name: "stored.txt", fields: { folder: "/aside" } });
     const conflictId = await conflictOf(device, {
       action: "upload",
       localId: "l1",
@@ -419,14 +419,14 @@ describe("a taken name", () => {
   }
 
   test("keep_local makes the local file the next version of the other", async () => {
-    const { account, device, fileId, conflictId } = await clash();
+    const { account, device, fileId, conflictId } = await nameConflict();
     const result = await resolved(device, { conflictId, resolution: "keep_local", localData: { name: "a.txt" } });
     expect(result).toEqual({ conflictId, status: "resolved", fileId });
     expect(await versionsOf(account, fileId)).toEqual([2, checksumOf(mine)]);
   });
 
-  test("keep_local under another name keeps both", async () => {
-    const { account, device, fileId, conflictId } = await clash();
+  test("keep_local with another name keeps both files", async () => {
+    const { account, device, fileId, conflictId } = await nameConflict();
     const result = await resolved(device, {
       conflictId,
       resolution: "keep_local",
@@ -438,22 +438,22 @@ describe("a taken name", () => {
     expect(await versionsOf(account, fileId)).toEqual([1, checksumOf(theirs)]);
   });
 
-  test("is dropped by keep_remote for as long as the other file is there", async () => {
-    // A photo that was nowhere on the server any more was refused for a month.
-    const { account, device, fileId, conflictId } = await clash();
+  test("keep_remote rejects the upload while the other file exists", async () => {
+    // After the other file was deleted, the photo was rejected for another month.
+    const { account, device, fileId, conflictId } = await nameConflict();
     await resolve(device, { conflictId, resolution: "keep_remote" });
     const change = { action: "upload", localId: "l1", name: "a.txt", folder: "/" };
     const body = { localChanges: [{ ...change, size: mine.length, checksum: checksumOf(mine) }] };
-    const refused = await device.client.post("/api/mobile/sync/files", body);
-    expect(refused.at("data.results.0")).toMatchObject({ status: "rejected", conflictId });
+    const rejected = await device.client.post("/api/mobile/sync/files", body);
+    expect(rejected.at("data.results.0")).toMatchObject({ status: "rejected", conflictId });
     expectStatus(await account.client.delete(`/api/files/${fileId}`), 200);
-    const taken = await device.client.post("/api/mobile/sync/files", body);
-    expect(taken.at("data.results.0")).toMatchObject({ status: "applied" });
+    const accepted = await device.client.post("/api/mobile/sync/files", body);
+    expect(accepted.at("data.results.0")).toMatchObject({ status: "applied" });
   });
 
-  test("by two local files is a conflict of each", async () => {
-    // The second took the place of the first, whose local file was never resolved.
-    const { account, device, fileId, conflictId } = await clash();
+  test("of two local files is a conflict of each", async () => {
+    // The second conflict replaced the first one, whose local file was never stored.
+    const { account, device, fileId, conflictId } = await nameConflict();
     const second = await conflictOf(device, {
       action: "upload",
       localId: "l2",
@@ -466,16 +466,16 @@ describe("a taken name", () => {
     expect(await openOf(device)).toEqual([conflictId, second]);
     const localData = { name: "a (phone).txt" };
     await resolve(device, { conflictId, resolution: "keep_local", localData });
-    await device.client.stored("other", { name: "held too.txt" });
+    await device.client.stored("other", { name: "stored too.txt" });
     await resolve(device, { conflictId: second, resolution: "keep_local", localData: { name: "a (two).txt" } });
     expect((await account.client.names()).sort()).toEqual(
-      ["a (phone).txt", "a (two).txt", "a.txt", "aside", "held too.txt"].sort(),
+      ["a (phone).txt", "a (two).txt", "a.txt", "aside", "stored too.txt"].sort(),
     );
     expect(await versionsOf(account, fileId)).toEqual([1, checksumOf(theirs)]);
   });
 
-  test("stays to be resolved where the device deletes the other file in the same call", async () => {
-    // The deletion ended it, and the phone was told that its new file was safe, which was stored nowhere.
+  test("stays a conflict if the device deletes the other file in the same call", async () => {
+    // The deletion ended it, and the phone took its new file for stored, which it was not.
     const account = await server().signUp();
     const device = await registerDevice(server(), account);
     const fileId = await account.client.storedId(theirs, { name: "plan.txt" });
@@ -495,7 +495,7 @@ describe("a taken name", () => {
     });
   });
 
-  test("met by a rename is numbered", async () => {
+  test("of a rename is numbered by keep_local", async () => {
     const account = await server().signUp();
     const device = await registerDevice(server(), account);
     await account.client.stored("1", { name: "a.txt" });
@@ -508,8 +508,8 @@ describe("a taken name", () => {
     expect(await account.client.names()).toEqual(["a (1).txt", "a.txt"]);
   });
 
-  test("that became free is no conflict any more when the change is sent again", async () => {
-    const { account, device, fileId } = await clash();
+  test("that is free again causes no conflict when the change is repeated", async () => {
+    const { account, device, fileId } = await nameConflict();
     await account.client.put(`/api/files/${fileId}`, { name: "z.txt" });
     const response = await device.client.post("/api/mobile/sync/files", {
       localChanges: [
@@ -522,10 +522,10 @@ describe("a taken name", () => {
 });
 
 describe("conflicts/resolve", () => {
-  test("does each by itself, and knows no conflicts but the device's own", async () => {
-    const { account, device, fileId, conflictId } = await quarrel();
+  test("resolves each conflict separately, and only the device's own ones", async () => {
+    const { account, device, fileId, conflictId } = await updateConflict();
     const other = await registerDevice(server(), account);
-    const foreign = await quarrel();
+    const foreign = await updateConflict();
     expect(await openOf(other)).toEqual([]);
     const response = await resolve(
       device,
@@ -549,8 +549,8 @@ describe("conflicts/resolve", () => {
     expect(await openOf(foreign.device)).toEqual([foreign.conflictId]);
   });
 
-  test("a later change of the same file takes the place of the earlier one", async () => {
-    const { device, fileId, conflictId } = await quarrel();
+  test("keeps one conflict of a file, with its latest change", async () => {
+    const { device, fileId, conflictId } = await updateConflict();
     const later = await conflictOf(device, {
       action: "update",
       localId: "l1",
@@ -565,8 +565,8 @@ describe("conflicts/resolve", () => {
     expect(response.at("data.conflicts.0.local.checksum")).toBe(checksumOf("later"));
   });
 
-  test("a conflict ends when the device does the like after all", async () => {
-    const { account, device, fileId, conflictId } = await quarrel({ action: "delete" });
+  test("is not needed after the device has made the same change successfully", async () => {
+    const { account, device, fileId, conflictId } = await updateConflict({ action: "delete" });
     const response = await device.client.post("/api/mobile/sync/files", {
       localChanges: [{ action: "delete", localId: "l1", fileId, baseChecksum: checksumOf(theirs) }],
     });
@@ -576,25 +576,25 @@ describe("conflicts/resolve", () => {
     expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({ status: "resolved" });
   });
 
-  test("go with their device when it is removed", async () => {
-    // An app that was set up anew was shown conflicts about files of which it knew nothing.
-    const { account, device } = await quarrel();
+  test("finds no conflicts of a removed device", async () => {
+    // A newly installed app listed conflicts about unknown files.
+    const { account, device } = await updateConflict();
     expectStatus(await account.client.delete(`/api/mobile/devices/${device.deviceId}`), 401);
     const other = await registerDevice(server(), account);
     expectStatus(await other.client.delete(`/api/mobile/devices/${device.deviceId}`), 200);
     expect(await openOf(await registerDevice(server(), account, device.deviceId))).toEqual([]);
   });
 
-  test("is shown by sync/status until it is resolved", async () => {
-    const { device, conflictId } = await quarrel();
+  test("removes the conflict from sync/status", async () => {
+    const { device, conflictId } = await updateConflict();
     const status = await device.client.get("/api/mobile/sync/status");
     expect(status.strings("data.conflicts", "conflictId")).toEqual([conflictId]);
     await resolve(device, { conflictId, resolution: "keep_remote" });
     expect((await device.client.get("/api/mobile/sync/status")).list("data.conflicts")).toEqual([]);
   });
 
-  test("is for devices of accounts that may write, and refuses what makes no sense", async () => {
-    const { account, device, conflictId } = await quarrel();
+  test("is only for devices of accounts that can write, and rejects invalid requests", async () => {
+    const { account, device, conflictId } = await updateConflict();
     const path = "/api/mobile/conflicts/resolve";
     const body = { conflicts: [{ conflictId, resolution: "keep_remote" }] };
     expectError(await server().visitor.post(path, body), 401, "missing_token");

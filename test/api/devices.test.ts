@@ -8,19 +8,19 @@ import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** POST /api/mobile/auth, whatever it answers. */
+/** Sends POST /api/mobile/auth. */
 function trySignIn(account: Pick<Account, "email" | "password">, deviceId: string) {
   const { email, password } = account;
   return server().visitor.post("/api/mobile/auth", { email, password, deviceId });
 }
 
-/** An account of the plan free: three devices. */
+/** An account with the free plan, which allows three devices. */
 function freeAccount(): Promise<Account> {
   return server().addUser(["--plan", "free"]);
 }
 
 describe("POST /api/mobile/auth/register", () => {
-  test("answers 200 with user, tokens, device and syncData", async () => {
+  test("returns 200 with user, tokens, device and syncData", async () => {
     const account = await server().signUp({ name: "Ada" });
     const deviceId = freshDeviceId();
     const response = await tryRegister(server(), account, deviceId, { model: "Pixel 9" });
@@ -38,7 +38,7 @@ describe("POST /api/mobile/auth/register", () => {
     });
   });
 
-  test("names a device by its model, else by its platform", async () => {
+  test("names a device by its model, or else by its platform", async () => {
     const account = await server().signUp();
     const named = await tryRegister(server(), account, freshDeviceId(), { model: "iPhone 17", platform: "ios" });
     expect(named.string("device.name")).toBe("iPhone 17");
@@ -48,7 +48,7 @@ describe("POST /api/mobile/auth/register", () => {
     }
   });
 
-  test("refuses unknown accounts and wrong passwords alike", async () => {
+  test("rejects unknown accounts and wrong passwords with the same error", async () => {
     const account = await server().signUp();
     const wrong = await tryRegister(server(), { email: account.email, password: "wrong password" }, freshDeviceId());
     const unknown = await tryRegister(server(), { email: freshEmail(), password: "wrong password" }, freshDeviceId());
@@ -58,7 +58,7 @@ describe("POST /api/mobile/auth/register", () => {
     expect(unknown.header("x-ratelimit-resource")).toBe("general");
   });
 
-  test("tells that an account is disabled to the right password alone", async () => {
+  test("reports a disabled account only with the right password", async () => {
     const account = await server().addUser([]);
     const { deviceId, tokens } = await registerDevice(server(), account);
     await server().change(account.id, { disabled: true });
@@ -70,36 +70,36 @@ describe("POST /api/mobile/auth/register", () => {
     expectError(await new Client(server(), tokens.accessToken).get("/api/mobile/devices"), 401);
   });
 
-  test("says which field is at fault", async () => {
+  test("names the invalid field", async () => {
     const account = await server().signUp();
     const { email, password } = account;
-    const refused = async (deviceInfo: unknown, field: string) =>
+    const expectInvalid = async (deviceInfo: unknown, field: string) =>
       expectError(
         await server().visitor.post("/api/mobile/auth/register", { email, password, deviceInfo }),
         400,
         "invalid_field",
         field,
       );
-    await refused(undefined, "deviceInfo");
-    await refused("android", "deviceInfo");
-    await refused({ platform: "android" }, "deviceInfo.deviceId");
-    await refused({ deviceId: "a" }, "deviceInfo.platform");
-    await refused({ deviceId: "a", platform: "" }, "deviceInfo.platform");
-    await refused({ deviceId: "a", platform: " " }, "deviceInfo.platform");
-    await refused({ deviceId: "a", platform: 7 }, "deviceInfo.platform");
-    await refused({ deviceId: "a", platform: "ios", model: "a\u0000b" }, "deviceInfo.model");
-    await refused({ deviceId: "a", platform: "ios", pushToken: "x".repeat(5_000) }, "deviceInfo.pushToken");
+    await expectInvalid(undefined, "deviceInfo");
+    await expectInvalid("android", "deviceInfo");
+    await expectInvalid({ platform: "android" }, "deviceInfo.deviceId");
+    await expectInvalid({ deviceId: "a" }, "deviceInfo.platform");
+    await expectInvalid({ deviceId: "a", platform: "" }, "deviceInfo.platform");
+    await expectInvalid({ deviceId: "a", platform: " " }, "deviceInfo.platform");
+    await expectInvalid({ deviceId: "a", platform: 7 }, "deviceInfo.platform");
+    await expectInvalid({ deviceId: "a", platform: "ios", model: "a\u0000b" }, "deviceInfo.model");
+    await expectInvalid({ deviceId: "a", platform: "ios", pushToken: "x".repeat(5_000) }, "deviceInfo.pushToken");
     const inside = { platform: "ios", pushToken: "https://10.0.0.1/topic" };
     const forbidden = await tryRegister(server(), account, "a", inside);
     expectError(forbidden, 400, "forbidden_target", "deviceInfo.pushToken");
     const unprintable = ["a\n", "a\u0000", "a\u007f", "a\u0085", "a\u2028b", "a\u202eb", "\ufeffa", "\ud800"];
     for (const deviceId of ["", ".", "..", "a/b", "a\\b", ...unprintable, "a".repeat(201), "\u{1f4f1}".repeat(201), 7])
-      await refused({ deviceId, platform: "ios" }, "deviceInfo.deviceId");
+      await expectInvalid({ deviceId, platform: "ios" }, "deviceInfo.deviceId");
     for (const deviceId of ["a", "A.b_c:d-e", ".a", "-a", "0".repeat(200), "\u{1f4f1}".repeat(200)])
       expectStatus(await tryRegister(server(), account, deviceId), 200);
   });
 
-  test("takes whatever a device is called, everywhere where devices are named", async () => {
+  test("accepts unusual device ids in all routes", async () => {
     const account = await server().signUp();
     const admin = await confirmIdentity(await server().addUser(["--admin"]));
     const names = [
@@ -141,7 +141,7 @@ describe("POST /api/mobile/auth/register", () => {
     }
   });
 
-  test("knows a device by its id in whatever form the same letters come", async () => {
+  test("recognizes a device id in any Unicode normalization form", async () => {
     const account = await server().signUp();
     const composed = "Ren\u00e9's phone";
     const decomposed = composed.normalize("NFD");
@@ -163,7 +163,7 @@ describe("POST /api/mobile/auth/register", () => {
     expectStatus(await signedIn.client.delete(path), 200);
   });
 
-  test("keeps the same deviceId of two accounts apart", async () => {
+  test("separates devices of two accounts with the same deviceId", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const ofA = await registerDevice(server(), a, "shared");
     const ofB = await registerDevice(server(), b, "shared");
@@ -172,7 +172,7 @@ describe("POST /api/mobile/auth/register", () => {
     expectStatus(await tryRefresh(server(), ofB.tokens.refreshToken, "shared"), 200);
   });
 
-  test("renews a device: its former tokens end, its settings and its day stay", async () => {
+  test("of a registered device updates it, ends its former tokens, and keeps its settings and registration time", async () => {
     const account = await server().signUp();
     const first = await registerDevice(server(), account);
     const registeredAt = (await first.client.get("/api/mobile/devices")).string("data.devices.0.registeredAt");
@@ -195,7 +195,7 @@ describe("POST /api/mobile/auth/register", () => {
     expectStatus(await tryRefresh(server(), again.tokens.refreshToken, again.deviceId), 200);
   });
 
-  test("is for viewers too, who manage their devices", async () => {
+  test("is allowed for viewers, who can manage their devices", async () => {
     const viewer = await server().addUser(["--role", "viewer"]);
     const { client, deviceId } = await registerDevice(server(), viewer);
     expectStatus(await client.get("/api/mobile/devices"), 200);
@@ -205,18 +205,18 @@ describe("POST /api/mobile/auth/register", () => {
 });
 
 describe("the plan's number of devices", () => {
-  test("is kept by registrations at once, and told with limit and plan", async () => {
+  test("is not exceeded by concurrent registrations, and the error has limit and plan", async () => {
     const account = await freeAccount();
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => tryRegister(server(), account, freshDeviceId())),
     );
-    expect(sortedStatuses(responses)).toEqual([200, 200, 200, 403, 403, 403, 403, 403]);
-    const refused = responses.find((response) => response.status === 403);
-    expect(refused?.at("error.details")).toEqual({ reason: "device_limit", limit: 3, plan: "free" });
+    expect(statusesOf(responses)).toEqual([200, 200, 200, 403, 403, 403, 403, 403]);
+    const rejected = responses.find((response) => response.status === 403);
+    expect(rejected?.at("error.details")).toEqual({ reason: "device_limit", limit: 3, plan: "free" });
     expect((await account.client.get("/api/users/usage")).at("data.devices")).toEqual({ count: 3, limit: 3 });
   });
 
-  test("does not stop a known device from registering again", async () => {
+  test("does not prevent a registered device from registering again", async () => {
     const account = await freeAccount();
     const ids = [freshDeviceId(), freshDeviceId(), freshDeviceId()];
     for (const id of ids) await registerDevice(server(), account, id);
@@ -225,19 +225,19 @@ describe("the plan's number of devices", () => {
     expectError(await tryRegister(server(), account, freshDeviceId()), 403, "device_limit");
   });
 
-  test("counts the same new device once, however many times at once", async () => {
+  test("counts a new device once if it registers several times at once", async () => {
     const account = await freeAccount();
     const id = freshDeviceId();
     const responses = await Promise.all(Array.from({ length: 5 }, () => tryRegister(server(), account, id)));
     expect(sortedStatuses(responses)).toEqual([200, 200, 200, 200, 200]);
     expect((await account.client.get("/api/users/usage")).number("data.devices.count")).toBe(1);
-    const live = await Promise.all(
-      responses.map((response) => readDevice(server(), response).client.get("/api/mobile/devices")),
+    const listed = await Promise.all(
+      responses.map((response) => deviceIn(server(), response).client.get("/api/mobile/devices")),
     );
-    expect(sortedStatuses(live)).toEqual([200, 401, 401, 401, 401]);
+    expect(statusesOf(listed)).toEqual([200, 401, 401, 401, 401]);
   });
 
-  test("is freed by a removal", async () => {
+  test("allows another device after a removal", async () => {
     const account = await freeAccount();
     const [first, second] = [await registerDevice(server(), account), await registerDevice(server(), account)];
     await registerDevice(server(), account);
@@ -249,7 +249,7 @@ describe("the plan's number of devices", () => {
     expect(sortedStatuses(responses)).toEqual([200, 403]);
   });
 
-  test("that is lowered later stops new ones alone", async () => {
+  test("applies only to new devices when it is lowered later", async () => {
     const account = await server().addUser(["--plan", "pro"]);
     const first = await registerDevice(server(), account);
     const phones = [first];
@@ -262,7 +262,7 @@ describe("the plan's number of devices", () => {
 });
 
 describe("POST /api/mobile/auth", () => {
-  test("signs a registered device in, as register answers, and ends its former tokens", async () => {
+  test("signs in a registered device with the same response as register, and ends its former tokens", async () => {
     const account = await server().signUp();
     const { client, deviceId, tokens } = await registerDevice(server(), account);
     await client.stored("hello");
@@ -280,7 +280,7 @@ describe("POST /api/mobile/auth", () => {
     expectStatus(await readDevice(server(), response).client.get("/api/mobile/devices"), 200);
   });
 
-  test("tells how many uploads of this device are under way", async () => {
+  test("returns the number of uploads in progress of this device", async () => {
     const account = await server().signUp();
     const { client, deviceId } = await registerDevice(server(), account);
     await registerDevice(server(), account);
@@ -291,7 +291,7 @@ describe("POST /api/mobile/auth", () => {
     expect(other.number("syncData.pendingUploads")).toBe(0);
   });
 
-  test("knows no unknown or removed device, and tells so to the right password alone", async () => {
+  test("returns 404 for unknown and removed devices, only with the right password", async () => {
     const account = await server().signUp();
     const other = await registerDevice(server(), await server().signUp());
     const { client, deviceId } = await registerDevice(server(), account);
@@ -302,7 +302,7 @@ describe("POST /api/mobile/auth", () => {
     }
   });
 
-  test("refuses what is missing or malformed", async () => {
+  test("rejects missing and invalid fields", async () => {
     const account = await server().signUp();
     const { email, password } = account;
     const post = (json: unknown) => server().visitor.post("/api/mobile/auth", json);
@@ -315,7 +315,7 @@ describe("POST /api/mobile/auth", () => {
 });
 
 describe("POST /api/mobile/auth/refresh", () => {
-  test("gives new tokens and the device", async () => {
+  test("returns new tokens and the device", async () => {
     const { client, deviceId, tokens } = await registerDevice(server(), await server().signUp());
     const response = await tryRefresh(server(), tokens.refreshToken, deviceId);
     expectStatus(response, 200);
@@ -331,12 +331,12 @@ describe("POST /api/mobile/auth/refresh", () => {
     const next = readDevice(server(), response);
     expect(next.tokens.refreshToken).not.toBe(tokens.refreshToken);
     expectStatus(await next.client.get("/api/mobile/devices"), 200);
-    // Requests with the former one may be under way: it stays good until it expires.
+    // The former access token stays valid until it expires, for requests in progress.
     expectStatus(await client.get("/api/mobile/devices"), 200);
     expectStatus(await tryRefresh(server(), next.tokens.refreshToken, deviceId), 200);
   });
 
-  test("gives a fresh pair once more where the answer got lost; the unused pair dies", async () => {
+  test("returns new tokens once more if the response was lost, and ends the unused ones", async () => {
     const { deviceId, tokens } = await registerDevice(server(), await server().signUp());
     const lost = readDevice(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
     const fresh = readDevice(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
@@ -346,38 +346,38 @@ describe("POST /api/mobile/auth/refresh", () => {
     expectStatus(await tryRefresh(server(), fresh.tokens.refreshToken, deviceId), 200);
   });
 
-  test("a third time with the same token signs the device out", async () => {
+  test("with the same token a third time signs the device out", async () => {
     const { client, deviceId, tokens } = await registerDevice(server(), await server().signUp());
     await tryRefresh(server(), tokens.refreshToken, deviceId);
     const fresh = readDevice(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
     expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "revoked_token");
-    for (const dead of [client, fresh.client]) expectError(await dead.get("/api/mobile/devices"), 401);
+    for (const former of [client, fresh.client]) expectError(await former.get("/api/mobile/devices"), 401);
     expectError(await tryRefresh(server(), fresh.tokens.refreshToken, deviceId), 401);
   });
 
-  test("with a token whose successor was used signs the device out, and no other", async () => {
+  test("with a token whose successor was used signs out the device, and no other", async () => {
     const account = await server().signUp();
     const other = await registerDevice(server(), account);
     const { client, deviceId, tokens } = await registerDevice(server(), account);
     const second = readDevice(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
     const third = readDevice(server(), await tryRefresh(server(), second.tokens.refreshToken, deviceId));
     expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "revoked_token");
-    for (const dead of [client, second.client, third.client])
-      expectError(await dead.get("/api/auth/session"), 401, "revoked_token");
+    for (const former of [client, second.client, third.client])
+      expectError(await former.get("/api/auth/session"), 401, "revoked_token");
     expectError(await tryRefresh(server(), third.tokens.refreshToken, deviceId), 401);
     expectStatus(await other.client.get("/api/mobile/devices"), 200);
     expectStatus(await tryRefresh(server(), other.tokens.refreshToken, other.deviceId), 200);
-    // The device is registered still, and may sign in.
+    // The device is still registered and can sign in.
     expectStatus(await trySignIn(account, deviceId), 200);
   });
 
-  test("by several at once leaves one pair at most", async () => {
+  test("several times at once leaves at most one valid pair of tokens", async () => {
     const { deviceId, tokens } = await registerDevice(server(), await server().signUp());
     const two = await Promise.all([1, 2].map(() => tryRefresh(server(), tokens.refreshToken, deviceId)));
-    expect(sortedStatuses(two)).toEqual([200, 200]);
-    const pairs = two.map((response) => readDevice(server(), response));
-    const live = await Promise.all(pairs.map((pair) => pair.client.get("/api/mobile/devices")));
-    expect(sortedStatuses(live)).toEqual([200, 401]);
+    expect(statusesOf(two)).toEqual([200, 200]);
+    const pairs = two.map((response) => deviceIn(server(), response));
+    const listed = await Promise.all(pairs.map((pair) => pair.client.get("/api/mobile/devices")));
+    expect(statusesOf(listed)).toEqual([200, 401]);
 
     const crowd = await registerDevice(server(), await server().signUp());
     const many = await Promise.all(
@@ -389,7 +389,7 @@ describe("POST /api/mobile/auth/refresh", () => {
         expectError(await readDevice(server(), response).client.get("/api/mobile/devices"), 401, "revoked_token");
   });
 
-  test("refuses a genuine token with another deviceId, which harms nothing", async () => {
+  test("rejects a valid token with another deviceId, and the token stays valid", async () => {
     const account = await server().signUp();
     const a = await registerDevice(server(), account);
     const b = await registerDevice(server(), account);
@@ -398,7 +398,7 @@ describe("POST /api/mobile/auth/refresh", () => {
     expectStatus(await tryRefresh(server(), a.tokens.refreshToken, a.deviceId), 200);
   });
 
-  test("refuses unknown tokens, access tokens and what is no token", async () => {
+  test("rejects unknown tokens, access tokens and invalid tokens", async () => {
     const { deviceId, tokens } = await registerDevice(server(), await server().signUp());
     for (const token of ["", "nonsense", tokens.accessToken, `${tokens.refreshToken}A`, tokens.refreshToken.slice(1)])
       expectError(await tryRefresh(server(), token, deviceId), 401, "invalid_token");
@@ -408,13 +408,13 @@ describe("POST /api/mobile/auth/refresh", () => {
     expectError(await post({ refreshToken: 1, deviceId }), 400, "invalid_field", "refreshToken");
   });
 
-  test("a refresh token opens nothing by itself", async () => {
+  test("rejects a refresh token as an access token", async () => {
     const { tokens } = await registerDevice(server(), await server().signUp());
     const client = new Client(server(), tokens.refreshToken);
     expectError(await client.get("/api/mobile/devices"), 401, "invalid_token");
   });
 
-  test("outlives a restart, and so does its single use", async () => {
+  test("accepts a refresh token after a restart, still only once", async () => {
     await withServer({}, async (own) => {
       const { deviceId, tokens } = await registerDevice(own, await own.signUp());
       const second = readDevice(own, await tryRefresh(own, tokens.refreshToken, deviceId));
@@ -428,7 +428,7 @@ describe("POST /api/mobile/auth/refresh", () => {
 });
 
 describe("GET /api/mobile/devices", () => {
-  test("lists all devices of the account and says which one asks", async () => {
+  test("lists all devices of the account and marks the current one", async () => {
     const account = await server().signUp();
     await registerDevice(server(), await server().signUp());
     const a = await registerDevice(server(), account);
@@ -464,7 +464,7 @@ describe("GET /api/mobile/devices", () => {
     expect(seenByA.string("data.currentDevice")).toBe(a.deviceId);
   });
 
-  test("is for devices: nobody and a web token are 401", async () => {
+  test("returns 401 without a token and for a web session", async () => {
     const { client } = await server().signUp();
     expectError(await server().visitor.get("/api/mobile/devices"), 401, "missing_token");
     expectError(await client.get("/api/mobile/devices"), 401, "invalid_token");
@@ -474,7 +474,7 @@ describe("GET /api/mobile/devices", () => {
 });
 
 describe("PUT /api/mobile/devices/{deviceId}/settings", () => {
-  test("merges, and returns all settings of the device", async () => {
+  test("merges the settings, and returns all of them", async () => {
     const account = await server().signUp();
     const a = await registerDevice(server(), account);
     const b = await registerDevice(server(), account);
@@ -490,7 +490,7 @@ describe("PUT /api/mobile/devices/{deviceId}/settings", () => {
       maxCacheSize: 0,
     };
     expect(first.at("data")).toEqual(expected);
-    // By another device of the same account.
+    // Another device of the account changes them.
     const second = await b.client.put(path, { syncFolders: ["/photos/", "/photos", "/a/é"] });
     expect(second.at("data")).toEqual({ ...expected, syncFolders: ["/photos", "/a/é"] });
     expect((await a.client.put(path, {})).at("data")).toEqual({ ...expected, syncFolders: ["/photos", "/a/é"] });
@@ -502,7 +502,7 @@ describe("PUT /api/mobile/devices/{deviceId}/settings", () => {
     expect(settings[b.deviceId]).toMatchObject({ autoUpload: false, syncFolders: [] });
   });
 
-  test("loses no change of two at once", async () => {
+  test("loses no concurrent change", async () => {
     const { client, deviceId } = await registerDevice(server(), await server().signUp());
     const path = `/api/mobile/devices/${deviceId}/settings`;
     await Promise.all([
@@ -517,7 +517,7 @@ describe("PUT /api/mobile/devices/{deviceId}/settings", () => {
     });
   });
 
-  test("refuses wrong types and values, and changes nothing then", async () => {
+  test("rejects wrong types and values without changing anything", async () => {
     const { client, deviceId } = await registerDevice(server(), await server().signUp());
     const path = `/api/mobile/devices/${deviceId}/settings`;
     const before = (await client.put(path, {})).at("data");
@@ -540,7 +540,7 @@ describe("PUT /api/mobile/devices/{deviceId}/settings", () => {
     expect((await client.put(path, {})).at("data")).toEqual(before);
   });
 
-  test("knows no unknown device, and none of others", async () => {
+  test("returns 404 for unknown devices and those of others", async () => {
     const { client } = await registerDevice(server(), await server().signUp());
     const other = await registerDevice(server(), await server().signUp());
     for (const id of [other.deviceId, freshDeviceId(), "%20", "a%2Fb"])
@@ -549,7 +549,7 @@ describe("PUT /api/mobile/devices/{deviceId}/settings", () => {
 });
 
 describe("DELETE /api/mobile/devices/{deviceId}", () => {
-  test("ends the device's tokens at once, and no other's", async () => {
+  test("ends the device's tokens at once, and those of no other device", async () => {
     const account = await server().signUp();
     const a = await registerDevice(server(), account);
     const b = await registerDevice(server(), account);
@@ -561,9 +561,9 @@ describe("DELETE /api/mobile/devices/{deviceId}", () => {
       message: expect.any(String),
       data: { id: b.deviceId, name: "Pixel 9", removedAt: expect.stringMatching(timestampPattern) },
     });
-    for (const dead of [b.client, refreshed.client]) {
-      expectError(await dead.get("/api/mobile/devices"), 401, "revoked_token");
-      expectError(await dead.get("/api/files"), 401, "revoked_token");
+    for (const former of [b.client, refreshed.client]) {
+      expectError(await former.get("/api/mobile/devices"), 401, "revoked_token");
+      expectError(await former.get("/api/files"), 401, "revoked_token");
     }
     expectError(await tryRefresh(server(), refreshed.tokens.refreshToken, b.deviceId), 401);
     expect((await a.client.get("/api/mobile/devices")).strings("data.devices", "id")).toEqual([a.deviceId]);
@@ -573,13 +573,13 @@ describe("DELETE /api/mobile/devices/{deviceId}", () => {
     expect((await account.client.get("/api/users/usage")).number("data.devices.count")).toBe(1);
   });
 
-  test("may be asked by the device itself", async () => {
+  test("works for the device itself", async () => {
     const { client, deviceId } = await registerDevice(server(), await server().signUp());
     expectStatus(await client.delete(`/api/mobile/devices/${deviceId}`), 200);
     expectError(await client.get("/api/mobile/devices"), 401, "revoked_token");
   });
 
-  test("knows no unknown device, and none of others", async () => {
+  test("returns 404 for unknown devices and those of others", async () => {
     const { client } = await registerDevice(server(), await server().signUp());
     const other = await registerDevice(server(), await server().signUp());
     for (const id of [other.deviceId, freshDeviceId()])
@@ -587,7 +587,7 @@ describe("DELETE /api/mobile/devices/{deviceId}", () => {
     expectStatus(await other.client.get("/api/mobile/devices"), 200);
   });
 
-  test("a removed device that registers again begins anew", async () => {
+  test("resets the settings and the registration time of a device that registers again", async () => {
     const account = await server().signUp();
     const first = await registerDevice(server(), account);
     const before = (await first.client.get("/api/mobile/devices")).string("data.devices.0.registeredAt");
@@ -603,7 +603,7 @@ describe("DELETE /api/mobile/devices/{deviceId}", () => {
 });
 
 describe("/api/users/devices", () => {
-  test("lets whoever has lost all phones see them and free a place", async () => {
+  test("lets a user who has lost all phones list and remove them", async () => {
     const account = await freeAccount();
     const lost = await registerDevice(server(), account);
     for (let i = 0; i < 2; i++) await registerDevice(server(), account);
@@ -624,14 +624,14 @@ describe("/api/users/devices", () => {
   });
 });
 
-test("a device's token opens the other endpoints too", async () => {
+test("a device's token works for the other routes too", async () => {
   const { client } = await registerDevice(server(), await server().signUp());
   const id = await client.storedId("hello");
   expectStatus(await client.get(`/api/files/${id}`), 200);
   expectStatus(await client.get("/api/users/profile"), 200);
 });
 
-test("no token and no password is ever written to the log", async () => {
+test("tokens and passwords are never logged", async () => {
   await withServer({ env: { LARDER_LOG_LEVEL: "debug" } }, async (own) => {
     const account = await own.signUp();
     const { client, deviceId, tokens } = await registerDevice(own, account, undefined, { pushToken: "push-secret-1" });
@@ -644,14 +644,14 @@ test("no token and no password is ever written to the log", async () => {
   });
 });
 
-test("wrong passwords of devices count as wrong sign-ins do, and lock no other address out", async () => {
+test("wrong passwords of devices count as failed sign-ins", async () => {
   await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
     const account = await own.signUp();
     const wrong = { email: account.email, password: "wrong password" };
     for (let i = 0; i < 5; i++) expectError(await tryRegister(own, wrong, "phone"), 401, "bad_credentials");
-    const refused = await tryRegister(own, account, "phone");
-    expectError(refused, 429, "rate_limited");
-    expect(refused.header("x-ratelimit-resource")).toBe("signin");
+    const limited = await tryRegister(own, account, "phone");
+    expectError(limited, 429, "rate_limited");
+    expect(limited.header("x-ratelimit-resource")).toBe("signin");
   });
 });
 

@@ -5,25 +5,25 @@ import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-// Malice by a device goes on far beyond its brake here.
+// The tests change more files than the mass-change guard allows.
 const server = sharedServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
 
-/** An instant by the server's clock after all that is acknowledged, and before all that follows. */
+/** A time of the server's clock between all previous requests and all later ones. */
 async function now({ client }: Pick<Account, "client">): Promise<string> {
   await waitForNextMillisecond();
   const probe = await server().signUp();
-  const made = await probe.client.post("/api/files/folders", { name: "now" });
-  expectStatus(made, 201);
-  await waitForNextMillisecond();
+  const created = await probe.client.post("/api/files/folders", { name: "now" });
+  expectStatus(created, 201);
+  await nextMillisecond();
   expectStatus(await client.get("/api/users/profile"), 200);
-  return made.string("data.createdAt");
+  return created.string("data.createdAt");
 }
 
 const at = (time: string) => `at=${encodeURIComponent(time)}`;
 const restore = (client: Client, folder: string, time: string, more: Record<string, unknown> = {}) =>
   client.post("/api/files/restore", { folder, at: time, ...more });
 
-/** Every file by its path, with its content, now or at a time. */
+/** The checksums of all files by path, now or at an earlier time. */
 async function allFiles(client: Client, query = "", folder = "/"): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (let page = 1; ; page++) {
@@ -40,8 +40,8 @@ async function allFiles(client: Client, query = "", folder = "/"): Promise<Map<s
   }
 }
 
-describe("the tree as it was", () => {
-  test("has the names, places and contents of then", async () => {
+describe("the tree at an earlier time", () => {
+  test("has the names, folders and contents of that time", async () => {
     const account = await server().signUp();
     const { client } = account;
     const a = await client.storedId("first", { name: "a.txt", fields: { folder: "/docs" } });
@@ -98,7 +98,7 @@ describe("the tree as it was", () => {
     expect(info.string("data.modifiedAt")).toMatch(timestampPattern);
   });
 
-  test("is sorted, filtered by kind and paged as a listing of now", async () => {
+  test("is sorted, filtered by type and paged like a current listing", async () => {
     const account = await server().signUp();
     const { client } = account;
     for (const size of [5, 1, 9, 3, 7]) {
@@ -115,23 +115,23 @@ describe("the tree as it was", () => {
     ];
     const then = await now(account);
     const pages = ["", "&limit=3&page=2", "&limit=4&page=3", "&limit=10&page=9"];
-    const wanted = new Map<string, Record<string, unknown>>();
-    const look = async (query: string, more = ""): Promise<Record<string, unknown>> => {
+    const expected = new Map<string, Record<string, unknown>>();
+    const list = async (query: string, more = ""): Promise<Record<string, unknown>> => {
       const response = await client.get(`/api/files?folder=/s${query}${more}`);
       expectStatus(response, 200);
       return { ids: response.strings("data.files", "id"), pagination: response.at("data.pagination") };
     };
-    for (const sort of queries) for (const page of pages) wanted.set(sort + page, await look(sort + page));
+    for (const sort of queries) for (const page of pages) expected.set(sort + page, await list(sort + page));
     for (const size of [5, 1, 9]) {
       const id = (await client.get(`/api/files?search=f${size}`)).string("data.files.0.id");
       expectStatus(await client.put(`/api/files/${id}`, { name: `z${size}`, folder: "/other" }), 200);
       expectStatus(await client.putContent(id, "y".repeat(20 - size)), 200);
     }
-    for (const [query, response] of wanted)
-      expect({ query, response: await look(query, `&${at(then)}`) }).toEqual({ query, response });
+    for (const [query, response] of expected)
+      expect({ query, response: await list(query, `&${at(then)}`) }).toEqual({ query, response });
   });
 
-  test("does not show what was deleted for good", async () => {
+  test("does not list permanently deleted files", async () => {
     const account = await server().signUp();
     const { client } = account;
     const id = await client.storedId("secret", { name: "a.txt", fields: { folder: "/f" } });
@@ -145,7 +145,7 @@ describe("the tree as it was", () => {
     expect(restored.list("data.changes")).toEqual([]);
   });
 
-  test("tells where the content of then is not kept any more", async () => {
+  test("marks files whose content of that time was removed", async () => {
     const account = await server().signUp();
     const { client } = account;
     const id = await client.storedId("one", { name: "a.txt" });
@@ -165,7 +165,7 @@ describe("the tree as it was", () => {
     expect(restored.at("data.skipped.0")).toMatchObject({ id, name: "a.txt", reason: "content_gone" });
   });
 
-  test("is one's own alone", async () => {
+  test("is visible only to its account", async () => {
     const account = await server().signUp();
     const id = await account.client.storedId("mine", { name: "a.txt", fields: { folder: "/mine" } });
     const then = await now(account);
@@ -178,7 +178,7 @@ describe("the tree as it was", () => {
     expectError(await server().visitor.post("/api/files/restore", { folder: "/", at: then }), 401, "missing_token");
   });
 
-  test("is refused for a time that is none, that is to come, or that is too long ago", async () => {
+  test("is rejected for an invalid or future time, and for one too long ago", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     const future = new Date(Date.now() + 3_600_000).toISOString();
@@ -188,8 +188,8 @@ describe("the tree as it was", () => {
       expectError(await client.get(`/api/files/${id}?${at(time)}`), 400, "invalid_field", "at");
       expectError(await restore(client, "/", time), 400, "invalid_field", "at");
     }
-    const refused = await client.get(`/api/files?${at(past)}`);
-    expect(refused.at("error.details.oldest")).toMatch(timestampPattern);
+    const rejected = await client.get(`/api/files?${at(past)}`);
+    expect(rejected.at("error.details.oldest")).toMatch(timestampPattern);
     const then = await now({ client });
     for (const field of ["search", "tags", "mimeType", "recursive", "share"]) {
       expectError(await client.get(`/api/files?${at(then)}&${field}=true`), 400, "invalid_field", field);
@@ -200,7 +200,7 @@ describe("the tree as it was", () => {
     expectError(await client.post("/api/files/restore", { folder: "/" }), 400, "invalid_field", "at");
   });
 
-  test("reaches as far as replaced contents are kept", async () => {
+  test("reaches as far back as versions are retained", async () => {
     await withServer({ env: { LARDER_VERSIONS_MAX_AGE: "1h" } }, async (own) => {
       const { client } = await own.signUp();
       const past = (minutes: number) => at(new Date(Date.now() - minutes * 60_000).toISOString());
@@ -210,8 +210,8 @@ describe("the tree as it was", () => {
   });
 });
 
-describe("bringing back", () => {
-  test("ransomware on one laptop is undone in one call", async () => {
+describe("a restore", () => {
+  test("undoes ransomware on one laptop in one call", async () => {
     const account = await server().signUp();
     const { client } = account;
     const laptop = await registerDevice(server(), account);
@@ -246,12 +246,12 @@ describe("bringing back", () => {
     const done = await restore(client, "/", then);
     expectStatus(done, 200);
     expect(done.at("data.counts")).toEqual(tried.at("data.counts"));
-    const told = (response: ApiResponse) =>
+    const changesIn = (response: ApiResponse) =>
       (response.list("data.changes") as Record<string, unknown>[]).map(({ id, formerId, ...rest }) => [
         rest,
         formerId ?? id,
       ]);
-    expect(told(done)).toEqual(told(tried));
+    expect(changesIn(done)).toEqual(changesIn(tried));
     expect(done.at("data")).toMatchObject({ folder: "/", at: then, dryRun: false, skipped: [] });
     expect(done.at("data.counts.new")).toBe(1);
     expect(done.list("data.new")).toEqual([{ id: note, type: "file", name: "READ ME.txt", folder: "/photos" }]);
@@ -262,19 +262,19 @@ describe("bringing back", () => {
     const some = await client.get("/api/files?folder=/photos/album 3&limit=1");
     const content = await client.get(`/api/files/${some.string("data.files.0.id")}/download`);
     expect(checksumOf(content.bytes)).toBe(some.string("data.files.0.checksum"));
-    // What the laptop wrote is still there, as a version.
+    // The laptop's content is still stored as a version.
     const rewritten = await client.get(`/api/files/${ids[0]}/versions`);
     expect((rewritten.list("data.versions") as { size: number }[]).map(({ size }) => size)).toEqual([100, 50, 100]);
-    // Devices hear of it as of any change.
+    // Devices get the changes with their next sync.
     const sync = await laptop.client.get(`/api/mobile/sync?syncToken=${encodeURIComponent(token)}&limit=1000`);
     expectStatus(sync, 200);
     expect(sync.text).toContain(ids[0] ?? "");
-    // Asked again, there is nothing left to do.
+    // A repeated restore has nothing to do.
     const again = await restore(client, "/", then);
-    expect(again.at("data.counts")).toMatchObject({ content: 0, place: 0, undelete: 0, skipped: 0 });
+    for (const name of ["content", "place", "undelete", "skipped"]) expect(again.number(`data.counts.${name}`)).toBe(0);
   }, 120_000);
 
-  test("a folder leaves all others alone", async () => {
+  test("of a folder changes no other folder", async () => {
     const account = await server().signUp();
     const { client } = account;
     const a = await client.storedId("a1", { name: "a.txt", fields: { folder: "/a" } });
@@ -305,7 +305,7 @@ describe("bringing back", () => {
     expectError(await restore(client, "/renamed", then), 404, "not_found");
   });
 
-  test("takes out of the trash what was in the folder, and puts into it what is new where that is asked for", async () => {
+  test("restores files of the folder from the trash, and moves new files to it if requested", async () => {
     const account = await server().signUp();
     const { client } = account;
     const file = await client.storedId("a", { name: "a.txt", fields: { folder: "/f" } });
@@ -315,10 +315,10 @@ describe("bringing back", () => {
     const deep = (await client.get("/api/files?folder=/f&type=folder")).string("data.files.0.id");
     expectStatus(await client.post("/api/files/trash", { fileIds: [file, deep] }), 200);
     const inTrash = await now(account);
-    // Old files gathered in a new folder, and that thrown away.
-    expectStatus(await client.post("/api/files/move", { fileIds: [moved], destinationFolder: "/heap" }), 200);
-    const heap = (await client.get("/api/files?type=folder&sort=createdAt&order=desc")).string("data.files.0.id");
-    expectStatus(await client.post("/api/files/trash", { fileIds: [heap] }), 200);
+    // An old file is moved to a new folder, which is moved to the trash.
+    expectStatus(await client.post("/api/files/move", { fileIds: [moved], destinationFolder: "/new" }), 200);
+    const newFolder = (await client.get("/api/files?type=folder&sort=createdAt&order=desc")).string("data.files.0.id");
+    expectStatus(await client.post("/api/files/trash", { fileIds: [newFolder] }), 200);
     const note = await client.storedId("pay!", { name: "a.txt", fields: { folder: "/f" } });
 
     expect([...(await allFiles(client, at(then))).keys()]).toEqual(["/f/deep/b.txt", "/f/a.txt", "/f/c.txt"]);
@@ -346,7 +346,9 @@ describe("bringing back", () => {
       ]),
     );
     expect((await client.get(`/api/files/${inner}`)).at("data.folder")).toBe("/f/deep");
-    expect(new Set((await client.get("/api/files/trash")).strings("data.files", "id"))).toEqual(new Set([note, heap]));
+    expect(new Set((await client.get("/api/files/trash")).strings("data.files", "id"))).toEqual(
+      new Set([note, newFolder]),
+    );
   });
 
   test("that exceeds the quota changes nothing", async () => {
@@ -359,14 +361,14 @@ describe("bringing back", () => {
     expectStatus(await client.putContent(big, "small"), 200);
     expectStatus(await client.put(`/api/files/${other}`, { name: "b.txt" }), 200);
     for (const dryRun of [true, false]) {
-      const refused = await client.post("/api/files/restore", { folder: "/", at: then, dryRun });
-      expectError(refused, 413, "quota_exceeded");
-      expect(refused.at("error.details.plan")).toBe("enterprise");
+      const rejected = await client.post("/api/files/restore", { folder: "/", at: then, dryRun });
+      expectError(rejected, 413, "quota_exceeded");
+      expect(rejected.at("error.details.plan")).toBe("enterprise");
     }
     expect(await client.names()).toEqual(["now", "b.txt", "big.bin"]);
   });
 
-  test("is not for viewers", async () => {
+  test("is not allowed for viewers", async () => {
     const account = await server().addUser([]);
     await account.client.storedId("x", { name: "a.txt" });
     const then = await now(account);

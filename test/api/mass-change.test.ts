@@ -5,7 +5,7 @@ import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
-/** Five files and a quarter of all may go; the sixth is held. */
+/** Five files, or a quarter of all, can be deleted; a further deletion is held. */
 const server = sharedServer({
   hasAccounts: true,
   env: { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "25" },
@@ -17,14 +17,14 @@ interface Result {
   error?: { details: { reason: string; holdId: string; declined?: boolean } };
 }
 
-interface Stock {
+interface AccountWithFiles {
   account: Account;
   device: TestDevice;
   ids: string[];
 }
 
 /** An account with some files and a phone. */
-async function stock(files: number): Promise<Stock> {
+async function accountWithFiles(files: number): Promise<AccountWithFiles> {
   const account = await server().signUp();
   const device = await registerDevice(server(), account);
   const ids: string[] = [];
@@ -43,13 +43,13 @@ async function send(device: TestDevice, localChanges: unknown[]): Promise<Result
 const reasons = (results: Result[]) => results.map(({ status, error }) => error?.details.reason ?? status);
 
 function holdOf(results: Result[]): string {
-  const held = results.find(({ error }) => error !== undefined);
-  if (held?.error === undefined) throw new Error("nothing was held");
-  return held.error.details.holdId;
+  const result = results.find(({ error }) => error !== undefined);
+  if (result?.error === undefined) throw new Error("no change was held");
+  return result.error.details.holdId;
 }
 
-async function holds(stockOf: Stock): Promise<unknown[]> {
-  const { account, device } = stockOf;
+async function holds(setup: AccountWithFiles): Promise<unknown[]> {
+  const { account, device } = setup;
   const [byDevice, byWeb] = await Promise.all([
     device.client.get(`/api/mobile/devices/${device.deviceId}/holds`),
     account.client.get("/api/users/holds"),
@@ -59,16 +59,16 @@ async function holds(stockOf: Stock): Promise<unknown[]> {
   return byDevice.list("data.holds");
 }
 
-async function decide({ account }: Stock, holdId: string, accept: boolean): Promise<ApiResponse> {
+async function decide({ account }: AccountWithFiles, holdId: string, accept: boolean): Promise<ApiResponse> {
   return account.client.post(`/api/users/holds/${holdId}`, { accept });
 }
 
 describe("a device that deletes far more than usual", () => {
-  test("is stopped, and what it asks for waits", async () => {
-    const here = await stock(10);
+  test("is stopped, and its changes wait", async () => {
+    const here = await accountWithFiles(10);
     const changes = here.ids.map(remove);
     const first = await send(here.device, changes);
-    // What was within the number was gone by then, and could not be declined any more.
+    // Deletions up to the number used to be applied before the hold, and could not be declined any more.
     expect(reasons(first)).toEqual(Array(10).fill("confirmation_required"));
     const holdId = holdOf(first);
     expect(holdId).toMatch(/^hold_/);
@@ -87,20 +87,27 @@ describe("a device that deletes far more than usual", () => {
     expect(await here.account.client.names()).toHaveLength(10);
   });
 
-  test("counts replacements alike, and lets new files in", async () => {
-    const here = await stock(8);
-    await here.account.client.stored("held already", { name: "source.txt", fields: { folder: "/s" } });
+  test("is stopped for replacements too, but can add new files", async () => {
+    const here = await accountWithFiles(8);
+    await here.account.client.stored("stored first", { name: "source.txt", fields: { folder: "/s" } });
     const update = (fileId: string) => ({
       action: "update",
       localId: `l-${fileId}`,
       fileId,
       size: 12,
-      checksum: checksumOf("held already"),
+      checksum: checksumOf("stored first"),
     });
     const outcome = await send(here.device, [...here.ids.slice(0, 4).map(update), ...here.ids.slice(4).map(remove)]);
     expect(reasons(outcome)).toEqual(Array(8).fill("confirmation_required"));
     const [upload] = await send(here.device, [
-      { action: "upload", localId: "n", name: "new.txt", folder: "/", size: 12, checksum: checksumOf("held already") },
+      {
+        action: "upload",
+        localId: "n",
+        name: "new.txt",
+        folder: "/",
+        size: 12,
+        checksum: checksumOf("stored first"),
+      },
     ]);
     expect(upload?.status).toBe("applied");
     expectStatus(await here.device.client.upload("entirely new", { name: "new2.txt" }), 201);
@@ -109,8 +116,8 @@ describe("a device that deletes far more than usual", () => {
     ).toBe("applied");
   });
 
-  test("is not stopped below the share, nor by what others do", async () => {
-    const here = await stock(30);
+  test("is not stopped below the percentage, nor because of changes by others", async () => {
+    const here = await accountWithFiles(30);
     const other = await registerDevice(server(), here.account);
     expect(reasons(await send(here.device, here.ids.slice(0, 7).map(remove)))).toEqual(Array(7).fill("applied"));
     expect(reasons(await send(here.device, here.ids.slice(7, 8).map(remove)))).toEqual(["confirmation_required"]);
@@ -118,19 +125,19 @@ describe("a device that deletes far more than usual", () => {
     expectStatus(await here.account.client.delete(`/api/files/${here.ids[12]}`), 200);
   });
 
-  test("is remembered over a restart", async () => {
-    const here = await stock(8);
+  test("stays stopped after a restart", async () => {
+    const here = await accountWithFiles(8);
     expect(reasons(await send(here.device, here.ids.slice(0, 5).map(remove)))).toEqual(Array(5).fill("applied"));
     await server().restart();
-    const held = await send(here.device, here.ids.slice(5).map(remove));
-    expect(reasons(held)).toEqual(Array(3).fill("confirmation_required"));
+    const results = await send(here.device, here.ids.slice(5).map(remove));
+    expect(reasons(results)).toEqual(Array(3).fill("confirmation_required"));
     await server().restart();
     expect(await holds(here)).toHaveLength(1);
-    expect(holdOf(await send(here.device, here.ids.slice(5).map(remove)))).toBe(holdOf(held));
+    expect(holdOf(await send(here.device, here.ids.slice(5).map(remove)))).toBe(holdOf(results));
   });
 
-  test("tells the person, once for each stop", async () => {
-    const here = await stock(9);
+  test("causes one notification for each hold", async () => {
+    const here = await accountWithFiles(9);
     const holdId = holdOf(await send(here.device, here.ids.map(remove)));
     await send(here.device, here.ids.map(remove));
     const inbox = await here.device.client.get("/api/mobile/notifications");
@@ -139,9 +146,9 @@ describe("a device that deletes far more than usual", () => {
     expect(about[0]).toMatchObject({ category: "security" });
   });
 
-  test("is stopped where it settles its conflicts so, too", async () => {
-    // A device that takes its own side of every conflict went past the brake.
-    const here = await stock(10);
+  test("is stopped when it resolves its conflicts, too", async () => {
+    // A device that chose its own side of every conflict bypassed the guard.
+    const here = await accountWithFiles(10);
     for (const id of here.ids) expectStatus(await here.account.client.putContent(id ?? "", `newer ${id}`), 200);
     const stale = here.ids.map((id, at) => ({ ...remove(id), baseChecksum: checksumOf(`content ${at}`) }));
     expect(reasons(await send(here.device, stale))).toEqual(Array(10).fill("conflict"));
@@ -158,9 +165,9 @@ describe("a device that deletes far more than usual", () => {
     expect((await here.device.client.get("/api/mobile/sync/status")).list("data.conflicts")).toEqual([]);
   });
 
-  test("waits no longer once it was removed", async () => {
-    // What a stolen phone had asked for could still be confirmed, long after its removal.
-    const here = await stock(8);
+  test("has no holds after its removal", async () => {
+    // The changes of a stolen phone could still be accepted long after its removal.
+    const here = await accountWithFiles(8);
     const holdId = holdOf(await send(here.device, here.ids.map(remove)));
     const other = await registerDevice(server(), here.account);
     expectStatus(await other.client.delete(`/api/mobile/devices/${here.device.deviceId}`), 200);
@@ -169,15 +176,15 @@ describe("a device that deletes far more than usual", () => {
     expect(await here.account.client.names()).toHaveLength(8);
   });
 
-  test("is stopped in its offline queue and its uploads alike", async () => {
-    const here = await stock(10);
+  test("is stopped in its offline queue and its uploads, too", async () => {
+    const here = await accountWithFiles(10);
     expect(reasons(await send(here.device, here.ids.slice(0, 5).map(remove)))).toEqual(Array(5).fill("applied"));
     const operation = { id: "q1", type: "delete", priority: "high", createdAt: "2026-01-02T03:04:05.678Z" };
     expectStatus(
       await here.device.client.post("/api/mobile/queue/add", { operations: [{ ...operation, fileId: here.ids[5] }] }),
       200,
     );
-    // One look at a time: two answers side by side may lie on either side of the moment.
+    // One request at a time: two concurrent responses may differ.
     await eventually("the deletion is held", async () => {
       const response = await here.account.client.get("/api/users/holds");
       return response.list("data.holds").length === 1;
@@ -200,10 +207,10 @@ describe("a device that deletes far more than usual", () => {
 });
 
 describe("a hold", () => {
-  test("that is accepted is carried out, and the device may go on", async () => {
-    const here = await stock(12);
-    const held = await send(here.device, here.ids.slice(0, 8).map(remove));
-    const holdId = holdOf(held);
+  test("that is accepted is applied, and the device can continue", async () => {
+    const here = await accountWithFiles(12);
+    const results = await send(here.device, here.ids.slice(0, 8).map(remove));
+    const holdId = holdOf(results);
     for (let times = 0; times < 2; times++) {
       const response = await decide(here, holdId, true);
       expectStatus(response, 200);
@@ -216,19 +223,19 @@ describe("a hold", () => {
     expectError(await decide(here, holdId, false), 409, "version_conflict");
   });
 
-  test("that is accepted meets what others did meanwhile", async () => {
-    const here = await stock(8);
+  test("that is accepted causes conflicts with later changes by others", async () => {
+    const here = await accountWithFiles(8);
     const changes = here.ids.map((fileId, at) => ({ ...remove(fileId), baseChecksum: checksumOf(`content ${at}`) }));
-    const held = await send(here.device, changes);
-    expectStatus(await here.account.client.putContent(here.ids[6] ?? "", "changed meanwhile"), 200);
-    expectStatus(await decide(here, holdOf(held), true), 200);
+    const results = await send(here.device, changes);
+    expectStatus(await here.account.client.putContent(here.ids[6] ?? "", "changed since then"), 200);
+    expectStatus(await decide(here, holdOf(results), true), 200);
     expect(await here.account.client.names()).toEqual(["f6.txt"]);
     const response = await here.device.client.post("/api/mobile/sync/files", { localChanges: [] });
     expect(response.strings("data.conflicts", "fileId")).toEqual([here.ids[6] ?? ""]);
   });
 
-  test("that is declined is dropped, and the same changes stay refused", async () => {
-    const here = await stock(8);
+  test("that is declined is dropped, and the same changes are rejected again", async () => {
+    const here = await accountWithFiles(8);
     const changes = here.ids.map(remove);
     const holdId = holdOf(await send(here.device, changes));
     const response = await here.device.client.post(`/api/mobile/devices/${here.device.deviceId}/holds/${holdId}`, {
@@ -242,9 +249,9 @@ describe("a hold", () => {
     expect(await holds(here)).toEqual([]);
   });
 
-  test("that is declined stays so under other local ids", async () => {
-    // Apps that name a file anew with each offer began a new hold each time, and were never told of the decision.
-    const here = await stock(8);
+  test("that is declined applies to the same changes with other local ids", async () => {
+    // Apps that use new local ids for each request created a new hold each time, and never got the decision.
+    const here = await accountWithFiles(8);
     const holdId = holdOf(await send(here.device, here.ids.map(remove)));
     expectStatus(await decide(here, holdId, false), 200);
     const again = await send(
@@ -256,11 +263,11 @@ describe("a hold", () => {
     expect(await holds(here)).toEqual([]);
   });
 
-  test("is decided from any device of the account, and by nobody else", async () => {
-    const here = await stock(7);
+  test("can be decided on any device of the account, and by nobody else", async () => {
+    const here = await accountWithFiles(7);
     const holdId = holdOf(await send(here.device, here.ids.map(remove)));
     const other = await registerDevice(server(), here.account);
-    const stranger = await stock(0);
+    const stranger = await accountWithFiles(0);
     const path = `/api/mobile/devices/${here.device.deviceId}/holds`;
     expectError(await stranger.device.client.get(path), 404, "not_found");
     expectError(await stranger.device.client.post(`${path}/${holdId}`, { accept: true }), 404, "not_found");

@@ -24,7 +24,7 @@ async function send(client: Client, parts: Part[], headers: Record<string, strin
 
 let photos = 0;
 
-/** A photo of Vienna at noon in summer; each of another colour. */
+/** A photo with location and time, in a different color each time. */
 async function photo(): Promise<Uint8Array<ArrayBuffer>> {
   const picture = sharp({
     create: { width: 32, height: 32, channels: 3, background: { r: (photos++ * 8) % 256, g: 1, b: 2 } },
@@ -41,10 +41,10 @@ async function photo(): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await picture.withExif(tags).jpeg().toBuffer());
 }
 
-const told = { location: "48.2082,16.3738", capturedAt: "2026-07-01T12:30:00+02:00" };
+const photoMetadata = { location: "48.2082,16.3738", capturedAt: "2026-07-01T12:30:00+02:00" };
 
 describe("an upload in one request", () => {
-  test("answers 201 with the record, as files/upload", async () => {
+  test("returns 201 with the record, like files/upload", async () => {
     const { client } = await newPhone();
     const content = randomContent(2000);
     const response = await send(client, [
@@ -69,10 +69,10 @@ describe("an upload in one request", () => {
     expect(await client.names("/camera")).toEqual(["IMG_1.bin"]);
   });
 
-  test("takes time and place from the photo where none are told, and lets what is told stand", async () => {
+  test("uses time and location of the photo unless the request has them", async () => {
     const { client } = await newPhone();
     const bare = await send(client, [file("a.jpg", await photo())]);
-    expect(bare.at("data")).toMatchObject({ metadata: told, capturedAt: told.capturedAt });
+    expect(bare.at("data")).toMatchObject({ metadata: photoMetadata, capturedAt: photoMetadata.capturedAt });
     const other = await send(client, [
       file("b.jpg", await photo()),
       field("location", "0,0"),
@@ -82,21 +82,21 @@ describe("an upload in one request", () => {
       metadata: { location: "0,0", capturedAt: "2020-01-01T00:00:00Z" },
       capturedAt: "2020-01-01T00:00:00Z",
     });
-    // Chunks tell the same.
+    // The same applies to chunked uploads.
     const content = await photo();
     const plan = await planUpload(client, content, { name: "c.jpg" }, { chunkSize: 1024 });
     await sendChunks(client, plan, content);
     const done = await completeUpload(client, plan.uploadId, { metadata: { location: "3,4" } });
     expect(done.at("data")).toMatchObject({
       mimeType: "image/jpeg",
-      metadata: { location: "3,4", capturedAt: told.capturedAt },
-      capturedAt: told.capturedAt,
+      metadata: { location: "3,4", capturedAt: photoMetadata.capturedAt },
+      capturedAt: photoMetadata.capturedAt,
     });
-    // An ordinary upload says nothing of it.
+    // Other uploads do not read the photo.
     expect((await client.stored(await photo(), { name: "d.jpg" })).at("data.capturedAt")).toBeNull();
   });
 
-  test("is no failure where the photo's own data are broken", async () => {
+  test("succeeds if the metadata of the photo is invalid", async () => {
     const { client } = await newPhone();
     const broken = await photo();
     for (let at = 20; at < 300; at += 3) broken[at] = 255;
@@ -104,7 +104,7 @@ describe("an upload in one request", () => {
     expectStatus(await send(client, [file("empty.jpg", "")]), 201);
   });
 
-  test("honours Idempotency-Key", async () => {
+  test("supports Idempotency-Key", async () => {
     const { client } = await newPhone();
     const content = randomContent(100);
     const headers = { "idempotency-key": "once-1" };
@@ -116,7 +116,7 @@ describe("an upload in one request", () => {
     expectError(await send(client, [file("b.bin", content)], headers), 409, "idempotency_key");
   });
 
-  test("makes nothing twice: 200 with the file that is there", async () => {
+  test("returns 200 with the existing file if it is repeated", async () => {
     const { account, client } = await newPhone();
     const content = randomContent(100);
     const parts = [field("folder", "/Camera"), file("a.bin", content)];
@@ -131,7 +131,7 @@ describe("an upload in one request", () => {
       expect(again.at("data")).toMatchObject({ id, version: 1 });
     }
     expectStatus(await account.client.put(`/api/files/${id}`, { folder: "/Albums", name: "b.bin" }), 200);
-    // The first answer for a key is its answer, status and all.
+    // A repeated key returns the first response with its status.
     for (const _ of [1, 2]) {
       const moved = await send(client, [...parts, automatic], headers);
       expectStatus(moved, 200);
@@ -141,7 +141,7 @@ describe("an upload in one request", () => {
     expectStatus(await send(client, parts), 201);
   });
 
-  test("tells an automatic backup what its user deleted", async () => {
+  test("rejects files that the user deleted if the backup is automatic", async () => {
     const { account, client } = await newPhone();
     const content = randomContent(100);
     const id = await account.client.storedId(content);
@@ -151,21 +151,21 @@ describe("an upload in one request", () => {
     expectStatus(await send(client, [file("a.bin", content), field("automatic", "true")]), 200);
   });
 
-  test("refuses what is no form, no place, no time, no digest", async () => {
+  test("rejects invalid forms, locations, times and checksums", async () => {
     const { client } = await newPhone();
-    const refuse = async (part: Part, name: string) =>
+    const expectInvalid = async (part: Part, name: string) =>
       expectError(await send(client, [file("a", "x"), part]), 400, "invalid_field", name);
-    await refuse(field("location", "here"), "location");
-    await refuse(field("capturedAt", "now"), "capturedAt");
-    await refuse(field("automatic", "perhaps"), "automatic");
-    await refuse(field("checksum", "md5:1"), "checksum");
+    await expectInvalid(field("location", "here"), "location");
+    await expectInvalid(field("capturedAt", "now"), "capturedAt");
+    await expectInvalid(field("automatic", "perhaps"), "automatic");
+    await expectInvalid(field("checksum", "md5:1"), "checksum");
     expectError(await send(client, [file("a", "x"), field("checksum", checksumOf("y"))]), 400, "checksum_mismatch");
     expectError(await send(client, [file("a", "x"), field("folder", "a")]), 400, "invalid_path");
     expectError(await client.post("/api/mobile/upload", {}), 415, "unsupported_media_type");
     expect(await client.names()).toEqual([]);
   });
 
-  test("is for devices that may write", async () => {
+  test("is only for devices of accounts that can write", async () => {
     const { account } = await newPhone();
     const parts = [file("a", "x")];
     expectError(await send(server().visitor, parts), 401, "missing_token");
@@ -175,7 +175,7 @@ describe("an upload in one request", () => {
     expectError(await send(device.client, parts), 403, "role");
   });
 
-  test("obeys the plan and the quota", async () => {
+  test("is limited by the plan and the quota", async () => {
     const env = { LARDER_PLANS_ENTERPRISE_QUOTA: "5000", LARDER_PLANS_ENTERPRISE_MAX_FILE_SIZE: "3000" };
     await withServer({ env }, async (own) => {
       const { client } = await newPhone(own);

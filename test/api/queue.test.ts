@@ -5,7 +5,7 @@ import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-// The brake has tests of its own; here it would hold what the tests delete.
+// The mass-change guard has its own tests; here it would hold the deletions.
 const server = sharedServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
 
 const past = "2026-01-02T03:04:05.678Z";
@@ -26,7 +26,7 @@ const deleteOf = (fileId: string, more: object = {}) => ({
   ...more,
 });
 
-/** Created now: a file that is there already does not count. */
+/** An operation that is created now: files that exist already do not count. */
 const uploadTo = (remotePath: string, more: object = {}) => ({
   id: `upload ${remotePath}`,
   type: "upload",
@@ -41,7 +41,7 @@ function add(device: Client, ...operations: object[]): Promise<ApiResponse> {
   return device.post("/api/mobile/queue/add", { operations });
 }
 
-/** Status by id of what one call added. */
+/** The statuses of added operations, by id. */
 async function added(device: Client, ...operations: object[]): Promise<Record<string, string>> {
   const response = await add(device, ...operations);
   expectStatus(response, 200);
@@ -49,7 +49,7 @@ async function added(device: Client, ...operations: object[]): Promise<Record<st
   return Object.fromEntries(response.strings("data.results", "id").map((id, index) => [id, statuses[index] ?? ""]));
 }
 
-/** Status by id of the device's whole queue. */
+/** The statuses of all operations of the device, by id. */
 async function statuses(device: Client): Promise<Record<string, string>> {
   const response = await device.get("/api/mobile/queue");
   expectStatus(response, 200);
@@ -57,15 +57,15 @@ async function statuses(device: Client): Promise<Record<string, string>> {
   return Object.fromEntries(response.strings("data.operations", "id").map((id, index) => [id, found[index] ?? ""]));
 }
 
-function becomes(device: Client, wanted: Record<string, string>): Promise<void> {
-  return eventually(JSON.stringify(wanted), async () => {
+function becomes(device: Client, expected: Record<string, string>): Promise<void> {
+  return eventually(JSON.stringify(expected), async () => {
     const now = await statuses(device);
-    return Object.entries(wanted).every(([id, status]) => now[id] === status);
+    return Object.entries(expected).every(([id, status]) => now[id] === status);
   });
 }
 
 describe("POST /api/mobile/queue/add", () => {
-  test("carries a delete out, and tells how each operation stands", async () => {
+  test("executes a delete, and returns the status of each operation", async () => {
     const { web, device } = await phone();
     const id = await web.storedId("x");
     const response = await add(device, deleteOf(id, { priority: "high" }), deleteOf("file_none"));
@@ -105,7 +105,7 @@ describe("POST /api/mobile/queue/add", () => {
     ]);
   });
 
-  test("twice does nothing twice, and tells the present status", async () => {
+  test("executes a repeated operation once, and returns its current status", async () => {
     const { web, device } = await phone();
     const operation = deleteOf(await web.storedId("x"));
     expect(await added(device, operation, operation)).toEqual({ [operation.id]: "queued" });
@@ -116,7 +116,7 @@ describe("POST /api/mobile/queue/add", () => {
     expect(list.number("data.operations.0.attempts")).toBe(1);
   });
 
-  test("of a known id with other content refuses that one alone", async () => {
+  test("rejects a known id with other fields, but not the other operations", async () => {
     const { web, device } = await phone();
     const [a, b] = [await web.storedId("a"), await web.storedId("b")];
     await added(device, deleteOf(a, { id: "1" }));
@@ -130,7 +130,7 @@ describe("POST /api/mobile/queue/add", () => {
     await becomes(device, { 1: "completed", 2: "completed" });
   });
 
-  test("is the device's own: others don't see it, and choose ids as they like", async () => {
+  test("is separate for each device, with its own ids", async () => {
     const { account, web, device } = await phone();
     const { client: other } = await registerDevice(server(), account);
     const [a, b] = [await web.storedId("a"), await web.storedId("b")];
@@ -144,7 +144,7 @@ describe("POST /api/mobile/queue/add", () => {
     expectStatus(await web.get(`/api/files/${c}`), 200);
   });
 
-  test("refuses a malformed call whole", async () => {
+  test("rejects an invalid request as a whole", async () => {
     const { device } = await phone();
     const good = deleteOf("file_none");
     const cases: [unknown, string][] = [
@@ -166,7 +166,7 @@ describe("POST /api/mobile/queue/add", () => {
     expect(await statuses(device)).toEqual({});
   });
 
-  test("takes priority and unknown fields as they come; 500 operations at once; none", async () => {
+  test("accepts no operations and up to 500, without a priority and with unknown fields", async () => {
     const { device } = await phone();
     expect(await added(device)).toEqual({});
     const many = Array.from({ length: 500 }, (_, index) => uploadTo(`/${index}`, { priority: undefined, extra: 1 }));
@@ -179,14 +179,14 @@ describe("POST /api/mobile/queue/add", () => {
 });
 
 describe("an upload operation", () => {
-  test("waits, and completes when a file arrives at its path in whatever way", async () => {
+  test("waits, and is completed by any change that puts a file at its path", async () => {
     const { web, device } = await phone();
     const old = await web.storedId("old", { name: "updated.jpg", fields: { folder: "/p" } });
     const moved = await web.storedId("m", { name: "moved.jpg" });
     const renamed = await web.storedId("r", { name: "before.jpg", fields: { folder: "/p" } });
     const paths = ["/p/new.jpg", "/p/updated.jpg", "/p/moved.jpg", "/p/renamed.jpg", "/p/copied.jpg", "/p/never.jpg"];
-    // The next millisecond: what is there came before.
-    await waitForNextMillisecond();
+    // The existing files are older than the operations.
+    await nextMillisecond();
     const operations = paths.map((path) => uploadTo(path, { id: path }));
     expect(await added(device, ...operations)).toEqual(Object.fromEntries(paths.map((path) => [path, "queued"])));
 
@@ -196,14 +196,14 @@ describe("an upload operation", () => {
     expectStatus(await web.put(`/api/files/${renamed}`, { name: "renamed.jpg" }), 200);
     const source = await web.storedId("c", { name: "copied.jpg", fields: { folder: "/q" } });
     expectStatus(await web.post("/api/files/copy", { fileIds: [source], destinationFolder: "/p" }), 201);
-    // In the same deed: nothing to wait for.
+    // They were completed in the same transactions, so there is nothing to wait for.
     expect(await statuses(device)).toEqual({
       ...Object.fromEntries(paths.map((path) => [path, "completed"])),
       "/p/never.jpg": "queued",
     });
   });
 
-  test("is complete at once where a file is there that is newer than createdAt", async () => {
+  test("is completed at once if a file at its path is newer than createdAt", async () => {
     const { web, device } = await phone();
     await web.stored("x", { name: "a.jpg" });
     await waitForNextMillisecond();
@@ -214,7 +214,7 @@ describe("an upload operation", () => {
     });
   });
 
-  test("of a phone whose clock is ahead waits as from its receipt", async () => {
+  test("of a phone whose clock is ahead counts as created when it was received", async () => {
     const { device } = await phone();
     const sentAt = Date.now();
     expect(await added(device, uploadTo("/a.jpg", { createdAt: "2099-01-01T00:00:00Z" }))).toEqual({
@@ -228,7 +228,7 @@ describe("an upload operation", () => {
     expect(await statuses(device)).toEqual({ "upload /a.jpg": "completed" });
   });
 
-  test("with a path that is none is told so by itself, and can be sent again", async () => {
+  test("with an invalid path is rejected separately, and its id can be used again", async () => {
     const { device } = await phone();
     const response = await add(device, uploadTo("/a/../b", { id: "1" }), uploadTo("/", { id: "2" }), uploadTo("/ok"));
     expect(response.at("data.results.0")).toMatchObject({
@@ -240,15 +240,15 @@ describe("an upload operation", () => {
     expect(await statuses(device)).toEqual({ 1: "queued", "upload /ok": "queued" });
   });
 
-  test("waits for its path in the one form that paths have", async () => {
-    // A trailing slash was refused, which every other path may have.
+  test("waits for its normalized path", async () => {
+    // A trailing slash was rejected, although all other routes accept it.
     const { device } = await phone();
     await added(device, uploadTo("/p/cafe\u0301.jpg/", { id: "1" }));
     await device.stored("x", { name: "caf\u00e9.jpg", fields: { folder: "/p/" } });
     expect(await statuses(device)).toEqual({ 1: "completed" });
   });
 
-  test("holds nothing up", async () => {
+  test("does not delay other operations", async () => {
     const { web, device } = await phone();
     const id = await web.storedId("x");
     await added(device, uploadTo("/a", { priority: "high" }), deleteOf(id, { priority: "low" }));
@@ -257,7 +257,7 @@ describe("an upload operation", () => {
 });
 
 describe("GET /api/mobile/queue", () => {
-  test("lists high, normal, low, then by createdAt, by status and in pages", async () => {
+  test("lists operations by priority, then by createdAt, filtered by status and in pages", async () => {
     const { device } = await phone();
     await added(
       device,
@@ -291,7 +291,7 @@ describe("GET /api/mobile/queue", () => {
   });
 });
 
-test("a removed device's queue is dropped: registered again, it has nothing waiting", async () => {
+test("the queue of a removed device is dropped, and is empty when it registers again", async () => {
   const { account, web, device, deviceId } = await phone();
   const { client: other } = await registerDevice(server(), account);
   await added(device, uploadTo("/a"));
@@ -301,7 +301,7 @@ test("a removed device's queue is dropped: registered again, it has nothing wait
   expect(await statuses(again)).toEqual({});
 });
 
-test("what the brake holds stays queued until it is confirmed", async () => {
+test("held deletions stay queued until they are accepted", async () => {
   await withServer({ env: { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "25" } }, async (own) => {
     const account = await own.signUp();
     const { client: device } = await registerDevice(own, account);
@@ -314,23 +314,23 @@ test("what the brake holds stays queued until it is confirmed", async () => {
       const list = await device.get("/api/mobile/queue?status=queued");
       return list.list("data.operations").map((_, index) => list.at(`data.operations.${index}.error.details.reason`));
     };
-    // Those that wait together are weighed together: the first five went through once, and were lost.
-    await eventually("the brake holds all", async () => (await reasons()).every(Boolean));
+    // The guard considers all queued deletions together: the first five used to be executed, and were lost.
+    await eventually("all deletions are held", async () => (await reasons()).every(Boolean));
     expect(await reasons()).toEqual(Array.from({ length: 12 }, () => "confirmation_required"));
     expect(await countOf("completed")).toBe(0);
-    // Uploads go on.
+    // Uploads continue.
     await added(device, uploadTo("/new"));
     await device.stored("new", { name: "new" });
     expect(await countOf("completed")).toBe(1);
 
     const hold = (await account.client.get("/api/users/holds")).string("data.holds.0.holdId");
     expectStatus(await account.client.post(`/api/users/holds/${hold}`, { accept: true }), 200);
-    await eventually("all is done", async () => (await countOf("completed")) === 13);
+    await eventually("all operations are completed", async () => (await countOf("completed")) === 13);
     expect(await account.client.names()).toHaveLength(9);
   });
 });
 
-test("viewers and whoever is no device are refused", async () => {
+test("viewers and clients that are no device are rejected", async () => {
   const { web } = await phone();
   for (const client of [web, server().visitor]) {
     expectError(await add(client, deleteOf("file_none")), 401);

@@ -5,7 +5,7 @@ import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
-// Malice by a device goes on far beyond its brake here.
+// The tests change more files than the mass-change guard allows.
 const server = sharedServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
 
 interface Undone {
@@ -28,19 +28,19 @@ async function household(): Promise<Household> {
   return { account, a: await registerDevice(server(), account), b: await registerDevice(server(), account) };
 }
 
-/** An instant by the server's clock: what is acknowledged from now on is not before it. */
+/** A time of the server's clock; no later change is before it. */
 async function now({ client }: Account): Promise<string> {
-  const made = await client.post("/api/files/folders", { name: `at-${Bun.nanoseconds()}` });
-  expectStatus(made, 201);
-  expectStatus(await client.delete(`/api/files/folders/${made.string("data.id")}`), 200);
-  return made.string("data.createdAt");
+  const created = await client.post("/api/files/folders", { name: `at-${Bun.nanoseconds()}` });
+  expectStatus(created, 201);
+  expectStatus(await client.delete(`/api/files/folders/${created.string("data.id")}`), 200);
+  return created.string("data.createdAt");
 }
 
 const rewind = (by: TestDevice, target: TestDevice, since: string, more: Record<string, unknown> = {}) =>
   by.client.post(`/api/mobile/devices/${target.deviceId}/rewind`, { since, ...more });
 const undoneIn = (response: ApiResponse) => response.list("data.undone") as Undone[];
 
-/** Every file by its path, with what it holds and carries. */
+/** The id, checksum and tags of all files, by path. */
 async function allFiles(client: Client): Promise<Map<string, { id: string; checksum: string; tags: unknown }>> {
   const response = await client.get("/api/files?recursive=true&type=file&limit=100");
   expectStatus(response, 200);
@@ -53,7 +53,7 @@ async function allFiles(client: Client): Promise<Map<string, { id: string; check
   );
 }
 
-/** Ids of the folders in a folder, by name. */
+/** The ids of the folders in a folder, by name. */
 async function foldersIn(client: Client, path: string): Promise<Map<string, string>> {
   const response = await client.get(`/api/files?type=folder&folder=${encodeURIComponent(path)}`);
   expectStatus(response, 200);
@@ -65,7 +65,7 @@ const contentsOf = (files: Awaited<ReturnType<typeof allFiles>>) =>
   new Map([...files].map(([path, { checksum, tags }]) => [path, { checksum, tags }]));
 
 describe("a device that encrypts, renames, deletes and leaves notes", () => {
-  test("is rewound: all is back byte for byte, what another device edited is left and told", async () => {
+  test("is rewound: all files are restored, and those edited by another device are skipped", async () => {
     const { account, a, b } = await household();
     const contents = new Map<string, Uint8Array>();
     const ids: string[] = [];
@@ -102,9 +102,9 @@ describe("a device that encrypts, renames, deletes and leaves notes", () => {
     expect(done.at("data.dryRun")).toBe(false);
     expect(done.at("data.hasMore")).toBe(false);
     expect(done.list("data.failed")).toEqual([]);
-    const told = (response: ApiResponse) =>
+    const changesIn = (response: ApiResponse) =>
       undoneIn(response).map(({ fileId, formerId, ...rest }) => ({ ...rest, id: formerId ?? fileId }));
-    expect(told(tried)).toEqual(told(done));
+    expect(changesIn(tried)).toEqual(changesIn(done));
     expect(tried.at("data.counts")).toEqual(done.at("data.counts"));
     expect(done.list("data.skipped")).toEqual([
       expect.objectContaining({ fileId: edited, name: "photo 0.jpg", folder: "/album 0", reason: "changed_by_others" }),
@@ -129,8 +129,8 @@ describe("a device that encrypts, renames, deletes and leaves notes", () => {
   });
 });
 
-describe("one after the other", () => {
-  test("renames, moves and labels are put back, of files and of folders", async () => {
+describe("a rewind", () => {
+  test("reverses renames, moves and label changes of files and folders", async () => {
     const { account, a, b } = await household();
     const { client } = account;
     const file = await client.storedId("one", { name: "one.txt", fields: { folder: "/docs", tags: "red,blue" } });
@@ -159,7 +159,7 @@ describe("one after the other", () => {
     expect((await client.get(`/api/files/${file}`)).at("data.metadata")).toEqual({});
   });
 
-  test("deleted folders come back with all below, the small and the large", async () => {
+  test("restores small and large deleted folders with everything below", async () => {
     const { account, a, b } = await household();
     const { client } = account;
     const paths = ["/small/in", "/large", "/large/deep/er"];
@@ -185,7 +185,7 @@ describe("one after the other", () => {
     expect([...(await foldersIn(client, "/large")).keys()]).toEqual(["deep", "empty"]);
   });
 
-  test("a deleted file has its earlier versions again, its labels and its times", async () => {
+  test("restores a deleted file with its versions, labels and times", async () => {
     const { account, a, b } = await household();
     const { client } = account;
     const id = await client.storedId("first", {
@@ -203,37 +203,37 @@ describe("one after the other", () => {
     const after = await client.get(`/api/files/${back?.fileId ?? ""}`);
     const fields = ["name", "checksum", "tags", "metadata", "isPublic", "createdAt", "version", "originalName", "size"];
     for (const field of fields) expect(after.at(`data.${field}`)).toEqual(before.at(`data.${field}`));
-    // The first content counts as a version again.
+    // The first content is counted as a version again.
     const usage = await client.get("/api/users/usage");
     expectStatus(usage, 200);
     expect(usage.text).toContain("11");
   });
 
-  test("an earlier instant undoes more, through what was undone before", async () => {
+  test("to an earlier time undoes more, after a rewind to a later one", async () => {
     const { account, a, b } = await household();
     const { client } = account;
-    const [kept, gone] = [
-      await client.storedId("zero", { name: "kept" }),
-      await client.storedId("nil", { name: "gone" }),
+    const [replaced, deleted] = [
+      await client.storedId("zero", { name: "replaced" }),
+      await client.storedId("nil", { name: "deleted" }),
     ];
     const early = await now(account);
-    expectStatus(await b.client.putContent(kept, "one"), 200);
-    expectStatus(await b.client.putContent(gone, "one too"), 200);
+    expectStatus(await b.client.putContent(replaced, "one"), 200);
+    expectStatus(await b.client.putContent(deleted, "one too"), 200);
     const late = await now(account);
-    expectStatus(await b.client.putContent(kept, "two"), 200);
-    expectStatus(await b.client.delete(`/api/files/${gone}`), 200);
+    expectStatus(await b.client.putContent(replaced, "two"), 200);
+    expectStatus(await b.client.delete(`/api/files/${deleted}`), 200);
     expect((await rewind(a, b, late)).at("data.counts")).toEqual({ undone: 2, skipped: 0, failed: 0 });
     const between = await allFiles(client);
-    expect(between.get("/kept")?.checksum).toBe(checksumOf("one"));
-    expect(between.get("/gone")?.checksum).toBe(checksumOf("one too"));
+    expect(between.get("/replaced")?.checksum).toBe(checksumOf("one"));
+    expect(between.get("/deleted")?.checksum).toBe(checksumOf("one too"));
     expect((await rewind(a, b, early)).at("data.counts")).toEqual({ undone: 2, skipped: 0, failed: 0 });
     const after = await allFiles(client);
-    expect(after.get("/kept")?.checksum).toBe(checksumOf("zero"));
-    expect(after.get("/gone")?.checksum).toBe(checksumOf("nil"));
+    expect(after.get("/replaced")?.checksum).toBe(checksumOf("zero"));
+    expect(after.get("/deleted")?.checksum).toBe(checksumOf("nil"));
     expect((await rewind(a, b, early)).at("data.counts")).toEqual({ undone: 0, skipped: 0, failed: 0 });
   });
 
-  test("what was rewound and changed by the device again is undone again", async () => {
+  test("undoes changes that the device repeated after a rewind", async () => {
     const { account, a, b } = await household();
     const id = await account.client.storedId("good", { name: "f" });
     const since = await now(account);
@@ -245,42 +245,42 @@ describe("one after the other", () => {
   });
 });
 
-describe("what others did since", () => {
-  test("is left, and told: edited, renamed, deleted, put into a folder of the device", async () => {
+describe("changes by others since then", () => {
+  test("stay and are reported: edits, renames, deletions, files in a folder of the device", async () => {
     const { account, a, b } = await household();
     const { client } = account;
     const [renamed, deleted] = [await client.storedId("1", { name: "r" }), await client.storedId("2", { name: "d" })];
     const since = await now(account);
-    const made = await b.client.storedId("3", { name: "made", fields: { folder: "/by-b" } });
+    const created = await b.client.storedId("3", { name: "created", fields: { folder: "/by-b" } });
     const own = await b.client.storedId("4", { name: "own" });
     expectStatus(await b.client.putContent(renamed, "bad"), 200);
     expectStatus(await b.client.put(`/api/files/${renamed}`, { name: "r.locked" }), 200);
     expectStatus(await b.client.putContent(deleted, "bad"), 200);
     expectStatus(await client.put(`/api/files/${renamed}`, { name: "mine" }), 200);
     expectStatus(await client.delete(`/api/files/${deleted}`), 200);
-    expectStatus(await a.client.put(`/api/files/${made}`, { tags: ["good"] }), 200);
+    expectStatus(await a.client.put(`/api/files/${created}`, { tags: ["good"] }), 200);
     const done = await rewind(a, b, since);
     const skipped = done.list("data.skipped") as { fileId: string; name: string; reason: string; message: string }[];
     expect(new Set(skipped.map(({ name, reason }) => `${name} ${reason}`))).toEqual(
-      new Set(["mine changed_by_others", "made changed_by_others", "by-b not_empty", "d deleted_by_others"]),
+      new Set(["mine changed_by_others", "created changed_by_others", "by-b not_empty", "d deleted_by_others"]),
     );
     for (const { message } of skipped) expect(message.length).toBeGreaterThan(20);
     expect(new Set(undoneIn(done).map(({ fileId, action }) => `${fileId} ${action}`))).toEqual(
       new Set([`${renamed} restored_content`, `${own} deleted_created`]),
     );
     const after = await allFiles(client);
-    expect([...after.keys()].toSorted()).toEqual(["/by-b/made", "/mine"]);
+    expect([...after.keys()].toSorted()).toEqual(["/by-b/created", "/mine"]);
     expect(after.get("/mine")?.checksum).toBe(checksumOf("1"));
   });
 
-  test("a name taken since is numbered", async () => {
+  test("cause numbered names if a name is taken", async () => {
     const { account, a, b } = await household();
     const { client } = account;
     const id = await client.storedId("old", { name: "n.txt" });
-    const gone = await client.storedId("gone", { name: "g.txt" });
+    const deleted = await client.storedId("deleted", { name: "g.txt" });
     const since = await now(account);
     expectStatus(await b.client.put(`/api/files/${id}`, { name: "n.locked" }), 200);
-    expectStatus(await b.client.delete(`/api/files/${gone}`), 200);
+    expectStatus(await b.client.delete(`/api/files/${deleted}`), 200);
     await client.storedId("new", { name: "n.txt" });
     await client.storedId("new", { name: "g.txt" });
     const tried = await rewind(a, b, since, { dryRun: true });
@@ -292,7 +292,7 @@ describe("what others did since", () => {
     }
   });
 
-  test("a content that the store has let go is told as gone", async () => {
+  test("do not include garbage collection: collected content is reported as content_gone", async () => {
     const { account, a, b } = await household();
     const id = await account.client.storedId(randomContent(100), { name: "lost" });
     const since = await now(account);
@@ -307,8 +307,8 @@ describe("what others did since", () => {
   });
 });
 
-describe("who may rewind", () => {
-  test("a browser, also a device that was removed; each device learns of it by its sync", async () => {
+describe("a rewind can be requested", () => {
+  test("in a browser, also of a removed device, and other devices sync its changes", async () => {
     const { account, a, b } = await household();
     const id = await account.client.storedId("good", { name: "f" });
     const since = await now(account);
@@ -332,7 +332,7 @@ describe("who may rewind", () => {
     expect(since).toMatch(timestampPattern);
   });
 
-  test("a device itself, and again it is not undone", async () => {
+  test("by the device itself, and is not undone by another rewind", async () => {
     const { account, b } = await household();
     const id = await account.client.storedId("good", { name: "f" });
     const since = await now(account);
@@ -342,7 +342,7 @@ describe("who may rewind", () => {
     expect((await allFiles(account.client)).get("/f")?.checksum).toBe(checksumOf("good"));
   });
 
-  test("nobody else", async () => {
+  test("by nobody else", async () => {
     const { account, a, b } = await household();
     const stranger = await household();
     const since = await now(account);

@@ -63,8 +63,8 @@ function conflictsIn(response: ApiResponse): ConflictRecord[] {
   return response.list("data.conflicts") as ConflictRecord[];
 }
 
-/** Where the account's journal ends, as a device is told. */
-async function tokenOf(device: TestDevice): Promise<string> {
+/** Reads all changes of a device. @returns the last token */
+async function lastToken(device: TestDevice): Promise<string> {
   let token: string | undefined;
   for (;;) {
     const query = token === undefined ? "" : `?syncToken=${encodeURIComponent(token)}`;
@@ -100,7 +100,7 @@ const updateOf = (fileId: string, content: string, more: object = {}) => ({
 });
 
 describe("an upload", () => {
-  test("of new bytes asks for them, and of what is there says where", async () => {
+  test("of new content requires it, and of existing content names the file", async () => {
     const { account, a } = await household();
     expect(await resultOf(a, uploadOf("1", "new.txt", "new bytes"))).toEqual({
       localId: "1",
@@ -114,31 +114,31 @@ describe("an upload", () => {
     });
   });
 
-  test("of bytes that are elsewhere in the account makes the file without sending any", async () => {
+  test("of content that another file has creates the file without an upload", async () => {
     const { account, a } = await household();
     const content = randomContent(1000);
     const first = await account.client.storedId(content, { name: "one.bin" });
-    const made = await resultOf(a, uploadOf("2", "two.bin", content, { folder: "/copies/deep" }));
-    expect(made).toEqual({ localId: "2", status: "applied", fileId: expect.any(String) });
-    expect(made.fileId).not.toBe(first);
-    const record = await info(account, made.fileId ?? "");
+    const created = await resultOf(a, uploadOf("2", "two.bin", content, { folder: "/copies/deep" }));
+    expect(created).toEqual({ localId: "2", status: "applied", fileId: expect.any(String) });
+    expect(created.fileId).not.toBe(first);
+    const record = await info(account, created.fileId ?? "");
     expect([record.at("data.name"), record.at("data.folder")]).toEqual(["two.bin", "/copies/deep"]);
     expect(record.at("data.checksum")).toBe(checksumOf(content));
     expect(record.at("data.fileModifiedAt")).toBe("2026-01-02T03:04:05.678Z");
     const used = (await account.client.get("/api/users/usage")).number("data.storage.used");
     expect(used).toBe(2000);
-    const bytes = await account.client.get(`/api/files/${made.fileId}/download`);
+    const bytes = await account.client.get(`/api/files/${created.fileId}/download`);
     expect(bytes.bytes).toEqual(content);
   });
 
-  test("never makes a file of another account's bytes", async () => {
+  test("never uses content of another account", async () => {
     const [mine, theirs] = await Promise.all([household(), household()]);
     const content = randomContent(500);
     await theirs.account.client.stored(content);
     expect((await resultOf(mine.a, uploadOf("1", "x.bin", content))).status).toBe("upload_required");
   });
 
-  test("meets a name that other bytes have: a conflict", async () => {
+  test("is a conflict if a file with other content has the name", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("theirs", { name: "report.txt" });
     const response = await send(a, [uploadOf("7", "report.txt", "mine!")]);
@@ -161,19 +161,19 @@ describe("an upload", () => {
     expect(conflict?.detectedAt).toMatch(timestampPattern);
   });
 
-  test("whose name is free again tells the conflict that its content will end, the first time and again", async () => {
+  test("whose name is free again names the conflict that its content will end, also when it is repeated", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("theirs", { name: "report.txt" });
     const change = uploadOf("7", "report.txt", "mine!");
     const { conflictId = "" } = await resultOf(a, change);
     expectStatus(await account.client.put(`/api/files/${fileId}`, { name: "renamed.txt" }), 200);
-    const asked = { localId: "7", status: "upload_required" as const, conflictId };
-    expect(await resultOf(a, change)).toEqual(asked);
+    const required = { localId: "7", status: "upload_required" as const, conflictId };
+    expect(await resultOf(a, change)).toEqual(required);
     await account.client.stored("anything", { name: "elsewhere.txt" });
-    expect(await resultOf(a, change)).toEqual(asked);
+    expect(await resultOf(a, change)).toEqual(required);
   });
 
-  test("whose name has its bytes by now is stored already, the first time and again", async () => {
+  test("whose name has the same content now is already stored, also when it is repeated", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("theirs", { name: "report.txt" });
     const change = uploadOf("7", "report.txt", "mine!");
@@ -189,8 +189,8 @@ describe("an upload", () => {
     expect(resolved.at("data.results.0")).toMatchObject({ status: "resolved", fileId });
   });
 
-  test("by a backup is no repetition of what a person sent: it goes beside the file of that name", async () => {
-    // Sent again, it was asked for as the next content of the other file.
+  test("by a backup is no repetition of a person's upload, and is stored next to the file with that name", async () => {
+    // When it was repeated, the server requested it as the next version of the other file.
     const { account, a } = await household();
     await account.client.stored("theirs", { name: "IMG_1.jpg" });
     expect((await resultOf(a, uploadOf("7", "IMG_1.jpg", "mine!"))).status).toBe("conflict");
@@ -201,8 +201,8 @@ describe("an upload", () => {
     }
   });
 
-  test("that names the content it came from is an update of the file at its place", async () => {
-    // It was a clash of names: the page's clients know no other action than upload.
+  test("with a base is an update of the file at its path", async () => {
+    // It caused a name conflict: some clients use no action other than upload.
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     const change = uploadOf("1", "a.txt", "two", { baseChecksum: checksumOf("one") });
@@ -217,8 +217,8 @@ describe("an upload", () => {
     expect(conflictsIn(response)[0]).toMatchObject({ type: "modified", remote: { checksum: checksumOf("two") } });
   });
 
-  test("of bytes that the server found damaged asks for them again", async () => {
-    // It was told already_stored, so that the only whole copy was never sent.
+  test("of content that the server found damaged requires it again", async () => {
+    // The response was already_stored, so the only intact copy was never uploaded.
     const { account, a } = await household();
     const content = randomContent(700);
     const hex = checksumOf(content).slice("sha256:".length);
@@ -239,14 +239,14 @@ describe("an upload", () => {
     expect(await account.client.names()).toEqual(["photo.jpg"]);
   });
 
-  test("by a backup is not taken again after its user deleted it", async () => {
+  test("by a backup is rejected after the user deleted the file", async () => {
     const { account, a } = await household();
     const content = randomContent(300);
     const fileId = await account.client.storedId(content, { name: "photo.jpg" });
     await account.client.delete(`/api/files/${fileId}`);
-    const refused = await resultOf(a, uploadOf("1", "photo.jpg", content, { automatic: true }));
-    expect(refused.status).toBe("rejected");
-    expect(refused.error?.details.reason).toBe("deleted_by_you");
+    const rejected = await resultOf(a, uploadOf("1", "photo.jpg", content, { automatic: true }));
+    expect(rejected.status).toBe("rejected");
+    expect(rejected.error?.details.reason).toBe("deleted_by_you");
     expect((await resultOf(a, uploadOf("1", "photo.jpg", content))).status).toBe("upload_required");
     const again = await account.client.storedId(content, { name: "again.jpg" });
     expect(await resultOf(a, uploadOf("1", "photo.jpg", content, { automatic: true }))).toEqual({
@@ -257,23 +257,23 @@ describe("an upload", () => {
     expect(await account.client.names()).toEqual(["again.jpg"]);
   });
 
-  test("onto the name of a folder is refused", async () => {
+  test("to the path of a folder is rejected", async () => {
     const { account, a } = await household();
     await account.client.folderId("stuff");
-    const refused = await resultOf(a, uploadOf("1", "stuff", "abc"));
-    expect([refused.status, refused.error?.details.reason]).toEqual(["rejected", "name_taken"]);
+    const rejected = await resultOf(a, uploadOf("1", "stuff", "abc"));
+    expect([rejected.status, rejected.error?.details.reason]).toEqual(["rejected", "name_taken"]);
   });
 });
 
 describe("an update", () => {
-  test("from the present content asks for the bytes", async () => {
+  test("based on the current content requires the new content", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     const change = updateOf(fileId, "two", { baseChecksum: checksumOf("one") });
     expect(await resultOf(a, change)).toEqual({ localId: `local-${fileId}`, status: "upload_required", fileId });
   });
 
-  test("to bytes that the account holds becomes the next version, the old one kept", async () => {
+  test("to content that the account has becomes the next version, and the former one stays", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     await account.client.stored("two", { name: "b.txt" });
@@ -285,7 +285,7 @@ describe("an update", () => {
     expect((await account.client.get("/api/users/usage")).number("data.storage.used")).toBe(before + 3);
   });
 
-  test("to equal bytes is never a conflict, whatever others did", async () => {
+  test("to equal content is never a conflict, even if others changed the file", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     expectStatus(await account.client.putContent(fileId, "two"), 200);
@@ -293,7 +293,7 @@ describe("an update", () => {
     expect(await resultOf(a, change)).toEqual({ localId: `local-${fileId}`, status: "already_stored", fileId });
   });
 
-  test("from an older content is a conflict, with the same id when it is sent again", async () => {
+  test("based on older content is a conflict, with the same id when it is repeated", async () => {
     const { account, a, b } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     expectStatus(await b.client.putContent(fileId, "two"), 200);
@@ -313,21 +313,21 @@ describe("an update", () => {
     expect((await info(account, fileId)).at("data.checksum")).toBe(checksumOf("two"));
   });
 
-  test("without a base is a conflict where others changed the file since the token, and only then", async () => {
+  test("without a base is a conflict only if others changed the file since the token", async () => {
     const { account, a, b } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     const untouched = await account.client.storedId("uno", { name: "b.txt" });
-    const token = await tokenOf(a);
+    const token = await lastToken(a);
     expectStatus(await a.client.putContent(untouched, "due"), 200);
     expectStatus(await b.client.putContent(fileId, "two"), 200);
     expect(await results(a, [updateOf(fileId, "three"), updateOf(untouched, "tre")], token)).toEqual([
       { localId: `local-${fileId}`, status: "conflict", fileId, conflictId: expect.any(String) },
       { localId: `local-${untouched}`, status: "upload_required", fileId: untouched },
     ]);
-    expect((await resultOf(a, updateOf(fileId, "three"), await tokenOf(a))).status).toBe("upload_required");
+    expect((await resultOf(a, updateOf(fileId, "three"), await lastToken(a))).status).toBe("upload_required");
   });
 
-  test("of a file that was deleted is a conflict; of one that never was, refused", async () => {
+  test("of a deleted file is a conflict, and of one that never existed is rejected", async () => {
     const { account, a } = await household();
     const theirs = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
@@ -337,8 +337,8 @@ describe("an update", () => {
     expect(conflictsIn(response)[0]).toMatchObject({ type: "deleted", fileId, remote: { fileId, checksum: null } });
     const foreign = await theirs.account.client.storedId("other", { name: "o.txt" });
     for (const id of ["file_never", foreign]) {
-      const refused = await resultOf(a, updateOf(id, "two"));
-      expect([refused.status, refused.error?.details.reason]).toEqual(["rejected", "not_found"]);
+      const rejected = await resultOf(a, updateOf(id, "two"));
+      expect([rejected.status, rejected.error?.details.reason]).toEqual(["rejected", "not_found"]);
     }
   });
 
@@ -353,7 +353,7 @@ describe("an update", () => {
 });
 
 describe("a rename and a move", () => {
-  test("are done, and sent again change nothing", async () => {
+  test("are applied, and change nothing when they are repeated", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     const changes = [
@@ -368,14 +368,14 @@ describe("a rename and a move", () => {
     expect((await info(account, fileId)).at("data.modifiedAt")).toBe(after.at("data.modifiedAt"));
   });
 
-  test("meet a taken name, a changed file, a deleted file", async () => {
+  test("are conflicts if the name is taken, or the file was changed or deleted", async () => {
     const { account, a, b } = await household();
     const [one, two, gone] = await Promise.all(
       ["one", "two", "gone"].map((name) => account.client.storedId(name, { name })),
     );
-    const token = await tokenOf(a);
+    const token = await lastToken(a);
     await b.client.delete(`/api/files/${gone}`);
-    await b.client.put(`/api/files/${two}`, { description: "looked at" });
+    await b.client.put(`/api/files/${two}`, { description: "changed" });
     const response = await send(
       a,
       [
@@ -394,20 +394,20 @@ describe("a rename and a move", () => {
     expect(conflictsIn(response)[0]?.remote).toMatchObject({ fileId: two, name: "two" });
   });
 
-  test("renamed back by another device, the repetition leaves it so; meant anew, it is done", async () => {
+  test("are not repeated after another device renamed the file back, but applied with a newer token", async () => {
     const { account, a, b } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
-    const token = await tokenOf(a);
+    const token = await lastToken(a);
     const change = { action: "rename", localId: "1", fileId, name: "b.txt" };
     const first = await resultOf(a, change, token);
     expectStatus(await b.client.put(`/api/files/${fileId}`, { name: "a.txt" }), 200);
     expect(await resultOf(a, change, token)).toEqual(first);
     expect((await info(account, fileId)).at("data.name")).toBe("a.txt");
-    expect((await resultOf(a, change, await tokenOf(a))).status).toBe("applied");
+    expect((await resultOf(a, change, await lastToken(a))).status).toBe("applied");
     expect((await info(account, fileId)).at("data.name")).toBe("b.txt");
   });
 
-  test("to and fro by the same device are all done", async () => {
+  test("back and forth by the same device are all applied", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     const rename = (name: string) => ({ action: "rename", localId: "1", fileId, name });
@@ -421,7 +421,7 @@ describe("a rename and a move", () => {
 });
 
 describe("a delete", () => {
-  test("of what is there and of what is gone is applied; of what never was, refused", async () => {
+  test("of existing and deleted files is applied, and of files that never existed is rejected", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     const change = { action: "delete", localId: "1", fileId };
@@ -430,11 +430,11 @@ describe("a delete", () => {
     }
     expectError(await info(account, fileId), 404);
     const theirs = await (await household()).account.client.storedId("x");
-    const refused = await resultOf(a, { action: "delete", localId: "2", fileId: theirs });
-    expect(refused.error?.details.reason).toBe("not_found");
+    const rejected = await resultOf(a, { action: "delete", localId: "2", fileId: theirs });
+    expect(rejected.error?.details.reason).toBe("not_found");
   });
 
-  test("of what went with its folder is applied", async () => {
+  test("of a file that was deleted with its folder is applied", async () => {
     const { account, a } = await household();
     const folder = await account.client.folderId("f");
     const fileId = await account.client.storedId("one", { fields: { folder: "/f" } });
@@ -442,10 +442,10 @@ describe("a delete", () => {
     expect((await resultOf(a, { action: "delete", localId: "1", fileId })).status).toBe("applied");
   });
 
-  test("of what others changed is a conflict, and the file stays", async () => {
+  test("of a file that others changed is a conflict, and the file stays", async () => {
     const { account, a, b } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
-    const token = await tokenOf(a);
+    const token = await lastToken(a);
     expectStatus(await b.client.putContent(fileId, "two"), 200);
     expect((await resultOf(a, { action: "delete", localId: "1", fileId }, token)).status).toBe("conflict");
     const byBase = { action: "delete", localId: "2", fileId, baseChecksum: checksumOf("one") };
@@ -458,12 +458,12 @@ describe("a delete", () => {
   });
 });
 
-describe("a delete and the same bytes anew in one call", () => {
+describe("a delete and an upload of the same content in one call", () => {
   for (const order of ["delete first", "upload first"]) {
     test(`are a move, and the file keeps its id: ${order}`, async () => {
       const { account, a } = await household();
       const content = randomContent(200);
-      const fileId = await account.client.storedId(content, { name: "a.bin", fields: { tags: "kept" } });
+      const fileId = await account.client.storedId(content, { name: "a.bin", fields: { tags: "old" } });
       const changes = [
         { action: "delete", localId: "1", fileId },
         uploadOf("2", "b.bin", content, { folder: "/moved" }),
@@ -476,19 +476,19 @@ describe("a delete and the same bytes anew in one call", () => {
       ]);
       const record = await info(account, fileId);
       expect([record.at("data.name"), record.at("data.folder")]).toEqual(["b.bin", "/moved"]);
-      expect([record.at("data.version"), record.at("data.tags")]).toEqual([1, ["kept"]]);
+      expect([record.at("data.version"), record.at("data.tags")]).toEqual([1, ["old"]]);
       expect(await results(a, changes)).toEqual(first);
       expectStatus(await info(account, fileId), 200);
-      const token = await tokenOf(a);
+      const token = await lastToken(a);
       expect((await resultOf(a, { action: "delete", localId: "1", fileId }, token)).status).toBe("applied");
       expectError(await info(account, fileId), 404);
     });
   }
 
-  test("are each by itself where the file was changed by others", async () => {
+  test("are applied separately if others changed the file", async () => {
     const { account, a, b } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
-    const token = await tokenOf(a);
+    const token = await lastToken(a);
     expectStatus(await b.client.put(`/api/files/${fileId}`, { name: "c.txt" }), 200);
     const outcome = await results(
       a,
@@ -501,7 +501,7 @@ describe("a delete and the same bytes anew in one call", () => {
 });
 
 describe("a call", () => {
-  test("does each change by itself, in order", async () => {
+  test("applies each change separately, in order", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     const outcome = await results(a, [
@@ -530,7 +530,7 @@ describe("a call", () => {
     ]);
   });
 
-  test("that is sent again while it is still being done does nothing twice", async () => {
+  test("that is repeated while it is in progress applies no change twice", async () => {
     const { account, a } = await household();
     const content = randomContent(100);
     const moved = await account.client.storedId(content, { name: "old.bin" });
@@ -547,22 +547,22 @@ describe("a call", () => {
     expect(await account.client.names("/copies")).toHaveLength(60);
   });
 
-  test("that a crash cuts short is finished by sending it again", async () => {
+  test("that a crash interrupted is completed when it is repeated", async () => {
     const { account, a } = await household();
     await account.client.stored("seed", { name: "seed.txt" });
     const changes = Array.from({ length: 1000 }, (_, at) =>
       uploadOf(String(at), `n${at}.txt`, "seed", { folder: "/c" }),
     );
-    const cut = send(a, changes).then(
-      () => "answered",
-      () => "cut",
+    const interrupted = send(a, changes).then(
+      () => "responded",
+      () => "interrupted",
     );
-    await eventually("some of it is done", async () => {
+    await eventually("some changes are applied", async () => {
       const listing = await account.client.get("/api/files?folder=/c");
       return listing.status === 200 && listing.number("data.pagination.total") > 0;
     });
     await server().kill9();
-    await cut;
+    await interrupted;
     await server().start();
     const outcome = await results(a, changes);
     expect(outcome.every(({ status }) => status === "applied")).toBe(true);
@@ -570,7 +570,7 @@ describe("a call", () => {
     expect(listing.number("data.pagination.total")).toBe(1000);
   });
 
-  test("takes a thousand changes, and no more", async () => {
+  test("has at most a thousand changes", async () => {
     const { account, a } = await household();
     await account.client.stored("seed", { name: "seed.txt" });
     const changes = Array.from({ length: 1000 }, (_, at) => uploadOf(String(at), `n${at}.txt`, "seed"));
@@ -581,10 +581,10 @@ describe("a call", () => {
     expectError(await send(a, [...changes, uploadOf("one more", "x", "seed")]), 400, "invalid_field", "localChanges");
   });
 
-  test("moves the token on over what the device did itself, and never over what others did", async () => {
+  test("advances the token past the device's own changes, but never past changes by others", async () => {
     const { account, a, b } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
-    const token = await tokenOf(a);
+    const token = await lastToken(a);
     const own = await send(a, [{ action: "rename", localId: "1", fileId, name: "b.txt" }], token);
     const after = own.string("data.nextSyncToken");
     const quiet = await a.client.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(after)}`);
@@ -602,7 +602,7 @@ describe("a call", () => {
     expect(all.text).toContain(fileId);
   });
 
-  test("with bodies that make no sense is refused whole", async () => {
+  test("with an invalid body is rejected as a whole", async () => {
     const { a } = await household();
     const bad = [
       {},
@@ -619,28 +619,28 @@ describe("a call", () => {
       { localChanges: [], syncToken: "not ours" },
     ];
     for (const body of bad) expectError(await a.client.post("/api/mobile/sync/files", body), 400, "invalid_field");
-    const theirs = await tokenOf((await household()).a);
+    const theirs = await lastToken((await household()).a);
     expectError(await send(a, [], theirs), 400, "invalid_field", "syncToken");
   });
 
-  test("holds what would be too much by plan and quota", async () => {
-    const viewerless = await server().addUser(["--plan", "free", "--quota", "10000"]);
-    const device = await registerDevice(server(), viewerless);
+  test("rejects files that exceed the plan or the quota", async () => {
+    const account = await server().addUser(["--plan", "free", "--quota", "10000"]);
+    const device = await registerDevice(server(), account);
     const big = await resultOf(device, { ...uploadOf("1", "big.bin", "x"), size: 10 * 1024 * 1024 + 1 });
     expect(big.error?.details).toMatchObject({ reason: "file_too_large", plan: "free", limit: 10 * 1024 * 1024 });
     const wide = await resultOf(device, { ...uploadOf("1", "wide.bin", "x"), size: 10_001 });
     expect(wide.error?.details).toMatchObject({ reason: "quota_exceeded", plan: "free", limit: 10_000 });
     const content = randomContent(6000);
-    await viewerless.client.stored(content, { name: "a.bin" });
+    await account.client.stored(content, { name: "a.bin" });
     const copy = await resultOf(device, uploadOf("2", "b.bin", content));
     expect(copy.error?.details).toMatchObject({ reason: "quota_exceeded", plan: "free" });
   });
 });
 
-// Each of these seeds once found a change that was answered in two ways: in a conflict that waits for its content; in one
-// that was over by itself; offered by a backup after a person had sent the same.
+// Each of these seeds once found a change whose repetition got another response. Causes were a conflict that waits for
+// its content, a conflict that ended without a decision, and a backup after a person's upload of the same file.
 test.each(seedsToRun([30077, 30224, 40125, 775843]))(
-  "whatever two phones send, sent again it changes nothing and gets the same answer (seed %d)",
+  "random changes of two phones have no effect and the same response when they are repeated (seed %d)",
   async (seed) => {
     const pick = seededRandom(seed).below;
     const { account, a, b } = await household();
@@ -671,17 +671,17 @@ test.each(seedsToRun([30077, 30224, 40125, 775843]))(
     const tokens = new Map<TestDevice, string | undefined>();
     for (let round = 0; round < 120; round++) {
       const [device, other] = pick(2) === 0 ? [a, b] : [b, a];
-      if (pick(3) === 0) tokens.set(device, await tokenOf(device));
+      if (pick(3) === 0) tokens.set(device, await lastToken(device));
       const changes = Array.from({ length: 1 + pick(4) }, change);
       const first = await send(device, changes, tokens.get(device));
       expectStatus(first, 200);
-      // With one change it must not matter that others go on meanwhile; several bear on each other.
+      // Other changes in between must not matter for a single change; several changes affect each other.
       if (changes.length === 1) await other.client.stored(`elsewhere ${round}`, { fields: { folder: "/elsewhere" } });
-      const before = await tokenOf(other);
+      const before = await lastToken(other);
       const again = await send(device, changes, tokens.get(device));
       const where = `seed ${seed}, round ${round}: ${JSON.stringify(changes)}`;
       expect({ where, results: again.list("data.results") }).toEqual({ where, results: first.list("data.results") });
-      expect(await tokenOf(other)).toBe(before);
+      expect(await lastToken(other)).toBe(before);
       for (const { status, fileId } of first.list("data.results") as Result[]) {
         if (status === "applied" && fileId !== undefined && !ids.includes(fileId)) ids.push(fileId);
       }
@@ -689,8 +689,8 @@ test.each(seedsToRun([30077, 30224, 40125, 775843]))(
   },
 );
 
-describe("who may", () => {
-  test("bring changes: devices of accounts that may write", async () => {
+describe("sync/files", () => {
+  test("is only for devices of accounts that can write", async () => {
     const account = await server().signUp();
     expectError(await server().visitor.post("/api/mobile/sync/files", { localChanges: [] }), 401, "missing_token");
     expectError(await account.client.post("/api/mobile/sync/files", { localChanges: [] }), 401);
@@ -705,10 +705,10 @@ beforeAll(async () => {
   lastCall = await household();
 });
 
-test("what devices do is noted as theirs: their own changes are no conflict to them", async () => {
+test("a device's own changes cause no conflicts for it", async () => {
   const { a, b, account } = lastCall;
   const fileId = await account.client.storedId("one", { name: "mine.txt" });
-  const [tokenA, tokenB] = [await tokenOf(a), await tokenOf(b)];
+  const [tokenA, tokenB] = [await lastToken(a), await lastToken(b)];
   expect((await resultOf(a, { action: "rename", localId: "1", fileId, name: "ours.txt" }, tokenA)).status).toBe(
     "applied",
   );

@@ -22,27 +22,27 @@ async function household(target: TestServer = server()): Promise<Household> {
 
 type Query = Record<string, string | number>;
 
-async function ask(device: TestDevice, path: "status" | "", query: Query = {}): Promise<ApiResponse> {
+async function request(device: TestDevice, path: "status" | "", query: Query = {}): Promise<ApiResponse> {
   const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return device.client.get(`/api/mobile/sync${path === "" ? "" : `/${path}`}?${pairs.join("&")}`);
 }
 
 async function status(device: TestDevice, query: Query = {}): Promise<ApiResponse> {
-  const response = await ask(device, "status", query);
+  const response = await request(device, "status", query);
   expectStatus(response, 200);
   return response;
 }
 
 async function items(device: TestDevice, query: Query = {}): Promise<ApiResponse> {
-  const response = await ask(device, "", query);
+  const response = await request(device, "", query);
   expectStatus(response, 200);
   return response;
 }
 
 const tokenIn = (response: ApiResponse) => response.string("data.nextSyncToken");
 
-/** What an answer tells, in few words, in its order. */
-function told(response: ApiResponse, at = "data"): string[] {
+/** The changes in a response as short texts, in order. */
+function changesIn(response: ApiResponse, at = "data"): string[] {
   return ["created", "updated", "deleted"].flatMap((change) =>
     (response.list(`${at}.changes.${change}`) as { id: string; name?: string; folder?: string }[]).map(
       ({ id, name, folder }) => (change === "deleted" ? `deleted ${id}` : `${change} ${folder} ${name}`),
@@ -50,25 +50,25 @@ function told(response: ApiResponse, at = "data"): string[] {
   );
 }
 
-/** All that comes from a place on. @returns also the number of pages */
+/** Reads all pages of changes from a position on. @returns also the number of pages */
 async function readAll(device: TestDevice, query: Query) {
   const all: string[] = [];
   let token: string | undefined;
   for (let pages = 1; ; pages++) {
     const response = await status(device, token === undefined ? query : { ...query, syncToken: token });
-    all.push(...told(response));
+    all.push(...changesIn(response));
     token = tokenIn(response);
     if (response.at("data.hasMore") !== true) return { all, token, pages };
   }
 }
 
-/** A device that has been told everything. */
-async function upToDate(device: TestDevice): Promise<string> {
+/** Reads all changes. @returns the last token */
+async function lastToken(device: TestDevice): Promise<string> {
   return (await readAll(device, {})).token;
 }
 
 describe("GET sync/status", () => {
-  test("without a place tells everything there is, in few words", async () => {
+  test("without a token lists all files in the short form", async () => {
     const { account, phone } = await household();
     const empty = await status(phone);
     expect(empty.at("data")).toEqual({
@@ -101,50 +101,54 @@ describe("GET sync/status", () => {
     });
   });
 
-  test("with a token tells what is created, updated and deleted since, own changes included", async () => {
+  test("with a token lists what was created, updated and deleted since, including the device's own changes", async () => {
     const { account, phone } = await household();
-    const kept = await phone.client.storedId("one", { name: "kept.txt" });
+    const updated = await phone.client.storedId("one", { name: "updated.txt" });
     const gone = await phone.client.storedId("two", { name: "gone.txt" });
-    const token = await upToDate(phone);
-    expectStatus(await account.client.putContent(kept, "three"), 200);
+    const token = await lastToken(phone);
+    expectStatus(await account.client.putContent(updated, "three"), 200);
     expectStatus(await phone.client.delete(`/api/files/${gone}`), 200);
     await phone.client.stored("four", { name: "mine.txt" });
     const response = await status(phone, { syncToken: token });
-    expect(told(response)).toEqual(["created / mine.txt", "updated / kept.txt", `deleted ${gone}`]);
+    expect(changesIn(response)).toEqual(["created / mine.txt", "updated / updated.txt", `deleted ${gone}`]);
     expect(response.at("data.changes.deleted.0.deletedAt")).toMatch(timestampPattern);
     expect(response.at("data.changes.updated.0.checksum")).toBe(checksumOf("three"));
     const after = await status(phone, { syncToken: tokenIn(response) });
-    expect([after.at("data.hasChanges"), told(after)]).toEqual([false, []]);
-    // The same question again has the same answer.
-    expect(told(await status(phone, { syncToken: token }))).toEqual(told(response));
+    expect([after.at("data.hasChanges"), changesIn(after)]).toEqual([false, []]);
+    // The same request returns the same response.
+    expect(changesIn(await status(phone, { syncToken: token }))).toEqual(changesIn(response));
   });
 
-  test("tells each id once, in its latest state, in the order of its last change", async () => {
+  test("lists each id once, in its latest state, in the order of its last change", async () => {
     const { account, phone } = await household();
     const ids: string[] = [];
     for (const name of ["1", "2", "3"]) ids.push(await account.client.storedId(name, { name }));
-    const token = await upToDate(phone);
+    const token = await lastToken(phone);
     for (const text of ["x", "y"]) await account.client.putContent(ids[0] ?? "", text);
     await account.client.put(`/api/files/${ids[2]}`, { name: "3b" });
     await account.client.putContent(ids[0] ?? "", "z");
     await account.client.put(`/api/files/${ids[1]}`, { name: "2b" });
-    expect(told(await status(phone, { syncToken: token }))).toEqual(["updated / 3b", "updated / 1", "updated / 2b"]);
+    expect(changesIn(await status(phone, { syncToken: token }))).toEqual([
+      "updated / 3b",
+      "updated / 1",
+      "updated / 2b",
+    ]);
     expect((await readAll(phone, { limit: 1 })).all).toEqual(["created / 3b", "created / 1", "created / 2b"]);
   });
 
-  test("is paged by limit, and nothing is missed or told twice while others write", async () => {
+  test("has pages, and nothing is missed or repeated while others write", async () => {
     const { account, phone } = await household();
     const ids: string[] = [];
     for (let index = 0; index < 6; index++) ids.push(await account.client.storedId(`${index}`, { name: `${index}` }));
     const first = await status(phone, { limit: 2 });
-    expect([told(first), first.at("data.hasMore")]).toEqual([["created / 0", "created / 1"], true]);
+    expect([changesIn(first), first.at("data.hasMore")]).toEqual([["created / 0", "created / 1"], true]);
     await account.client.putContent(ids[0] ?? "", "known, changed");
     await account.client.putContent(ids[3] ?? "", "unknown, changed");
     await account.client.delete(`/api/files/${ids[1]}`);
     await account.client.delete(`/api/files/${ids[4]}`);
     await account.client.stored("new", { name: "new" });
     const { all, pages } = await readAll(phone, { limit: 2, syncToken: tokenIn(first) });
-    // What this device has not seen it may be told of as deleted, for it may have made it itself.
+    // A deletion may be listed although the device has not seen the file: the device may have created it.
     expect(all.filter((one) => one !== `deleted ${ids[4]}`)).toEqual([
       "created / 2",
       "created / 5",
@@ -156,22 +160,22 @@ describe("GET sync/status", () => {
     expect(pages).toBeGreaterThanOrEqual(3);
   });
 
-  test("tells of files whose folder was renamed or moved", async () => {
+  test("lists files whose folder was renamed or moved", async () => {
     const { account, phone } = await household();
     const folder = await account.client.folderId("a");
     await account.client.stored("deep", { name: "deep.txt", fields: { folder: "/a/b/c" } });
     await account.client.stored("other", { name: "other.txt", fields: { folder: "/z" } });
-    let token = await upToDate(phone);
+    let token = await lastToken(phone);
     expectStatus(await account.client.put(`/api/files/folders/${folder}`, { name: "renamed" }), 200);
     const renamed = await status(phone, { syncToken: token });
-    expect(told(renamed)).toEqual(["updated /renamed/b/c deep.txt"]);
+    expect(changesIn(renamed)).toEqual(["updated /renamed/b/c deep.txt"]);
     token = tokenIn(renamed);
     expectStatus(await account.client.put(`/api/files/folders/${folder}`, { folder: "/z" }), 200);
     const moved = await status(phone, { syncToken: token });
-    expect(told(moved)).toEqual(["updated /z/renamed/b/c deep.txt"]);
+    expect(changesIn(moved)).toEqual(["updated /z/renamed/b/c deep.txt"]);
   });
 
-  test("tells of every file of a large folder that was deleted", async () => {
+  test("lists every file of a deleted large folder", async () => {
     const { account, phone } = await household();
     const folder = await account.client.folderId("big");
     const ids = await Promise.all(
@@ -179,13 +183,13 @@ describe("GET sync/status", () => {
         account.client.storedId(`${index % 5}`, { name: `${index}`, fields: { folder: `/big/${index % 3}` } }),
       ),
     );
-    const token = await upToDate(phone);
+    const token = await lastToken(phone);
     expectStatus(await account.client.delete(`/api/files/folders/${folder}?recursive=true`), 200);
     const { all } = await readAll(phone, { syncToken: token, limit: 100 });
     expect(all.toSorted()).toEqual(ids.map((id) => `deleted ${id}`).toSorted());
   });
 
-  test("serves two devices apart, and remembers when each asked last", async () => {
+  test("is separate for two devices, and has the time of each device's last sync", async () => {
     const { account, phone } = await household();
     const tablet = await registerDevice(server(), account);
     await account.client.stored("a", { name: "a" });
@@ -196,9 +200,9 @@ describe("GET sync/status", () => {
     const lastSyncAt = Date.parse(second.string("data.lastSyncAt"));
     expect([lastSyncAt <= before, lastSyncAt > before - 60_000]).toEqual([true, true]);
     const other = await status(tablet);
-    expect([other.at("data.lastSyncAt"), told(other)]).toEqual([null, ["created / a"]]);
-    // A token is the account's, whichever of its devices has it.
-    expect(told(await status(tablet, { syncToken: tokenIn(first) }))).toEqual([]);
+    expect([other.at("data.lastSyncAt"), changesIn(other)]).toEqual([null, ["created / a"]]);
+    // Each device of the account can use the token.
+    expect(changesIn(await status(tablet, { syncToken: tokenIn(first) }))).toEqual([]);
   });
 
   test("lists the conflicts that this device has to resolve", async () => {
@@ -223,7 +227,7 @@ describe("GET sync/status", () => {
 });
 
 describe("lastSync", () => {
-  test("is inclusive, in server time, and continued by the token", async () => {
+  test("is inclusive, in server time, and the token continues it", async () => {
     const { account, phone } = await household();
     const early = await account.client.storedId("early", { name: "early" });
     const at = (await account.client.stored("one", { name: "one" })).string("data.uploadedAt");
@@ -231,7 +235,7 @@ describe("lastSync", () => {
     await account.client.delete(`/api/files/${early}`);
     const response = await status(phone, { lastSync: at, limit: 1 });
     const { all } = await readAll(phone, { syncToken: tokenIn(response) });
-    const seen = [...told(response), ...all];
+    const seen = [...changesIn(response), ...all];
     expect(seen.filter((one) => one !== "created / early")).toEqual([
       "created / one",
       "created / two",
@@ -239,20 +243,20 @@ describe("lastSync", () => {
     ]);
     const later = new Date(Date.parse(at) + 60_000).toISOString();
     const none = await status(phone, { lastSync: later });
-    expect([told(none), none.at("data.hasChanges")]).toEqual([[], false]);
-    expect(told(await status(phone, { lastSync: "1970-01-01T00:00:00Z" }))).toHaveLength(3);
+    expect([changesIn(none), none.at("data.hasChanges")]).toEqual([[], false]);
+    expect(changesIn(await status(phone, { lastSync: "1970-01-01T00:00:00Z" }))).toHaveLength(3);
   });
 
-  test("loses against a token", async () => {
+  test("is ignored if there is a token", async () => {
     const { account, phone } = await household();
     await account.client.stored("a", { name: "a" });
-    const token = await upToDate(phone);
-    expect(told(await status(phone, { syncToken: token, lastSync: "1970-01-01T00:00:00Z" }))).toEqual([]);
+    const token = await lastToken(phone);
+    expect(changesIn(await status(phone, { syncToken: token, lastSync: "1970-01-01T00:00:00Z" }))).toEqual([]);
   });
 });
 
 describe("GET sync", () => {
-  test("tells files and folders in full, and deletions by type", async () => {
+  test("lists full records of files and folders, and deletions with their type", async () => {
     const { account, phone } = await household();
     const file = await account.client.storedId("a", { name: "a.txt", fields: { folder: "/docs", tags: "x,y" } });
     const response = await items(phone);
@@ -265,7 +269,7 @@ describe("GET sync", () => {
     const token = response.string("syncData.nextSyncToken");
     expectStatus(await account.client.put(`/api/files/folders/${folderId}`, { name: "papers" }), 200);
     const renamed = await items(phone, { syncToken: token });
-    expect(told(renamed, "syncData")).toEqual(["updated / papers", "updated /papers a.txt"]);
+    expect(changesIn(renamed, "syncData")).toEqual(["updated / papers", "updated /papers a.txt"]);
     expectStatus(await account.client.delete(`/api/files/folders/${folderId}?recursive=true`), 200);
     const deleted = await items(phone, { syncToken: renamed.string("syncData.nextSyncToken") });
     const deletedAt = expect.stringMatching(timestampPattern);
@@ -283,17 +287,17 @@ describe("GET sync", () => {
   });
 });
 
-describe("what is refused", () => {
-  test("a limit beyond 1 to 1,000", async () => {
+describe("a sync request is rejected", () => {
+  test("with a limit outside 1 to 1,000", async () => {
     const { phone } = await household();
     for (const limit of ["0", "1001", "-1", "x", "1.5", ""]) {
       for (const path of ["status", ""] as const)
-        expectError(await ask(phone, path, { limit }), 400, undefined, "limit");
+        expectError(await request(phone, path, { limit }), 400, undefined, "limit");
     }
     for (const limit of [1, 1000]) await status(phone, { limit });
   });
 
-  test("a token that is not ours, another account's, changed, or empty", async () => {
+  test("with a token that is invalid, changed, empty, or of another account", async () => {
     const { phone } = await household();
     const other = await household();
     await other.account.client.stored("a");
@@ -310,20 +314,20 @@ describe("what is refused", () => {
       "ä".repeat(9),
     ]) {
       for (const path of ["status", ""] as const) {
-        expectError(await ask(phone, path, { syncToken }), 400, "invalid_field", "syncToken");
+        expectError(await request(phone, path, { syncToken }), 400, "invalid_field", "syncToken");
       }
     }
-    expectStatus(await ask(other.phone, "status", { syncToken: token }), 200);
+    expectStatus(await request(other.phone, "status", { syncToken: token }), 200);
   });
 
-  test("a time that is none", async () => {
+  test("with an invalid time", async () => {
     const { phone } = await household();
     for (const lastSync of ["yesterday", "12"]) {
-      expectError(await ask(phone, "status", { lastSync }), 400, "invalid_field", "lastSync");
+      expectError(await request(phone, "status", { lastSync }), 400, "invalid_field", "lastSync");
     }
   });
 
-  test("whoever comes without a device's own token", async () => {
+  test("without the token of a device", async () => {
     const { account } = await household();
     for (const path of ["/api/mobile/sync/status", "/api/mobile/sync"]) {
       expectError(await account.client.get(path), 401);
@@ -332,44 +336,47 @@ describe("what is refused", () => {
     }
   });
 
-  test("nothing that is another account's is ever told", async () => {
+  test("and never lists files of another account", async () => {
     const { account, phone } = await household();
     const other = await household();
     await account.client.stored("secret", { name: "secret" });
-    expect(told(await status(other.phone))).toEqual([]);
-    expect(told(await items(other.phone), "syncData")).toEqual([]);
-    expect(told(await status(phone))).toEqual(["created / secret"]);
+    expect(changesIn(await status(other.phone))).toEqual([]);
+    expect(changesIn(await items(other.phone), "syncData")).toEqual([]);
+    expect(changesIn(await status(phone))).toEqual(["created / secret"]);
   });
 });
 
 describe("resetRequired", () => {
-  test("for a token older than the deletions that are remembered, and for one of a future that was undone", async () => {
+  test("is true for a token older than the saved deletions, and for one from after a restored backup", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const { account, phone } = await household(own);
       await account.client.stored("a", { name: "a" });
-      const old = await upToDate(phone);
+      const old = await lastToken(phone);
       await account.client.stored("b", { name: "b" });
-      const fresh = await upToDate(phone);
+      const fresh = await lastToken(phone);
       await own.stop();
       const copy = await temporaryDirectory();
       await cp(own.dataDir, copy, { recursive: true });
       change(own.dataDir, "UPDATE accounts SET floor_seq = seq");
       await own.restart();
-      const again = async () => readDevice(own, await tryRegister(own, account, phone.deviceId));
-      let device = await again();
+      const registerAgain = async () => deviceIn(own, await tryRegister(own, account, phone.deviceId));
+      let device = await registerAgain();
       await expectReset(device, old);
       expect((await status(device, { syncToken: fresh })).at("data.resetRequired")).toBeFalse();
-      // Without a token it begins anew.
-      const anew = await status(device);
-      expect([anew.at("data.resetRequired"), told(anew)]).toEqual([false, ["created / a", "created / b"]]);
+      // Without a token it starts again.
+      const restarted = await status(device);
+      expect([restarted.at("data.resetRequired"), changesIn(restarted)]).toEqual([
+        false,
+        ["created / a", "created / b"],
+      ]);
 
       await account.client.stored("c", { name: "c" });
-      const future = await upToDate(device);
+      const future = await lastToken(device);
       await own.stop();
       await rm(own.dataDir, { recursive: true });
       await cp(copy, own.dataDir, { recursive: true });
       await own.restart();
-      device = await again();
+      device = await registerAgain();
       await expectReset(device, future);
       expect((await readAll(device, {})).all).toEqual(["created / a", "created / b"]);
       await rm(copy, { recursive: true });
@@ -380,12 +387,12 @@ describe("resetRequired", () => {
 
 async function expectReset(device: TestDevice, syncToken: string): Promise<void> {
   const changes = { created: [], updated: [], deleted: [] };
-  const wanted = { resetRequired: true, hasMore: false, hasChanges: true, changes };
-  expect((await status(device, { syncToken })).at("data")).toMatchObject(wanted);
-  expect((await items(device, { syncToken })).at("syncData")).toMatchObject(wanted);
+  const expected = { resetRequired: true, hasMore: false, hasChanges: true, changes };
+  expect((await status(device, { syncToken })).at("data")).toMatchObject(expected);
+  expect((await items(device, { syncToken })).at("syncData")).toMatchObject(expected);
 }
 
-/** Changes the database of a server that is stopped. */
+/** Changes the database of a stopped server. */
 function change(dataDir: string, sql: string): void {
   const db = new Database(join(dataDir, "larder.db"));
   try {
