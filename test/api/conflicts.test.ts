@@ -285,7 +285,7 @@ describe("keep_local of a changed file", () => {
   test("deletes newer content only after a second decision", async () => {
     // The user had not seen that content, and a deleted file has no versions.
     const { account, device, fileId, conflictId } = await updateConflict({ action: "delete" });
-    await nextMillisecond();
+    await waitForNextMillisecond();
     expectStatus(await account.client.putContent(fileId, "even newer"), 200);
     const request = { conflictId, resolution: "keep_local" };
     const response = await resolve(device, request);

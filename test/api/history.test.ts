@@ -14,7 +14,7 @@ async function now({ client }: Pick<Account, "client">): Promise<string> {
   const probe = await server().signUp();
   const created = await probe.client.post("/api/files/folders", { name: "now" });
   expectStatus(created, 201);
-  await nextMillisecond();
+  await waitForNextMillisecond();
   expectStatus(await client.get("/api/users/profile"), 200);
   return created.string("data.createdAt");
 }

@@ -186,7 +186,7 @@ describe("an upload operation", () => {
     const renamed = await web.storedId("r", { name: "before.jpg", fields: { folder: "/p" } });
     const paths = ["/p/new.jpg", "/p/updated.jpg", "/p/moved.jpg", "/p/renamed.jpg", "/p/copied.jpg", "/p/never.jpg"];
     // The existing files are older than the operations.
-    await nextMillisecond();
+    await waitForNextMillisecond();
     const operations = paths.map((path) => uploadTo(path, { id: path }));
     expect(await added(device, ...operations)).toEqual(Object.fromEntries(paths.map((path) => [path, "queued"])));
 

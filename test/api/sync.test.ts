@@ -359,7 +359,7 @@ describe("resetRequired", () => {
       await cp(own.dataDir, copy, { recursive: true });
       change(own.dataDir, "UPDATE accounts SET floor_seq = seq");
       await own.restart();
-      const registerAgain = async () => deviceIn(own, await tryRegister(own, account, phone.deviceId));
+      const registerAgain = async () => readDevice(own, await tryRegister(own, account, phone.deviceId));
       let device = await registerAgain();
       await expectReset(device, old);
       expect((await status(device, { syncToken: fresh })).at("data.resetRequired")).toBeFalse();
