@@ -1,9 +1,7 @@
-/**
- * Statements that SQLite compiles when they are first used. A server has five hundred, and most runs use few of them.
- */
+/** Statements that SQLite compiles at their first use. A server has five hundred, and most runs use only some. */
 import { Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
 
-/** A database whose `prepare` takes no time. That its SQL is wrong shows only when the statement is used. */
+/** A database whose `prepare` takes no time. Errors in the SQL appear when the statement is used. */
 export class LazyDatabase extends Database {
   override prepare<Row, Params extends SQLQueryBindings | SQLQueryBindings[]>(sql: string, params?: Params) {
     return new LazyStatement(() => super.prepare<Row, Params>(sql, params));
@@ -35,7 +33,7 @@ export class LazyStatement<Row, Params extends SQLQueryBindings[]> implements St
     return this.#statement?.isFinalized ?? false;
   }
 
-  // oxlint-disable-next-line typescript/no-explicit-any -- as in the interface, which leaves it untyped on purpose
+  // oxlint-disable-next-line typescript/no-explicit-any -- the interface leaves it untyped on purpose
   get native(): any {
     return this.compiled().native;
   }
@@ -52,7 +50,7 @@ export class LazyStatement<Row, Params extends SQLQueryBindings[]> implements St
     return this.compiled().readonly;
   }
 
-  /** The statement itself. @throws SQLiteError where its SQL is wrong */
+  /** The compiled statement. @throws SQLiteError if its SQL is invalid */
   compiled(): Statement<Row, Params> {
     return (this.#statement ??= this.#compile());
   }

@@ -18,12 +18,12 @@ export class MigrationError extends Error {
   override readonly name = "MigrationError";
 }
 
-/** The first step of the versions that record in `larder.state` how they left the database. */
+/** The first step of the versions that record in `larder.state` how the database was closed. */
 const FIRST_WITH_MARKS = "0015_findings";
 
 /**
- * Rejects the database of a newer version before it is opened for writing, so that not a byte of it changes.
- * @throws ForeignDatabaseError; SQLiteError where it can't be read
+ * Rejects the database of a newer version before it is opened for writing, so that it stays unchanged.
+ * @throws ForeignDatabaseError; SQLiteError if it can't be read
  */
 export function rejectForeign(path: string): void {
   if (!existsSync(path)) return;

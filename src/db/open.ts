@@ -9,7 +9,7 @@ import { LazyDatabase } from "./lazy-database.ts";
 /** The oldest SQLite version without known bugs that lose data of a write-ahead log. */
 export const SQLITE_MINIMUM = "3.51.3";
 
-/** Drizzle. Build a query once with `.prepare()` and keep it where it is called often. */
+/** Drizzle. Prepare frequent queries once with `.prepare()` and reuse them. */
 export type Orm = BunSQLiteDatabase;
 
 /** An open database: `sqlite` for statements whose query plan matters, `orm` for all others. */
@@ -61,14 +61,14 @@ export function openForTrial(path: string): Database {
   return sqlite;
 }
 
-/** Opens an existing database for reading only, for workers and for checks beside a running server. */
+/** Opens an existing database read-only, for workers and for checks next to a running server. */
 export function openReadOnly(path: string): Db {
   const sqlite = new LazyDatabase(path, { readonly: true, strict: true });
   for (const pragma of ["busy_timeout=5000", "cache_size=-16384", "temp_store=MEMORY"]) sqlite.run(`PRAGMA ${pragma}`);
   return wrap(sqlite, true);
 }
 
-/** The version of SQLite in this executable. @throws Error when it is older than {@link SQLITE_MINIMUM}. */
+/** Checks the version of SQLite in this executable. @throws Error if it is older than {@link SQLITE_MINIMUM} */
 export function assertSqliteVersion(): string {
   const memory = new Database(":memory:");
   const version = memory.query<{ version: string }, []>("SELECT sqlite_version() AS version").get()?.version ?? "0";

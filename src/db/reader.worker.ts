@@ -1,6 +1,6 @@
 /**
- * The thread that reads for long. It holds a read-only connection of its own and carries out statements that would
- * keep the event loop waiting: searches over whole trees, recounts. What one request asks for is read in one snapshot.
+ * The thread for slow reads. It has its own read-only connection, and runs statements that would block the event loop,
+ * such as searches over whole trees. All statements of one request read the same state.
  */
 import { type Database, SQLiteError, type Statement } from "bun:sqlite";
 import { openReadOnly } from "./open.ts";
@@ -8,28 +8,28 @@ import { openReadOnly } from "./open.ts";
 /** A value that SQLite binds. */
 export type Bindable = string | number | null;
 
-/** One statement. `numbers`: it gives one text of comma-separated integers, which are handed over as an array. */
+/** One statement. With `numbers`, its result is a text of comma-separated integers, returned as an array. */
 export interface ReadStatement {
   readonly sql: string;
   readonly parameters: readonly Bindable[];
   readonly as: "rows" | "numbers";
 }
 
-/** What is read in one snapshot. The first request of a thread names the database. */
+/** Statements that read the same state. The first request of a thread sets the database. */
 export interface ReadRequest {
   readonly id: number;
   readonly path: string;
   readonly statements: readonly ReadStatement[];
 }
 
-/** The results in the order of the statements, or in words why there are none. */
+/** The results in the order of the statements, or the error. */
 export type ReadReply =
   | { readonly id: number; readonly results: readonly (Float64Array | readonly object[])[] }
   | { readonly id: number; readonly error: string; readonly code: string };
 
 declare const self: Worker;
 
-/** Prepared statements kept; the texts differ only by which filters are asked for. */
+/** Maximum number of cached statements. Their texts differ only by the used filters. */
 const STATEMENTS_MAX = 128;
 
 let database: Database | undefined;
@@ -72,7 +72,7 @@ function prepare(sqlite: Database, sql: string): Statement<object> {
   return statement;
 }
 
-/** One text of a hundred thousand numbers comes out of SQLite in a tenth of the time of a hundred thousand rows. */
+/** SQLite returns a text of a hundred thousand numbers in a tenth of the time of a hundred thousand rows. */
 function parseNumbers(text: unknown): Float64Array<ArrayBuffer> {
   if (typeof text !== "string" || text === "") return new Float64Array(0);
   let count = 1;

@@ -1,7 +1,7 @@
-/** The thread that copies the database: the copying of a large one takes seconds. */
+/** The thread that copies the database, which takes seconds for a large one. */
 import { type Snapshot, takeSnapshotOf } from "./snapshot.ts";
 
-/** What is to be copied, and where to. */
+/** The database to copy, and the target. */
 export interface SnapshotRequest {
   readonly database: string;
   readonly folder: string;
@@ -9,7 +9,7 @@ export interface SnapshotRequest {
   readonly nowMs: number;
 }
 
-/** The copy, or in words why there is none. */
+/** The copy, or the error. */
 export type SnapshotReply = { readonly snapshot: Snapshot } | { readonly error: string; readonly code: string };
 
 declare const self: Worker;

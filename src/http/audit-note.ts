@@ -1,24 +1,24 @@
 /**
- * What a handler knows of a request beyond its first line and its response, for the audit log: kept beside the request,
- * so that handlers need not know the log.
+ * Notes of handlers about a request, for its audit entry. They are attached to the request, so that handlers do not
+ * depend on the audit log.
  */
 
-/** All optional; a later note of a request is added to the earlier ones. */
+/** A note; later notes of a request are merged into the earlier ones. */
 export interface AuditNote {
-  /** In place of the action that the path stands for; makes the request audited where its path alone would not. */
+  /** Replaces the action of the route. A request with it is audited even if its route is not. */
   readonly action?: string;
-  /** The email that was given, as it was given. */
+  /** The email, as the client sent it. */
   readonly email?: string;
   /** Public id of the user who signed in, if the response does not contain it. */
   readonly userId?: string;
-  /** Public id of the account that it was done to, where it is not the caller's. */
+  /** Public id of the affected account, if it is not the caller's. */
   readonly subjectId?: string;
   readonly target?: { readonly type: string; readonly id: string };
-  /** The reason of the rejection that is answered. */
+  /** The reason of the rejection. */
   readonly reason?: string;
-  /** What the path stands for was not done, or not yet: nothing is written of it. */
+  /** True if the action was not done, or not yet: no entry is written. */
   readonly isNotDone?: boolean;
-  /** Never a secret, never the name of a file or folder. */
+  /** Never contains a secret, or the name of a file or folder. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -31,7 +31,7 @@ export function noteAudit(request: Request, note: AuditNote): void {
   notes.set(request, { ...before, ...note, ...(Object.keys(details).length > 0 && { details }) });
 }
 
-/** All that was noted of this request. */
+/** All notes of this request. */
 export function auditNoteOf(request: Request): AuditNote {
   return notes.get(request) ?? {};
 }

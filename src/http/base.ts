@@ -1,7 +1,4 @@
-/**
- * What holds for every request: an id, security headers and the error boundary, through which every failure becomes
- * the envelope. Mounted first; knows no feature.
- */
+/** Hooks for every request: its id, security headers, and the conversion of errors to responses. Mounted first. */
 import { Elysia } from "elysia";
 import { AppError, invalidField } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
@@ -17,20 +14,18 @@ export interface BaseOptions extends RequestContextSettings {
   readonly corsOrigins: readonly string[];
   /** Methods that routes have for a path; empty for an unknown path. */
   readonly methodsOf: (path: string) => string[];
-  /** The page for a browser that met an error outside /api. */
+  /** The page for a browser after an error outside /api. */
   readonly renderErrorPage: (status: number, message: string) => Response;
-  /** What an error is called that doesn't come from this program's own code; others as they are. */
+  /** Translates errors of the platform to errors of this program. Returns other errors unchanged. */
   readonly translate: (error: unknown) => unknown;
-  /** Called for each request that is answered with a rejection or a failure, with the headers of the response. */
+  /** Called for each rejected or failed request, with the headers of the response. */
   readonly onFailure?: (request: Request, error: unknown, headers: Record<string, string | number>) => void;
 }
 
-/** The status of requests whose client went away before a response: nginx's, which log readers know. */
+/** The status of requests whose client disconnected before the response. nginx uses the same. */
 const CLIENT_GONE = 499;
 
-/**
- * Half a year, for this name alone (RFC 6797): what is below it, and lists in browsers, are the operator's to decide.
- */
+/** Half a year, for this host only (RFC 6797). Subdomains and preload lists are up to the operator. */
 const HSTS = "max-age=15552000";
 
 const CORS_HEADERS = {
@@ -59,7 +54,7 @@ export function base(options: BaseOptions) {
         headers["access-control-allow-origin"] = origin;
         headers["vary"] = "Origin";
         Object.assign(headers, CORS_HEADERS);
-        // A browser's question before the request proper: nobody's request yet, and not counted as one.
+        // A preflight is not a request of a user, and does not count as one.
         const isPreflight = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
         if (isPreflight) return new Response(null, { status: 204 });
       }
@@ -78,7 +73,7 @@ export function base(options: BaseOptions) {
           path: withoutTokens(path),
           receivedBytes,
         });
-        // Nobody reads it; the log and the metrics count it for what it is.
+        // No client reads this response, but the log and the metrics count its status.
         return new Response(null, { status: CLIENT_GONE });
       }
       const response = errorResponseOf(known, requestId);
@@ -89,7 +84,7 @@ export function base(options: BaseOptions) {
       Object.assign(set.headers, response.headers);
       if (response.status === 503 && !isApi)
         set.headers["retry-after"] = String(response.body.error.details["retryAfter"]);
-      // CORS preflight asks for a method list and gets one; everything else is an ordinary 405.
+      // OPTIONS returns the list of methods; any other method is an ordinary 405.
       if (request.method === "OPTIONS" && response.status === 405) {
         return new Response(null, { status: 204 });
       }
@@ -102,8 +97,8 @@ export function base(options: BaseOptions) {
 }
 
 /**
- * Says with a 503 outside /api when to try again, where that is not said yet: browsers, proxies and probes read the
- * header. Answers under /api have it in `details.retryAfter` instead.
+ * Adds Retry-After to a 503 outside /api, if it is missing: browsers, proxies and probes read this header. Responses
+ * under /api have `details.retryAfter` instead.
  */
 export function withRetryAfter(request: Request, response: Response): Response {
   if (response.status === 503 && !requestContextOf(request).isApi && !response.headers.has("retry-after")) {
@@ -113,8 +108,8 @@ export function withRetryAfter(request: Request, response: Response): Response {
 }
 
 /**
- * Turns requests away while the server stops, or has too many in hand. Mounted after the guards, so that its answers
- * carry what every response carries.
+ * Rejects requests while the server is stopping or overloaded. Mounted after the guards, so that its responses have all
+ * headers.
  */
 export function gate(options: { isDraining: () => boolean; isOverloaded: () => boolean }) {
   return new Elysia({ name: "gate" }).onRequest(() => {
@@ -156,7 +151,7 @@ function toAppError(
   return error;
 }
 
-/** What a schema rejected, in our own words: the framework's are for developers and say too much. */
+/** The error for a value that a schema rejected. The framework's own message is for developers and reveals too much. */
 function toInvalidField(error: unknown): unknown {
   if (typeof error !== "object" || error === null || !("type" in error) || !("all" in error)) return error;
   if (error.type === "response" || !Array.isArray(error.all)) return error;
@@ -170,8 +165,8 @@ function toInvalidField(error: unknown): unknown {
 }
 
 /**
- * A path for the logs. Tokens of links are masked, also in links that were copied badly, and so is any segment as long
- * as a token.
+ * A path for the logs. Masks tokens of links, also in links that were copied incorrectly, and any segment as long as a
+ * token.
  */
 export function withoutTokens(path: string): string {
   return path.replace(/(^|\/)(s|public)\/+[^/]+/gi, "$1$2/…").replace(/[\w-]{28,}/g, "…");

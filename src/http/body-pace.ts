@@ -1,44 +1,44 @@
 /**
- * How long the body of a request may take to arrive, and how many of one address may be on their way.
+ * Limits how long the body of a request may take to arrive, and how many bodies of one address may be in progress.
  *
- * A request that waits for its body costs a place among the requests that the server takes at once. Before this bound,
- * some thousand connections of one address that sent a byte every few seconds held all of them. So:
- * - A form, JSON, or the fields of an upload's form (`small`) have 15 s in all.
- * - A file that a guest sends (`guestFile`) must come at 1 KB/s on average.
- * - Of one address at most so many of these wait longer than a second; the next one is rejected. Those that come
- * quicker
- *   never meet the bound, so that a crowd of slow ones delays nobody else at the same address.
- * - Requests that wait like this don't count among the requests that the server takes at once.
+ * A request that waits for its body counts toward the maximum of concurrent requests. Without these limits, some
+ * thousand connections from one address that send a byte every few seconds could block the server. So:
+ * - A form, JSON, or the fields of an upload's form (`small`) may take 15 s in total.
+ * - A guest's file (`guestFile`) must arrive at 1 KB/s on average.
+ * - A limited number of these bodies per address may take longer than a second; further ones are rejected. Faster
+ * bodies
+ *   are never rejected, so slow clients do not affect others at the same address.
+ * - Requests that wait for such a body do not count toward the maximum of concurrent requests.
  *
- * A file of a sender who signed in (`file`) may take as long as the line needs.
+ * The file of a signed-in user (`file`) may take as long as the connection needs.
  *
- * Only time in which nothing arrives counts, not what the server itself takes.
+ * Only the time during which nothing arrives counts, not the time that the server needs.
  */
 import { AppError } from "../errors.ts";
 
-/** The kind of a body, which decides its pace. */
+/** The kind of a body, which sets its limits. */
 export type BodyKind = "small" | "guestFile" | "file";
 
 /** How long a small body may take, in milliseconds. */
 export const SMALL_BODY_MS = 15_000;
-/** Bytes per second that a guest's file must average, after the time of a small body. */
+/** Minimum bytes per second of a guest's file, on average, after the time of a small body. */
 const GUEST_BYTES_PER_SECOND = 1_024;
-/** A body that arrives within this time needs no place. */
+/** A body that arrives within this time needs no slot. */
 const GRACE_MS = 1_000;
-/** Bodies of one address that may be on their way at all, those of the first second included. */
+/** Maximum number of bodies in progress per address, including fast ones. */
 const OPEN_MAX = 1_024;
-/** How often the connection of a body that arrives is given its idle time again. */
+/** How often the idle timeout of a connection is restarted while its body arrives. */
 const KEEP_OPEN_EVERY_MS = 1_000;
 
 /** Dependencies of {@link BodyPaces}. */
 export interface BodyPacesOptions {
-  /** Bodies of one address that may wait longer than a second. */
+  /** Maximum number of bodies per address that take longer than a second. */
   readonly perAddressMax: number;
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/** The bodies of one address that are on their way. */
+/** The bodies in progress of one address. */
 interface AddressBodies {
   open: number;
   waiting: number;
@@ -56,22 +56,22 @@ export class BodyPaces {
     this.now = now ?? (() => performance.now());
   }
 
-  /** Requests whose small body, or guest's file, is on its way. */
+  /** Number of requests whose small body or guest's file is in progress. */
   get waiting(): number {
     return this.#waiting;
   }
 
   /**
-   * Follows the body of a request.
-   * @param addressOf gives the client address, or its /64; asked where it matters alone
-   * @param keepOpen gives the connection its idle time again: on its own, Bun ends a request whose body comes slower than
-   *   some 16 KiB/s after that, though it is alive
+   * Watches the body of a request.
+   * @param addressOf returns the client address, or its /64; called only if it is needed
+   * @param keepOpen restarts the idle timeout of the connection. Otherwise Bun ends a request after that time if its body
+   *   arrives at less than about 16 KiB/s
    */
   follow(addressOf: () => string, kind: BodyKind, keepOpen: () => void): BodyPace {
     return new BodyPace(this, addressOf, kind, keepOpen);
   }
 
-  /** Notes that a body is on its way. @returns false where too many of this address are */
+  /** Counts a body as in progress. @returns false if this address has too many */
   open(addressKey: string): boolean {
     const bodies = this.#addresses.get(addressKey) ?? { open: 0, waiting: 0 };
     if (bodies.open >= Math.max(OPEN_MAX, this.perAddressMax)) return false;
@@ -81,7 +81,7 @@ export class BodyPaces {
     return true;
   }
 
-  /** Takes a place for a body that is still on its way after a second. @returns false where there is none */
+  /** Takes a slot for a body that is still in progress after a second. @returns false if none is free */
   takeSlot(addressKey: string): boolean {
     const bodies = this.#addresses.get(addressKey);
     if (bodies === undefined || bodies.waiting >= this.perAddressMax) return false;
@@ -89,7 +89,7 @@ export class BodyPaces {
     return true;
   }
 
-  /** Undoes {@link open}, and {@link takeSlot} where the body had a place. */
+  /** Undoes {@link open}, and {@link takeSlot} if the body had a slot. */
   close(addressKey: string, hasSlot: boolean): void {
     const bodies = this.#addresses.get(addressKey);
     if (bodies === undefined) return;
@@ -100,7 +100,7 @@ export class BodyPaces {
 }
 
 /**
- * One body on its way. To be called by the one reader of bodies, and by readers of forms where the file begins and
+ * Enforces the limits of one body. Called by the reader of bodies, and by the reader of forms when the file begins and
  * ends.
  */
 export class BodyPace {
@@ -115,7 +115,7 @@ export class BodyPace {
   #hasSlot = false;
   #waitedMs = 0;
   #allowedMs = SMALL_BODY_MS;
-  /** Since when the reader waits; undefined while the server works on what has come. */
+  /** Since when the reader waits; undefined while the server processes received bytes. */
   #waitingSinceMs: number | undefined;
   #keepAliveMs: number;
 
@@ -129,9 +129,9 @@ export class BodyPace {
   }
 
   /**
-   * The reading begins.
-   * @param cancel ends it: a read that waits returns then, and {@link arrived} throws
-   * @throws AppError rate_limited where too many bodies of this address are on their way
+   * Call when reading begins.
+   * @param cancel ends the reading: a waiting read returns, and {@link arrived} throws
+   * @throws AppError rate_limited if this address has too many bodies in progress
    */
   begin(cancel: () => void): void {
     this.#cancel = cancel;
@@ -139,12 +139,12 @@ export class BodyPace {
     if (this.#rejection !== undefined) throw this.#rejection;
   }
 
-  /** The reader waits for the next bytes. */
+  /** Call before waiting for the next bytes. */
   wait(): void {
     this.#waitingSinceMs = this.#paces.now();
   }
 
-  /** The next bytes are there, or the end. @throws AppError rate_limited | body_timeout where the body is given up */
+  /** Call when bytes or the end arrived. @throws AppError rate_limited | body_timeout if the body exceeds a limit */
   arrived(bytes: number): void {
     const nowMs = this.#paces.now();
     if (this.#isOpen) this.#waitedMs += nowMs - (this.#waitingSinceMs ?? nowMs);
@@ -157,14 +157,14 @@ export class BodyPace {
     }
   }
 
-  /** From here on the body is something else: the file of a form begins, or has ended. */
+  /** Changes the kind of the body: the file of a form begins or has ended. */
   become(kind: BodyKind): void {
     this.#kind = kind;
     if (kind === "file") this.#close();
     else this.#open();
   }
 
-  /** The reading has ended: complete, failed or cut. */
+  /** Call when reading has ended, also after an error. */
   end(): void {
     this.#close();
   }
@@ -176,7 +176,7 @@ export class BodyPace {
       return;
     }
     this.#isOpen = true;
-    this.#lookIn(Math.max(0, GRACE_MS - this.#waitedMs));
+    this.#checkIn(Math.max(0, GRACE_MS - this.#waitedMs));
   }
 
   #close(): void {
@@ -187,11 +187,11 @@ export class BodyPace {
     this.#hasSlot = false;
   }
 
-  #lookIn(ms: number): void {
-    this.#timer = setTimeout(() => this.#look(), ms);
+  #checkIn(ms: number): void {
+    this.#timer = setTimeout(() => this.#check(), ms);
   }
 
-  #look(): void {
+  #check(): void {
     const nowMs = this.#paces.now();
     const waitedMs = this.#waitedMs + (nowMs - (this.#waitingSinceMs ?? nowMs));
     if (waitedMs >= this.#allowedMs) return this.#reject(tooSlow());
@@ -200,8 +200,8 @@ export class BodyPace {
         return this.#reject(new TooManyBodiesError(this.#paces.perAddressMax));
       this.#hasSlot = true;
     }
-    // Not before that can anything be due.
-    this.#lookIn(Math.ceil((this.#hasSlot ? this.#allowedMs : GRACE_MS) - waitedMs));
+    // Nothing can exceed a limit before that time.
+    this.#checkIn(Math.ceil((this.#hasSlot ? this.#allowedMs : GRACE_MS) - waitedMs));
   }
 
   #reject(error: AppError): void {
@@ -220,7 +220,7 @@ function tooSlow(): AppError {
 export class TooManyBodiesError extends AppError {
   constructor(
     readonly limit: number,
-    /** By then all small bodies that are unfinished now have arrived or been given up. */
+    /** By then, all current small bodies have arrived or timed out. */
     readonly retryAfterSeconds = SMALL_BODY_MS / 1000,
   ) {
     super(

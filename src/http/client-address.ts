@@ -11,10 +11,10 @@
 import { addressBlock, CidrList, isLoopback, normalizeAddress } from "../lib/cidr.ts";
 import type { Log } from "../lib/log.ts";
 
-/** What is needed of a request's headers. */
+/** The headers of a request. */
 export type RequestHeaders = Pick<Headers, "get">;
 
-/** Everything that proxies add to a request; one of these means that the peer may not be the client. */
+/** Headers that proxies add to a request. If one is present, the peer may not be the client. */
 const FORWARDING_HEADERS = [
   "forwarded",
   "x-forwarded-for",
@@ -29,12 +29,10 @@ const FORWARDING_HEADERS = [
   "via",
 ] as const;
 
-/** No chain of proxies is that long: a longer list is not read to its end. */
+/** Longer than any real chain of proxies. A longer list is not read to its end. */
 const HOPS_MAX = 32;
 
-/**
- * The name an address is counted by: IPv6 by its /64, since a home or a hoster's machine has that many to choose from.
- */
+/** The key of an address for rate limits. IPv6 uses the /64, because one home or server has that many addresses. */
 export function rateLimitKey(address: string): string {
   return addressBlock(address);
 }
@@ -45,25 +43,25 @@ export function isForwarded(headers: RequestHeaders): boolean {
 }
 
 /**
- * Whether the request was made on this machine itself: a loopback peer, no sign of a proxy, behind which everybody is
- * loopback, and a Host that names this machine. A page whose own name was made to lead to 127.0.0.1 (DNS rebinding) has
- * the operator's browser as its loopback peer; its name stands in Host.
+ * Whether the request comes from this machine. The peer must be a loopback address. There must be no sign of a proxy,
+ * whose clients all look like loopback. And the Host must name this machine: a web page whose host name resolves to
+ * 127.0.0.1 (DNS rebinding) can send requests from the operator's browser, but they have its own name as Host.
  */
 export function isLocalRequest(peer: string, headers: RequestHeaders): boolean {
   return isLoopback(peer) && !isForwarded(headers) && isLoopbackHost(headers.get("host"));
 }
 
-/** Whether a Host header is a name or an address of this machine itself (RFC 6761 §6.3), with or without a port. */
+/** Whether a Host header names this machine (RFC 6761 §6.3), with or without a port. */
 function isLoopbackHost(host: string | null): boolean {
   const name = host === null ? undefined : URL.parse(`http://${host}`)?.hostname.replace(/^\[(.*)\]$/, "$1");
   if (name === undefined) return false;
   return /(^|\.)localhost\.?$/.test(name) || isLoopback(name);
 }
 
-/** What the peer of a request is called that came through a Unix socket, where there are no addresses. */
+/** The peer of requests through a Unix socket, which have no address. */
 export const LOCAL_PEER = "local";
 
-/** Finds client addresses. One a server: it warns once of headers that it doesn't believe. */
+/** Finds client addresses. One per server: it warns once about headers that it does not trust. */
 export class ClientAddresses {
   readonly #trusted: CidrList;
   readonly #log: Log;
@@ -71,10 +69,9 @@ export class ClientAddresses {
   #hasWarned = false;
 
   /**
-   *
    * @param trustedProxies address blocks of the proxies in front of this server
    * @param isSocket whether the server listens only on a Unix socket: its only peer is the operator's proxy
-   * @throws Error that names the entry that is no address block
+   * @throws Error that names the invalid entry
    */
   constructor(trustedProxies: readonly string[], log: Log, isSocket = false) {
     this.#trusted = CidrList.parse(trustedProxies);
@@ -82,19 +79,19 @@ export class ClientAddresses {
     this.#isSocket = isSocket;
   }
 
-  /** Whether any proxy is trusted at all; where none is, nobody needs to look. */
+  /** Whether any proxy is trusted. */
   get isTrusting(): boolean {
     return this.#isSocket || !this.#trusted.isEmpty;
   }
 
-  /** Whether forwarding headers, and an X-Request-Id, of this peer are believed. */
+  /** Whether forwarding headers and the X-Request-Id of this peer are trusted. */
   isTrusted(peer: string): boolean {
     return this.#trusted.has(peer) || (this.#isSocket && peer === LOCAL_PEER);
   }
 
   /**
-   * The client's address in its one form. `peer` is the address at the other end of the connection; a peer that has
-   * none (a local socket) keeps its name.
+   * The client's address in its normalized form.
+   * @param peer the address of the connection, or {@link LOCAL_PEER}
    */
   addressOf(peer: string, headers: RequestHeaders): string {
     const forwardedFor = headers.get("x-forwarded-for");
@@ -123,7 +120,7 @@ export class ClientAddresses {
     return scheme === "http" || scheme === "https" ? scheme : undefined;
   }
 
-  /** From the right, the first address that is no trusted proxy; the last good one where an entry can't be read. */
+  /** From the right, the first address that is not a trusted proxy. Stops at an invalid entry. */
   #walk(peer: string, nodes: readonly string[]): string {
     let address = peer;
     for (let i = nodes.length - 1, hops = 0; i >= 0 && hops < HOPS_MAX; i--, hops++) {
@@ -147,7 +144,7 @@ export class ClientAddresses {
   }
 }
 
-/** An address with or without port, IPv6 in brackets or bare. Names, "unknown" and hidden nodes are none. */
+/** Reads an address with or without a port, IPv6 in brackets or bare; undefined for names and for "unknown". */
 function parseNode(text: string): string | undefined {
   const node = text.trim();
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(node);
@@ -156,7 +153,7 @@ function parseNode(text: string): string | undefined {
   return normalizeAddress(withPort?.[1] ?? node);
 }
 
-/** The `for` of each element of a Forwarded header; an element without one can't be read. */
+/** The `for` of each element of a Forwarded header; an empty text if it is missing. */
 function forwardedNodes(header: string): string[] {
   return forwardedElements(header).map((element) => element.get("for") ?? "");
 }
@@ -169,7 +166,7 @@ function forwardedElements(header: string): Map<string, string>[] {
       const cut = pair.indexOf("=");
       if (cut < 0) continue;
       const name = pair.slice(0, cut).trim().toLowerCase();
-      // A name given twice in one element is malformed (RFC 7239 §4): neither value is believed.
+      // A repeated name in one element is malformed (RFC 7239 §4). Neither value is used.
       pairs.set(name, pairs.has(name) ? "" : unquote(pair.slice(cut + 1).trim()));
     }
     return pairs;

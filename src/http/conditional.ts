@@ -1,22 +1,22 @@
-// Conditional requests (RFC 9110 §13): whether a request still wants what it asked for, given the content there is now.
+/** Conditional requests (RFC 9110 §13): compares the conditions of a request with the current content of a file. */
 
-/** What a client knows a content by. */
+/** The validators of the current content. */
 export interface Validators {
   /** Strong, with its quotes: `"<hex digest>"`. */
   readonly etag: string;
-  /** Time of the content, in ms; compared by whole seconds, as HTTP dates are. */
+  /** Time of the content, in milliseconds; compared in whole seconds, like HTTP dates. */
   readonly lastModifiedMs: number;
 }
 
-/** What the conditional headers of a request come to. */
+/** The result of the conditional headers of a request. */
 export type ConditionResult =
   /** Continue as if there were no conditions. */
   | "proceed"
-  /** Continue without the Range: the client's part is of other content. */
+  /** Continue without the Range: the client has a part of other content. */
   | "ignoreRange"
   /** 304: the client has this content already. */
   | "notModified"
-  /** 412: the content is not the one the client speaks of. */
+  /** 412: the content is not the one that the client expects. */
   | "preconditionFailed";
 
 /**
@@ -51,15 +51,14 @@ export function evaluateConditions(headers: Headers, method: string, current: Va
 }
 
 /**
- * Whether `If-Match` holds for a content with this strong ETag (RFC 9110 §13.1.1, strong comparison: weak tags never
- * match). A header that can't be read matches nothing, so that a write is rather rejected than done to the wrong
- * content.
+ * Whether `If-Match` matches this strong ETag (RFC 9110 §13.1.1: strong comparison, so weak tags never match). An
+ * invalid header matches nothing: it is safer to reject a write than to change the wrong content.
  */
 export function matchesIfMatch(header: string, etag: string): boolean {
   return isAny(header) || readTags(header).some((tag) => tag === etag);
 }
 
-/** Whether `If-None-Match` names a content with this ETag (RFC 9110 §13.1.2: weak comparison). */
+/** Whether `If-None-Match` matches this ETag (RFC 9110 §13.1.2: weak comparison). */
 export function matchesIfNoneMatch(header: string, etag: string): boolean {
   return isAny(header) || readTags(header).some((tag) => (tag.startsWith("W/") ? tag.slice(2) : tag) === etag);
 }

@@ -1,26 +1,27 @@
 import { create, parse } from "content-disposition";
 
-/** The file name as a bare token, which can only be the first parameter: a quoted name may hold the same characters. */
+/** An unquoted file name. Matches only the first parameter, because a quoted name may contain the same characters. */
 const BARE_NAME = /^([a-z]+; filename=)([^";]+)/;
 
 /**
- * A Content-Disposition header for a response (RFC 6266): the name as it is, with an ASCII stand-in and `filename*`
- * where it holds more than ASCII. The name is always quoted, which more clients read rightly than a bare token.
+ * A Content-Disposition header for a response (RFC 6266). A name with non-ASCII characters gets an ASCII replacement
+ * and
+ * `filename*`. The name is always quoted, because more clients read that correctly.
  */
 export function contentDisposition(fileName: string, inline: boolean): string {
   const header = create(fileName.toWellFormed(), { type: inline ? "inline" : "attachment" });
   return header.replace(BARE_NAME, '$1"$2"');
 }
 
-/** What the Content-Disposition of a form part says (RFC 7578 §4.2). */
+/** The Content-Disposition of a form part (RFC 7578 §4.2). */
 export interface FormDisposition {
   readonly name: string;
-  /** As sent; `filename*` wins over `filename`. Undefined where neither is there. */
+  /** The name as sent; `filename*` takes precedence over `filename`. Undefined without both. */
   readonly fileName: string | undefined;
 }
 
 /**
- * Reads the Content-Disposition of a form part; undefined when it is not `form-data` with a name.
+ * Reads the Content-Disposition of a form part; undefined if it is not `form-data` with a name.
  *
  * Quotes in names come in two forms. Browsers and today's curl write `%22` and keep backslashes (HTML,
  * multipart/form-data encoding). Others (Go, older curl) write `\"` and `\\`. A `\"` identifies the second form.

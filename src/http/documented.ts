@@ -1,13 +1,13 @@
-/** How the texts of routes (`openapi.ts` next to them) become operations of the OpenAPI document. */
+/** Converts the texts of routes (`openapi.ts` next to them) to operations of the OpenAPI document. */
 import type { TSchema } from "@sinclair/typebox";
 import { t } from "elysia";
 import type { Reason } from "../errors.ts";
 import { ERROR_RESPONSES } from "./error-response.ts";
 
-/** A JSON schema as the document holds it. */
+/** A JSON schema in the document. */
 export type Schema = TSchema | Readonly<Record<string, unknown>>;
 
-/** The chapters of the document, in their order, and what each is about. */
+/** The tags of the document, in their order, with descriptions. */
 export const TAGS = {
   Authentication: "Sign up, sign in, refresh and sign out; passkeys, single sign-on, password reset.",
   Files: "Upload, download, list, search, move, copy and delete files.",
@@ -27,37 +27,37 @@ export interface RouteDocs {
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description?: string;
-  /** Status of success; 200 unless said otherwise. 204 has no body. */
+  /** Status of success; 200 by default. 204 has no body. */
   readonly status?: 200 | 201 | 204;
-  /** Content of `data`, */
+  /** The schema of `data`, */
   readonly data?: Schema;
-  /** or the whole body where `success` is in it, */
+  /** or of the whole body, including `success`, */
   readonly body?: Schema;
-  /** or a response that is no JSON: media type → description. */
+  /** or a response that is not JSON: media type → description. */
   readonly content?: Readonly<Record<string, string>>;
   /** Further statuses of success, such as 206 and 304. */
   readonly otherResponses?: Readonly<Record<number, string>>;
-  /** Reasons beside those that any route may give. */
+  /** Reasons, in addition to those of any route. */
   readonly errors?: readonly Reason[];
   readonly query?: Readonly<Record<string, Schema & { description?: string }>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The request body where it is no JSON. */
+  /** The request body if it is not JSON. */
   readonly requestBody?: Readonly<Record<string, unknown>>;
 }
 
-/** What the document needs to know of a route beside its text. */
-interface RouteFacts {
+/** Properties of a route that the document needs besides its text. */
+interface RouteProperties {
   readonly access: "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
-  /** Takes a JSON body: adds the errors of one. */
+  /** Whether the route has a JSON body: adds the errors of one. */
   readonly takesJson: boolean;
 }
 
-type Documentation = RouteDocs & RouteFacts;
+type Documentation = RouteDocs & RouteProperties;
 
-/** The `detail` of a route that the document leaves out. */
+/** The `detail` of a route that is not in the document. */
 export const HIDDEN = { detail: { hide: true } } as const;
 
-/** Where the generator of the document finds nothing, and Elysia merges nothing each time it passes the route on. */
+/** A key that the generator of the document ignores, and that Elysia does not merge when it mounts the route. */
 const DESCRIBE = "describe";
 
 const SIGNED_IN: readonly Reason[] = [
@@ -69,11 +69,11 @@ const SIGNED_IN: readonly Reason[] = [
   "scope",
 ];
 const JSON_BODY: readonly Reason[] = ["invalid_json", "invalid_field", "body_too_large", "unsupported_media_type"];
-/** Statuses with reasons per route, which clients may have to distinguish. */
-const TELLING: ReadonlySet<number> = new Set([403, 409, 410, 413]);
+/** Statuses with reasons that clients of a route may have to distinguish. */
+const DISTINGUISHED: ReadonlySet<number> = new Set([403, 409, 410, 413]);
 const GENERAL: ReadonlySet<string> = new Set([...SIGNED_IN, ...JSON_BODY, "role"]);
 
-/** What every route refers to: schemas, headers, and a response for each status that an error may have. */
+/** Components for all routes: schemas, headers, and a response for each status of an error. */
 export const sharedComponents = {
   schemas: {
     Error: t.Object({
@@ -125,7 +125,7 @@ function envelope(data: Schema): Schema {
 }
 
 /** The `detail` of a route. {@link describeRoutes} makes its description when the document is requested. */
-export function documented(docs: () => RouteDocs, facts: RouteFacts) {
+export function documented(docs: () => RouteDocs, facts: RouteProperties) {
   return { detail: { [DESCRIBE]: () => operationOf({ ...docs(), ...facts }) } as object };
 }
 
@@ -171,7 +171,7 @@ function operationOf(doc: Documentation): object {
     description: describe(doc),
     ...(parameters.length > 0 && { parameters }),
     ...(doc.requestBody !== undefined && { requestBody: doc.requestBody }),
-    // Elsewhere the document's own holds: any way to sign in.
+    // Other routes use the default of the document: any way to sign in.
     ...(doc.access === "public" && { security: [] }),
     responses: {
       [doc.status ?? 200]: success,
@@ -186,20 +186,18 @@ function operationOf(doc: Documentation): object {
   };
 }
 
-function isTelling(reason: Reason): boolean {
-  return TELLING.has(ERROR_RESPONSES[reason][0]) && !GENERAL.has(reason);
+function isDistinguished(reason: Reason): boolean {
+  return DISTINGUISHED.has(ERROR_RESPONSES[reason][0]) && !GENERAL.has(reason);
 }
 
-/** What the route does, and why it may fail beside what may happen to any. */
+/** The description of a route, with the reasons for its specific errors. */
 function describe(doc: Documentation): string {
-  const reasons = [...new Set(doc.errors)].filter(isTelling);
+  const reasons = [...new Set(doc.errors)].filter(isDistinguished);
   const failures = reasons.length === 0 ? [] : [`Fails with ${reasons.join(", ")}.`];
   return [...(doc.description === undefined ? [] : [doc.description]), ...failures].join("\n\n");
 }
 
-/**
- * References to the responses of the statuses that a route may fail with; the default is for what any request may meet.
- */
+/** References to the responses for the error statuses of a route. The default is for errors of any request. */
 function failures(doc: Documentation): Record<string, unknown> {
   const reasons: Reason[] = ["rate_limited", ...(doc.errors ?? [])];
   if (doc.access !== "public") reasons.push(...SIGNED_IN);
@@ -210,14 +208,12 @@ function failures(doc: Documentation): Record<string, unknown> {
   return Object.fromEntries(responses);
 }
 
-/**
- * One response for each status of an error, with the reasons that it may have, and one for what any request may meet.
- */
+/** A response for each status of an error with its possible reasons, and one for errors of any request. */
 function errorResponses(): Record<string, unknown> {
   const rateHeaders = ["Limit", "Remaining", "Reset", "Window", "Resource"].map((name) => `X-RateLimit-${name}`);
   const byStatus = Map.groupBy(Object.entries(ERROR_RESPONSES), ([, [status]]) => status);
   const responses = [...byStatus].map(([status, entries]): [string, unknown] => {
-    // The document's own description says that all responses carry the headers of the rate limit.
+    // The description of the document says that all responses have the rate-limit headers.
     const headers = ["X-Request-Id", ...(status === 429 ? [...rateHeaders, "Retry-After"] : [])];
     return [String(status), errorResponse(`Reasons: ${entries.map(([reason]) => reason).join(", ")}`, headers)];
   });

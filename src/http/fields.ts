@@ -1,4 +1,4 @@
-/** Pieces of requests and answers that many routes share, and the reading of query strings. */
+/** Schemas that many routes share, and functions that read query strings. */
 import { t } from "elysia";
 import { AppError, invalidField } from "../errors.ts";
 import { isInstant } from "../lib/instant.ts";
@@ -7,19 +7,19 @@ import { requestContextOf } from "./request-context.ts";
 /** An instant: ISO 8601 UTC with milliseconds. */
 export const Timestamp = t.String({ format: "date-time", examples: ["2026-01-02T03:04:05.678Z"] });
 
-/** A digest on the wire. */
+/** A digest in the API. */
 export const Checksum = t.String({ pattern: "^sha256:[0-9a-f]{64}$", examples: [`sha256:${"0".repeat(64)}`] });
 
-/** A folder path. Checked by `lib/path.ts`, which says what is wrong with it. */
+/** A folder path; `lib/path.ts` checks it. */
 export const FolderPath = t.String({ description: "Absolute folder path", examples: ["/photos/2026"] });
 
-/** The path parameter of an endpoint about one thing. */
+/** The path parameter of an endpoint for one object. */
 export const IdParams = t.Object({ id: t.String({ description: "Opaque id" }) });
 
-/** The raw text of each query parameter that was given; the last one counts where one is repeated. */
+/** The text of each query parameter; the last one if it is repeated. */
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** A whole number of the query. @throws AppError invalid_field */
+/** Reads a whole number. @throws AppError invalid_field */
 export function readInteger(
   query: Query,
   field: string,
@@ -36,7 +36,7 @@ export function readInteger(
   return value;
 }
 
-/** A yes or no of a query or form: true, false, 1, 0; empty means yes. @throws AppError invalid_field */
+/** Reads a boolean of a query or form: true, false, 1, 0; empty means true. @throws AppError invalid_field */
 export function readBoolean(text: string | undefined, field: string): boolean | undefined {
   if (text === undefined) return undefined;
   if (text === "" || text === "true" || text === "1") return true;
@@ -44,7 +44,7 @@ export function readBoolean(text: string | undefined, field: string): boolean | 
   throw invalidField(field, `${field} must be true, false, 1 or 0.`);
 }
 
-/** One of a list of words. @throws AppError invalid_field */
+/** Reads one of several words. @throws AppError invalid_field */
 export function readChoice<T extends string>(
   text: string | undefined,
   field: string,
@@ -57,7 +57,7 @@ export function readChoice<T extends string>(
   return found;
 }
 
-/** An instant as the client wrote it: its offset is part of the information. @throws AppError invalid_field */
+/** Reads an instant and returns it unchanged, because its offset is information. @throws AppError invalid_field */
 export function readInstant(text: string | undefined, field: string): string | undefined {
   if (text === undefined || text === "") return undefined;
   if (!isInstant(text)) {
@@ -69,8 +69,8 @@ export function readInstant(text: string | undefined, field: string): string | u
 const NO_QUERY: Query = Object.freeze({});
 
 /**
- * The query string as it was sent, decoded once.
- * @throws AppError invalid_field for percent signs that are no encoding
+ * Decodes a query string.
+ * @throws AppError invalid_field for an invalid percent encoding
  */
 export function readQuery(queryString: string): Query {
   if (queryString === "") return NO_QUERY;

@@ -1,23 +1,21 @@
 import { AppError, type ErrorDetails } from "../errors.ts";
 
-/**
- * Bounds of a form, in bytes except `partsMax`. The sink bounds the file itself.
- */
+/** Limits of a form, in bytes except `partsMax`. The sink limits the file. */
 export interface FormLimits {
-  /** Most parts, the file included. */
+  /** Maximum number of parts, including the file. */
   readonly partsMax: number;
-  /** Longest header block of one part. */
+  /** Maximum size of the headers of one part. */
   readonly partHeadersBytes: number;
-  /** Longest text field. */
+  /** Maximum size of a text field. */
   readonly fieldBytes: number;
   /** All text fields together. */
   readonly fieldsTotalBytes: number;
 }
 
-/** Bytes before the first and after the last delimiter carry nothing; more than this of them is an abuse. */
+/** Bytes before the first and after the last delimiter have no meaning; more than this is rejected. */
 const PADDING_MAX_BYTES = 64 * 1024;
 
-/** Longest line that a delimiter may end with: `--` or blanks (RFC 2046 §5.1.1, transport-padding). */
+/** Maximum length of a line after a delimiter: `--` or blanks (RFC 2046 §5.1.1, transport-padding). */
 const DELIMITER_LINE_MAX_BYTES = 256;
 
 /** A part of a form, in the order of the body. */

@@ -1,8 +1,8 @@
 /**
  * The response to a HEAD: the headers of the GET, including Content-Length (RFC 9110 §9.3.2).
  *
- * Elysia 1.4 handles HEAD for a path with parameters by the route of the GET, reads the body to its end, and sends its
- * length. So this response has a body that reports its length and holds nothing.
+ * For a HEAD, Elysia 1.4 calls the route of the GET, reads the body to its end, and sends its length. So this response
+ * has a body that reports a length but has no bytes.
  */
 export function headResponse(headers: Record<string, string>, lengthBytes: number): Response {
   const response = new Response(null, { status: 200, headers: { ...headers, "content-length": String(lengthBytes) } });

@@ -3,11 +3,11 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { AppError, invalidField } from "../errors.ts";
 import { readBody } from "./request-body.ts";
 
-/** JSON bodies are at most this large. */
+/** The maximum size of a JSON body. */
 const JSON_BYTES_MAX = 1024 * 1024;
 
 /**
- * The JSON object in a request's body; `{}` where there is no body and none is required.
+ * Reads the JSON object in a request's body; `{}` without a body if none is required.
  * @throws AppError unsupported_media_type | body_too_large | invalid_json | body_timeout | rate_limited
  */
 export async function readJson(request: Request, isRequired: boolean): Promise<object> {
@@ -49,8 +49,8 @@ function bodyTooLarge(): AppError {
 }
 
 /**
- * A function that gives back a body that fits the schema, without the fields that the schema does not name.
- * @returns a function that throws AppError invalid_field, which names the first field at fault
+ * Makes a function that validates a body and removes fields that are not in the schema.
+ * @returns a function that throws AppError invalid_field with the first invalid field
  */
 export function jsonChecker(schema: TSchema): (body: object) => object {
   const known: string[] = Object.keys(schema["properties"] ?? {});
@@ -58,7 +58,7 @@ export function jsonChecker(schema: TSchema): (body: object) => object {
   return (body) => {
     const entries = Object.entries(body).filter(([name]) => known.includes(name));
     const named = Object.fromEntries(entries);
-    // Compiled when first needed: there are many schemas, and a start should be quick.
+    // Compiled at the first use: compiling all schemas would slow the start down.
     compiled ??= TypeCompiler.Compile(schema);
     if (compiled.Check(named)) return named;
     const problem = compiled.Errors(named).First();

@@ -1,24 +1,24 @@
-// Range requests over bytes (RFC 9110 §14): what of a content is asked for, and how several pieces are framed.
+/** Byte ranges (RFC 9110 §14): reads the requested ranges, and frames several ranges in one response. */
 
-/** Bytes `offset` to `offset + length - 1` of a content; always inside it, `length` at least 1. */
+/** Bytes `offset` to `offset + length - 1` of a file; always within the file, `length` at least 1. */
 export interface ByteRange {
   readonly offset: number;
   readonly length: number;
 }
 
-/** What a Range header asks of a content of known size. */
+/** The meaning of a Range header for a file of known size. */
 export type RangeRequest =
-  /** None, or one that is to be ignored: send the whole. */
+  /** No Range, or one to ignore: send the whole file. */
   | { readonly kind: "whole" }
-  /** Understood, but nothing of it lies inside the content: 416. */
+  /** Valid, but entirely outside the file: 416. */
   | { readonly kind: "unsatisfiable" }
-  /** At least one, in the order asked, none overlapping another. */
+  /** At least one range, in the requested order, without overlaps. */
   | { readonly kind: "ranges"; readonly ranges: readonly [ByteRange, ...ByteRange[]] };
 
-/** Most ranges one header may ask for; with more it is ignored. */
+/** A header with more ranges is ignored. */
 const RANGES_MAX = 16;
 
-/** Longest header worth reading: 16 ranges of two 16-digit numbers fit many times. */
+/** A longer header is ignored. 16 ranges of two 16-digit numbers need much less. */
 const HEADER_MAX_LENGTH = 2048;
 
 const BYTES_UNIT = /^bytes[ \t]*=/i;
@@ -28,9 +28,9 @@ const WHOLE: RangeRequest = { kind: "whole" };
 const UNSATISFIABLE: RangeRequest = { kind: "unsatisfiable" };
 
 /**
- * Reads a Range header for a content of `sizeBytes`. Ignored are other units, malformed headers, more than 16 ranges
- * and overlapping ones; ends beyond the content are cut to it, ranges wholly beyond it dropped while others remain.
- * A suffix of an empty content is the whole of it, for there is no way to say "206 with nothing".
+ * Reads a Range header for a file of `sizeBytes`. Ignores other units, malformed headers, more than 16 ranges, and
+ * overlapping ranges. Limits ranges to the end of the file, and drops those beyond it if others remain. A suffix of an
+ * empty file is the whole file, because a 206 can't have an empty range.
  *
  * @see RFC 9110 §14.1.1, §14.1.2, §14.2
  */
@@ -43,7 +43,7 @@ export function parseRange(header: string | null, sizeBytes: number): RangeReque
   let rangeCount = 0;
   for (const element of header.slice(unit[0].length).split(",")) {
     const spec = trimBlanks(element);
-    // RFC 9110 §5.6.1.2: empty list elements are passed over.
+    // RFC 9110 §5.6.1.2: empty list elements are ignored.
     if (spec === "") continue;
     const match = RANGE_SPEC.exec(spec);
     if (match === null) return WHOLE;
@@ -83,26 +83,26 @@ function hasOverlap(ranges: readonly ByteRange[]): boolean {
   return false;
 }
 
-/** The value of Content-Range for one range of a content (RFC 9110 §14.4). */
+/** The value of Content-Range for one range of a file (RFC 9110 §14.4). */
 export function contentRange(range: ByteRange, sizeBytes: number): string {
   return `bytes ${range.offset}-${range.offset + range.length - 1}/${sizeBytes}`;
 }
 
-/** A multipart/byteranges body, planned before a byte of it is read. */
+/** A multipart/byteranges body, planned before any byte is read. */
 export interface ByteRangesPlan {
   /** Content-Type of the response. */
   readonly contentType: string;
   /** Content-Length of the response, exact. */
   readonly lengthBytes: number;
-  /** Each range with what goes before it: delimiter and part headers, ASCII. */
+  /** Each range with the delimiter and part headers before it, in ASCII. */
   readonly parts: readonly { readonly head: string; readonly range: ByteRange }[];
-  /** What ends the body. */
+  /** The end of the body. */
   readonly tail: string;
 }
 
 /**
  * Plans a multipart/byteranges body (RFC 9110 §14.6).
- * @param boundary not to occur in the content: random, up to 70 characters of RFC 2046's set
+ * @param boundary must not occur in the file: random, up to 70 characters of RFC 2046's set
  */
 export function planByteRanges(
   ranges: readonly ByteRange[],

@@ -4,7 +4,7 @@ import { readBody } from "./request-body.ts";
 const FORM_BYTES_MAX = 64 * 1024;
 
 /**
- * The fields of a form of one of our pages (application/x-www-form-urlencoded), as browsers send it without script.
+ * Reads the fields of a form of a page (application/x-www-form-urlencoded), as browsers send it without script.
  * @param bytesMax default 64 KiB
  * @throws AppError body_too_large | body_timeout | rate_limited; ClientGoneError
  */

@@ -185,7 +185,9 @@ function decodeField(field: TextField): string {
 
 const FORM_DATA = /^multipart\/form-data[ \t]*(?:;|$)/i;
 const BOUNDARY_PARAMETER = /;[ \t]*boundary[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))[ \t]*(?:;|$)/i;
-/** RFC 2046 §5.1.1: 1 to 70 characters, not ending with a blank. Any visible ASCII is accepted, because clients send it. */
+/**
+ * RFC 2046 §5.1.1: 1 to 70 characters, not ending with a blank. Any visible ASCII is accepted, because clients send it.
+ */
 const BOUNDARY = /^[\x20-\x7e]{0,69}[\x21-\x7e]$/;
 
 function parseBoundary(contentType: string | null): string {

@@ -3,11 +3,11 @@ import type { BodyKind, BodyPace } from "./body-pace.ts";
 import { requestContextOf } from "./request-context.ts";
 
 /**
- * The client broke off while its request was still being read. Nobody hears a response any more: discard what was
- * begun, log it at debug level at most.
+ * The client disconnected while its request was being read. No client receives a response: discard unfinished work, and
+ * log it at debug level at most.
  */
 export class ClientGoneError extends Error {
-  /** How much of the body had arrived, as far as it was read. */
+  /** How many bytes of the body were read. */
   readonly receivedBytes: number;
 
   constructor(cause?: unknown, receivedBytes = 0) {
@@ -17,39 +17,36 @@ export class ClientGoneError extends Error {
   }
 }
 
-/**
- * Where the bytes of a body go. A piece may be used until the returned promise is settled (or the call returns), not
- * longer.
- */
+/** Receives the bytes of a body. It may use a buffer only until the call returns or its promise settles. */
 export interface BufferSink {
-  /** Takes the next piece. Returning a promise holds the client back until it is settled. */
+  /** Receives the next buffer. The client has to wait until a returned promise settles. */
   write(bytes: Uint8Array): Promise<void> | void;
 }
 
-/** What of a stream's reader is used here; the type libraries disagree about the rest. */
+/** The used part of a stream reader. The type libraries disagree about the rest. */
 interface BodyReader {
   read(): Promise<{ done: true; value?: Uint8Array | undefined } | { done: false; value: Uint8Array }>;
   cancel(): Promise<void>;
 }
 
 /**
- * If several bodies arrive at once, each yields after so many bytes: about a millisecond of hashing and writing. One or
- * two bodies alone leave enough time, and need less CPU and memory without yielding.
+ * While several bodies arrive concurrently, each yields after this many bytes: about a millisecond of hashing and
+ * writing. One or two bodies leave enough time for others, and need less CPU and memory without yielding.
  */
 const TURN_BYTES = 512 * 1024;
 const FEW_BODIES = 2;
 
-/** Bodies being read in this process; only whether they take turns depends on it. */
-let bodiesUnderWay = 0;
+/** Number of bodies that are being read in this process; decides whether they yield. */
+let bodiesInProgress = 0;
 
-/** Content-Length, where the request has one. */
+/** The Content-Length of a request, if it has one. */
 export function declaredBytes(request: Request): number | undefined {
   const header = request.headers.get("content-length");
   return header === null ? undefined : Number(header);
 }
 
 /**
- * Hands the body of a request on piece by piece: {@link forEachBodyBuffer}, at the pace that its kind asks for.
+ * Reads the body of a request with the limits of its kind.
  * @throws as {@link forEachBodyBuffer}
  */
 export function readBody(
@@ -61,11 +58,11 @@ export function readBody(
 }
 
 /**
- * Hands a request body on piece by piece, as it arrives, each after the last was taken. What `take` throws ends the
- * reading at once and leaves unchanged; the rest of the body is not kept. This is the one reader of request bodies.
+ * Passes each buffer of a request body to `take`, one after the other. An error of `take` ends the reading and is
+ * thrown unchanged; the rest of the body is discarded. This is the only reader of request bodies.
  *
- * @throws ClientGoneError when the client goes away; AppError body_too_large when the body passes the server's own bound;
- *   body_timeout | rate_limited as the pace says
+ * @throws ClientGoneError if the client disconnects; AppError body_too_large above the server's limit; body_timeout or
+ *   rate_limited from the pace
  */
 export async function forEachBodyBuffer(
   body: ReadableStream<Uint8Array> | null,
@@ -76,9 +73,9 @@ export async function forEachBodyBuffer(
   const reader: BodyReader = body.getReader();
   let sinceTurnBytes = 0;
   let receivedBytes = 0;
-  bodiesUnderWay++;
+  bodiesInProgress++;
   try {
-    // A read that waits returns as if the body had ended.
+    // A waiting read returns as if the body had ended.
     pace.begin(() => void reader.cancel().catch(() => undefined));
     for (;;) {
       pace.wait();
@@ -89,24 +86,24 @@ export async function forEachBodyBuffer(
       const taken = take(next.value);
       if (taken !== undefined) await taken;
       sinceTurnBytes += next.value.length;
-      if (bodiesUnderWay <= FEW_BODIES || sinceTurnBytes < TURN_BYTES) continue;
+      if (bodiesInProgress <= FEW_BODIES || sinceTurnBytes < TURN_BYTES) continue;
       sinceTurnBytes = 0;
-      // What has arrived already is read without leaving this turn of the event loop: others would wait for all of it.
+      // Reading buffered bytes does not leave this turn of the event loop, so other work would wait for all of them.
       await new Promise(setImmediate);
     }
   } catch (error) {
-    // Without this the rest of the body would wait in memory for a reader that never comes.
+    // Otherwise the rest of the body would stay in memory.
     await reader.cancel().catch(() => undefined);
     throw error;
   } finally {
     pace.end();
-    bodiesUnderWay--;
+    bodiesInProgress--;
   }
 }
 
 /**
- * Gives the memory of each piece back as soon as it was taken. Left to the collector, which sees the small objects and
- * not the half megabytes behind them, several large chunks at once pile up tens of MiB.
+ * Frees the memory of each buffer as soon as it was taken. The garbage collector sees only the small objects, not the
+ * half megabytes behind them: several large chunks at the same time would use tens of MiB.
  */
 export function freeing(
   take: (bytes: Uint8Array) => Promise<void> | void,
@@ -114,7 +111,7 @@ export function freeing(
   return (bytes) => {
     const taken = take(bytes);
     const { buffer } = bytes;
-    // One that is still in use, or that is part of a larger one, is left alone.
+    // Do not free a buffer that is still in use, or that is part of a larger one.
     if (taken === undefined && buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) {
       buffer.transfer(0);
     }

@@ -1,28 +1,28 @@
 /**
- * One request and what is known of it before any feature sees it: its id, its path, where it came from. Kept beside the
- * request rather than in the framework's context, so that hooks, handlers and the error path all see the same.
+ * The context of a request: its id, its path, and its client. It is attached to the request instead of the framework's
+ * context, so that hooks, handlers, and error handlers all have the same.
  */
 import type { BodyKind, BodyPace, BodyPaces } from "./body-pace.ts";
 import { type ClientAddresses, rateLimitKey } from "./client-address.ts";
 
-/** Settings that decide where requests come from, and under which address clients reach this server. */
+/** Settings that determine the client of a request, and the address of this server. */
 export interface RequestContextSettings {
   readonly addresses: ClientAddresses;
-  /** The configured address of this server, without a slash at the end; wins over what requests say. */
+  /** The configured address of this server, without a slash at the end; takes precedence over the Host of requests. */
   readonly publicUrl: string | undefined;
-  /** `""`, or the path below which a proxy serves us, such as `/files`. */
+  /** `""`, or the path under which a proxy serves this server, such as `/files`. */
   readonly basePath: string;
-  /** Whether this server itself speaks HTTPS. */
+  /** Whether this server has a certificate, without a proxy. */
   readonly isTls: boolean;
-  /** The peer's address of a request, as the socket knows it. */
+  /** The address of the client's end of the connection. */
   readonly peerOf: (request: Request) => string;
-  /** Gives the connection of a request its whole idle time again. */
+  /** Restarts the idle timeout of a request's connection. */
   readonly keepOpen: (request: Request) => void;
-  /** The bodies on their way to this server. */
+  /** The request bodies that are being received. */
   readonly bodies: BodyPaces;
 }
 
-// Letters, digits and what host names, IPv6 literals and ports are made of: nothing that could end a URL early.
+/** The characters of host names, IPv6 literals and ports: none of them can end a URL early. */
 const HOST = /^[A-Za-z0-9._:[\]-]+$/;
 
 const idPrefix = `req_${Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex")}`;
@@ -34,10 +34,10 @@ export class RequestContext {
   readonly startedMs = performance.now();
   /** Undecoded, without the query. */
   readonly path: string;
-  /** Without the question mark; empty where there is none. */
+  /** Without the question mark; empty if there is none. */
   readonly query: string;
   readonly isApi: boolean;
-  /** How much of the body had arrived when the client went away; undefined while it has not. */
+  /** Received bytes of the body when the client disconnected; undefined if it did not. */
   brokeOffAtBytes: number | undefined;
   readonly #settings: RequestContextSettings;
   #clientAddress: string | undefined;
@@ -46,7 +46,7 @@ export class RequestContext {
     this.request = request;
     this.#settings = settings;
     const { url } = request;
-    // "http://host/path?query", or only "/path?query" where the Host header is missing or invalid.
+    // "http://host/path?query", or only "/path?query" if the Host header is missing or invalid.
     const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
     const queryStart = url.indexOf("?", start);
     this.path = start < 0 ? "/" : url.slice(start, queryStart < 0 ? undefined : queryStart);
@@ -55,7 +55,7 @@ export class RequestContext {
     this.requestId = this.#givenRequestId() ?? `${idPrefix}${(++lastNumber).toString(36)}`;
   }
 
-  /** The client's address: the peer's, or what a trusted proxy says of it. */
+  /** The client's address: the peer's, or the one that a trusted proxy reports. */
   get clientAddress(): string {
     this.#clientAddress ??= this.#settings.addresses.addressOf(this.#peer, this.request.headers);
     return this.#clientAddress;
@@ -67,13 +67,13 @@ export class RequestContext {
     return host === undefined ? undefined : `${this.#scheme}://${host}`;
   }
 
-  /** Whether the client reached us, or the trusted proxy before us, by HTTPS. */
+  /** Whether the client used HTTPS to reach this server, or the trusted proxy in front. */
   get isSecure(): boolean {
     const { publicUrl } = this.#settings;
     return publicUrl === undefined ? this.#scheme === "https" : publicUrl.startsWith("https:");
   }
 
-  /** Follows this request's body, for its reader. */
+  /** The limits for the body of this request, for its reader. */
   paceOf(kind: BodyKind): BodyPace {
     const { bodies, keepOpen } = this.#settings;
     return bodies.follow(
@@ -83,20 +83,20 @@ export class RequestContext {
     );
   }
 
-  /** What absolute URLs in answers start with: `http://host[:port][/base]`, without a slash at the end. */
+  /** The start of absolute URLs in responses: `http://host[:port][/base]`, without a slash at the end. */
   get baseUrl(): string {
     const { publicUrl, basePath } = this.#settings;
     if (publicUrl !== undefined) return publicUrl;
     return `${this.isSecure ? "https" : "http"}://${this.#host ?? "localhost"}${basePath}`;
   }
 
-  /** The Host header, where it is a host: `[` and `a:99999` have the right letters, and are no part of any URL. */
+  /** The Host header if it is valid. `[` and `a:99999` have valid characters, but can't be part of a URL. */
   get #host(): string | undefined {
     const host = this.request.headers.get("host") ?? "";
     return HOST.test(host) && URL.canParse(`http://${host}`) ? host : undefined;
   }
 
-  /** As a trusted proxy reports it, otherwise that of the connection. */
+  /** The scheme that a trusted proxy reports; otherwise that of the connection. */
   get #scheme(): "http" | "https" {
     const { addresses, isTls } = this.#settings;
     const forwardedProtocol = addresses.isTrusting ? addresses.protocolOf(this.#peer, this.request.headers) : undefined;
@@ -107,7 +107,7 @@ export class RequestContext {
     return this.#settings.peerOf(this.request);
   }
 
-  /** A well-formed incoming id is kept, so that a trusted proxy's log and ours can be read together. */
+  /** The id from a trusted proxy, if it is valid, so that its log and ours can be compared. */
   #givenRequestId(): string | undefined {
     if (!this.#settings.addresses.isTrusting) return undefined;
     const given = this.request.headers.get("x-request-id");
@@ -116,18 +116,18 @@ export class RequestContext {
   }
 }
 
-const exchanges = new WeakMap<Request, RequestContext>();
+const contexts = new WeakMap<Request, RequestContext>();
 
-/** Begins the context of a request that has just arrived. */
+/** Creates the context of a new request. */
 export function beginRequestContext(request: Request, settings: RequestContextSettings): RequestContext {
   const requestContext = new RequestContext(request, settings);
-  exchanges.set(request, requestContext);
+  contexts.set(request, requestContext);
   return requestContext;
 }
 
 /** The context of a request in progress. */
 export function requestContextOf(request: Request): RequestContext {
-  const requestContext = exchanges.get(request);
+  const requestContext = contexts.get(request);
   if (requestContext === undefined) throw new Error("The request was not begun by the base hooks.");
   return requestContext;
 }

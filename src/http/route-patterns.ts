@@ -1,22 +1,22 @@
 /**
- * From the path of a request to the pattern of its route, `/api/files/{id}`, as the API's document writes it: for
- * figures by route, of which there may be no more than there are routes. Some hundred nanoseconds.
+ * Finds the pattern of a route, such as `/api/files/{id}`, for the path of a request. Statistics use the patterns:
+ * there are only as many as routes. Takes some hundred nanoseconds.
  */
 
 interface Step<Value> {
   readonly fixed: Map<string, Step<Value>>;
   any: Step<Value> | undefined;
-  /** Of a route that ends here, */
+  /** The value of the route that ends here, */
   here: Value | undefined;
-  /** and of a route that ends with `*`. */
+  /** and of the route that ends here with `*`. */
   rest: Value | undefined;
 }
 
-/** `Value` is what is kept for each route. */
+/** Maps paths to a value for each route pattern. */
 export class RoutePatterns<Value> {
   readonly #root: Step<Value> = newStep();
 
-  /** @param make what is kept for a route, made once for each pattern */
+  /** @param make creates the value of a pattern; called once for each */
   constructor(paths: Iterable<string>, make: (pattern: string) => Value) {
     const made = new Map<string, Value>();
     for (const path of paths) {
@@ -27,7 +27,7 @@ export class RoutePatterns<Value> {
     }
   }
 
-  /** What is kept for the route of a path; undefined where no route fits. A slash at the end makes no difference. */
+  /** The value for the route of a path; undefined without a route. Ignores a slash at the end. */
   find(path: string): Value | undefined {
     let step = this.#root;
     let rest = step.rest;

@@ -1,6 +1,6 @@
 /**
- * The routes by method and path. It finds for a request the route that the framework will choose: fixed parts before
- * parameters, which are never empty; `*` at the end takes any rest; a slash at the end makes no difference.
+ * Finds the route that the framework will choose for a request. Fixed parts take precedence over parameters, which are
+ * never empty. `*` at the end matches any rest. A slash at the end is ignored.
  */
 
 interface Step<Route> {
@@ -23,13 +23,13 @@ export class RouteTable<Route extends { readonly method: string; readonly path: 
     for (const route of routes) this.#add(route);
   }
 
-  /** The route of a request; undefined where no route fits. HEAD is answered by the route of GET. */
+  /** The route of a request; undefined without a route. HEAD uses the route of GET. */
   find(method: string, path: string): Route | undefined {
     const first = this.#byMethod.get(method === "HEAD" ? "GET" : method);
     return first && walk(first, split(path), 0);
   }
 
-  /** Methods of the routes that `path` fits, each once, HEAD with GET; empty for an unknown path. */
+  /** The methods of the routes for `path`, with HEAD for GET; empty for an unknown path. */
   methodsOf(path: string): string[] {
     const segments = split(path);
     const methods = new Set<string>();

@@ -1,4 +1,4 @@
-// The one place that answers with a stored content: conditions, ranges, headers, and which way the bytes go out.
+/** Sends a stored blob: conditions, ranges, headers, and the source of the bytes. */
 import { randomBytes } from "node:crypto";
 import { AppError } from "../errors.ts";
 import { evaluateConditions } from "./conditional.ts";
@@ -6,30 +6,31 @@ import { contentDisposition } from "./content-disposition.ts";
 import { headResponse } from "./head-response.ts";
 import { type ByteRange, type ByteRangesPlan, contentRange, parseRange, planByteRanges } from "./range.ts";
 
-/** A stored content, as far as sending it goes. */
+/** A blob to send. */
 export interface SendableBlob {
   readonly sizeBytes: number;
-  /** Where the bytes lie, for sendfile. */
+  /** The path of the file, for sendfile. */
   readonly path: string;
   /**
-   * The whole at once; asked of every content up to {@link SMALL_BLOB_MAX_BYTES}. Where it isn't given, all goes by the
-   * file. @throws AppError content_missing
+   * Reads the whole blob; called only up to {@link SMALL_BLOB_MAX_BYTES}. Without it, the file is sent.
+   * @throws AppError content_missing
    */
   read?(): Uint8Array<ArrayBuffer>;
   /**
-   * A piece of it at once; asked only of pieces up to {@link SMALL_BLOB_MAX_BYTES}. Where it is given, small ranges of
-   * large contents cost a third less. @throws AppError content_missing | content_damaged where it can't be had whole
+   * Reads a range; called only up to {@link SMALL_BLOB_MAX_BYTES}. With it, small ranges of large blobs need a third
+   * less CPU.
+   * @throws AppError content_missing | content_damaged if the range can't be read completely
    */
   readRange?(offset: number, lengthBytes: number): Uint8Array<ArrayBuffer>;
   /**
-   * A piece of it as it comes, opened when it is taken. Where it is given the bytes are in another place than `path`,
-   * and all of them come this way. Bun 1.4 sends such answers in chunks, without their Content-Length
+   * Streams a range of a blob that is not on this disk; it is opened when the client reads. Then all bytes come from
+   * here. Bun 1.4 sends such responses in chunks, without their Content-Length
    * (https://github.com/oven-sh/bun/issues/10507).
    */
   readonly stream?: (offset: number, lengthBytes: number) => ReadableStream<Uint8Array>;
 }
 
-/** What is to be sent, to whom, and as what. */
+/** Options of {@link sendBlob}. */
 export interface SendBlobOptions {
   readonly request: Request;
   readonly blob: SendableBlob;
@@ -40,48 +41,45 @@ export interface SendBlobOptions {
   readonly mediaType: string;
   /** The file name for the client to save under; may contain any characters. */
   readonly fileName: string;
-  /** Whether showing it in place is asked for; granted by {@link canInline} alone. */
+  /** Whether the client requested inline display; {@link canInline} decides. */
   readonly inline: boolean;
-  /** Default `private, max-age=3600` (API, download). */
+  /** By default `private, max-age=3600`. */
   readonly cacheControl?: string;
-  /** What every response of the server carries; the headers of the content win over them. */
+  /** Headers of every response of the server; the headers of the blob take precedence. */
   readonly commonHeaders?: Readonly<Record<string, string>>;
-  /** Added to every response, 304 included. */
+  /** Headers for every response, including 304. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
 }
 
-/** A response, and what it means for counters. */
+/** A response, with its size for counters. */
 export interface SentBlob {
   readonly response: Response;
-  /** Bytes of body the response announces; 0 for HEAD and 304. */
+  /** Length of the body; 0 for HEAD and 304. */
   readonly bytesToSend: number;
   readonly kind: "whole" | "range" | "ranges" | "notModified" | "head";
 }
 
 /**
- * Up to this size bytes are read in place and sent from memory: at 10 KiB that takes half the CPU of handing Bun the
- * file, at 64 KiB as much, and above the copying costs more.
+ * Up to this size, blobs are read into memory and sent from there. At 10 KiB that needs half the CPU of sending the
+ * file with Bun, at 64 KiB the same, and above that more.
  */
 export const SMALL_BLOB_MAX_BYTES = 64 * 1024;
 
 const DEFAULT_CACHE_CONTROL = "private, max-age=3600";
 
-/** Nothing of a stored content may run: it is shown as if it came from an origin of its own, without scripts. */
+/** A stored file must not run scripts: browsers show it without scripts, in an origin of its own. */
 const SANDBOX_POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
-/**
- * Browsers play sound and film in place only where the page keeps its origin; without scripts that gives nothing away.
- */
+/** Browsers play audio and video inline only with the page's origin. Without scripts that is safe. */
 const MEDIA_POLICY = `${SANDBOX_POLICY} allow-same-origin`;
 /** Browsers' PDF viewers don't start in a sandbox; scripts stay forbidden. */
 const PDF_POLICY = "default-src 'none'; img-src 'self'; object-src 'self'; style-src 'unsafe-inline'";
 
 /**
- * Answers a GET or HEAD for a content: 200, 206 (one range, or several as multipart/byteranges) or 304, with every
- * header the API promises. Bytes of large contents go from the file to the socket without passing through memory.
+ * The response to a GET or HEAD of a blob: 200, 206 (one range, or several as multipart/byteranges), or 304. The bytes
+ * of large blobs go from the file to the socket, not through memory.
  *
  * @throws AppError precondition_failed (412); range_not_satisfiable (416, `details.sizeBytes` for Content-Range);
- *   content_missing or content_damaged where the file isn't there or isn't as long as it was
- *
+ *   content_missing or content_damaged if the file is missing or has another length
  */
 export function sendBlob(options: SendBlobOptions): SentBlob {
   const { request, blob } = options;
@@ -98,7 +96,7 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
   }
   if (condition === "notModified") return { response: notModified(options), bytesToSend: 0, kind: "notModified" };
 
-  // RFC 9110 §14.2: Range means something for GET alone.
+  // RFC 9110 §14.2: Range applies to GET only.
   const rangeHeader = request.method === "GET" && condition !== "ignoreRange" ? requested.get("range") : null;
   const range = parseRange(rangeHeader, blob.sizeBytes);
   if (range.kind === "unsatisfiable") {
@@ -109,7 +107,7 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
     );
   }
   if (request.method === "HEAD") {
-    // Opened all the same: what can't be sent is rejected here as it would be to a GET.
+    // The blob is opened for HEAD too, so that it fails in the same way as GET.
     openSource(blob);
     const response = headResponse(contentHeaders(options, blob.sizeBytes), blob.sizeBytes);
     return { response, bytesToSend: 0, kind: "head" };
@@ -117,7 +115,7 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
   if (range.kind === "whole") {
     const headers = contentHeaders(options, blob.sizeBytes);
     const source = openSource(blob);
-    const body = source instanceof Elsewhere ? source.open(0, blob.sizeBytes) : source;
+    const body = source instanceof StreamSource ? source.open(0, blob.sizeBytes) : source;
     return { response: new Response(body, { status: 200, headers }), bytesToSend: blob.sizeBytes, kind: "whole" };
   }
 
@@ -136,8 +134,8 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
 }
 
 /**
- * Whether a browser may show this type in place: pictures but SVG, sound, film, PDF, plain text. All
- * else could run in our origin, or start another program.
+ * Whether a browser may show this type inline: images except SVG, audio, video, PDF, and plain text. Other types could
+ * run scripts in our origin, or start another program.
  * @param mediaType lower-case, without parameters
  */
 export function canInline(mediaType: string): boolean {
@@ -151,7 +149,7 @@ function contentHeaders(options: SendBlobOptions, lengthBytes: number): Record<s
   const inline = options.inline && canInline(mediaType);
   return {
     ...validatorHeaders(options),
-    // Without a charset browsers take text shown in place for their region's 8-bit code.
+    // Without a charset, browsers show text in an 8-bit encoding of their region.
     "content-type": inline && mediaType === "text/plain" ? "text/plain; charset=utf-8" : mediaType,
     "content-length": String(lengthBytes),
     "content-disposition": contentDisposition(options.fileName, inline),
@@ -166,10 +164,10 @@ function policyFor(mediaType: string): string {
   return mediaType.startsWith("audio/") || mediaType.startsWith("video/") ? MEDIA_POLICY : SANDBOX_POLICY;
 }
 
-/** What 200, 206 and 304 have in common (RFC 9110 §15.4.5). */
+/** The common headers of 200, 206 and 304 (RFC 9110 §15.4.5). */
 function validatorHeaders(options: SendBlobOptions): Record<string, string> {
   const { commonHeaders } = options;
-  // CORS adds Origin to it.
+  // CORS adds Origin.
   const vary = commonHeaders?.["vary"];
   return {
     ...commonHeaders,
@@ -185,13 +183,11 @@ function notModified(options: SendBlobOptions): Response {
   return new Response(null, { status: 304, headers: validatorHeaders(options) });
 }
 
-// ---- bytes ----
+/** The source of the bytes: memory, a file, or a stream. */
+type Source = Uint8Array<ArrayBuffer> | Bun.BunFile | StreamSource;
 
-/** Whole contents and pieces come either from memory or from the file: the same to a Response. */
-type Source = Uint8Array<ArrayBuffer> | Bun.BunFile | Elsewhere;
-
-/** A content that comes as a stream. */
-class Elsewhere {
+/** A blob that is streamed from elsewhere. */
+class StreamSource {
   readonly open: (offset: number, lengthBytes: number) => ReadableStream<Uint8Array>;
 
   constructor(open: (offset: number, lengthBytes: number) => ReadableStream<Uint8Array>) {
@@ -200,7 +196,7 @@ class Elsewhere {
 }
 
 function openSource(blob: SendableBlob): Source {
-  if (blob.stream !== undefined) return new Elsewhere(blob.stream);
+  if (blob.stream !== undefined) return new StreamSource(blob.stream);
   if (blob.sizeBytes > SMALL_BLOB_MAX_BYTES || blob.read === undefined) return openFile(blob);
   const bytes = blob.read();
   if (bytes.length !== blob.sizeBytes) throw damaged(blob.sizeBytes, bytes.length);
@@ -208,9 +204,8 @@ function openSource(blob: SendableBlob): Source {
 }
 
 function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array> {
-  const isHere = blob.stream === undefined;
   if (
-    isHere &&
+    blob.stream === undefined &&
     blob.sizeBytes > SMALL_BLOB_MAX_BYTES &&
     range.length <= SMALL_BLOB_MAX_BYTES &&
     blob.readRange !== undefined
@@ -218,12 +213,12 @@ function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> 
     return blob.readRange(range.offset, range.length);
   }
   const source = openSource(blob);
-  if (source instanceof Elsewhere) return source.open(range.offset, range.length);
+  if (source instanceof StreamSource) return source.open(range.offset, range.length);
   const end = range.offset + range.length;
   return source instanceof Uint8Array ? source.subarray(range.offset, end) : source.slice(range.offset, end);
 }
 
-/** A file that isn't there would fail only after the headers are out, where nobody can say so any longer. */
+/** Checks the file first: a missing file would fail only after the headers are sent. */
 function openFile(blob: SendableBlob): Bun.BunFile {
   const file = Bun.file(blob.path);
   if (file.size !== blob.sizeBytes) throw damaged(blob.sizeBytes, file.size);
@@ -241,8 +236,8 @@ function damaged(expectedBytes: number, actualBytes: number): AppError {
 }
 
 /**
- * Ranges of a small content go out as one piece. Those of a file are read as the client takes them; Bun 1.4 sends such
- * a stream chunked, dropping the Content-Length it was given.
+ * The body for several ranges: one buffer for a small blob, otherwise a stream that reads as the client does. Bun 1.4
+ * sends such a stream in chunks, without its Content-Length.
  */
 function byteRangesBody(plan: ByteRangesPlan, source: Source): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
   if (source instanceof Uint8Array) {
@@ -268,11 +263,11 @@ function byteRangesBody(plan: ByteRangesPlan, source: Source): Uint8Array<ArrayB
 
 async function* byteRangeParts(
   plan: ByteRangesPlan,
-  source: Bun.BunFile | Elsewhere,
+  source: Bun.BunFile | StreamSource,
 ): AsyncGenerator<Uint8Array, undefined, undefined> {
   for (const { head, range } of plan.parts) {
     yield Buffer.from(head, "latin1");
-    yield* source instanceof Elsewhere
+    yield* source instanceof StreamSource
       ? source.open(range.offset, range.length)
       : source.slice(range.offset, range.offset + range.length).stream();
   }

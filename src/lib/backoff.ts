@@ -1,4 +1,4 @@
-/** How the waiting time between attempts grows. */
+/** The delays between attempts. */
 export interface Backoff {
   /** Before the second attempt, in milliseconds. */
   readonly firstMs: number;
@@ -7,8 +7,8 @@ export interface Backoff {
 }
 
 /**
- * How long to wait after the `failures`th failure in a row (from 1): twice as long each time up to the maximum, of
- * which the second half is left to chance, so that what failed together does not come back together.
+ * The delay after the `failures`th failure in a row (from 1). It doubles each time up to the maximum. Its second half
+ * is random, so that attempts that failed together are not repeated together.
  * @param random a number from 0 to below 1
  */
 export function backoffMs(failures: number, { firstMs, maxMs }: Backoff, random: () => number = Math.random): number {

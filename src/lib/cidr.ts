@@ -5,19 +5,18 @@ const MAPPED = "::ffff:";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * An address as text in its one form: IPv4 in four decimal parts, IPv4 inside IPv6 as IPv4, IPv6 by RFC 5952 without
- * a zone. Undefined for anything else; the short and octal spellings of IPv4 are refused, since programs read them
- * differently.
+ * The normalized text of an address: IPv4 in four decimal parts, IPv4 inside IPv6 as IPv4, IPv6 by RFC 5952 without a
+ * zone. Undefined for other text, including the short and octal forms of IPv4, which programs read differently.
  */
 export function normalizeAddress(text: string): string | undefined {
-  // What a socket that listens on both families calls an IPv4 peer: with every request, so without a full parse.
+  // The form of an IPv4 peer on a socket for both families. It occurs with every request, so it is not fully parsed.
   if (text.startsWith(MAPPED) && ipaddr.IPv4.isValidFourPartDecimal(text.slice(MAPPED.length))) {
     return text.slice(MAPPED.length);
   }
   return ipaddr.IPv4.isValidFourPartDecimal(text) ? text : parseAddress(text)?.toString();
 }
 
-/** The block an address is counted in: IPv6 by its /64, which one connection commonly has to itself; IPv4 as it is. */
+/** The block of an address for counting: the /64 for IPv6, which one connection commonly owns; IPv4 unchanged. */
 export function addressBlock(address: string): string {
   if (!address.includes(":")) return address;
   const parsed = parseAddress(address);
@@ -25,20 +24,20 @@ export function addressBlock(address: string): string {
   return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]).toString()}/64`;
 }
 
-/** Whether an address is this machine itself: 127.0.0.0/8 or ::1. */
+/** Whether an address is this machine: 127.0.0.0/8 or ::1. */
 export function isLoopback(address: string): boolean {
   return parseAddress(address)?.range() === "loopback";
 }
 
 /**
- * Whether an address is a machine of the open internet: global unicast, and in none of the blocks that IANA keeps for
- * something else (private, loopback, link-local, CGNAT, multicast, documentation, 6to4, Teredo, NAT64 …). IPv4 inside
- * IPv6 is judged as the IPv4 address that it leads to. False for what is no address.
+ * Whether an address is on the public internet: global unicast, and in none of the blocks that IANA reserves (private,
+ * loopback, link-local, CGNAT, multicast, documentation, 6to4, Teredo, NAT64 …). IPv4 inside IPv6 counts as that IPv4
+ * address. False for text that is not an address.
  */
 export function isPublicAddress(address: string): boolean {
   const parsed = parseAddress(address);
   if (parsed === undefined || parsed.range() !== "unicast") return false;
-  // Of IPv6 only 2000::/3 is given out; outside of it lie old forms such as ::7f00:1, which name IPv4 addresses.
+  // Only 2000::/3 of IPv6 is assigned. Outside of it are old forms of IPv4 addresses, such as ::7f00:1.
   return parsed instanceof ipaddr.IPv4 || ((parsed.parts[0] ?? 0) & 0xe000) === 0x2000;
 }
 
@@ -51,8 +50,8 @@ export class CidrList {
   }
 
   /**
-   * Reads blocks such as `10.0.0.0/8` or `fd00::/8`; a bare address is a block of one.
-   * @throws Error that names the entry that is none
+   * Parses blocks such as `10.0.0.0/8` or `fd00::/8`; a single address is a block of one.
+   * @throws Error that names the invalid entry
    */
   static parse(entries: readonly string[]): CidrList {
     return new CidrList(entries.map((entry) => parseBlock(entry.trim())));
@@ -63,7 +62,7 @@ export class CidrList {
     return this.#blocks.length === 0;
   }
 
-  /** Whether the address lies in one of the blocks; false for what is no address. */
+  /** Whether the address is in one of the blocks; false for text that is not an address. */
   has(address: string): boolean {
     if (this.#blocks.length === 0) return false;
     const parsed = parseAddress(address);

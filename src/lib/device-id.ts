@@ -1,25 +1,22 @@
-/** How devices may call themselves: apps send vendor ids, UUIDs, or the name that a person gave the phone. */
+/** Device ids, which devices choose themselves: vendor ids, UUIDs, or the name of the phone. */
 import { invalidField } from "../errors.ts";
 
 /** In code points. */
 const CHARACTERS_MAX = 200;
 /**
- * Neither separators of paths nor what prints nothing: controls, half characters, line ends, format characters. Of the
- * last the two joiners are part of how Persian, Indic scripts and emoji are written.
+ * No path separators, and no invisible characters: controls, surrogates, line ends, format characters. The two joiners
+ * are allowed: Persian, Indic scripts and emoji need them.
  */
 const PRINTABLE = /^(?:[^\p{C}\p{Zl}\p{Zp}/\\]|[\u200c\u200d])+$/u;
 
-/**
- * The one form in which device ids are stored and compared: NFC. The same name is written in other bytes on other
- * systems.
- */
+/** The form in which device ids are stored and compared: NFC. Systems encode the same name in different bytes. */
 export function normalizeDeviceId(deviceId: string): string {
   return deviceId.normalize("NFC");
 }
 
 /**
- * A device id as it is stored.
- * @param field where it stands in the request
+ * Validates and normalizes a device id.
+ * @param field the field of the request, for the error
  * @throws AppError invalid_field
  */
 export function checkDeviceId(given: string, field: string): string {

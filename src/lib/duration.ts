@@ -5,7 +5,7 @@ const UNITS: readonly [suffix: string, ms: number][] = [
   ["s", 1_000],
 ];
 
-/** A length of time as the API writes it: `"24h"`, `"7d"`, `"90s"`: the largest unit that fits, one day as hours. */
+/** A duration in the form of the API: `"24h"`, `"7d"`, `"90s"`. Uses the largest unit that fits; one day in hours. */
 export function formatDuration(ms: number): string {
   for (const [suffix, unit] of UNITS) {
     if (ms % unit === 0 && (suffix !== "d" || ms >= 2 * unit)) return `${ms / unit}${suffix}`;

@@ -1,9 +1,9 @@
-/** Crockford's base 32 in lower case: sorts as its numbers do, and has no letters that are taken for digits. */
+/** Crockford's base 32 in lower case: sorts like its numbers, and has no letters that look like digits. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const TIME_CHARACTERS = 10;
 const RANDOM_CHARACTERS = 10;
 
-/** The kind of thing that an id is for: its prefix. */
+/** The kind of object of an id: its prefix. */
 export type IdPrefix =
   | "file"
   | "fold"
@@ -28,9 +28,8 @@ let lastMs = 0;
 let lastRandom: number[] = [];
 
 /**
- * A new opaque, prefixed, time-ordered id such as `file_01j9z3k8xq4w7v2m5n6p`: 50 bits of
- * milliseconds, then 50 random bits. Ids made by one process sort in the order they were made, also within
- * a millisecond and while the clock stands or goes back.
+ * Makes an opaque id with a prefix, such as `file_01j9z3k8xq4w7v2m5n6p`: 50 bits of milliseconds, then 50 random bits.
+ * Ids of one process sort by creation, also within a millisecond and after the clock was set back.
  */
 export function newId(prefix: IdPrefix, nowMs: number): string {
   if (nowMs > lastMs) {
@@ -55,7 +54,7 @@ export function newId(prefix: IdPrefix, nowMs: number): string {
   return `${prefix}_${time}${lastRandom.map((digit) => ALPHABET.charAt(digit)).join("")}`;
 }
 
-/** Random, URL-safe text of the given strength, for tokens that grant access without anything else. */
+/** Random URL-safe text of the given strength, for tokens that grant access. */
 export function newSecretToken(bits = 192): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(Math.ceil(bits / 8)))).toString("base64url");
 }

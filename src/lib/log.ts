@@ -90,16 +90,14 @@ export function createLog(
  */
 export type Announce = (message: string, plain?: string) => void;
 
-/**
- * What {@link Announce} is for a `log` setting: a program that reads JSON gets nothing else on standard output either.
- */
+/** The {@link Announce} for a `log` setting. With JSON, standard output has only JSON too. */
 export function announcer(setting: "auto" | LogForm, write = writeToStandardOutput): Announce {
   return (message, plain = `${message}\n`) => {
     write(setting === "json" ? jsonLine({ time: new Date().toISOString(), level: "info", message }) : plain);
   };
 }
 
-/** A log that says nothing, for tests and for commands whose output is their own. */
+/** A log that writes nothing, for tests and for commands with their own output. */
 export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 interface Kind {
@@ -183,7 +181,7 @@ function escapeControls(text: string): string {
   return escapeC1(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"'));
 }
 
-/** What JSON leaves as it is and terminals obey: DEL, and the controls from 0x80 on. */
+/** Characters that JSON does not escape but terminals interpret: DEL, and the controls from 0x80 on. */
 function escapeC1(text: string): string {
   return text.replace(/[\u007f-\u009f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

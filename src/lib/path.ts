@@ -9,12 +9,12 @@ import { AppError } from "../errors.ts";
 export const ROOT_PATH = "/";
 const MAX_SEGMENT_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
-// Control characters (C0, DEL, C1), the separators of both worlds, and lone surrogates, which have no UTF-8 form.
+// Control characters (C0, DEL, C1), both kinds of path separators, and lone surrogates, which have no UTF-8 form.
 // oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\]|\p{Surrogate}/u;
 
 /**
- * The name of a file or folder in the form in which it is stored and compared.
+ * Normalizes the name of a file or folder to the form in which it is stored and compared.
  * @throws AppError invalid_path
  */
 export function normalizeName(input: string, field = "name"): string {
@@ -32,7 +32,7 @@ export function normalizeName(input: string, field = "name"): string {
 }
 
 /**
- * A folder path in its one stored form; `"/a/b/"` becomes `"/a/b"`.
+ * Normalizes a folder path; `"/a/b/"` becomes `"/a/b"`.
  * @throws AppError invalid_path
  */
 export function normalizePath(input: string, field = "folder"): string {
@@ -68,14 +68,14 @@ export function baseName(path: string): string {
   return path === ROOT_PATH ? ROOT_PATH : path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The folder that holds `path`; the root holds itself. */
+/** The parent folder of `path`; the root is its own parent. */
 export function parentPath(path: string): string {
   const cut = path.lastIndexOf("/");
   return cut <= 0 ? ROOT_PATH : path.slice(0, cut);
 }
 
 /**
- * The name of an uploaded file. Some browsers and scripts send whole paths, of which only the last part counts.
+ * Normalizes the name of an uploaded file. Some browsers and scripts send whole paths; only the last part is used.
  * @throws AppError invalid_path
  */
 export function uploadedName(fileName: string): string {

@@ -1,22 +1,20 @@
 /** Look-alike texts, by the confusables of Unicode (UTS 39, section 4). */
 import table from "./confusables.txt" with { type: "text" };
 
-/**
- * Version of the tables that a skeleton is made by: of the look-alike characters, and of the runtime's normalisation.
- */
+/** The version of the tables for skeletons: of the look-alike characters, and of the runtime's normalization. */
 export const SKELETON_VERSION = `${/Unicode ([\d.]+)/.exec(table)?.[1] ?? ""}/${process.versions["unicode"] ?? ""}`;
 
 let prototypes: ReadonlyMap<string, string> | undefined;
 
 /**
- * A form that is the same for texts that look the same; meant for comparing alone. The order in which right-to-left
- * text is shown is not taken into account.
+ * A form that is equal for texts that look the same; only for comparisons. Ignores the display order of right-to-left
+ * text.
  */
 export function skeleton(text: string): string {
   prototypes ??= readTable();
   let before = "";
   let mapped = withoutIgnorable(text.normalize("NFD"));
-  // Some prototypes fall apart into characters that have prototypes themselves (Hangul): once more, at most.
+  // Some prototypes decompose into characters with prototypes (Hangul), which takes one more round.
   while (mapped !== before) {
     before = mapped;
     mapped = "";
@@ -26,12 +24,12 @@ export function skeleton(text: string): string {
   return mapped;
 }
 
-/** Text without the characters that are never shown, such as a soft hyphen or a zero-width joiner. */
+/** The text without invisible characters, such as a soft hyphen or a zero-width joiner. */
 export function withoutIgnorable(text: string): string {
   return text.replaceAll(/\p{Default_Ignorable_Code_Point}+/gu, "");
 }
 
-/** The prototype of each character that has one. Made at the first use: it takes some milliseconds. */
+/** The prototype of each character that has one. Created at the first use, which takes some milliseconds. */
 function readTable(): Map<string, string> {
   const map = new Map<string, string>();
   for (const line of table.split("\n")) {
