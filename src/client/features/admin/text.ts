@@ -247,9 +247,10 @@ export const text = defineText("admin", {
   found: "Found",
   resolved: "Resolved",
   noFindings: "No problems found",
-  noFindingsHint: (days: string) => `Every file is checked again within ${days} days. Problems appear here.`,
-  checkedWithin: (days: string, target: string) =>
-    `All stored data was checked within the last ${days} days. The target is ${target} days.`,
+  noFindingsHint: (days: number) =>
+    `Every file is checked again within ${plural(days, "# day", "# days")}. Problems appear here.`,
+  checkedWithin: (days: number, target: number) =>
+    `All stored data was checked within the last ${plural(Math.max(Math.ceil(days), 1), "day", "# days")}. The target is ${plural(target, "# day", "# days")}.`,
   nothingStored: "Nothing is stored yet.",
   checkNow: "Check now",
 
@@ -302,7 +303,7 @@ export const text = defineText("admin", {
   source: "Source",
   default: "Default",
   defaultIs: (value: string) => `Default: ${value}`,
-  accepts: (what: string) => `Accepts ${what}.`,
+  accepts: (what: string) => `Accepts: ${what}.`,
   variable: (name: string) => `Environment variable ${name}`,
   noSettings: "No matching settings",
 });

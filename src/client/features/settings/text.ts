@@ -23,7 +23,7 @@ const SCOPES: Readonly<Record<string, string>> = {
   "files:read": "Read files",
   "files:write": "Change files",
   shares: "Manage links and shares",
-  profile: "Profile, settings and webhooks",
+  profile: "Profile, settings, and webhooks",
   admin: "Administration",
 };
 const LIFETIMES: Readonly<Record<string, string>> = {

@@ -35,9 +35,7 @@ export function FindingsSection() {
       <p className="mb-4 max-w-3xl text-sm text-muted">
         {text.findingsHint}{" "}
         {stats.data !== undefined &&
-          (readWithinDays === null
-            ? text.nothingStored
-            : text.checkedWithin(formatNumber(readWithinDays), formatNumber(scrubWithinDays)))}
+          (readWithinDays === null ? text.nothingStored : text.checkedWithin(readWithinDays, scrubWithinDays))}
       </p>
       <div className="mb-4 flex flex-wrap items-end justify-between gap-3">
         <Select
@@ -56,7 +54,7 @@ export function FindingsSection() {
         rowsOf={({ findings }) => findings}
         empty={
           <EmptyState icon={ShieldCheck} title={text.noFindings}>
-            {stats.data !== undefined && text.noFindingsHint(formatNumber(scrubWithinDays))}
+            {stats.data !== undefined && text.noFindingsHint(scrubWithinDays)}
           </EmptyState>
         }
         caption={text.findings}
