@@ -29,11 +29,10 @@ export function apiKeyRoutes({ apiKeys, proof, guard }: ApiKeyRoutesOptions) {
         docs: docs.createApiKey,
         body: NewApiKeyBody,
       },
-      async (context) => {
-        const { principal, body, set } = context;
+      async ({ request, set, principal, body }) => {
         if (principal.device !== undefined) throw notByDevice();
         const expiresAt = readInstant(body.expiresAt ?? undefined, "expiresAt");
-        const proven = await proof.require("writer", context);
+        const proven = await proof.require("writer", { request, set, principal, body });
         const { apiKey, key } = await apiKeys.add(
           {
             name: body.name,

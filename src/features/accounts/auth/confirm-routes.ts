@@ -28,6 +28,7 @@ export function confirmRoutes({ proof, guard }: { proof: ProofService; guard: Re
       docs: docs.confirm,
       body: ConfirmBody,
     },
-    async (context) => ok(presentConfirmed(await proof.confirm("self", context))),
+    async ({ request, set, principal, body }) =>
+      ok(presentConfirmed(await proof.confirm("self", { request, set, principal, body }))),
   );
 }

@@ -54,10 +54,9 @@ export function inviteRoutes(options: InviteRoutesOptions) {
         docs: docs.createInvite,
         body: NewInviteBody,
       },
-      async (context) => {
-        const { body, principal, request, set } = context;
+      async ({ request, set, principal, body }) => {
         const { email, role = "user", plan } = body;
-        const proven = role === "admin" ? await proof.require("admin", context) : undefined;
+        const proven = role === "admin" ? await proof.require("admin", { request, set, principal, body }) : undefined;
         const { id, name } = principal.user;
         const expiresAtMs = readExpiry(body, clock.nowMs());
         const { baseUrl } = requestContextOf(request);

@@ -31,8 +31,8 @@ const OWN_ROUTE = { access: "self", scope: "never", rate: "general" } as const;
 export function oidcLinkRoutes({ oidc, proof, guard, basePath }: OidcLinkRoutesOptions) {
   const attempts = attemptCookie(basePath);
   // The provider's sign-in skips our second factor, so linking one requires it.
-  const prove = (context: LinkContext) => {
-    const { currentPassword, password, code } = context.body;
+  const prove = ({ body, ...context }: LinkContext) => {
+    const { currentPassword, password, code } = body;
     return proof.require("self", { ...context, body: { currentPassword: currentPassword ?? password, code } });
   };
   const begin = async (purpose: "link" | "confirm", { request, set, principal, body }: LinkContext) => {
@@ -61,9 +61,9 @@ export function oidcLinkRoutes({ oidc, proof, guard, basePath }: OidcLinkRoutesO
         docs: docs.link,
         ...LINK_BODY,
       },
-      async (context) => {
-        await prove(context);
-        return begin("link", context);
+      async ({ request, set, principal, body }) => {
+        await prove({ request, set, principal, body });
+        return begin("link", { request, set, principal, body });
       },
     )
     .post(
@@ -75,9 +75,11 @@ export function oidcLinkRoutes({ oidc, proof, guard, basePath }: OidcLinkRoutesO
         body: ProviderConfirmBody,
         isBodyOptional: true,
       },
-      async (context) => {
+      async ({ request, set, principal, body }) => {
         requireProvider(oidc);
-        if (proof.methodsOf(context.principal.user).includes("provider")) return begin("confirm", context);
+        if (proof.methodsOf(principal.user).includes("provider")) {
+          return begin("confirm", { request, set, principal, body });
+        }
         throw new AppError(
           "invalid_request",
           "This account can't be confirmed with this service. Use your password or a passkey.",
@@ -92,9 +94,10 @@ export function oidcLinkRoutes({ oidc, proof, guard, basePath }: OidcLinkRoutesO
         docs: docs.unlink,
         ...LINK_BODY,
       },
-      async (context) => {
+      async ({ request, set, principal, body }) => {
         const { identities } = requireProvider(oidc);
-        return ok({ removed: await identities.unlink(context.principal.user.id, await prove(context)) });
+        const proven = await prove({ request, set, principal, body });
+        return ok({ removed: await identities.unlink(principal.user.id, proven) });
       },
     );
 }

@@ -43,10 +43,9 @@ export function passkeyRoutes({ passkeys, proof, guard }: PasskeyRoutesOptions) 
         docs: docs.addOptions,
         ...WITH_PROOF,
       },
-      async (context) => {
-        const { principal, request } = context;
+      async ({ request, set, principal, body }) => {
         const session = sessionOf(principal);
-        await proof.require("self", context);
+        await proof.require("self", { request, set, principal, body });
         return ok({ options: { ...(await passkeys.registrationOptions(principal.user, session, siteOf(request))) } });
       },
     )
@@ -89,9 +88,9 @@ export function passkeyRoutes({ passkeys, proof, guard }: PasskeyRoutesOptions) 
         params: IdParams,
         ...WITH_PROOF,
       },
-      async (context) => {
-        const { principal, params } = context;
-        await passkeys.remove(principal.user, params.id, await proof.require("self", context));
+      async ({ request, set, principal, body, params }) => {
+        const proven = await proof.require("self", { request, set, principal, body });
+        await passkeys.remove(principal.user, params.id, proven);
         return ok({ id: params.id }, "The passkey was removed and no longer works.");
       },
     );

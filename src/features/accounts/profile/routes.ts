@@ -50,10 +50,9 @@ export function userRoutes(options: UserRoutesOptions) {
         docs: docs.updateProfile,
         body: ProfileBody,
       },
-      async (context) => {
-        const { principal, body, request } = context;
+      async ({ request, set, principal, body }) => {
         const needsProof = body.email !== undefined || body.newPassword !== undefined;
-        const proven = needsProof ? await proof.require("self", context) : undefined;
+        const proven = needsProof ? await proof.require("self", { request, set, principal, body }) : undefined;
         const details = body.endKeys === true ? { details: { endKeys: true } } : {};
         noteAudit(request, { action: profileActionOf(body), ...details });
         return ok(presentProfile(await changeProfile(options, principal, body, proven)));
@@ -70,10 +69,9 @@ export function userRoutes(options: UserRoutesOptions) {
         body: EraseBody,
         isBodyOptional: true,
       },
-      async (context) => {
-        const { principal, body } = context;
-        const currentPassword = body.currentPassword ?? body.password;
-        const proven = await proof.require("self", { ...context, body: { currentPassword, code: body.code } });
+      async ({ request, set, principal, body }) => {
+        const given = { currentPassword: body.currentPassword ?? body.password, code: body.code };
+        const proven = await proof.require("self", { request, set, principal, body: given });
         await eraseAccount(principal, proven);
         return ok({ id: principal.user.publicId }, "The account and all its files were deleted.");
       },

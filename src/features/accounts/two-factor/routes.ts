@@ -21,10 +21,8 @@ const OWN_ROUTE = { access: "self", scope: "never", rate: "profile" } as const;
 
 /** /api/users/two-factor */
 export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoFactorRoutesOptions) {
-  const prove = (context: ProofContext<typeof FactorProofBody.static>) => {
-    const { body } = context;
-    return proof.require("self", { ...context, body: { ...body, code: body.code ?? body.recoveryCode } });
-  };
+  const prove = ({ body, ...context }: ProofContext<typeof FactorProofBody.static>) =>
+    proof.require("self", { ...context, body: { ...body, code: body.code ?? body.recoveryCode } });
 
   return new Router({ name: "two-factor-routes", prefix: "/api/users/two-factor", guard })
     .get("/", { ...OWN_ROUTE, audit: "unaudited", docs: docs.status }, ({ principal }) => {
@@ -39,10 +37,10 @@ export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoF
         docs: docs.setUp,
         ...WITH_PROOF,
       },
-      async (context) => {
-        const { user } = context.principal;
-        twoFactor.checkOff(user.id);
-        return ok(await twoFactor.setUp(user, await proof.require("self", context)));
+      async ({ request, set, principal, body }) => {
+        twoFactor.checkOff(principal.user.id);
+        const proven = await proof.require("self", { request, set, principal, body });
+        return ok(await twoFactor.setUp(principal.user, proven));
       },
     )
     .post(
@@ -68,8 +66,8 @@ export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoF
         body: FactorProofBody,
         isBodyOptional: true,
       },
-      async (context) => {
-        await twoFactor.switchOff(context.principal.user, await prove(context));
+      async ({ request, set, principal, body }) => {
+        await twoFactor.switchOff(principal.user, await prove({ request, set, principal, body }));
         return ok({ enabled: false }, "Two-factor authentication is off.");
       },
     )
@@ -82,9 +80,9 @@ export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoF
         body: FactorProofBody,
         isBodyOptional: true,
       },
-      async (context) => {
-        const proven = await prove(context);
-        return ok({ recoveryCodes: [...(await twoFactor.renewRecoveryCodes(context.principal.user, proven))] });
+      async ({ request, set, principal, body }) => {
+        const proven = await prove({ request, set, principal, body });
+        return ok({ recoveryCodes: [...(await twoFactor.renewRecoveryCodes(principal.user, proven))] });
       },
     );
 }

@@ -51,11 +51,10 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
         docs: docs.endSessions,
         params: IdParams,
       },
-      async (context) => {
-        const { id } = context.params;
-        accounts.rejectOwn(context.principal.user, id, {});
-        await accounts.endSessions(id, await proof.require("admin", context));
-        return ok({ id }, "The account is signed out everywhere.");
+      async ({ request, set, principal, body, params }) => {
+        accounts.rejectOwn(principal.user, params.id, {});
+        await accounts.endSessions(params.id, await proof.require("admin", { request, set, principal, body }));
+        return ok({ id: params.id }, "The account is signed out everywhere.");
       },
     )
     .delete(
@@ -66,11 +65,11 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
         docs: docs.endSession,
         params: SessionParams,
       },
-      async (context) => {
-        const { id, sessionId } = context.params;
-        const user = accounts.getOther(context.principal.user, id);
-        await auth.endSession(user.id, sessionId, await proof.require("admin", context));
-        return ok({ id: sessionId }, "The session is signed out.");
+      async ({ request, set, principal, body, params }) => {
+        const user = accounts.getOther(principal.user, params.id);
+        const proven = await proof.require("admin", { request, set, principal, body });
+        await auth.endSession(user.id, params.sessionId, proven);
+        return ok({ id: params.sessionId }, "The session is signed out.");
       },
     )
     .get("/users/:id/devices", { ...READ, docs: docs.listDevices, params: IdParams }, ({ params }) =>
@@ -84,10 +83,10 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
         docs: docs.removeDevice,
         params: AccountDeviceParams,
       },
-      async (context) => {
-        const { id, deviceId } = context.params;
-        const user = accounts.getOther(context.principal.user, id);
-        const removed = await devices.remove(user.id, deviceId, await proof.require("admin", context));
+      async ({ request, set, principal, body, params }) => {
+        const user = accounts.getOther(principal.user, params.id);
+        const proven = await proof.require("admin", { request, set, principal, body });
+        const removed = await devices.remove(user.id, params.deviceId, proven);
         return ok(presentRemoved(removed), "The device was removed and signed out.");
       },
     )
@@ -99,11 +98,10 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
         docs: docs.disableTwoFactor,
         params: IdParams,
       },
-      async (context) => {
-        const { id } = context.params;
-        const user = accounts.getOther(context.principal.user, id);
-        await twoFactor.disable(user, await proof.require("admin", context));
-        return ok({ id }, "Two-factor authentication is off for this account.");
+      async ({ request, set, principal, body, params }) => {
+        const user = accounts.getOther(principal.user, params.id);
+        await twoFactor.disable(user, await proof.require("admin", { request, set, principal, body }));
+        return ok({ id: params.id }, "Two-factor authentication is off for this account.");
       },
     );
 }

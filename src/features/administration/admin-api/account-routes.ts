@@ -58,11 +58,10 @@ export function accountRoutes(options: AccountRoutesOptions) {
         docs: docs.createAccount,
         body: NewAccountBody,
       },
-      async (context) => {
-        const { body, principal, request, set } = context;
+      async ({ request, set, principal, body }) => {
         const { email, name, quota, password, role = "user", plan = options.defaultPlan } = body;
         // A stolen session could create an administrator to keep its access, so that needs proof.
-        const proven = role === "admin" ? await proof.require("admin", context) : undefined;
+        const proven = role === "admin" ? await proof.require("admin", { request, set, principal, body }) : undefined;
         const quotaBytes = quota === "plan" ? undefined : quota;
         const named = name === undefined ? {} : { name };
         const user = await accounts.add({ email, ...named, role, plan, quotaBytes, password }, proven);
@@ -86,13 +85,12 @@ export function accountRoutes(options: AccountRoutesOptions) {
         params: IdParams,
         body: AccountBody,
       },
-      async (context) => {
-        const { params, body, principal, request } = context;
+      async ({ request, set, principal, body, params }) => {
         const { currentPassword: _proof, code: _code, endKeys = false, ...changes } = body;
         checkChanges(principal, changes, endKeys);
         const needsProof = PROVEN_CHANGES.some((field) => changes[field] !== undefined);
         if (needsProof) accounts.rejectOwn(principal.user, accounts.get(params.id).publicId, readChanges(changes));
-        const proven = needsProof ? await proof.require("admin", context) : undefined;
+        const proven = needsProof ? await proof.require("admin", { request, set, principal, body }) : undefined;
         // Logs the new values too, except passwords: the log must show who made whom an administrator.
         const { password: _secret, ...logged } = { ...changes, ...(endKeys && { endKeys }) };
         const emailBefore = body.email === undefined ? {} : { emailBefore: accounts.get(params.id).email };
@@ -117,10 +115,9 @@ export function accountActionRoutes({ accounts, guard, usageOf, resetLinks, proo
         docs: docs.deleteAccount,
         params: IdParams,
       },
-      async (context) => {
-        const { params, principal, request } = context;
+      async ({ request, set, principal, body, params }) => {
         accounts.rejectOwn(principal.user, accounts.get(params.id).publicId, { isDisabled: true });
-        const user = await accounts.erase(params.id, await proof.require("admin", context));
+        const user = await accounts.erase(params.id, await proof.require("admin", { request, set, principal, body }));
         noteAudit(request, { details: { email: user.email } });
         return ok({ id: user.publicId }, "The account and all its files were deleted.");
       },
@@ -138,9 +135,10 @@ export function accountActionRoutes({ accounts, guard, usageOf, resetLinks, proo
         docs: docs.createResetLink,
         params: IdParams,
       },
-      async (context) => {
-        const user = accounts.getOther(context.principal.user, context.params.id);
-        return ok(await passwordLink(resetLinks, user, context.request, await proof.require("admin", context)));
+      async ({ request, set, principal, body, params }) => {
+        const user = accounts.getOther(principal.user, params.id);
+        const proven = await proof.require("admin", { request, set, principal, body });
+        return ok(await passwordLink(resetLinks, user, request, proven));
       },
     );
 }
