@@ -6,12 +6,12 @@ export const ACCOUNT_SETTINGS = {
   preset: choice(
     ["spec", "household"],
     "spec",
-    "Set of defaults. household: new accounts get the enterprise plan, sign-up requires an invite, and request limits are 100 times higher, except those for wrong passwords.",
+    "Set of defaults. household: new accounts get the enterprise plan, sign-up requires an invitation, and request limits are 100 times higher, except those for wrong passwords.",
   ),
   signup: choice(
     ["open", "invite", "closed"],
     "open",
-    "Who can create an account: everyone (open), only people with an invite, or no one (closed).",
+    "Who can create an account: everyone (open), only people with an invitation, or no one (closed).",
   ),
   defaultPlan: choice(PLANS, "free", "Plan of new accounts."),
   adminEmail: optionalText(

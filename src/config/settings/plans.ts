@@ -91,7 +91,7 @@ function plan(name: keyof typeof PLAN_DEFAULTS) {
     maxFileSize: size(maxFileSize, `Maximum file size on the ${name} plan.`),
     quota: sizeOrNone(quota, `Storage quota of an account on the ${name} plan.`),
     maxNodes: integerOrNone(maxNodes, `Maximum number of files and folders on the ${name} plan, including trash.`),
-    devices: integerOrNone(devices, `Maximum number of registered phones on the ${name} plan.`),
+    devices: integerOrNone(devices, `Maximum number of registered devices on the ${name} plan.`),
     limit: perCategory(limit),
   };
 }

@@ -44,9 +44,9 @@ export function accountsJobs(options: AccountsJobsOptions): Job[] {
     {
       name: "invites",
       schedule: "33 4 * * *",
-      description: "Removes invites that expired more than 90 days ago.",
+      description: "Removes invitations that expired more than 90 days ago.",
       deletesByAge: true,
-      run: async () => `${await writer.run(() => invites.sweep(SWEEP_ROWS))} invites removed`,
+      run: async () => `${await writer.run(() => invites.sweep(SWEEP_ROWS))} invitations removed`,
     },
     {
       name: "rate-limits",
