@@ -10,5 +10,5 @@ export const VERSION: string = packageVersion;
 /** The commit this executable was built from; "unknown" from source and from a source archive. */
 export const COMMIT: string = typeof LARDER_BUILD_COMMIT === "string" ? LARDER_BUILD_COMMIT : "unknown";
 
-/** Version of the libvips inside the executable; "unknown" from source. The one in use is told by the thumbnail service. */
+/** Version of the libvips inside the executable; "unknown" from source, where the thumbnail service reports it. */
 export const LIBVIPS_VERSION: string = typeof LARDER_BUILD_LIBVIPS === "string" ? LARDER_BUILD_LIBVIPS : "unknown";

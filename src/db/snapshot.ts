@@ -46,7 +46,7 @@ export function listSnapshots(folder: string): Snapshot[] {
 
 /**
  * Takes a consistent copy of the whole database into `folder`. Copy and digest are durable before they get their names.
- * Blocks while copying: the server uses a thread for it (`snapshot-taker.ts`).
+ * Blocks while copying: the server uses a thread for it (`snapshot-thread.ts`).
  * @param nowMs the time in the name of the copy
  * @throws SQLiteError; the system's error. Partial files are removed then, because a full disk needs the space.
  */

@@ -17,7 +17,7 @@ const IN_IDENTIFIERS = new Set(
 
 /** Names that hold such a word and stay: standard terms, and what is stored or part of the API. */
 const ALLOWED_IDENTIFIERS = new Set(
-  `write-behind writeBehind WriteBehind WriteBehindOptions formerPlaces bornSeq born bornAt places unlisted unnamed isSettling allSettled heldChanges bornNs toldAt keptAs broughtBack isInPlace inPlace moveIntoPlace
+  `write-behind writeBehind WriteBehind WriteBehindOptions formerPlaces bornSeq born bornAt lane askedAt places unlisted unnamed isSettling allSettled heldChanges bornNs toldAt keptAs broughtBack isInPlace inPlace moveIntoPlace
   IN_PLACE_MAX READ_IN_PLACE_MAX WALK_IN_PLACE_MAX bringToFront setPointerCapture releasePointerCapture hasPointerCapture capturedAt
   placeFrom placeTo keptAs question
   onPointerDownCapture onKeyDownCapture onClickCapture onDragEnterCapture replaceAll refused`.split(/\s+/),

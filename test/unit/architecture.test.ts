@@ -25,13 +25,13 @@ const WINGS = [
   "mobile",
   "administration",
 ];
-/** The parts of folders that have some, the lowest first. Files beside the parts may import all of them. */
+/** The parts of folders that have some, the lowest first. Files next to the parts may import all of them. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   tree: ["model", "tables", "operations", "journal", "queries"],
   server: ["data", "net", "observability", "composition", "http"],
   client: ["base", "translations", "public", "api", "ui", "entries", "features", "app"],
 };
-/** Features of the pages that others may import; else a feature of the pages imports none of the others. */
+/** Features of the client that other features may import. */
 const SHARED_PAGE_FEATURES = ["uploads"];
 /** HTTP-side files of a feature; all other files of it are domain. */
 const HTTP_SIDE =
@@ -60,9 +60,9 @@ function ringOf(path: string): number {
   return RINGS.findIndex((ring) => ring.includes(top));
 }
 
-test("imports point down only", async () => {
+test("imports point to lower rings only", async () => {
   const upward = (await imports()).filter(({ from, to }) => {
-    // Pages are drawn by whoever routes to them; their texts know nothing of the program.
+    // Pages are drawn by the router; their texts import nothing of the program.
     if (
       to.startsWith("web/") &&
       /^features\/(sharing\/shares|accounts\/(setup|oidc|password-reset|email-confirmation|invites))\/((page-)?routes|pages)\.ts$/.test(
@@ -75,7 +75,7 @@ test("imports point down only", async () => {
   expect(upward).toEqual([]);
 });
 
-test("wings point one way", async () => {
+test("wings import each other in one direction only", async () => {
   const wings = new Set<string>();
   const upward = (await imports()).filter(({ from, to }) => {
     const [top, wing = ""] = from.split("/");
@@ -88,7 +88,7 @@ test("wings point one way", async () => {
   expect([...wings].sort()).toEqual([...WINGS].sort());
 });
 
-test("the parts of the tree, of the server and of the pages point one way", async () => {
+test("the parts of the tree, the server and the pages import each other in one direction only", async () => {
   const upward = (await imports()).filter(({ from, to }) => {
     const [top = "", part = "", ...rest] = from.split("/");
     const [target, targetPart = ""] = to.split("/");
@@ -99,7 +99,7 @@ test("the parts of the tree, of the server and of the pages point one way", asyn
   expect(upward).toEqual([]);
 });
 
-test("features of the pages know nothing of each other, but for uploads", async () => {
+test("features of the client import no other feature except uploads", async () => {
   const crossings = (await imports()).filter(({ from, to }) => {
     const [top, part, feature = ""] = from.split("/");
     const [target, targetPart, targetFeature = ""] = to.split("/");
@@ -109,7 +109,7 @@ test("features of the pages know nothing of each other, but for uploads", async 
   expect(crossings).toEqual([]);
 });
 
-test("commands know nothing of each other", async () => {
+test("commands do not import each other", async () => {
   const crossings = (await imports()).filter(({ from, to }) => {
     const [top, part, ...rest] = from.split("/");
     const [target, targetPart] = to.split("/");
@@ -119,7 +119,7 @@ test("commands know nothing of each other", async () => {
   expect(crossings).toEqual([]);
 });
 
-test("no imports form a circle, those of types included", async () => {
+test("imports have no cycles, type imports included", async () => {
   const targets = new Map<string, string[]>();
   for (const { from, to } of await imports()) {
     targets.set(from, [...(targets.get(from) ?? []), to]);
@@ -136,7 +136,7 @@ test("no imports form a circle, those of types included", async () => {
   expect(circles).toEqual([]);
 });
 
-test("in the middle ring only jobs and events look at the database", async () => {
+test("in the middle ring only jobs and events use the database", async () => {
   const middle = RINGS[5] ?? [];
   const sideways = (await imports()).filter(({ from, to }) => {
     const [a = "", b = ""] = [from.split("/")[0], to.split("/")[0]];
@@ -145,11 +145,11 @@ test("in the middle ring only jobs and events look at the database", async () =>
   expect(sideways).toEqual([]);
 });
 
-test("routes are mounted by the router alone, which asks for their declaration", async () => {
+test("only the router mounts routes, and it requires their declaration", async () => {
   const found: string[] = [];
   for await (const path of new Glob("**/*.ts").scan(SRC)) {
     const source = await Bun.file(join(SRC, path)).text();
-    // Hooks that routes share are the framework's own; so is the generator of the API's document.
+    // Hooks shared by routes and the generator of the OpenAPI document are plugins of the framework.
     const isHooks =
       /\/(guard|share-requests|tus-requests)\.ts$|^http\/base\.ts$|^server\/http\/openapi\.ts$|\/auth\/tokens\.ts$/.test(
         path,
@@ -159,7 +159,7 @@ test("routes are mounted by the router alone, which asks for their declaration",
   expect(found).toEqual(["features/accounts/routing/router.ts"]);
 });
 
-test("the bytes of every upload come in at one place", async () => {
+test("all upload bytes are received by the same code", async () => {
   const readers = (await imports())
     .filter(({ from, to }) => from.startsWith("features/") && to === "http/request-body.ts")
     .map(({ from }) => from);
@@ -170,7 +170,7 @@ test("the bytes of every upload come in at one place", async () => {
   expect(reading).toEqual(["features/library/files/incoming.ts"]);
 });
 
-test("the domain side of a feature knows no HTTP", async () => {
+test("the domain code of a feature does not use HTTP", async () => {
   const leaks = (await imports()).filter(({ from, to }) => {
     const [top, , , file = ""] = from.split("/");
     return top === "features" && !HTTP_SIDE.test(file) && to.startsWith("http/");
@@ -178,13 +178,13 @@ test("the domain side of a feature knows no HTTP", async () => {
   expect(leaks).toEqual([]);
 });
 
-test("what runs in browsers and what runs on the server know nothing of each other", async () => {
+test("browser code and server code do not import each other", async () => {
   const isClient = (path: string) => path.startsWith("client/");
   const crossings = (await imports()).filter(({ from, to }) => isClient(from) !== isClient(to));
   expect(crossings).toEqual([]);
 });
 
-test("no feature reads another one's queries", async () => {
+test("no feature imports another feature's queries", async () => {
   const leaks = (await imports()).filter(({ from, to }) => {
     const isQueries = to.startsWith("features/") && to.endsWith("/queries.ts");
     return isQueries && dirname(from) !== dirname(to);
@@ -198,7 +198,7 @@ test("only one file imports sharp, and only the configuration reads the environm
   for await (const path of new Glob("**/*.ts").scan(SRC)) {
     const source = await Bun.file(join(SRC, path)).text();
     if (/from "sharp"|import\("sharp"\)/.test(source) && !/import type/.test(source)) sharp.push(path);
-    // "process.env.X" in quotes is what the bundler writes into the pages.
+    // The bundler replaces "process.env.X" in quotes in the pages.
     if (/(?<!")process\.env\b/.test(source)) environment.push(path);
   }
   expect(sharp.filter((path) => !path.startsWith("features/media/thumbnails/"))).toEqual([]);

@@ -1,4 +1,4 @@
-// What the documents name must exist: links, paths, settings, variables, commands, flags, metrics, and identifiers.
+// Everything that the documents name must exist: links, paths, settings, variables, commands, flags, metrics, and identifiers.
 import { beforeAll, expect, test } from "bun:test";
 import { Command } from "commander";
 import { existsSync } from "node:fs";
@@ -12,10 +12,10 @@ const root = join(import.meta.dir, "../..");
 
 /** Flags of other programs in the examples. */
 const FOREIGN_FLAGS = new Set(["--target", "--time", "--memory"]);
-/** Names in backticks that are not ours: of other programs, of the platform, and of packages. */
+/** Names in backticks from other programs, the platform and packages. */
 const FOREIGN_WORDS = new Set(["kvm64"]);
 
-/** For commands that are defined and never run. */
+/** For commands that are only defined, never run. */
 const CONTEXT: CommandContext = {
   terminal: {
     out() {},
@@ -61,7 +61,7 @@ function collect(path: string, command: Command): void {
   for (const inner of command.commands) collect(`${path} ${inner.name()}`, inner);
 }
 
-test("every link leads to a page, and to a heading of it", () => {
+test("every link leads to an existing page and heading", () => {
   const problems: string[] = [];
   for (const [page, text] of pages) {
     for (const [, target = ""] of withoutBlocks(text).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -85,7 +85,7 @@ test("every page of docs/ is linked from another page", () => {
   expect([...pages.keys()].filter((page) => page !== "README.md" && !linked.has(page))).toEqual([]);
 });
 
-test("every page has one title and a sentence of purpose", () => {
+test("every page has one title and one sentence that states its purpose", () => {
   const wrong = [...pages].filter(
     ([, text]) => !/^# \S.*\n\n[A-Z]/.test(text) || /^# /m.test(withoutBlocks(text).slice(2)),
   );
@@ -127,7 +127,7 @@ test("every command is in the table of commands", async () => {
 
 test("everything else in backticks exists", () => {
   const problems: string[] = [];
-  // The log of changes names what was renamed since.
+  // The changelog contains old names.
   for (const [page, text] of pages) {
     if (page === "CHANGELOG.md") continue;
     for (const span of spansOf(text)) if (!exists(span)) problems.push(`${page}: ${span}`);
@@ -135,7 +135,7 @@ test("everything else in backticks exists", () => {
   expect(problems).toEqual([]);
 });
 
-/** Whether a path, setting, variable, flag, metric or identifier exists. Other spans are not judged. */
+/** Whether a path, setting, variable, flag, metric or identifier exists. Other spans are not checked. */
 function exists(span: string): boolean {
   if (/[<…*]|NNNN/.test(span)) return true;
   if (/^(?:src|test|scripts|docs|migrations)(?:\/[\w.-]+)*\/?$/.test(span) && span !== "test") {
@@ -170,7 +170,7 @@ function hasFlag(command: Command, flag: string): boolean {
   return flag === "--help" || command.options.some(({ long }) => long === flag);
 }
 
-/** @returns what is wrong with a command line, or undefined */
+/** @returns the error in a command line, or undefined */
 function checkCommand(line: string): string | undefined {
   const [program = "", ...rest] = line.split(/\s+/);
   const [name = ""] = rest;
@@ -206,12 +206,12 @@ function withoutBlocks(text: string): string {
   return text.replaceAll(/^ *```.*?^ *```$/gms, "");
 }
 
-/** What is in backticks outside of fenced blocks. */
+/** The spans in backticks outside of fenced blocks. */
 function spansOf(text: string): string[] {
   return [...withoutBlocks(text).matchAll(/`([^`\n]+)`/g)].map(([, span = ""]) => span);
 }
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** The anchors of a page's headings, as GitHub generates them. */
 function headingsOf(text: string): Set<string> {
   const titles = [...withoutBlocks(text).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) => title);
   return new Set(

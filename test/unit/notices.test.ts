@@ -1,4 +1,4 @@
-// NOTICES.md names every work of others that the bundler puts into the executable, with the licence that its package tells.
+// NOTICES.md names every third-party work in the executable, with the license that its package states.
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import tailwind from "bun-plugin-tailwind";
 const ROOT = join(import.meta.dir, "../..");
 const CLIENT_ENTRIES = ["start.ts", "public/main.ts", "start.css", "service-worker.ts"];
 
-/** Written with a sign for all of a family, whose members stand behind it in brackets. */
+/** A family of packages is written with a wildcard, with its members in parentheses after it. */
 const FAMILY = "@peculiar/asn1-";
 
 /** The rows of the tables. */
@@ -15,7 +15,7 @@ const rows = readFileSync(join(ROOT, "NOTICES.md"), "utf8")
   .split("\n")
   .filter((line) => line.startsWith("|"));
 
-/** Packages of which at least a byte is in what is built of some files. */
+/** The packages with at least one byte in the bundle of these files. */
 async function packagesIn(entrypoints: string[], options: Partial<Bun.BuildConfig>): Promise<string[]> {
   const built = await Bun.build({
     entrypoints,
@@ -40,7 +40,7 @@ function rowOf(name: string): string | undefined {
   return rows.find((row) => word.test(row));
 }
 
-/** Packages that NOTICES.md doesn't name, or not beside their licence. */
+/** Packages that NOTICES.md does not name, or names without their license. */
 function missing(names: readonly string[]): string[] {
   return names.flatMap((name) => {
     const { license }: { license: string } = JSON.parse(
@@ -54,7 +54,7 @@ function missing(names: readonly string[]): string[] {
 }
 
 describe("NOTICES.md", () => {
-  test("names what the pages are made of", async () => {
+  test("names the packages in the pages", async () => {
     const names = await packagesIn(
       CLIENT_ENTRIES.map((path) => join(ROOT, "src/client", path)),
       { target: "browser", splitting: true, plugins: [tailwind] },
@@ -63,7 +63,7 @@ describe("NOTICES.md", () => {
     expect(missing(names)).toEqual([]);
   }, 120_000);
 
-  test("names what the server is made of", async () => {
+  test("names the packages in the server", async () => {
     const names = await packagesIn([join(ROOT, "src/main.ts")], { target: "bun", external: ["*.node"] });
     expect(names).toContain("elysia");
     expect(missing(names)).toEqual([]);

@@ -22,7 +22,7 @@ function identity(of = path) {
   return found;
 }
 
-test("a file stays itself, whatever is done to it", () => {
+test("the identity of a file survives writing, renaming and moving", () => {
   const first = identity();
   expect(isSameFile(first, identity())).toBe(true);
   fs.appendFileSync(path, "two");
@@ -34,7 +34,7 @@ test("a file stays itself, whatever is done to it", () => {
   expect(identifyFile(path)).toBeUndefined();
 });
 
-test("a copy is another, also where it takes the place and the inode of the first", async () => {
+test("a copy has another identity, even with the path and inode of the original", async () => {
   const first = identity();
   await run(["cp", "-a", path, `${path}-copy`]);
   expect(isSameFile(first, identity(`${path}-copy`))).toBe(false);
@@ -47,7 +47,7 @@ test("a copy is another, also where it takes the place and the inode of the firs
   }
 });
 
-test("birth decides where it is known: devices get other numbers after a restart", () => {
+test("the birth time decides if it is known, because device numbers can change at a restart", () => {
   const known = { device: "1", inode: "7", bornNs: "123" };
   expect(isSameFile(known, { device: "2", inode: "7", bornNs: "123" })).toBe(true);
   expect(isSameFile(known, { device: "1", inode: "7", bornNs: "124" })).toBe(false);
@@ -63,7 +63,7 @@ test.skipIf(mountingFails !== undefined)(
     fs.writeFileSync(image, "");
     fs.truncateSync(image, 4 * 1024 * 1024);
     fs.mkdirSync(mounted);
-    // Inodes too small to hold a birth.
+    // Inodes too small to store a creation time.
     expect((await run(["mkfs.ext4", "-q", "-F", "-I", "128", image])).code).toBe(0);
     expect((await run(["mount", "-o", "loop", image, mounted])).code).toBe(0);
     try {

@@ -40,11 +40,11 @@ function contentOf(): { tables: unknown; steps: unknown } {
   return { tables, steps };
 }
 
-test("the rows of each table are told before and after", () => {
+test("the rows of each table are logged before and after", () => {
   make(FIRST);
-  const told: unknown[] = [];
-  make(MIGRATIONS, { ...silentLog, info: (message, fields) => told.push(message, fields) });
-  expect(told).toEqual([
+  const logged: unknown[] = [];
+  make(MIGRATIONS, { ...silentLog, info: (message, fields) => logged.push(message, fields) });
+  expect(logged).toEqual([
     "Upgraded the database.",
     {
       steps: MIGRATIONS.slice(1).map(({ id }) => id),
@@ -54,7 +54,7 @@ test("the rows of each table are told before and after", () => {
   ]);
 });
 
-test("accounts that a provider's first sign-in made have no password that anybody knows", () => {
+test("accounts created by the first sign-in through a provider have no known password", () => {
   const before = MIGRATIONS.filter(({ id }) => id < "0024");
   make(before);
   const sqlite = new Database(path);
@@ -81,7 +81,7 @@ test("accounts that a provider's first sign-in made have no password that anybod
   migrated.close();
 });
 
-test("a step that fails undoes those before it, and is named", () => {
+test("a failing step rolls back the steps before it and is named in the error", () => {
   make(FIRST);
   const before = contentOf();
   const failing = [
@@ -95,7 +95,7 @@ test("a step that fails undoes those before it, and is named", () => {
   expect(contentOf().steps).toEqual(MIGRATIONS.map(({ id }) => id));
 });
 
-test.each([1, 5, MIGRATIONS.length - 1])("a kill within step %i leaves the old state", async (at) => {
+test.each([1, 5, MIGRATIONS.length - 1])("a kill during step %i leaves the old state", async (at) => {
   make(FIRST);
   const before = contentOf();
   const source = (file: string) => JSON.stringify(resolve(import.meta.dir, "../../../src", file));
@@ -117,7 +117,7 @@ test.each([1, 5, MIGRATIONS.length - 1])("a kill within step %i leaves the old s
   expect(contentOf().steps).toEqual(MIGRATIONS.map(({ id }) => id));
 });
 
-test.each(["closed in order", "left by a crash"])("a database of a newer program is only looked at (%s)", (how) => {
+test.each(["closed in order", "left by a crash"])("a database of a newer program is not changed (%s)", (how) => {
   const db = openDatabase(path);
   migrate(db.sqlite, silentLog);
   db.sqlite.run("INSERT INTO migrations VALUES ('9999_of_the_future', 1)");
@@ -130,7 +130,7 @@ test.each(["closed in order", "left by a crash"])("a database of a newer program
   db.sqlite.close();
 });
 
-test("what is no database of this program is refused, and nothing is made where there is none", () => {
+test("a foreign database is rejected, and a missing one is not created", () => {
   rejectForeign(path);
   expect(existsSync(path)).toBe(false);
   const sqlite = new Database(path);
@@ -139,7 +139,7 @@ test("what is no database of this program is refused, and nothing is made where 
   expect(() => rejectForeign(path)).toThrow(/not one of Larder's/);
 });
 
-test("a database that an earlier program wrote last is told from one that leaves marks", () => {
+test("a database last written by an older program is distinguished from one with run marks", () => {
   make(MIGRATIONS.slice(0, 3));
   expect(isOlderThanMarks(path)).toBe(true);
   make();

@@ -19,7 +19,7 @@ test("migrations/schema.sql is up to date; if not, run: bun scripts/schema.ts", 
   expect(SCHEMA === writeSchema()).toBe(true);
 });
 
-test("a new database is what all steps leave in an empty one", () => {
+test("a new database equals an empty one after all migration steps", () => {
   const stepped = new Database(":memory:");
   runSteps(stepped, MIGRATIONS);
   const made = new Database(":memory:");

@@ -24,14 +24,14 @@ test.each(described.map((table) => [table.name, table] as const))(
     const columns = database
       .query<Column, [string]>("SELECT name, type, [notnull], pk FROM pragma_table_info(?1)")
       .all(name);
-    const told = table.columns.map((column) => ({
+    const declared = table.columns.map((column) => ({
       name: column.name,
       type: column.getSQLType().toUpperCase(),
       // A key of one integer is the row's number, which SQLite never lets be null.
       isRequired: column.notNull,
     }));
     const made = columns.map((column) => ({ name: column.name, type: column.type, isRequired: column.notnull === 1 }));
-    expect(made.toSorted(byName)).toEqual(told.toSorted(byName));
+    expect(made.toSorted(byName)).toEqual(declared.toSorted(byName));
     const indexes = database
       .query<{ name: string }, [string]>("SELECT name FROM pragma_index_list(?1) WHERE origin = 'c'")
       .all(name);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Db, openDatabase, openReadOnly } from "../../../src/db/open.ts";
 import { isWhole, listSnapshots, removeSnapshot, sweepPartials, takeSnapshot } from "../../../src/db/snapshot.ts";
-import { takeSnapshotAside } from "../../../src/db/snapshot-taker.ts";
+import { takeSnapshotAside } from "../../../src/db/snapshot-thread.ts";
 import { mountingFails, mountTmpfs } from "../../support/mounts.ts";
 
 const startMs = Date.UTC(2026, 5, 1);
@@ -40,7 +40,7 @@ function add(value: number, bytes = 10): void {
 
 const names = () => fs.readdirSync(folder).sort();
 
-test("a copy is whole, private, with a digest that sha256sum understands", () => {
+test("a snapshot is complete, private, and has a digest that sha256sum can check", () => {
   add(1);
   const taken = takeSnapshot(sqlite, folder, "scheduled", startMs);
   expect(taken).toMatchObject({ name: "larder-2026-06-01T00-00-00-000Z-scheduled.db", label: "scheduled" });
@@ -54,7 +54,7 @@ test("a copy is whole, private, with a digest that sha256sum understands", () =>
   expect(names()).toEqual([]);
 });
 
-test("halves are told from wholes", () => {
+test("incomplete snapshots are recognized", () => {
   add(1, 20_000);
   const { path } = takeSnapshot(sqlite, folder, "scheduled", startMs);
   const [bytes, digest] = [fs.readFileSync(path), fs.readFileSync(`${path}.sha256`)];
@@ -74,7 +74,7 @@ test("halves are told from wholes", () => {
   expect(half(() => {})).toBe(true);
 });
 
-test("foreign files are no snapshots, and the order is that of the names", () => {
+test("other files are ignored, and snapshots are ordered by name", () => {
   const [a, b] = [startMs, startMs + 1].map((ms) => takeSnapshot(sqlite, folder, "scheduled", ms));
   for (const name of ["notes.txt", "larder-2026.db", "larder-2026-99-01T00-00-00-000Z-x.db"])
     fs.writeFileSync(join(folder, name), "");
@@ -82,8 +82,8 @@ test("foreign files are no snapshots, and the order is that of the names", () =>
   expect(listSnapshots(join(root, "nothing"))).toEqual([]);
 });
 
-test("what a crash left is swept once nobody can be writing it any more", () => {
-  const kept = takeSnapshot(sqlite, folder, "scheduled", startMs);
+test("leftovers of a crash are deleted once no process can still be writing them", () => {
+  const recent = takeSnapshot(sqlite, folder, "scheduled", startMs);
   const left = ["larder-2026-06-02T00-00-00-000Z-x.db.partial", "larder-2026-06-02T00-00-00-000Z-x.db.sha256"];
   const [partial = "", alone = ""] = left.map((name) => join(folder, name));
   fs.writeFileSync(partial, "half");
@@ -92,11 +92,11 @@ test("what a crash left is swept once nobody can be writing it any more", () => 
   expect(names()).toHaveLength(4);
   for (const path of [partial, alone]) fs.utimesSync(path, new Date(startMs), new Date(startMs));
   sweepPartials(folder, startMs + dayMs);
-  expect(names()).toEqual([kept.name, `${kept.name}.sha256`]);
+  expect(names()).toEqual([recent.name, `${recent.name}.sha256`]);
   sweepPartials(join(root, "nothing"));
 });
 
-test("beside a writer it is of one moment, and has all that was committed before it began", async () => {
+test("a snapshot taken during writes is consistent and has all earlier commits", async () => {
   for (let value = 1; value <= 200; value++) add(value, 2_000);
   let last = 200;
   const request = { database: join(root, "larder.db"), folder, label: "scheduled", nowMs: startMs };
@@ -119,20 +119,23 @@ test("beside a writer it is of one moment, and has all that was committed before
   expect(found).toMatchObject({ total: found?.sum, check: "ok" });
 });
 
-test("what can't be taken says so, and leaves nothing", async () => {
+test("a failed snapshot reports the error and leaves no files", async () => {
   const request = { database: join(root, "none.db"), folder, label: "scheduled", nowMs: startMs };
   await expect(takeSnapshotAside(request)).rejects.toThrow("unable to open");
 });
 
-test.skipIf(mountingFails !== undefined)("a full disk ends it, and what was written is gone at once", async () => {
-  const small = await mountTmpfs(1);
-  try {
-    add(1, 3_000_000);
-    expect(() => takeSnapshot(sqlite, small.path, "scheduled", startMs)).toThrow("full");
-    expect(fs.readdirSync(small.path)).toEqual([]);
-    add(2);
-    expect(sqlite.query("SELECT total FROM sums").get()).toEqual({ total: 3 });
-  } finally {
-    await small.unmount();
-  }
-});
+test.skipIf(mountingFails !== undefined)(
+  "a full disk aborts the snapshot, and its partial files are deleted at once",
+  async () => {
+    const small = await mountTmpfs(1);
+    try {
+      add(1, 3_000_000);
+      expect(() => takeSnapshot(sqlite, small.path, "scheduled", startMs)).toThrow("full");
+      expect(fs.readdirSync(small.path)).toEqual([]);
+      add(2);
+      expect(sqlite.query("SELECT total FROM sums").get()).toEqual({ total: 3 });
+    } finally {
+      await small.unmount();
+    }
+  },
+);

@@ -23,7 +23,7 @@ describe("Writer", () => {
     writer = new Writer(sqlite, silentLog);
   });
 
-  test("deeds that wait together share one commit", async () => {
+  test("queued transactions share one commit", async () => {
     let commits = 0;
     const counting = new Database(":memory:");
     counting.run("CREATE TABLE t (v INTEGER NOT NULL) STRICT");
@@ -46,14 +46,14 @@ describe("Writer", () => {
     expect(commits).toBeLessThan(10);
   });
 
-  test("deeds that a closing overtook are refused, none of them is left waiting", async () => {
+  test("transactions queued when the writer closes are rejected, and none is left waiting", async () => {
     const waiting = [writer.run(insert(1)), writer.run(insert(2))];
     sqlite.close();
     const outcomes = await Promise.allSettled(waiting);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected"]);
   });
 
-  test("a deed that fails undoes itself alone", async () => {
+  test("a failing transaction rolls back only itself", async () => {
     const outcomes = await Promise.allSettled([
       writer.run(insert(1)),
       writer.run(() => {
@@ -66,7 +66,7 @@ describe("Writer", () => {
     expect(values()).toEqual([1, 3]);
   });
 
-  test("effects run after the commit, never for what was undone, and before the promise resolves", async () => {
+  test("effects run after the commit and before the promise resolves, never after a rollback", async () => {
     const seen: string[] = [];
     const good = writer.run((tx) => {
       tx.afterCommit(() => seen.push(`effect ${sqlite.inTransaction}`));
@@ -80,7 +80,7 @@ describe("Writer", () => {
     expect(seen).toEqual(["effect false", "resolved"]);
   });
 
-  test("a database held by another process is waited for without blocking", async () => {
+  test("a database locked by another process is waited for without blocking", async () => {
     const folder = mkdtempSync(join(tmpdir(), "larder-writer-"));
     try {
       const path = join(folder, "a.db");
@@ -92,7 +92,7 @@ describe("Writer", () => {
       other.run("BEGIN IMMEDIATE");
       const waiting = new Writer(own, silentLog).run(() => void own.run("INSERT INTO t VALUES (1)"));
       let turns = 0;
-      // Let go only once other things have had their turn: were they blocked, it would wait for ever.
+      // Released only after other events ran: if the wait blocked them, it would never end.
       const turning = setInterval(() => {
         if (++turns === 20) other.run("COMMIT");
       }, 1);
@@ -107,7 +107,7 @@ describe("Writer", () => {
     }
   });
 
-  test("a full disk is tried again once room was made", async () => {
+  test("a commit that hit a full disk is retried after space was freed", async () => {
     let made = 0;
     sqlite.run("PRAGMA max_page_count=3");
     const writer = new Writer(sqlite, silentLog, () => {
@@ -122,7 +122,7 @@ describe("Writer", () => {
     expect(values()).toHaveLength(5000);
   });
 
-  test("a full disk without room refuses everything that waited, and keeps what was there", async () => {
+  test("a full disk rejects all queued transactions and leaves the committed data intact", async () => {
     await writer.run(insert(1));
     sqlite.run("PRAGMA max_page_count=3");
     const outcome = writer.run(() => {

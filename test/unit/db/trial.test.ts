@@ -35,7 +35,7 @@ const valuesOf = ({ sqlite }: Pick<Db, "sqlite">) =>
 const insert = (v: number) => () => void db.sqlite.run("INSERT INTO t (v) VALUES (?)", [v]);
 const turn = () => new Promise(setImmediate);
 
-test("others read beside a trial, their writes wait for its end, and nothing of it stays", async () => {
+test("during a trial others can read, their writes wait, and nothing of the trial remains", async () => {
   const order: string[] = [];
   await writer.run(insert(1));
   const before = writer.run(insert(2)).then(() => order.push("before"));
@@ -58,7 +58,7 @@ test("others read beside a trial, their writes wait for its end, and nothing of 
   expect(valuesOf(db)).toEqual([1, 2, 3]);
 });
 
-test("trials come one after the other, and let through what was queued before them", async () => {
+test("trials run one at a time, after all transactions queued before them", async () => {
   const order: string[] = [];
   const trial = (name: string) =>
     trials.run(async ({ sqlite }) => {
@@ -78,7 +78,7 @@ test("trials come one after the other, and let through what was queued before th
   ]);
 });
 
-test("a trial that fails leaves nothing behind, and writing goes on", async () => {
+test("a failing trial leaves no changes, and writing continues", async () => {
   const refused = new AppError("name_taken", "no");
   const failed = trials.run(async ({ sqlite }) => {
     sqlite.prepare("INSERT INTO t (v) VALUES (100)").run();
@@ -93,7 +93,7 @@ test("a trial that fails leaves nothing behind, and writing goes on", async () =
   expect(valuesOf(db)).toEqual([1]);
 });
 
-test("waits for another process that writes", async () => {
+test("a trial waits for another process that writes", async () => {
   const other = openDatabase(path);
   other.sqlite.run("BEGIN IMMEDIATE");
   other.sqlite.run("INSERT INTO t (v) VALUES (7)");
@@ -105,7 +105,7 @@ test("waits for another process that writes", async () => {
   expect(await seen).toEqual([7]);
 });
 
-test("the connection of a trial is closed with it: the server's own is the last one", async () => {
+test("the connection of a trial is closed with it, so that the server's own is the last one", async () => {
   await trials.run(async ({ sqlite }) => sqlite.prepare("SELECT v FROM t").all());
   expect(db.close()).toBe(true);
   db = openDatabase(path);

@@ -10,7 +10,7 @@ const START_MS = Date.UTC(2026, 0, 2, 10, 30);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** A server's memory, its clock and the time that really passes. */
+/** The database, the clock and the monotonic time of a server. */
 function machine() {
   const db = openDatabase(":memory:");
   migrate(db.sqlite, silentLog);
@@ -33,20 +33,20 @@ function machine() {
 }
 
 describe("a clock", () => {
-  test("is believed on the first start, after a night and after a weekend", () => {
+  test("is trusted on the first start, after a night and after a weekend", () => {
     const { lastRan, watch } = machine();
     expect(watch().doubtedUntilMs()).toBeUndefined();
     lastRan(START_MS - 47 * HOUR);
     expect(watch().doubtedUntilMs()).toBeUndefined();
   });
 
-  test("is doubted for a day where it is months ahead of the last run, also over a restart", async () => {
+  test("is distrusted for a day, also after a restart, if it is months ahead of the last run", async () => {
     const { writer, pass, lastRan, watch } = machine();
     lastRan(START_MS - 90 * DAY);
     expect(watch().doubtedUntilMs()).toBe(START_MS + DAY);
     await writer.run(() => undefined);
     pass(HOUR);
-    // Jobs ran meanwhile, so the gap is gone.
+    // Jobs have run since, so the gap is gone.
     lastRan(START_MS + HOUR);
     const again = watch();
     expect(again.doubtedUntilMs()).toBe(START_MS + DAY);
@@ -54,7 +54,7 @@ describe("a clock", () => {
     expect(again.doubtedUntilMs()).toBeUndefined();
   });
 
-  test("is doubted where it leaps while the server runs, and believed when it was put right", () => {
+  test("is distrusted after a jump while the server runs, and trusted once it is corrected", () => {
     const { time, pass, watch } = machine();
     const watching = watch();
     pass(400 * DAY);
@@ -68,7 +68,7 @@ describe("a clock", () => {
     expect(watching.doubtedUntilMs()).toBeUndefined();
   });
 
-  test("that goes back is no reason to delete nothing", () => {
+  test("that jumps backwards does not stop deletions", () => {
     const { time, watch } = machine();
     const watching = watch();
     time.wallMs -= 3 * 365 * DAY;
@@ -77,7 +77,7 @@ describe("a clock", () => {
   });
 });
 
-test("what deletes by age waits while the clock is doubted, and says so; asked for, it runs; all else goes on", async () => {
+test("while the clock is distrusted, only jobs that delete by age are skipped, unless requested", async () => {
   const { db, writer, clock } = machine();
   const ran: string[] = [];
   const job = (name: string, deletesByAge: boolean): Job => ({
@@ -106,12 +106,12 @@ test("what deletes by age waits while the clock is doubted, and says so; asked f
   await scheduler.stop();
 });
 
-test("a job that ends right after a leap doesn't hide it from the next start", async () => {
+test("a job that ends right after a clock jump does not hide the jump from the next start", async () => {
   const { db, writer, clock, time, watch } = machine();
   const clockWatch = watch();
   const snapshot: Job = { name: "snapshot", schedule: "0 3 * * *", description: "A job.", run: async () => "done" };
   const scheduler = new Scheduler({ db, writer, clock, log: silentLog, jobs: [snapshot], clockWatch });
-  // Within the minute between two looks at the clock.
+  // Within the minute between two checks of the clock.
   time.wallMs += 400 * DAY;
   expect(await scheduler.runNow("snapshot")).toEqual({ isOk: true, text: "done" });
   await scheduler.stop();

@@ -22,28 +22,28 @@ function setUp(run: Job["run"], given = memory(), schedule = "0 3 * * *") {
   return { ...given, scheduler, clock };
 }
 
-/** A run that a test ends when it likes. */
-function held() {
+/** A run that ends when the test says so. */
+function controlledRun() {
   const begun: JobContext[] = [];
   const ends: ((result: string) => void)[] = [];
-  const { promise: firstBegun, resolve: tellBegun } = Promise.withResolvers<void>();
+  const { promise: firstBegun, resolve: resolveBegun } = Promise.withResolvers<void>();
   const run = (context: JobContext) =>
     new Promise<string>((resolve) => {
       begun.push(context);
       ends.push(resolve);
-      tellBegun();
+      resolveBegun();
     });
   return { run, begun, ends, firstBegun };
 }
 
-/** Until what is under way in this process, commits included, has settled. */
+/** Waits for pending work of this process, commits included. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Starts with a last run of these times and tells whether the job ran. */
+/** Starts with a last run of these times and returns whether the job ran. */
 async function ranAfterStart(times?: { startedAt: number; finishedAt: number | null }, schedule = "0 * * * *") {
-  const { run, begun, ends } = held();
+  const { run, begun, ends } = controlledRun();
   const given = memory();
   if (times !== undefined) {
     given.db.sqlite
@@ -60,7 +60,7 @@ async function ranAfterStart(times?: { startedAt: number; finishedAt: number | n
 }
 
 describe("a job", () => {
-  test("leaves its result and the times of its last run", async () => {
+  test("records the result and the times of its last run", async () => {
     const { scheduler, clock } = setUp(async () => {
       clock.ms += 5000;
       return "Removed 3 blobs.";
@@ -87,7 +87,7 @@ describe("a job", () => {
     ]);
   });
 
-  test("that fails is noted, and runs again", async () => {
+  test("that fails is recorded and runs again", async () => {
     let runs = 0;
     const { scheduler } = setUp(async () => {
       if (runs++ === 0) throw new Error("The store is missing.");
@@ -100,7 +100,7 @@ describe("a job", () => {
   });
 
   test("never overlaps itself", async () => {
-    const { run, begun, ends } = held();
+    const { run, begun, ends } = controlledRun();
     const { scheduler } = setUp(run);
     const first = scheduler.runNow("gc");
     const second = scheduler.runNow("gc", { now: true });
@@ -120,8 +120,8 @@ describe("a job", () => {
     expect(await third).toEqual({ isOk: true, text: "third" });
   });
 
-  test("asked for many times while it runs, runs once more", async () => {
-    const { run, begun, ends } = held();
+  test("requested many times while it runs, runs once more", async () => {
+    const { run, begun, ends } = controlledRun();
     const { scheduler } = setUp(run);
     const calls = Array.from({ length: 50 }, () => scheduler.runNow("gc"));
     await settled();
@@ -137,7 +137,7 @@ describe("a job", () => {
     expect(texts).toEqual(["first", ...Array.from({ length: 49 }, () => "second"), "third"]);
   });
 
-  test("goes on where its last run said, also after a restart", async () => {
+  test("continues from the position of its last run, also after a restart", async () => {
     const cursors: (string | null)[] = [];
     const given = memory();
     const run: Job["run"] = async ({ cursor, setCursor }) => {
@@ -149,13 +149,13 @@ describe("a job", () => {
     expect(cursors).toEqual([null, "a", "b", null]);
   });
 
-  test("runs though its row can't be written", async () => {
+  test("runs even if its row can't be written", async () => {
     const { scheduler, db } = setUp(async () => "Made room.");
     db.sqlite.run("CREATE TRIGGER full BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'full'); END");
     expect(await scheduler.runNow("gc")).toEqual({ isOk: true, text: "Made room." });
   });
 
-  test("needs a name of its own and a pattern that is one", async () => {
+  test("needs a unique name and a valid schedule", async () => {
     const { db, writer, clock, scheduler } = setUp(async () => "");
     const job = { name: "a", schedule: "0 3 * * *", description: "", run: async () => "" };
     const given = { db, writer, clock, log: silentLog };
@@ -166,15 +166,15 @@ describe("a job", () => {
 });
 
 describe("after a start", () => {
-  test("runs soon what fell due meanwhile, was never run, or was interrupted", async () => {
+  test("soon runs jobs that are overdue, were never run, or were interrupted", async () => {
     expect(await ranAfterStart()).toBe(true);
     expect(await ranAfterStart({ startedAt: START_MS - HOUR, finishedAt: START_MS - HOUR + 1 })).toBe(true);
     expect(await ranAfterStart({ startedAt: START_MS - 60_000, finishedAt: null })).toBe(true);
     expect(await ranAfterStart({ startedAt: START_MS - 60_000, finishedAt: START_MS - HOUR })).toBe(true);
   });
 
-  test("tells of what was missed, but for the very first start, when nothing can have been", async () => {
-    const told = async (times?: { startedAt: number; finishedAt: number }) => {
+  test("logs missed runs, except at the very first start", async () => {
+    const countWarnings = async (times?: { startedAt: number; finishedAt: number }) => {
       const given = memory();
       if (times !== undefined) {
         given.db.sqlite
@@ -190,25 +190,25 @@ describe("after a start", () => {
       await scheduler.stop();
       return lines.length;
     };
-    expect(await told()).toBe(0);
-    expect(await told({ startedAt: START_MS - 48 * HOUR, finishedAt: START_MS - 48 * HOUR })).toBe(1);
+    expect(await countWarnings()).toBe(0);
+    expect(await countWarnings({ startedAt: START_MS - 48 * HOUR, finishedAt: START_MS - 48 * HOUR })).toBe(1);
   });
 
-  test("waits for the schedule where nothing was missed", async () => {
+  test("waits for the schedule if no run was missed", async () => {
     expect(await ranAfterStart({ startedAt: START_MS - HOUR / 3, finishedAt: START_MS - HOUR / 3 + 1 })).toBe(false);
   });
 
-  test("runs by schedule, and no more once it is stopped", async () => {
+  test("runs by schedule until it is stopped", async () => {
     const given = memory();
     given.db.sqlite
       .query("INSERT INTO jobs (name, last_started_at, last_finished_at) VALUES ('gc', ?1, ?1)")
       .run(START_MS);
-    const { run, begun, ends, firstBegun } = held();
+    const { run, begun, ends, firstBegun } = controlledRun();
     const { scheduler } = setUp(run, given, "* * * * * *");
     const beforeMs = Date.now();
     scheduler.start();
     expect(scheduler.list()[0]?.nextRunAtMs).toBeGreaterThan(beforeMs - 1);
-    // The one real second in these tests: that croner calls us is what is tested.
+    // The one real second in these tests: it tests that croner calls the job.
     const keepAlive = setTimeout(() => {}, 5000);
     await firstBegun;
     clearTimeout(keepAlive);
@@ -220,8 +220,8 @@ describe("after a start", () => {
 });
 
 describe("a stop", () => {
-  test("tells the running job and waits for it", async () => {
-    const { run, begun, ends } = held();
+  test("signals the running job and waits for it", async () => {
+    const { run, begun, ends } = controlledRun();
     const { scheduler } = setUp(run);
     const running = scheduler.runNow("gc");
     await settled();
@@ -237,7 +237,7 @@ describe("a stop", () => {
     expect(begun).toHaveLength(1);
   });
 
-  test("leaves an interrupted run unfinished, so that it goes on at the next start", async () => {
+  test("leaves an interrupted run unfinished, so that it continues at the next start", async () => {
     const given = memory();
     const { scheduler } = setUp(
       ({ signal }) =>
@@ -255,8 +255,8 @@ describe("a stop", () => {
 });
 
 describe("a request from another process", () => {
-  test("is answered with its arguments, once", async () => {
-    const { run, begun, ends } = held();
+  test("is handled once, with its arguments", async () => {
+    const { run, begun, ends } = controlledRun();
     const { scheduler, db, writer } = setUp(run);
     const requestedAt = requestJob(writer, db, "gc", { now: true }, START_MS);
     scheduler.handleRequests();
@@ -272,8 +272,8 @@ describe("a request from another process", () => {
     expect(begun).toHaveLength(1);
   });
 
-  test("waits for the present run, and is not taken for answered by it", async () => {
-    const { run, begun, ends } = held();
+  test("waits for the current run, which does not count as handling it", async () => {
+    const { run, begun, ends } = controlledRun();
     const { scheduler, db, writer } = setUp(run);
     void scheduler.runNow("gc");
     await settled();
@@ -288,8 +288,8 @@ describe("a request from another process", () => {
     expect(findJobResult(db, "gc", requestedAt)).toEqual({ isOk: true, text: "by request" });
   });
 
-  test("that comes while another is answered is answered too", async () => {
-    const { run, begun, ends } = held();
+  test("that comes while another is handled is handled too", async () => {
+    const { run, begun, ends } = controlledRun();
     const { scheduler, db, writer } = setUp(run);
     requestJob(writer, db, "gc", 1, START_MS);
     scheduler.handleRequests();
@@ -303,7 +303,7 @@ describe("a request from another process", () => {
     expect(begun).toHaveLength(2);
   });
 
-  test("tells of a failure", async () => {
+  test("reports a failure", async () => {
     const { scheduler, db, writer } = setUp(async () => {
       throw new Error("The store is missing.");
     });
@@ -313,7 +313,7 @@ describe("a request from another process", () => {
     expect(findJobResult(db, "gc", requestedAt)).toEqual({ isOk: false, text: "The store is missing." });
   });
 
-  test("is not repeated for ever where its answer can't be written", async () => {
+  test("is not repeated forever if its result can't be written", async () => {
     let runs = 0;
     const { scheduler, db, writer } = setUp(async () => `${++runs}`);
     requestJob(writer, db, "gc", null, START_MS);
@@ -323,7 +323,7 @@ describe("a request from another process", () => {
     expect(runs).toBe(1);
   });
 
-  test("for a job that this version doesn't have is dropped", async () => {
+  test("for a job unknown to this version is dropped", async () => {
     const { scheduler, db, writer } = setUp(async () => "");
     requestJob(writer, db, "defragment", null, START_MS);
     scheduler.handleRequests();

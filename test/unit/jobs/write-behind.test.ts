@@ -4,7 +4,7 @@ import { Writer } from "../../../src/db/transaction.ts";
 import { WriteBehind } from "../../../src/jobs/write-behind.ts";
 import { type Log, silentLog } from "../../../src/lib/log.ts";
 
-/** Numbers that wait, two to a deed. */
+/** A queue of numbers that writes two in each transaction. */
 function setUp(onWrite: (taken: number[]) => void = () => {}) {
   const errors: string[] = [];
   const log: Log = { ...silentLog, error: (message) => errors.push(message) };
@@ -29,7 +29,7 @@ function setUp(onWrite: (taken: number[]) => void = () => {}) {
   return { writeBehind, add, waiting, written, errors };
 }
 
-test("a flush writes all that waits, so much at a time as one deed may hold", async () => {
+test("a flush writes all waiting rows, in transactions of limited size", async () => {
   const { writeBehind, add, written } = setUp();
   add(1, 2, 3, 4, 5);
   await writeBehind.flush();
@@ -38,7 +38,7 @@ test("a flush writes all that waits, so much at a time as one deed may hold", as
   expect(written).toHaveLength(3);
 });
 
-test("what arises while it writes waits for a second of its own", async () => {
+test("rows added during a write wait another second", async () => {
   const arising: (() => void)[] = [];
   const { writeBehind, add, waiting, written } = setUp(() => queueMicrotask(() => arising.pop()?.()));
   arising.push(() => add(9));
@@ -48,7 +48,7 @@ test("what arises while it writes waits for a second of its own", async () => {
   expect(waiting).toEqual([9]);
 });
 
-test("what could not be written waits for the next try, and the log says so once", async () => {
+test("rows that could not be written wait for the next try, which is logged once", async () => {
   let isFull = true;
   const { writeBehind, add, waiting, written, errors } = setUp(() => {
     if (isFull) throw new Error("full");
@@ -63,7 +63,7 @@ test("what could not be written waits for the next try, and the log says so once
   expect(written).toEqual([[1]]);
 });
 
-test("it writes by itself within about a second", async () => {
+test("it writes automatically within about a second", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { add, written } = setUp(() => resolve());
   // The one real second of these tests; it keeps the process alive, which the counts alone don't.

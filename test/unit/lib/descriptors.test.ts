@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 
 const isLinux = process.platform === "linux";
 
-/** Starts a program that opens files until so many descriptors are left of 64, and then asks for a thread. */
-function ask(left: number): string {
+/** Starts a program that opens files until `left` of 64 descriptors are left, then starts a thread. */
+function startThreadWith(left: number): string {
   const program = `
     import { openSync } from "node:fs";
     import { countOpenDescriptors, readDescriptorLimit, requireDescriptors } from "${import.meta.dir}/../../../src/lib/descriptors.ts";
@@ -19,7 +19,7 @@ function ask(left: number): string {
   return Bun.spawnSync(command, { stderr: "inherit" }).stdout.toString().trim();
 }
 
-test.skipIf(!isLinux)("a thread is refused while few descriptors are left", () => {
-  expect(ask(2)).toBe("EMFILE");
-  expect(ask(30)).toBe("may start");
+test.skipIf(!isLinux)("no thread is started while few descriptors are left", () => {
+  expect(startThreadWith(2)).toBe("EMFILE");
+  expect(startThreadWith(30)).toBe("may start");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { FairQueue } from "../../../src/lib/fair-queue.ts";
 
-/** Work that ends when the test says so, in the order in which it began. */
+/** Tasks that end when the test says so, in the order in which they started. */
 function setUp(limits: { runningMax: number; waitingMax: number }) {
   const queue = new FairQueue(limits);
   const begun: string[] = [];
@@ -28,8 +28,8 @@ function setUp(limits: { runningMax: number; waitingMax: number }) {
   return { add, begun, refused, endOne, turns };
 }
 
-test("a line of hundreds delays another line by one piece of work", async () => {
-  // Sign-ins from one address filled the one queue for password hashes: others waited 5 s or were answered 503.
+test("a queue of hundreds delays another key by one task", async () => {
+  // Once sign-ins from one address filled the queue for password hashes: others waited 5 s or got 503.
   const { add, begun, endOne } = setUp({ runningMax: 1, waitingMax: 300 });
   for (let i = 0; i < 200; i++) void add("attacker");
   void add("owner");
@@ -38,7 +38,7 @@ test("a line of hundreds delays another line by one piece of work", async () => 
   expect(begun).toEqual(["attacker", "attacker", "owner", "neighbour", "attacker"]);
 });
 
-test("a full queue takes the place of the longest line for a shorter one", async () => {
+test("a full queue drops the last task of the longest line in favor of a shorter line", async () => {
   const { add, begun, refused, endOne, turns } = setUp({ runningMax: 1, waitingMax: 5 });
   for (let i = 0; i < 7; i++) void add("attacker", `attacker ${i}`);
   void add("owner");
@@ -48,14 +48,14 @@ test("a full queue takes the place of the longest line for a shorter one", async
   expect(begun).toEqual(["attacker 0", "attacker 1", "owner", "attacker 2", "attacker 3", "attacker 4"]);
 });
 
-test("a full queue of lines that are no longer refuses the one that comes", async () => {
+test("a full queue rejects a task if no other line is longer", async () => {
   const { add, refused, turns } = setUp({ runningMax: 1, waitingMax: 3 });
   for (const line of ["a", "a", "b", "c", "d"]) void add(line);
   await turns();
   expect(refused).toEqual(["d"]);
 });
 
-test("so many run side by side as may, also after an error", async () => {
+test("as many tasks run concurrently as allowed, also after an error", async () => {
   const queue = new FairQueue({ runningMax: 2, waitingMax: 10 });
   let running = 0;
   let most = 0;

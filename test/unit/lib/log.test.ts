@@ -16,7 +16,7 @@ test("auto is pretty at a terminal and JSON elsewhere", () => {
   expect([logForm("json", true), logForm("pretty", false)]).toEqual(["json", "pretty"]);
 });
 
-test("a line of JSON is one object with time, level and message", () => {
+test("a JSON line is one object with time, level and message", () => {
   const { log, lines } = collecting();
   log.info("Hello.", { files: 2, error: new Error("broken", { cause: "wire" }) });
   const [line] = parsed(lines);
@@ -26,7 +26,7 @@ test("a line of JSON is one object with time, level and message", () => {
   expect(Date.parse(String(line?.["time"]))).toBeNumber();
 });
 
-test("no form lets a control character through", () => {
+test("no format lets a control character through", () => {
   for (const form of ["json", "pretty"] as const) {
     const { log, lines } = collecting(form);
     log.info("a\nb\u001b[31m\u009b31m\u007f", { name: "c\r\nd\u009b31m", ["k\u0085ey"]: 1 });
@@ -35,7 +35,7 @@ test("no form lets a control character through", () => {
   }
 });
 
-test("a pretty line is coloured where that is wanted, and never by what it tells", () => {
+test("a pretty line is colored only if colors are on, and never by its message", () => {
   const lines: string[] = [];
   const log = createLog("pretty", "info", (line) => lines.push(line), { isColored: true });
   log.warn("Careful.", { name: "a\u001b[31mb" });
@@ -45,7 +45,7 @@ test("a pretty line is coloured where that is wanted, and never by what it tells
   expect(Bun.stripANSI(line)).toMatch(/^\S+Z warn {2}Careful\. name="a\\u001b\[31mb"\n$/);
 });
 
-test("colours are for terminals, and NO_COLOR says no", () => {
+test("colors are for terminals, and NO_COLOR turns them off", () => {
   expect(usesColors({}, true)).toBe(true);
   expect(usesColors({ NO_COLOR: "" }, true)).toBe(true);
   expect(usesColors({ NO_COLOR: "1" }, true)).toBe(false);
@@ -53,7 +53,7 @@ test("colours are for terminals, and NO_COLOR says no", () => {
   expect(usesColors({}, false)).toBe(false);
 });
 
-test("what is announced is plain, and a line of JSON where JSON is wanted", () => {
+test("an announcement is plain text, or a JSON line in the JSON format", () => {
   const written: string[] = [];
   const write = (line: string) => written.push(line);
   announcer("auto", write)("listening on http://a:1");
@@ -63,7 +63,7 @@ test("what is announced is plain, and a line of JSON where JSON is wanted", () =
   expect(JSON.parse(written[2] ?? "")).toMatchObject({ level: "info", message: "one line" });
 });
 
-test("a line for a request carries its id, also after awaiting, and a shared commit carries none", async () => {
+test("a line for a request has its id, also after an await; a shared commit has none", async () => {
   const { log, lines } = collecting();
   await Promise.all(
     ["one", "two"].map((id) =>
@@ -88,7 +88,7 @@ test("a line for a request carries its id, also after awaiting, and a shared com
   expect(ids("outside")).toEqual([undefined]);
 });
 
-test("what repeats itself is written twenty times a minute, each kind by itself, and never what is only told", () => {
+test("each repeated message is limited to twenty a minute, announcements are not limited", () => {
   const { log, lines } = collecting("json", "debug");
   for (let round = 0; round < 100; round++) {
     log.warn("The disk is full.");
@@ -100,7 +100,7 @@ test("what repeats itself is written twenty times a minute, each kind by itself,
   expect([count("The disk is full."), count("It failed."), count("request")]).toEqual([20, 40, 100]);
 });
 
-test("more kinds than are told apart push out the oldest, which tells how often it was left out", () => {
+test("too many kinds of messages evict the oldest, which reports how many lines were dropped", () => {
   const { log, lines } = collecting();
   for (let round = 0; round < 25; round++) log.warn("First.");
   for (let kind = 0; kind < 500; kind++) log.warn(`Kind ${kind}.`);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Turns } from "../../../src/lib/turns.ts";
 
-/** Work that ends when it is told to, and notes when it begins. */
+/** A task that records its start and ends when the test says so. */
 function workOf(began: string[], name: string) {
   const { promise, resolve } = Promise.withResolvers<string>();
   const work = () => {
@@ -13,7 +13,7 @@ function workOf(began: string[], name: string) {
 
 const settled = () => new Promise(setImmediate);
 
-test("one works at a time for each key, in order", async () => {
+test("one task at a time runs for each key, in order", async () => {
   const turns = new Turns(8);
   const began: string[] = [];
   const [a, b, other] = [workOf(began, "a"), workOf(began, "b"), workOf(began, "other")];
@@ -28,7 +28,7 @@ test("one works at a time for each key, in order", async () => {
   expect(await Promise.all(results)).toEqual(["a", "b", "other"]);
 });
 
-test("work for two keys waits for both, in whatever order they are named", async () => {
+test("a task with two keys waits for both, in any order of the keys", async () => {
   const turns = new Turns(8);
   const began: string[] = [];
   const [a, b, c] = [workOf(began, "a"), workOf(began, "b"), workOf(began, "c")];
@@ -41,7 +41,7 @@ test("work for two keys waits for both, in whatever order they are named", async
   expect(await Promise.all(results)).toEqual(["a", "b", "c"]);
 });
 
-test("what fails lets the next one work, and too many that wait are refused", async () => {
+test("a failed task lets the next one run, and too many waiting tasks are rejected", async () => {
   const turns = new Turns(1);
   const failing = turns.take([1], () => Promise.reject(new Error("failed")));
   const next = turns.take([1], () => Promise.resolve("next"));

@@ -53,16 +53,16 @@ afterAll(() => {
   plain.close();
 });
 
-/** An outbound whose name server knows what the test says, and how often it was asked. */
+/** An outbound with the DNS entries of the test, and the names it looked up. */
 function outbound(names: Record<string, readonly string[]> = {}, allow = HERE, timeoutMs = 10_000) {
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const resolve = async (hostname: string) => {
-    asked.push(hostname);
+    lookups.push(hostname);
     const found = names[hostname];
     if (found === undefined) throw Object.assign(new Error("not found"), { code: "ENOTFOUND" });
     return found;
   };
-  return { outbound: new Outbound({ allow, resolve, ca: tlsCertificate, timeoutMs }), asked };
+  return { outbound: new Outbound({ allow, resolve, ca: tlsCertificate, timeoutMs }), lookups };
 }
 
 async function rejection(work: Promise<unknown>): Promise<AppError | OutboundError> {
@@ -180,7 +180,7 @@ describe("a target", () => {
     const error = await rejection(strict.checkTarget(address, "pushToken"));
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ reason: "forbidden_target", details: { field: "pushToken" } });
-    // A private name that no name server knows is told at registration only.
+    // A private name without an address is reported at registration only.
     expect(["forbidden", "unreachable"]).toContain(await failureOf(strict.send(address, POST)));
   });
 
@@ -194,7 +194,7 @@ describe("a target", () => {
     expect(await strict.checkTarget(address, "url")).toBeUndefined();
   });
 
-  test("may be private, and plain http, where the operator lists it", async () => {
+  test("may be private and plain http if the operator lists it", async () => {
     const { outbound: listed } = outbound({ "inside.test": ["127.0.0.1"], "outside.test": ["93.184.216.34"] });
     for (const address of ["http://127.0.0.1:80/", "https://127.0.0.1/", "http://inside.test/", "http://localhost/"]) {
       expect(await listed.checkTarget(address, "url")).toBeUndefined();
@@ -204,7 +204,7 @@ describe("a target", () => {
     }
   });
 
-  test("whose name can't be resolved in time passes, for each request looks again", async () => {
+  test("whose name can't be resolved in time is accepted, because each request checks again", async () => {
     const waiting = new Outbound({ allow: NOWHERE, resolve: () => Promise.reject(new Error("no name server")) });
     expect(await waiting.checkTarget("https://later.test/", "url")).toBeUndefined();
   });
@@ -212,32 +212,32 @@ describe("a target", () => {
 
 describe("a request", () => {
   test("goes to the address that was checked, with the name in Host and certificate", async () => {
-    const { outbound: sender, asked } = outbound({ "push.test": ["127.0.0.1"] });
+    const { outbound: sender, lookups } = outbound({ "push.test": ["127.0.0.1"] });
     const reply = await sender.send(`https://push.test:${tlsPort}/a%20b?c=d`, POST);
     expect([reply.status, reply.header("retry-after"), reply.body.toString()]).toEqual([200, "7", "fine"]);
     expect(heard.at(-1)).toEqual({ host: `push.test:${tlsPort}`, url: "/a%20b?c=d", body: "hello" });
-    expect(asked).toEqual(["push.test"]);
+    expect(lookups).toEqual(["push.test"]);
   });
 
-  test("is not misled by a name server that answers otherwise the second time", async () => {
-    let asked = 0;
+  test("is not misled by a name server that gives another address the second time", async () => {
+    let lookups = 0;
     const rebinding = new Outbound({
       allow: HERE,
       ca: tlsCertificate,
-      resolve: async () => (asked++ === 0 ? ["127.0.0.1"] : ["127.0.0.9"]),
+      resolve: async () => (lookups++ === 0 ? ["127.0.0.1"] : ["127.0.0.9"]),
     });
     expect((await rebinding.send(`https://push.test:${tlsPort}/`, POST)).status).toBe(200);
-    expect(asked).toBe(1);
+    expect(lookups).toBe(1);
   });
 
-  test("is refused when the name leads inside by now", async () => {
+  test("is rejected if the name now resolves to a private address", async () => {
     const count = heard.length;
     const { outbound: strict } = outbound({ "push.test": ["127.0.0.1", "::1", "169.254.169.254"] }, NOWHERE);
     expect(await failureOf(strict.send(`https://push.test:${tlsPort}/`, POST))).toBe("forbidden");
     expect(heard.length).toBe(count);
   });
 
-  test("takes of several addresses only those that are permitted, and the next one where nobody listens", async () => {
+  test("uses only the permitted addresses of a name, and the next one if a connection fails", async () => {
     const { outbound: sender } = outbound(
       { "push.test": ["10.255.255.1", "127.0.0.7", "127.0.0.1"] },
       CidrList.parse(["127.0.0.0/8"]),
@@ -245,7 +245,7 @@ describe("a request", () => {
     expect((await sender.send(`https://push.test:${tlsPort}/`, POST)).status).toBe(200);
   });
 
-  test("trusts no certificate of another name, nor one that nobody vouches for", async () => {
+  test("trusts no certificate of another name and no self-signed one", async () => {
     const { outbound: sender } = outbound({ "other.test": ["127.0.0.1"] });
     expect(await failureOf(sender.send(`https://other.test:${tlsPort}/`, POST))).toBe("unreachable");
     const usual = new Outbound({ allow: HERE, resolve: async () => ["127.0.0.1"] });
@@ -258,7 +258,7 @@ describe("a request", () => {
     expect(heard.some(({ url }) => url === "/caught")).toBe(false);
   });
 
-  test("takes no proxy of the environment", async () => {
+  test("uses no proxy from the environment", async () => {
     const script = `
       import { Outbound } from ${JSON.stringify(`${import.meta.dir}/../../../src/net/outbound.ts`)};
       import { CidrList } from ${JSON.stringify(`${import.meta.dir}/../../../src/lib/cidr.ts`)};
@@ -274,8 +274,8 @@ describe("a request", () => {
   });
 });
 
-describe("an answer", () => {
-  test("without end is read to 64 KiB, then the connection is closed", async () => {
+describe("a response", () => {
+  test("without an end is read up to 64 KiB, then the connection is closed", async () => {
     const closed = Promise.withResolvers<void>();
     const url = await listen((socket) => {
       socket.on("close", () => closed.resolve());
@@ -287,7 +287,7 @@ describe("an answer", () => {
     await closed.promise;
   });
 
-  test("that is compressed is not unpacked", async () => {
+  test("that is compressed is not decompressed", async () => {
     const packed = gzipSync(Buffer.alloc(50_000_000));
     const url = await listen((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.byteLength}\r\n\r\n`);
@@ -296,7 +296,7 @@ describe("an answer", () => {
     expect((await outbound().outbound.send(url, POST)).body.byteLength).toBeLessThanOrEqual(RESPONSE_BYTES_MAX);
   });
 
-  test("that breaks off counts for what it said", async () => {
+  test("that is cut off counts as far as it was received", async () => {
     const url = await listen((socket) => socket.end("HTTP/1.1 410 Gone\r\nContent-Length: 100\r\n\r\nabc"));
     expect((await outbound().outbound.send(url, POST)).status).toBe(410);
   });
@@ -309,7 +309,7 @@ describe("an answer", () => {
     expect(await failureOf(outbound().outbound.send(url, POST))).toBe(failure);
   });
 
-  test("with endless headers is refused", async () => {
+  test("with endless headers is rejected", async () => {
     const url = await listen((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");
       pour(socket, Buffer.from(`X-Filler: ${"a".repeat(10_000)}\r\n`));
@@ -317,7 +317,7 @@ describe("an answer", () => {
     expect(await failureOf(outbound().outbound.send(url, POST))).toBe("garbage");
   });
 
-  test("that doesn't come is given up after the time, and by the signal", async () => {
+  test("that does not come is given up after the timeout or by the signal", async () => {
     const silent = await listen(() => {});
     expect(await failureOf(outbound({}, HERE, 50).outbound.send(silent, POST))).toBe("timeout");
     const never = new Outbound({ allow: HERE, resolve: () => new Promise(() => {}), timeoutMs: 50 });
@@ -328,14 +328,14 @@ describe("an answer", () => {
     expect(await failureOf(outbound().outbound.send(url, { ...POST, signal: AbortSignal.abort() }))).toBe("aborted");
   });
 
-  test("that changes the protocol is none", async () => {
+  test("that switches the protocol is rejected", async () => {
     const url = await listen((socket) =>
       socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nabc"),
     );
     expect(await failureOf(outbound().outbound.send(url, POST))).toBe("garbage");
   });
 
-  test("that drips is given up after the time", async () => {
+  test("that comes too slowly is given up after the timeout", async () => {
     const url = await listen((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n\r\n");
       const drip = setInterval(() => socket.write("."), 10);
@@ -345,10 +345,10 @@ describe("an answer", () => {
   });
 });
 
-// A resolver that takes a thread for each name would leave none for files and passwords: there are as many as processors.
-test("a name server that doesn't answer holds nothing else up", async () => {
+// A resolver with one thread for each name would leave none for files and passwords: the pool has one for each processor.
+test("a name server that does not respond blocks nothing else", async () => {
   const nameServer = createDatagramSocket("udp4");
-  const isAsked = once(nameServer, "message");
+  const queryArrives = once(nameServer, "message");
   nameServer.bind(0, "127.0.0.1");
   await once(nameServer, "listening");
   const usual = getServers();
@@ -359,7 +359,7 @@ test("a name server that doesn't answer holds nothing else up", async () => {
     const request = { ...POST, signal: giveUp.signal };
     const sent = Array.from({ length: 20 }, (_, name) => byMachine.send(`http://slow-${name}.test/`, request));
     const outcomes = Promise.all(sent.map(failureOf));
-    await isAsked;
+    await queryArrives;
     expect(await readFile(import.meta.path, "utf8")).toContain("holds nothing else up");
     giveUp.abort();
     expect(new Set(await outcomes)).toEqual(new Set(["aborted"]));
@@ -369,7 +369,7 @@ test("a name server that doesn't answer holds nothing else up", async () => {
   }
 });
 
-test("an error tells neither address nor content", async () => {
+test("an error reveals neither the address nor the content", async () => {
   const error = await rejection(
     outbound().outbound.send(`https://127.0.0.1:${await findUnusedPort()}/secret-topic`, {
       ...POST,
@@ -388,7 +388,7 @@ afterAll(() => {
 /** A server that does what the test says once a request has begun. @returns its address */
 async function listen(act: (socket: Socket) => void): Promise<string> {
   const server = createSocketServer((socket) => {
-    // Clients break off in the middle here.
+    // Clients disconnect in the middle here.
     socket.on("error", () => {});
     socket.once("data", () => act(socket));
   }).listen(0, "127.0.0.1");

@@ -1,5 +1,5 @@
 // The web client's types of the API's records are generated. After a change of the API, the client must not be checked
-// against what the API was before.
+// against the old types.
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { clientTypes } from "../../../scripts/client-types.ts";
@@ -11,7 +11,7 @@ test("the client's types are those of the OpenAPI document (else run: bun script
   expect(await Bun.file(file).text()).toBe(clientTypes(await openApiDocument()));
 });
 
-test("a schema becomes its type", () => {
+test("a schema is converted to its type", () => {
   const record = {
     type: "object",
     required: ["id", "size"],

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-/** So much that no client takes it all in passing, though it is told to pause. */
+/** More than socket buffers take, so that a paused client leaves bytes unread. */
 const LARGE_BYTES = 4 * 1024 ** 3;
 let large: string;
 beforeAll(() => {
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dirname(large), { recursive: true }));
 
-/** A server whose handler of /slow never answers, and a guard over it whose clock is moved by hand. */
+/** A server whose handler of /slow never responds, with a guard whose clock the test sets. */
 function guarded(descriptorsMax: number) {
   const busy = new Set<Request>();
   const parts = new TransformStream<Uint8Array, Uint8Array>();
@@ -76,8 +76,8 @@ function closed(socket: Socket): Promise<boolean> {
   });
 }
 
-describe.skipIf(!isLinux)("where room is short", () => {
-  test("what waits after an answer goes at once, half a request after seconds, what is under way never", async () => {
+describe.skipIf(!isLinux)("when connections run out", () => {
+  test("idle ones close at once, partial requests after seconds, requests in progress never", async () => {
     const { server, guard, busy, pass } = guarded(1);
     const responded = Promise.withResolvers<void>();
     const count = () => listConnections(new Set([server.port ?? 0])).length;
@@ -99,9 +99,9 @@ describe.skipIf(!isLinux)("where room is short", () => {
 });
 
 test.skipIf(!isLinux)(
-  "where room is short, an answer that is made slowly is not cut between two of its parts",
+  "when connections run out, an answer that is made slowly is not cut between two of its parts",
   async () => {
-    // An archive whose next file took a moment was taken for a connection without a request: nothing was on its way just then.
+    // Once, an archive that paused before its next file was taken for a connection without a request.
     const { server, guard, send, pass } = guarded(1);
     let got = "";
     const request = "GET /parts HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -119,7 +119,7 @@ test.skipIf(!isLinux)(
   },
 );
 
-test.skipIf(!isLinux)("where there is room, nothing is closed", async () => {
+test.skipIf(!isLinux)("no connection is closed while there are enough", async () => {
   const { server, guard, pass } = guarded(100_000);
   const count = () => listConnections(new Set([server.port ?? 0])).length;
   await open(server.port, "GET /slow HT", () => count() === 1);
@@ -131,7 +131,7 @@ test.skipIf(!isLinux)("where there is room, nothing is closed", async () => {
 describe.skipIf(!isLinux)("a reader", () => {
   test.each([
     ["ten minutes", 100_000, 600],
-    ["two minutes, where room is short,", 1, 120],
+    ["two minutes, when connections run out,", 1, 120],
   ])("that takes nothing for %s is ended; one that reads is not", async (_, descriptorsMax, secondsMax) => {
     const { server, guard, pass } = guarded(descriptorsMax);
     const request = "GET /large HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -143,14 +143,14 @@ describe.skipIf(!isLinux)("a reader", () => {
     const takenBy = (socket: Socket) =>
       listConnections(new Set([server.port ?? 0])).find(({ peerPort }) => peerPort === socket.localPort)
         ?.acknowledgedBytes;
-    /** Until what was paused takes nothing any more: a full window is tried again after some 200 ms. */
+    /** Waits until a paused client takes no more bytes: a full window is retried after about 200 ms. */
     const settled = async (socket: Socket) => {
       for (let before = takenBy(socket); ; before = takenBy(socket)) {
         await Bun.sleep(500);
         if (takenBy(socket) === before) return;
       }
     };
-    /** Lets the one that reads take so much that the kernel tells the server of it. */
+    /** Lets the client read enough that the kernel reports the socket as writable to the server. */
     const readOn = async () => {
       const before = takenBy(reading);
       reading.resume();
@@ -158,7 +158,7 @@ describe.skipIf(!isLinux)("a reader", () => {
       reading.pause();
     };
     await settled(stalled);
-    // Short of room from the first look on, where it is.
+    // If connections run out, then from the first check on.
     guard.check();
     let endedAfter = 0;
     for (let seconds = 31; endedAfter === 0; seconds += 31) {
@@ -166,7 +166,7 @@ describe.skipIf(!isLinux)("a reader", () => {
       if (guard.check() > 0) endedAfter = seconds;
       await readOn();
     }
-    // Known from the first look for such readers on.
+    // The first check must already recognize such a client.
     expect(endedAfter - 31).toBeGreaterThanOrEqual(secondsMax);
     expect(endedAfter - 31).toBeLessThan(secondsMax + 31);
     stalled.resume();

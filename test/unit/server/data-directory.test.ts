@@ -12,7 +12,7 @@ beforeEach(() => rmSync(join(root, "deep"), { recursive: true, force: true }));
 afterAll(() => rmSync(root, { recursive: true }));
 
 describe("the data directory", () => {
-  test("is made for this user alone, with nothing in it but what is asked for", () => {
+  test("is created for this user alone, with only the requested folders in it", () => {
     const paths = openDataDirectory(data);
     expect(statSync(data).mode & 0o777).toBe(0o700);
     expect([paths.blobs, paths.secrets, paths.uploads].map((path) => existsSync(path))).toEqual([false, false, false]);
@@ -21,14 +21,14 @@ describe("the data directory", () => {
     expect(modes).toEqual([0o700, 0o700, 0o700]);
   });
 
-  test("that is there keeps its mode", () => {
+  test("that exists keeps its mode", () => {
     mkdirSync(data, { recursive: true });
     chmodSync(data, 0o755);
     openDataDirectory(data);
     expect(statSync(data).mode & 0o777).toBe(0o755);
   });
 
-  test("may not be a file, nor have one in place of a folder", () => {
+  test("must not be a file, nor have a file where a folder belongs", () => {
     mkdirSync(join(root, "deep"));
     writeFileSync(data, "");
     expect(() => openDataDirectory(data)).toThrow(StartupError);
@@ -39,26 +39,29 @@ describe("the data directory", () => {
   });
 
   // Root may write everywhere, so another user must try.
-  test.skipIf(process.getuid?.() !== 0)("that can't be written is told with owner, own user and the command", () => {
-    mkdirSync(data, { recursive: true });
-    chmodSync(root, 0o755);
-    chmodSync(data, 0o755);
-    const script = `
+  test.skipIf(process.getuid?.() !== 0)(
+    "that can't be written is reported with its owner, the current user and the command",
+    () => {
+      mkdirSync(data, { recursive: true });
+      chmodSync(root, 0o755);
+      chmodSync(data, 0o755);
+      const script = `
       process.setgid(1234); process.setuid(1234);
       const { openDataDirectory } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/server/data/data-directory.ts"))});
       for (const path of ${JSON.stringify([data, join(data, "new")])}) {
         try { openDataDirectory(path); console.log("opened"); } catch (error) { console.log(error.name, error.message); }
       }`;
-    const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", script], { stdout: "pipe", stderr: "pipe" });
-    const said = stdout.toString() + stderr.toString();
-    for (const words of [
-      "StartupError",
-      `${data} belongs to 0:0, mode 755`,
-      "runs as  1234:1234",
-      `chown -R 1234:1234 ${data}`,
-    ]) {
-      expect(said).toContain(words);
-    }
-    expect(said).toContain(`Cannot write to ${data}/new`);
-  });
+      const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", script], { stdout: "pipe", stderr: "pipe" });
+      const said = stdout.toString() + stderr.toString();
+      for (const words of [
+        "StartupError",
+        `${data} belongs to 0:0, mode 755`,
+        "runs as  1234:1234",
+        `chown -R 1234:1234 ${data}`,
+      ]) {
+        expect(said).toContain(words);
+      }
+      expect(said).toContain(`Cannot write to ${data}/new`);
+    },
+  );
 });

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 afterEach(() => fs.rmSync(folder, { recursive: true }));
 
-test("a copy that is only read is not touched, however new its database is: it may be mounted read-only", () => {
+test("a copy opened for reading is not changed, even with a newer database: its mount may be read-only", () => {
   const original = dataPaths(join(folder, "original"));
   fs.mkdirSync(original.root);
   const db = openDatabase(original.database);
@@ -29,7 +29,7 @@ test("a copy that is only read is not touched, however new its database is: it m
   fs.cpSync(original.root, copy.root, { recursive: true });
   db.close();
   const look = () => fs.statSync(copy.database, { bigint: true });
-  // Written within the tick of its birth, as small files are.
+  // Written within the clock tick of its creation, as small files are.
   for (let made = look(); made.birthtimeNs !== made.mtimeNs; made = look()) {
     const bytes = fs.readFileSync(copy.database);
     fs.rmSync(copy.database);

@@ -12,7 +12,7 @@ import {
 
 const MIB = 1024 * 1024;
 
-/** A disk of 64 MiB whose free room the test sets. */
+/** A disk of 64 MiB whose free space the test sets. */
 function disk(available: number) {
   const state = { available };
   const probe = { availableBytes: () => state.available, totalBytes: () => 64 * MIB };
@@ -29,12 +29,12 @@ function rejectionOf(work: () => unknown): AppError | undefined {
   return undefined;
 }
 
-describe("the floor", () => {
-  test("is 2 % of the disk, from 8 to 512 MiB", () => {
+describe("the reserved space", () => {
+  test("is 2 % of the disk, between 8 and 512 MiB", () => {
     expect([64 * MIB, 1024 * MIB, 1024 * 1024 * MIB].map(defaultFloorBytes)).toEqual([8 * MIB, 20.48 * MIB, 512 * MIB]);
   });
 
-  test("may be set", () => {
+  test("can be set", () => {
     const probe = { availableBytes: () => 100, totalBytes: () => 1000 };
     expect(new DiskReservations("/", 60, probe).floorBytes).toBe(60);
     expect(rejectionOf(() => new DiskReservations("/", 60, probe).reserve(41))?.reason).toBe("disk_full");
@@ -43,7 +43,7 @@ describe("the floor", () => {
 });
 
 describe("reservations", () => {
-  test("together never use up the floor, and are refused before the first byte", () => {
+  test("never use up the reserved space together, and are rejected before the first byte", () => {
     const { reservations } = disk(40 * MIB);
     const first = reservations.reserve(20 * MIB);
     const refused = rejectionOf(() => reservations.reserve(13 * MIB));
@@ -56,7 +56,7 @@ describe("reservations", () => {
     expect(reservations.reservedBytes).toBe(0);
   });
 
-  test("given back twice count once", () => {
+  test("released twice count once", () => {
     const { reservations } = disk(40 * MIB);
     const [one, other] = [reservations.reserve(MIB), reservations.reserve(MIB)];
     one();
@@ -67,7 +67,7 @@ describe("reservations", () => {
     expect(reservations.reservedBytes).toBe(0);
   });
 
-  test("shrink as their bytes reach the disk, so that nothing is counted twice", () => {
+  test("shrink as their bytes are written to disk, so that nothing is counted twice", () => {
     const { state, reservations } = disk(40 * MIB);
     const first = reservations.reserve(20 * MIB);
     first(15 * MIB);
@@ -79,21 +79,21 @@ describe("reservations", () => {
     expect(reservations.reservedBytes).toBe(0);
   });
 
-  test("of nothing are refused below the floor", () => {
+  test("of zero bytes are rejected once only the reserved space is left", () => {
     expect(rejectionOf(() => disk(7 * MIB).reservations.reserve(0))?.reason).toBe("disk_full");
     disk(8 * MIB).reservations.reserve(0)();
   });
 });
 
 describe("the file system", () => {
-  test("of a local directory is known, has room, and is accepted", () => {
+  test("of a local directory is recognized, has space, and is accepted", () => {
     expect(fileSystemKind(tmpdir()).isForeign).toBe(false);
     expect(rejectNetworkFileSystem(tmpdir(), false)).toBeUndefined();
     expect(availableBytes(tmpdir())).toBeGreaterThan(0);
     expect(totalBytes(tmpdir())).toBeGreaterThanOrEqual(availableBytes(tmpdir()));
   });
 
-  test("of a network is refused for the database, unless the operator insists", () => {
+  test("of a network is rejected for the database unless the operator allows it", () => {
     const nfs = { name: "nfs", isForeign: true };
     expect(() => rejectNetworkFileSystem("/mnt/nas", false, nfs)).toThrow("LARDER_ALLOW_NETWORK_FILESYSTEM=on");
     expect(rejectNetworkFileSystem("/mnt/nas", true, nfs)).toContain("is on nfs");

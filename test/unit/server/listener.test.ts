@@ -23,8 +23,8 @@ const fixtures = join(import.meta.dir, "../../fixtures/tls");
 const directory = mkdtempSync(join(tmpdir(), "larder-test-listener-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-test("once a certificate was replaced, connections of before end with their next answer", async () => {
-  // They were kept for two minutes, then cut: a request that was just sent on one was lost.
+test("after a certificate was replaced, older connections close with their next response", async () => {
+  // Once they stayed open for two minutes and were then cut, which lost requests just sent on them.
   const [certFile, keyFile] = [join(directory, "first.pem"), join(directory, "first-key.pem")];
   copyFileSync(join(fixtures, "certificate.pem"), certFile);
   copyFileSync(join(fixtures, "key.pem"), keyFile);
@@ -61,19 +61,19 @@ test("once a certificate was replaced, connections of before end with their next
   }
 });
 
-test("a new certificate that can't be read is told of once, and taken as soon as it can be", async () => {
-  // A renewal that left a folder closed to the server threw in a timer; one whose rights were mended later was never read.
+test("a new certificate that can't be read is logged once, and loaded as soon as it can be read", async () => {
+  // Once, a folder that the server may not read threw in a timer, and a later fix of its mode was not noticed.
   const [certFile, keyFile] = [join(directory, "certificate.pem"), join(directory, "key.pem")];
   copyFileSync(join(fixtures, "certificate.pem"), certFile);
   copyFileSync(join(fixtures, "key.pem"), keyFile);
-  const told: string[] = [];
+  const logged: string[] = [];
   const { config } = loadConfig({
     flags: { data: join(directory, "data"), port: "0", host: "127.0.0.1" },
     environment: { LARDER_TLS_CERT_FILE: certFile, LARDER_TLS_KEY_FILE: keyFile },
   });
   const listener = await Listener.open({
     config,
-    log: { ...silentLog, error: (message, details) => told.push(`${message} ${String(details?.["error"])}`) },
+    log: { ...silentLog, error: (message, details) => logged.push(`${message} ${String(details?.["error"])}`) },
     clock: systemClock,
     fetch: () => new Response(),
     error: () => new Response(),
@@ -81,16 +81,16 @@ test("a new certificate that can't be read is told of once, and taken as soon as
   try {
     const before = listener.certificateEndsMs;
     unlinkSync(certFile);
-    // As a folder that may not be entered: looking at the file fails.
+    // Like a folder without execute permission: stat of the file fails.
     symlinkSync(certFile, certFile);
     for (let look = 0; look < 3; look++) listener.reloadCertificate();
-    expect(told).toEqual([expect.stringContaining(certFile)]);
+    expect(logged).toEqual([expect.stringContaining(certFile)]);
     unlinkSync(certFile);
     copyFileSync(join(fixtures, "renewed-certificate.pem"), certFile);
     for (let look = 0; look < 3; look++) listener.reloadCertificate();
-    expect(told).toHaveLength(2);
+    expect(logged).toHaveLength(2);
     expect(listener.certificateEndsMs).toBe(before);
-    // What is mended may leave the file's time as it was: chmod does.
+    // A fix may leave the file's time unchanged: chmod does.
     const { atime, mtime, size } = statSync(keyFile);
     const renewed = readFileSync(join(fixtures, "renewed-key.pem"));
     expect(renewed.length).toBe(size);
@@ -98,7 +98,7 @@ test("a new certificate that can't be read is told of once, and taken as soon as
     utimesSync(keyFile, atime, mtime);
     listener.reloadCertificate();
     expect(listener.certificateEndsMs).not.toBe(before);
-    expect(told).toHaveLength(2);
+    expect(logged).toHaveLength(2);
   } finally {
     await listener.cut();
   }

@@ -7,7 +7,7 @@ import { acquireServerLock, findRunningServer, LockedError } from "../../../src/
 const root = mkdtempSync(join(tmpdir(), "larder-lock-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** Another process that takes the lock and keeps it until it is killed. */
+/** Another process that takes the lock and holds it until it is killed. */
 async function holder(path: string) {
   const script = `import { acquireServerLock } from ${JSON.stringify(join(import.meta.dir, "../../../src/server/data/lock.ts"))};
     globalThis.lock = acquireServerLock(${JSON.stringify(path)}); console.log("held"); setInterval(() => {}, 1000);`;
@@ -17,7 +17,7 @@ async function holder(path: string) {
 }
 
 describe("the lock of a data directory", () => {
-  test("is held by one process, which a second is told, and ends with it even by SIGKILL", async () => {
+  test("is held by one process, rejects a second one, and is released even by SIGKILL", async () => {
     const path = join(root, "killed.lock");
     const child = await holder(path);
     try {
@@ -34,7 +34,7 @@ describe("the lock of a data directory", () => {
     acquireServerLock(path, 0).release();
   });
 
-  test("is refused to the same process a second time", () => {
+  test("is rejected to the same process a second time", () => {
     const path = join(root, "twice.lock");
     const lock = acquireServerLock(path);
     expect(() => acquireServerLock(path, 0)).toThrow(LockedError);
@@ -43,7 +43,7 @@ describe("the lock of a data directory", () => {
     acquireServerLock(path, 0).release();
   });
 
-  test("is not disturbed by those who look", async () => {
+  test("is not disturbed by processes that check it", async () => {
     const path = join(root, "looked-at.lock");
     expect(findRunningServer(path)).toBeUndefined();
     const lock = acquireServerLock(path);

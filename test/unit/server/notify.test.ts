@@ -1,5 +1,4 @@
-// What a service manager hears, over a real socket: of the kind that the program can't open by itself, so that another
-// language listens here.
+// Messages to a service manager, over a real socket. Bun can't open that kind of socket, so a Python program listens.
 import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -54,7 +53,7 @@ function logging() {
 
 describe.skipIf(python === null)("over a socket", () => {
   for (const name of [join(folder, "notify.sock"), `@larder-test-${process.pid}`]) {
-    test(`${name.startsWith("@") ? "an abstract name" : "a path"} is told each state`, async () => {
+    test(`${name.startsWith("@") ? "an abstract name" : "a path"} receives each state`, async () => {
       const next = await listen(name);
       const { log, lines } = logging();
       const environment = { NOTIFY_SOCKET: name, OTHER: "kept" };
@@ -74,7 +73,7 @@ describe.skipIf(python === null)("over a socket", () => {
     });
   }
 
-  test("the watchdog is told while all is well, and not otherwise", async () => {
+  test("the watchdog is pinged only while the server is healthy", async () => {
     const name = join(folder, "watchdog.sock");
     const next = await listen(name);
     const { log, lines } = logging();
@@ -101,7 +100,7 @@ describe.skipIf(python === null)("over a socket", () => {
     expect(lines.join("")).toContain("the database is gone");
   });
 
-  test("a socket that nobody listens to is a warning, not an end", async () => {
+  test("a socket without a listener causes a warning and no failure", async () => {
     const { log, lines } = logging();
     const notifier = await openNotifier({ NOTIFY_SOCKET: join(folder, "nobody.sock") }, log);
     notifier.ready("Listening.");
@@ -109,7 +108,7 @@ describe.skipIf(python === null)("over a socket", () => {
   });
 });
 
-test("without a manager nothing is sent, and another process's watchdog is not ours", async () => {
+test("without a service manager nothing is sent, and another process's watchdog is ignored", async () => {
   const { log, lines } = logging();
   const sent: string[] = [];
   const make = () => Promise.resolve((message: string) => void sent.push(message));

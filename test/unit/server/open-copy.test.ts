@@ -31,7 +31,7 @@ beforeEach(() => {
 
 afterEach(() => fs.rmSync(paths.root, { recursive: true }));
 
-/** A content with its row; its file is where it belongs unless told otherwise. */
+/** A blob with its row; its file is in its normal folder unless `where` says otherwise. */
 function store(text: string, isThere = true): string {
   const digest = toDigest(new Bun.CryptoHasher("sha256").update(text).digest("hex"));
   sqlite.run("INSERT INTO blobs (digest, size_bytes, crc32, refs, created_at, touched_at) VALUES (?, ?, 0, 1, 0, 0)", [
@@ -46,7 +46,7 @@ function store(text: string, isThere = true): string {
 
 const snapshot = (hours: number) => takeSnapshot(sqlite, paths.snapshots, "scheduled", startMs + hours * HOUR_MS);
 
-test("the newest whole snapshot is taken", () => {
+test("the newest complete snapshot is chosen", () => {
   store("one");
   snapshot(0);
   store("two");
@@ -54,7 +54,7 @@ test("the newest whole snapshot is taken", () => {
   expect(chooseSnapshot(paths)).toEqual({ snapshot: newest, missing: [] });
 });
 
-test("one whose contents came while the copying ran gives way to one that has all", () => {
+test("a snapshot whose blobs were uploaded during the copy is passed over for a complete one", () => {
   store("one");
   const complete = snapshot(0);
   store("came later", false);
@@ -62,7 +62,7 @@ test("one whose contents came while the copying ran gives way to one that has al
   expect(chooseSnapshot(paths)?.snapshot.name).toBe(complete.name);
 });
 
-test("where every one misses a content, nothing else is thrown back: the newest, with the names of what is lost", () => {
+test("if every snapshot misses a blob, the newest is chosen and the lost files are named", () => {
   const lost = store("lost long ago");
   snapshot(0);
   fs.rmSync(lost);
@@ -73,7 +73,7 @@ test("where every one misses a content, nothing else is thrown back: the newest,
   expect(chosen?.missing.map(({ sizeBytes }) => sizeBytes)).toEqual([13]);
 });
 
-test("what was lost long ago doesn't hide what the copying missed", () => {
+test("blobs lost long ago do not hide blobs that the copy missed", () => {
   fs.rmSync(store("lost long ago"));
   const complete = snapshot(0);
   store("came later", false);
@@ -83,7 +83,7 @@ test("what was lost long ago doesn't hide what the copying missed", () => {
   expect(chosen?.missing).toHaveLength(1);
 });
 
-test("what the collector set aside while the copying ran is brought back, if it is what it should be", () => {
+test("blobs quarantined by garbage collection during the copy are restored if their digest matches", () => {
   const texts = ["set aside", "set aside and damaged", "no longer named"];
   const [good = "", bad = "", old = ""] = texts.map((text) => store(text));
   sqlite.run("UPDATE blobs SET refs = 0 WHERE size_bytes = ?", ["no longer named".length]);
@@ -100,21 +100,21 @@ test("what the collector set aside while the copying ran is brought back, if it 
   expect(fs.readdirSync(layout.quarantine).sort()).toEqual([basename(bad), basename(old)].sort());
 });
 
-test("a loss of today doesn't bring back last week", () => {
+test("a recent loss does not select a snapshot of last week", () => {
   snapshot(0);
   store("new", false);
   const newest = snapshot(24 * 7);
   expect(chooseSnapshot(paths)?.snapshot.name).toBe(newest.name);
 });
 
-test("a content of another length counts as missing", () => {
+test("a blob of another length counts as missing", () => {
   const path = store("one");
   snapshot(0);
   fs.truncateSync(path, 1);
   expect(chooseSnapshot(paths)?.missing).toHaveLength(1);
 });
 
-test("halves of snapshots are passed over", () => {
+test("incomplete snapshots are passed over", () => {
   const good = snapshot(0);
   const cut = snapshot(1);
   fs.truncateSync(cut.path, 4096);
@@ -130,7 +130,7 @@ test("halves of snapshots are passed over", () => {
   expect(() => openFromSnapshot(paths, "copied", silentLog)).toThrow("no intact snapshot");
 });
 
-test("what is there is kept aside, log and all, and never meets the snapshot", () => {
+test("the existing database is moved away with its log, which never mixes with the snapshot", () => {
   store("in the snapshot");
   const { path } = snapshot(0);
   store("only in the log");
@@ -144,7 +144,7 @@ test("what is there is kept aside, log and all, and never meets the snapshot", (
   expect(old.query("SELECT count(*) AS n FROM blobs").get()).toEqual({ n: 2 });
 });
 
-test("no log of another database meets the snapshot, whatever of it was copied", () => {
+test("no log of another database mixes with the snapshot, however much of it was copied", () => {
   const { path } = snapshot(0);
   sqlite.close();
   const suffixes = ["-wal", "-journal", "-shm"];
@@ -163,7 +163,7 @@ test("no log of another database meets the snapshot, whatever of it was copied",
   sqlite = openDatabase(paths.database).sqlite;
 });
 
-test("a database that went on from a snapshot is another epoch", () => {
+test("a database continued from a snapshot gets a new epoch", () => {
   const { name } = snapshot(0);
   expect(readEpoch(sqlite)).toBe("");
   settleRestored(sqlite, name, startMs);
@@ -173,7 +173,7 @@ test("a database that went on from a snapshot is another epoch", () => {
   expect(readEpoch(sqlite)).not.toBe(first);
 });
 
-test("one's own database is left alone", () => {
+test("the server's own database is left unchanged", () => {
   snapshot(0);
   expect(openFromSnapshot(paths, "whole", silentLog)).toBeUndefined();
   expect(openFromSnapshot(paths, "absent", silentLog)).toBeUndefined();

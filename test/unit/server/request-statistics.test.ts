@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { RequestStatistics } from "../../../src/server/observability/request-statistics.ts";
 
-test("requests count by route, method and class, whatever ids and methods clients think of", () => {
+test("requests count by route, method and class, for any ids and methods that clients send", () => {
   const statistics = new RequestStatistics(() => ["/api/files/:id", "/api/files/"]);
   for (let id = 0; id < 1_000; id++) statistics.note("GET", `/api/files/${id}`, 200, 3);
   for (let id = 0; id < 1_000; id++) statistics.note(`M${id}`, `/nothing/${id}`, 404, 1);
@@ -14,7 +14,7 @@ test("requests count by route, method and class, whatever ids and methods client
   expect(statistics.routes[0]?.latency.sum).toBeCloseTo(23, 5);
 });
 
-test("refusals count by their reason, those of rate limits also by category", () => {
+test("rejections count by their reason, those of rate limits also by category", () => {
   const statistics = new RequestStatistics(() => []);
   statistics.noteFailure("rate_limited", "listing");
   statistics.noteFailure("rate_limited", "uploads");

@@ -1,5 +1,5 @@
-// What every route declares, against a list that was written down: access, scope of an API key, rate limit, audit. A route
-// that is added or changed fails here until the list says the same.
+// Compares the declaration of every route with a recorded list: access, scope of an API key, rate limit, audit. A new or
+// changed route fails here until the list is updated.
 import { expect, test } from "bun:test";
 import { auditedAction } from "../../../src/features/administration/audit/actions.ts";
 import type { DeclaredRoute } from "../../../src/features/accounts/routing/declaration.ts";
@@ -9,7 +9,7 @@ import { mountedRoutes } from "./mounted-routes.ts";
 
 const { all } = await mountedRoutes();
 
-/** A path of this route, in which each parameter stands for itself. */
+/** A path of this route, with each parameter replaced by its own name. */
 function sampleOf({ path }: DeclaredRoute): string {
   return path.replace(/(?<=.)\/$/, "").replaceAll(":", "");
 }
@@ -41,7 +41,7 @@ function auditOf(route: DeclaredRoute): string {
 /** Files that the server's own pages load: their names change with their content. */
 const ASSET = /^\/assets\/[^:]/;
 
-test("every route declares what was decided for it", () => {
+test("every route has its recorded declaration", () => {
   const listed = all.filter(({ path }) => !ASSET.test(path));
   const declared = listed.map((route) => {
     const { access, scope } = route.declaration;

@@ -32,7 +32,7 @@ function open() {
   return db;
 }
 
-test("a directory without a database, and one of before there were marks", () => {
+test("a directory without a database, and one from before run marks existed", () => {
   expect(readCloseState(original)).toBe("absent");
   const db = openDatabase(original.database);
   db.sqlite.run("CREATE TABLE t (a)");
@@ -40,12 +40,12 @@ test("a directory without a database, and one of before there were marks", () =>
   expect(readCloseState(original)).toBe("whole");
 });
 
-test("a crash is none of a copy's business: the very file that was open is whole by its log", () => {
+test("after a crash the original file is complete with its log and does not count as a copy", () => {
   open();
   expect(readCloseState(original)).toBe("whole");
 });
 
-test("a copy of an open database is told as one, also where it takes the original's inode", () => {
+test("a copy of an open database is recognized, even with the inode of the original", () => {
   const db = open();
   expect(readCloseState(copyTo("copy"))).toBe("copied");
   db.close();
@@ -59,7 +59,7 @@ test("a copy of an open database is told as one, also where it takes the origina
   }
 });
 
-test("a copy of a closed database is whole, unless the copying caught another state of it", () => {
+test("a copy of a closed database is complete unless the database changed during the copy", () => {
   const db = open();
   db.sqlite.run("INSERT INTO t VALUES (1)");
   expect(db.close()).toBe(true);
@@ -72,7 +72,7 @@ test("a copy of a closed database is whole, unless the copying caught another st
   expect(readCloseState(original)).toBe("whole");
 });
 
-test("a log beside the copy of a closed database is of a server that was started meanwhile", () => {
+test("a log next to the copy of a closed database is of a server started during the copy", () => {
   expect(open().close()).toBe(true);
   markClosed(original);
   for (const suffix of ["-wal", "-journal"]) {
@@ -80,12 +80,12 @@ test("a log beside the copy of a closed database is of a server that was started
     fs.writeFileSync(copy.database + suffix, "");
     expect(readCloseState(copy)).toBe("copied");
   }
-  // In the very directory it is a crash before the mark.
+  // In the original directory it is a crash before the mark was written.
   fs.writeFileSync(`${original.database}-wal`, "");
   expect(readCloseState(original)).toBe("whole");
 });
 
-test("one who opens the database while its end is noted, notes the end", () => {
+test("a process that opens the database during a shutdown records the shutdown itself", () => {
   expect(open().close()).toBe(true);
   markClosed(original);
   const before = fs.readFileSync(original.state, "utf8");
@@ -99,7 +99,7 @@ test("one who opens the database while its end is noted, notes the end", () => {
   expect(readCloseState(copyTo("copy"))).toBe("whole");
 });
 
-test("a copy in which the server of the original had only just opened the database", () => {
+test("a copy made just after the original's server opened the database", () => {
   expect(open().close()).toBe(true);
   markClosed(original);
   // The mark says closed until the database is open.
@@ -109,7 +109,7 @@ test("a copy in which the server of the original had only just opened the databa
   db.close();
 });
 
-test("while another holds the database, closing is not its end", () => {
+test("closing the database while another process has it open is not a shutdown", () => {
   const [server, command] = [open(), openDatabase(original.database)];
   command.sqlite.run("INSERT INTO t VALUES (2)");
   expect(command.close()).toBe(false);
@@ -117,7 +117,7 @@ test("while another holds the database, closing is not its end", () => {
   expect(server.close()).toBe(true);
 });
 
-test("moved over file systems in order, it is whole", () => {
+test("a closed database moved to another file system is complete", () => {
   const db = open();
   expect(db.close()).toBe(true);
   markClosed(original);
@@ -131,7 +131,7 @@ test("moved over file systems in order, it is whole", () => {
   }
 });
 
-test("a mark that can't be understood counts as a copy's: its snapshots are always right", () => {
+test("an unreadable mark counts as that of a copy, because a snapshot is always consistent", () => {
   open().close();
   for (const text of [
     "",
@@ -145,7 +145,7 @@ test("a mark that can't be understood counts as a copy's: its snapshots are alwa
   }
 });
 
-test("a backup says so itself", () => {
+test("a backup declares itself as one", () => {
   markBackup(original);
   expect(readCloseState(original)).toBe("backup");
 });

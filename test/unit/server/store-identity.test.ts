@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** What the start of the program does, up to the identity. */
+/** The start of the program, up to the identity check. */
 function start(at = paths): string {
   rejectOrphanedStore(at);
   const db = openDatabase(at.database);
@@ -61,19 +61,19 @@ function rejection(): string {
 }
 
 describe("the identity of the store", () => {
-  test("is made once for a new database and an empty folder, and is the same ever after", () => {
+  test("is created once for a new database and an empty folder, and never changes", () => {
     const id = start();
     expect(readFileSync(paths.storeMarker, "utf8")).toBe(`${id}\n`);
     expect(start()).toBe(id);
     expect(readdirSync(paths.blobs)).toEqual([".larder-store"]);
   });
 
-  test("is made in a folder that is a disk of its own", () => {
+  test("is created in a folder that is a mount point", () => {
     mkdirSync(join(paths.blobs, "lost+found"), { recursive: true });
     expect(start()).toHaveLength(36);
   });
 
-  test("is finished where a crash left it half made", () => {
+  test("is completed if a crash left it incomplete", () => {
     const id = start();
     renameSync(paths.storeMarker, `${paths.storeMarker}.abc.tmp`);
     expect(start()).toBe(id);
@@ -82,14 +82,14 @@ describe("the identity of the store", () => {
     expect(existsSync(paths.storeMarker)).toBe(true);
   });
 
-  test("refuses contents without a database, and changes nothing", () => {
+  test("rejects blobs without a database, and changes nothing", () => {
     start();
     for (const suffix of ["", "-wal", "-shm"]) rmSync(paths.database + suffix, { force: true });
     expect(rejection()).toContain("has stored files (store ");
     expect(existsSync(paths.database)).toBe(false);
   });
 
-  test("refuses contents that nobody marked beside a new database, and changes nothing", () => {
+  test("rejects unmarked blobs next to a new database, and changes nothing", () => {
     mkdirSync(join(paths.blobs, "sha256/ab/cd"), { recursive: true });
     writeFileSync(join(paths.blobs, "sha256/ab/cd/abcd"), "x");
     expect(rejection()).toContain("has stored files, but");
@@ -97,7 +97,7 @@ describe("the identity of the store", () => {
     expect(existsSync(paths.storeMarker)).toBe(false);
   });
 
-  test("refuses a database that names contents beside an empty folder or none: the disk is not mounted", () => {
+  test("rejects a database with blobs next to an empty or missing folder: the disk is not mounted", () => {
     const id = start();
     addBlobRow();
     renameSync(paths.blobs, `${paths.blobs}.away`);
@@ -111,26 +111,26 @@ describe("the identity of the store", () => {
     expect(start()).toBe(id);
   });
 
-  test("refuses unmarked contents beside a database without contents", () => {
+  test("rejects unmarked blobs next to a database without blobs", () => {
     start();
     rmSync(paths.storeMarker);
     writeFileSync(join(paths.blobs, "stray"), "x");
     expect(rejection()).toContain("is missing");
   });
 
-  test("refuses the contents of another database", () => {
+  test("rejects the blobs of another database", () => {
     const id = start();
     const other = openDataDirectory(join(root, "other"));
     const otherId = start(other);
     rmSync(paths.blobs, { recursive: true });
     cpSync(other.blobs, paths.blobs, { recursive: true });
-    const told = rejection();
-    expect(told).toContain(id);
-    expect(told).toContain(otherId);
+    const message = rejection();
+    expect(message).toContain(id);
+    expect(message).toContain(otherId);
     expect(readFileSync(paths.storeMarker, "utf8").trim()).toBe(otherId);
   });
 
-  test("refuses a wrong pair before the database is brought up to date", () => {
+  test("rejects a mismatched store before the database is migrated", () => {
     start();
     rmSync(paths.database);
     const db = openDatabase(paths.database);
@@ -151,7 +151,7 @@ function reasonOf(guard: StoreGuard): string {
 }
 
 describe("the guard of the store", () => {
-  test("tells when the folder is taken away, replaced, and back again", () => {
+  test("notices if the folder is removed, replaced, and back again", () => {
     const guard = new StoreGuard(paths, start());
     expect(reasonOf(guard)).toBe("there");
     renameSync(paths.blobs, `${paths.blobs}.away`);
@@ -165,14 +165,14 @@ describe("the guard of the store", () => {
     expect(reasonOf(guard)).toBe("there");
   });
 
-  test("knows the same store by its marker after it was mounted anew", () => {
+  test("recognizes the same store by its marker after it was remounted", () => {
     const guard = new StoreGuard(paths, start());
     cpSync(paths.storeMarker, `${paths.storeMarker}.copy`);
     renameSync(`${paths.storeMarker}.copy`, paths.storeMarker);
     expect(reasonOf(guard)).toBe("there");
   });
 
-  test("can't be set up without the store", () => {
+  test("can't be created without the store", () => {
     expect(() => new StoreGuard(dataPaths(join(root, "nowhere")), "id")).toThrow(AppError);
   });
 });

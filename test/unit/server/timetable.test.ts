@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Runs a job to its end. @returns its own words */
+/** Runs a job to its end. @returns its result text */
 async function run(name: string): Promise<string> {
   const job = timetable(services).find((entry) => entry.name === name);
   if (job === undefined) throw new Error(`There is no job named ${name}.`);
@@ -34,7 +34,7 @@ async function run(name: string): Promise<string> {
   return job.run({ signal, cursor: null, setCursor: async () => {}, arguments: undefined });
 }
 
-/** A new account with a file of so many earlier contents, each a second younger than the one before. */
+/** A new account with a file of `count` versions, each a second newer than the one before. */
 async function accountWithVersions(email: string, count: number) {
   const { users, writer, treeWriter } = services;
   const { id } = await users.add({ email, name: "A", password: "correct horse battery", plan: "free", role: "user" });
@@ -65,8 +65,8 @@ async function accountWithVersions(email: string, count: number) {
   return { id, versions };
 }
 
-test("old-versions keeps as many earlier contents as each account's settings say", async () => {
-  // The setting was stored and shown, and ten were kept of everybody's files.
+test("old-versions retains as many versions as each account's settings allow", async () => {
+  // Once the setting was stored and shown, but every account kept ten versions.
   const few = await accountWithVersions("few@example.com", 12);
   const preset = await accountWithVersions("preset@example.com", 12);
   const many = await accountWithVersions("many@example.com", 12);
@@ -80,7 +80,7 @@ test("old-versions keeps as many earlier contents as each account's settings say
   expect(many.versions()).toHaveLength(12);
 });
 
-test("every job has a name of its own, and a place in the list", () => {
+test("every job has a unique name and is in the list", () => {
   const names = timetable(services).map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   expect(names.slice(0, 3)).toEqual(["gc", "snapshot", "leftovers"]);

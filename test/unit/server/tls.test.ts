@@ -8,8 +8,8 @@ const fixtures = join(import.meta.dir, "../../fixtures/tls");
 const directory = mkdtempSync(join(tmpdir(), "larder-test-tls-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** A pair of the fixtures, in files of its own. */
-function place(name: string) {
+/** A copy of a certificate and key of the fixtures. */
+function copyPair(name: string) {
   const files = { certFile: join(directory, `${name}certificate.pem`), keyFile: join(directory, `${name}key.pem`) };
   copyFileSync(join(fixtures, `${name}certificate.pem`), files.certFile);
   copyFileSync(join(fixtures, `${name}key.pem`), files.keyFile);
@@ -18,21 +18,21 @@ function place(name: string) {
 }
 
 describe("a pair", () => {
-  test("is read with its names and its end", () => {
-    const pair = readTlsPair(place("ended-"));
+  test("is read with its names and its expiry", () => {
+    const pair = readTlsPair(copyPair("ended-"));
     expect(pair).toMatchObject({ expiresAtMs: Date.UTC(2020, 1, 1), warnings: [] });
     expect(pair.names).toContain("DNS:localhost");
   });
 
-  test("ends when the first certificate of its chain ends", () => {
-    const files = place("renewed-");
-    const both = [readTlsPair(files).cert, readTlsPair(place("ended-")).cert].join("\n");
+  test("expires when the first certificate of its chain expires", () => {
+    const files = copyPair("renewed-");
+    const both = [readTlsPair(files).cert, readTlsPair(copyPair("ended-")).cert].join("\n");
     writeFileSync(files.certFile, both);
     expect(readTlsPair(files).expiresAtMs).toBe(Date.UTC(2020, 1, 1));
   });
 
-  test("whose key everybody can read is warned of", () => {
-    const files = place("renewed-");
+  test("causes a warning if everybody can read its key", () => {
+    const files = copyPair("renewed-");
     chmodSync(files.keyFile, 0o644);
     expect(readTlsPair(files).warnings).toEqual([expect.stringContaining(`chmod 640 ${files.keyFile}`)]);
     chmodSync(files.keyFile, 0o640);
@@ -44,26 +44,26 @@ describe("a pair", () => {
     ["an empty certificate", "certFile", ""],
     ["a key that is none", "keyFile", "key"],
   ] as const)("with %s is refused by the file's name", (_, file, text) => {
-    const files = place("renewed-");
+    const files = copyPair("renewed-");
     writeFileSync(files[file], text);
     expect(() => readTlsPair(files)).toThrow(files[file]);
   });
 });
 
-test("the stamp changes when a link is led to other files, and is none while they are missing", () => {
-  const files = place("");
+test("the fingerprint changes with the target of a link, and is undefined while files are missing", () => {
+  const files = copyPair("");
   const link = { certFile: join(directory, "link.pem"), keyFile: files.keyFile };
   symlinkSync(files.certFile, link.certFile);
   const before = fileFingerprint(link);
   expect(fileFingerprint(link)).toBe(before);
   unlinkSync(link.certFile);
   expect(fileFingerprint(link)).toBeUndefined();
-  symlinkSync(place("renewed-").certFile, link.certFile);
+  symlinkSync(copyPair("renewed-").certFile, link.certFile);
   expect(fileFingerprint(link)).not.toBe(before);
 });
 
-test("the end of a certificate is told of two weeks before, and after", () => {
-  const pair = readTlsPair(place("ended-"));
+test("an expiring certificate is logged two weeks before its end, and after it", () => {
+  const pair = readTlsPair(copyPair("ended-"));
   const end = pair.expiresAtMs;
   expect(expiryWarning(pair, end - EXPIRY_WARNING_MS - 1)).toBeUndefined();
   expect(expiryWarning(pair, end - EXPIRY_WARNING_MS)).toContain("expires on 2020-02-01");

@@ -8,7 +8,7 @@ import { statSync } from "node:fs";
 import { digestToBytes } from "../../../blobs/digest.ts";
 import { openReadOnly } from "../../../db/open.ts";
 import { listSnapshots, removeSnapshot, type Snapshot, sweepPartials } from "../../../db/snapshot.ts";
-import { takeSnapshotAside } from "../../../db/snapshot-taker.ts";
+import { takeSnapshotAside } from "../../../db/snapshot-thread.ts";
 import { isDamage, type Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
