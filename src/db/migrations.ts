@@ -1,6 +1,6 @@
 /**
  * The files of migrations/, in order, as text inside the executable. Released files are frozen: a change of the data
- * model is a new file and a new line here. Then run: bun scripts/schema.ts
+ * model is a new file, with its import and its line in the list here. Then run: bun scripts/schema.ts
  */
 import init from "../../migrations/0000_init.sql" with { type: "text" };
 import devices from "../../migrations/0001_devices.sql" with { type: "text" };
