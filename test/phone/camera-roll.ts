@@ -16,10 +16,10 @@ export interface Picture {
 }
 
 /** The result for an offered picture. */
-export type PictureEnd = { kind: "stored" | "already_stored"; fileId: string } | { kind: "deleted_by_you" };
+type PictureEnd = { kind: "stored" | "already_stored"; fileId: string } | { kind: "deleted_by_you" };
 
 /** Options of {@link CameraRoll}. */
-export interface CameraRollOptions extends PhoneSetup {
+interface CameraRollOptions extends PhoneSetup {
   ledger: Ledger;
   /** Share of steps after which the app is killed. */
   crashes: number;

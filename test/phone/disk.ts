@@ -87,7 +87,7 @@ export interface PendingUpload {
 }
 
 /** Everything that survives a crash of the app, except file contents. */
-export interface PhoneState {
+interface PhoneState {
   deviceId: string;
   accessToken?: string;
   refreshToken?: string;
@@ -150,7 +150,7 @@ export abstract class PhoneDisk {
 }
 
 /** The state of a new phone. */
-export function emptyState(deviceId: string): PhoneState {
+function emptyState(deviceId: string): PhoneState {
   return { deviceId, createdCount: 0, files: [], deleted: [], changes: [], operations: [], uploads: [] };
 }
 

@@ -11,19 +11,19 @@ import { defaultHabits } from "./uploader.ts";
 import { type ListedFile, WebClient } from "./web-client.ts";
 
 /** The server under test. */
-export interface HouseServer {
+interface HouseServer {
   readonly port: number;
   readonly dataDir: string;
   readonly responses: SeenResponse[];
 }
 
 /** An account with a browser session. */
-export interface HouseAccount extends Credentials {
+interface HouseAccount extends Credentials {
   token: string;
 }
 
 /** Options of {@link Household}. */
-export interface HouseholdOptions {
+interface HouseholdOptions {
   seed: number;
   phones: number;
   /** How often each phone acts. */

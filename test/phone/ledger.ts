@@ -1,7 +1,7 @@
 // Records what the server acknowledged, and what was deleted on purpose. In the end, the server is compared with it.
 
 /** File content that a phone or the browser created. */
-export interface PromisedContent {
+interface PromisedContent {
   /** Who created it, in a few words. */
   origin: string;
   /** The ids of files for which the server acknowledged it. */

@@ -6,7 +6,7 @@ import { type LocalFolder, joinPath } from "./local-folder.ts";
 import type { PhoneSession } from "./session.ts";
 
 /** A file in a sync response. */
-export interface RemoteFile {
+interface RemoteFile {
   id: string;
   path: string;
   checksum: string;

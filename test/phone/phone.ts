@@ -10,7 +10,7 @@ import { PhoneCrashed, PhoneSession, type PhoneSetup } from "./session.ts";
 import { type UploadEnd, type UploadHabits, Uploader, defaultHabits } from "./uploader.ts";
 
 /** Options of {@link Phone}. */
-export interface PhoneOptions extends PhoneSetup {
+interface PhoneOptions extends PhoneSetup {
   ledger: Ledger;
   /** How much the phone's clock differs from the server's, in ms. */
   clockSkewMs: number;
@@ -24,7 +24,7 @@ export interface PhoneOptions extends PhoneSetup {
 }
 
 /** What a sync changed; nothing if phone and server were equal already. */
-export interface SyncCounts {
+interface SyncCounts {
   sent: number;
   received: number;
 }

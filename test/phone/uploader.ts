@@ -44,7 +44,7 @@ const parallelMax = 3;
 const roundsMax = 30;
 
 /** Options of {@link Uploader}. */
-export interface UploaderOptions {
+interface UploaderOptions {
   disk: PhoneDisk;
   session: PhoneSession;
   random: Random;

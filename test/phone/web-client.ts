@@ -4,7 +4,7 @@ import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 
 /** Options of {@link WebClient}. */
-export interface WebOptions {
+interface WebOptions {
   url: string;
   token: string;
   random: Random;
@@ -21,7 +21,7 @@ export interface ListedFile {
 }
 
 /** All files of the account. */
-export async function listFiles(get: (path: string) => Promise<ApiResponse>): Promise<ListedFile[]> {
+async function listFiles(get: (path: string) => Promise<ApiResponse>): Promise<ListedFile[]> {
   const files: ListedFile[] = [];
   for (let page = 1; ; page++) {
     const response = (await get(`/api/files?recursive=true&type=file&limit=100&page=${page}`)).expect(200);

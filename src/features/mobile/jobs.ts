@@ -6,7 +6,7 @@ import type { HoldService } from "./mass-change/service.ts";
 import type { QueueService } from "./offline-queue/service.ts";
 
 /** Options of {@link mobileJobs}. */
-export interface MobileJobsOptions {
+interface MobileJobsOptions {
   readonly writer: Writer;
   readonly queue: QueueService;
   readonly holds: HoldService;

@@ -11,7 +11,7 @@ import { type RewindRoutesOptions, rewindRoutes } from "./rewind/routes.ts";
 import { type SyncRoutesOptions, syncRoutes } from "./sync/routes.ts";
 
 /** Options of {@link mobileRoutes}. */
-export interface MobileRoutesOptions
+interface MobileRoutesOptions
   extends DeviceRoutesOptions,
     Omit<DeviceSignInRoutesOptions, "fileBytesOf">,
     SyncRoutesOptions,

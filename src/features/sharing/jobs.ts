@@ -4,7 +4,7 @@ import type { LinkGuesses } from "./shares/guesses.ts";
 import type { ShareService } from "./shares/service.ts";
 
 /** Dependencies of the jobs of shares. */
-export interface SharingJobsOptions {
+interface SharingJobsOptions {
   readonly shares: ShareService;
   readonly linkGuesses: LinkGuesses;
   readonly barePictures: BarePictures;

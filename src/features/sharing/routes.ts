@@ -11,7 +11,7 @@ import { type PublicRoutesOptions, publicRoutes } from "./shares/routes.ts";
 import { nodeShareRoutes, type ShareRoutesOptions, shareRoutes } from "./shares/share-routes.ts";
 
 /** Dependencies of the routes of shares. */
-export interface SharingRoutesOptions
+interface SharingRoutesOptions
   extends ShareRoutesOptions,
     Omit<PublicRoutesOptions, "guesses" | "sender" | "downloads" | "statistics"> {
   readonly config: Pick<Config, "basePath">;

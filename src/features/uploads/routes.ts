@@ -4,7 +4,7 @@ import { type PublicTusRoutesOptions, publicTusRoutes } from "./tus/public-route
 import { tusOptionsRoutes, type TusRoutesOptions, tusRoutes } from "./tus/routes.ts";
 
 /** Dependencies of the routes of uploads. */
-export interface UploadsRoutesOptions extends UploadRoutesOptions, TusRoutesOptions, PublicTusRoutesOptions {
+interface UploadsRoutesOptions extends UploadRoutesOptions, TusRoutesOptions, PublicTusRoutesOptions {
   readonly files: UploadRoutesOptions["files"];
 }
 

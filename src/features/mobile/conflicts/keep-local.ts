@@ -16,7 +16,7 @@ import { findExistingContent, type ExistingContent } from "./existing-content.ts
 import type { Conflict } from "./types.ts";
 
 /** Options of {@link KeepLocal}. */
-export interface KeepLocalOptions {
+interface KeepLocalOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly limitsOf: (user: User) => { readonly quotaBytes: number | null };
@@ -28,9 +28,7 @@ export interface KeepLocalOptions {
  * The result: the file. With `needsContent`, the device has to send the content for this file, or for a new one if
  * `fileId` is null. Or the hold in which the change waits.
  */
-export type KeepLocalResult =
-  | { readonly needsContent: boolean; readonly fileId: string | null }
-  | { readonly hold: Hold };
+type KeepLocalResult = { readonly needsContent: boolean; readonly fileId: string | null } | { readonly hold: Hold };
 
 /** With more equal names something is wrong: the name is rejected. */
 const NUMBER_MAX = 1_000;

@@ -22,7 +22,7 @@ import { type ConflictRow, conflictQueries, toConflict } from "./queries.ts";
 import type { Conflict, NewConflict, OpenConflict, ResolveRequest } from "./types.ts";
 
 /** Options of {@link ConflictService}. */
-export interface ConflictServiceOptions {
+interface ConflictServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import type { LocalChange } from "../mass-change/types.ts";
 export type ConflictType = "modified" | "deleted" | "name";
 
 /** Which side of a conflict is kept. */
-export type Resolution = "keep_remote" | "keep_local";
+type Resolution = "keep_remote" | "keep_local";
 
 /** A change of a device that contradicts a change by others. */
 export interface Conflict {

@@ -6,7 +6,7 @@ import type { DeviceSettings } from "./settings.ts";
 import type { Device, DeviceTokens, SignedInDevice } from "./types.ts";
 
 /** The sync state of a device, reported when it signs in. */
-export interface SyncState {
+interface SyncState {
   readonly lastSyncAtMs: number | undefined;
   readonly pendingUploads: number;
   /** Bytes of all files of the account. */

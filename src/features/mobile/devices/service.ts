@@ -21,7 +21,7 @@ import { SyncTimes } from "./sync-times.ts";
 import type { Device, DeviceInfo, DeviceName, SignedInDevice } from "./types.ts";
 
 /** The addresses for push messages, managed by the notifications. */
-export interface PushTokens {
+interface PushTokens {
   /**
    * Checks whether messages can be sent to this token. Call it before the transaction: it may resolve host names.
    * @param field the request field with the token
@@ -33,7 +33,7 @@ export interface PushTokens {
 }
 
 /** Options of {@link DeviceService}. */
-export interface DeviceServiceOptions {
+interface DeviceServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;

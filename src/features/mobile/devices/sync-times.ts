@@ -4,7 +4,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { DeviceQueries } from "./queries.ts";
 
 /** Options of {@link SyncTimes}. */
-export interface SyncTimesOptions {
+interface SyncTimesOptions {
   readonly queries: DeviceQueries;
   readonly writer: Writer;
   readonly log: Log;

@@ -11,7 +11,7 @@ import { findInSnapshots } from "./snapshots.ts";
 import type { Durability, DurabilityOutcome, RequestedFile, UnreadReason } from "./types.ts";
 
 /** Options of {@link DurabilityService}. */
-export interface DurabilityServiceOptions {
+interface DurabilityServiceOptions {
   readonly tree: Pick<TreeReader, "findFile">;
   readonly blobs: Pick<BlobStore, "stat">;
   readonly blobRows: Pick<BlobRows, "findHealth">;
@@ -22,7 +22,7 @@ export interface DurabilityServiceOptions {
 }
 
 /** The maximum of bytes that one request reads; a single larger file is read too. */
-export const VERIFIED_BYTES_MAX = 1024 ** 3;
+const VERIFIED_BYTES_MAX = 1024 ** 3;
 /** The maximum of requests that wait for their turn to read. */
 const WAITING_MAX = 8;
 

@@ -12,7 +12,7 @@ import type { PairingState } from "./pair-moves.ts";
 import type { LocalChangeQueries } from "./queries.ts";
 
 /** Options of {@link AccountState}. */
-export interface AccountStateOptions {
+interface AccountStateOptions {
   readonly tree: TreeReader;
   readonly queries: Pick<LocalChangeQueries, "wasFile">;
   readonly accountId: number;

@@ -10,14 +10,14 @@ import type { LocalChangeQueries } from "./queries.ts";
 import type { AppliedCall, ChangeOutcome } from "./types.ts";
 
 /** Options of {@link LastCalls}. */
-export interface LastCallsOptions {
+interface LastCallsOptions {
   readonly queries: Pick<LocalChangeQueries, "lastCall" | "recordCall">;
   readonly tree: Pick<TreeReader, "headOf" | "findFile" | "findBlob">;
   readonly conflicts: Pick<ConflictService, "isUndecided">;
 }
 
 /** The recorded outcomes of a call, stored as JSON. */
-export interface RecordedCall {
+interface RecordedCall {
   readonly standSeq?: number | undefined;
   /** Null for changes that have to be decided again. */
   readonly outcomes: readonly (ChangeOutcome | null)[];

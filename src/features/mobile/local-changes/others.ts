@@ -10,14 +10,14 @@ import { CHANGED_BY_OTHERS, type LocalChangeQueries } from "./queries.ts";
 const READ_IN_PLACE_MAX = 2_000;
 
 /** Options of {@link findOthersChanges}. */
-export interface OthersOptions {
+interface OthersOptions {
   readonly sqlite: Database;
   readonly reader: Reader;
   readonly queries: Pick<LocalChangeQueries, "changedByOthers">;
 }
 
 /** A range of an account's journal, as seen by a device. */
-export interface JournalView {
+interface JournalView {
   readonly accountId: number;
   readonly deviceId: number;
   readonly sinceSeq: number;

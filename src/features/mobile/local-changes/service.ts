@@ -25,7 +25,7 @@ import { type LocalChangeQueries, localChangeQueries } from "./queries.ts";
 import type { AppliedCall, ChangeOutcome } from "./types.ts";
 
 /** Options of {@link LocalChangeService}. */
-export interface LocalChangeServiceOptions extends Omit<ChangeApplierOptions, "queries"> {
+interface LocalChangeServiceOptions extends Omit<ChangeApplierOptions, "queries"> {
   readonly sqlite: Database;
   readonly reader: Reader;
   readonly writer: Writer;

@@ -1,7 +1,7 @@
 import type { AppError } from "../../../errors.ts";
 
 /** The status of a change that a device reported. */
-export type ChangeStatus = "applied" | "upload_required" | "already_stored" | "conflict" | "rejected";
+type ChangeStatus = "applied" | "upload_required" | "already_stored" | "conflict" | "rejected";
 
 /** The result of one change. */
 export interface ChangeOutcome {

@@ -21,7 +21,7 @@ import { guardQueries } from "./queries.ts";
 import type { Hold, LocalChange } from "./types.ts";
 
 /** Options of {@link MassChangeGuard}. */
-export interface MassChangeGuardOptions {
+interface MassChangeGuardOptions {
   readonly sqlite: Database;
   readonly clock: Clock;
   readonly events: Events;

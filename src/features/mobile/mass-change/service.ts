@@ -19,7 +19,7 @@ export interface ReleasedChange {
 export type ApplyReleased = (accountId: number, deviceId: number, changes: readonly ReleasedChange[]) => Promise<void>;
 
 /** Options of {@link HoldService}. */
-export interface HoldServiceOptions {
+interface HoldServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;

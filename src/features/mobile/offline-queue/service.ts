@@ -26,7 +26,7 @@ import { type OperationRow, queueQueries, rankOf, STATUS, toOperation, writeErro
 import type { AddedOperation, NewOperation, Operation, OperationStatus } from "./types.ts";
 
 /** Options of {@link QueueService}. */
-export interface QueueServiceOptions {
+interface QueueServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;

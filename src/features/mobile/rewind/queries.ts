@@ -23,7 +23,7 @@ interface WalkedRow {
 }
 
 /** The nodes that a device changed. */
-export interface TouchedNodes {
+interface TouchedNodes {
   readonly others: readonly TouchedNode[];
   readonly createdFolders: readonly TouchedNode[];
 }

@@ -24,7 +24,7 @@ import type { RewindOutcome, RewindRequest, RewindResult, TouchedNode } from "./
 import { NodeUndoer, type RewindScope } from "./undo-node.ts";
 
 /** Options of {@link RewindService}. */
-export interface RewindServiceOptions {
+interface RewindServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export interface RewindServiceOptions {
 }
 
 /** The maximum of files and folders that one call undoes. */
-export const REWIND_NODES_MAX = 1_000;
+const REWIND_NODES_MAX = 1_000;
 
 /** How many nodes of deleted folders one transaction purges; it takes some milliseconds. */
 const PURGE_BATCH = 50;

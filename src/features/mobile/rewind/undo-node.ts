@@ -17,7 +17,7 @@ import type {
 } from "./types.ts";
 
 /** Options of {@link NodeUndoer}. */
-export interface NodeUndoerOptions {
+interface NodeUndoerOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly queries: RewindQueries;

@@ -5,7 +5,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { SyncTokens } from "./cursor.ts";
 
 /** Options of {@link SyncService}. */
-export interface SyncServiceOptions {
+interface SyncServiceOptions {
   readonly tree: TreeReader;
   readonly tokens: SyncTokens;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import { presentReceived } from "./present.ts";
 import type { ReceivedShareService } from "./service.ts";
 
 /** Dependencies of the routes of received shares. */
-export interface ReceivedShareRoutesOptions {
+interface ReceivedShareRoutesOptions {
   readonly received: ReceivedShareService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;

@@ -22,7 +22,7 @@ import { receivedQueries } from "./queries.ts";
 import type { ReceivedRow, ReceivedShare } from "./types.ts";
 
 /** Dependencies of {@link ReceivedShareService}. */
-export interface ReceivedShareOptions {
+interface ReceivedShareOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;

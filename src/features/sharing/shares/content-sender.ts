@@ -28,7 +28,7 @@ import { type ShareStatistics, usedUp } from "./statistics.ts";
 import type { OpenedShare } from "./types.ts";
 
 /** Dependencies of {@link ShareSender}. */
-export interface ShareSenderOptions {
+interface ShareSenderOptions {
   readonly shareAccess: ShareAccess;
   readonly statistics: ShareStatistics;
   readonly barePictures: BarePictures;
@@ -271,6 +271,6 @@ function etagOf({ share }: OpenedShare, { digest }: FileNode, variant?: Thumbnai
 }
 
 /** The key of a content: equal keys are one download. */
-export function contentKeyOf(file: FileNode): string {
+function contentKeyOf(file: FileNode): string {
   return `${file.publicId}:${file.version}`;
 }

@@ -17,7 +17,7 @@ import { factsOfShare } from "./service.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
 /** Dependencies of {@link LinkGuesses}. */
-export interface LinkGuessesOptions {
+interface LinkGuessesOptions {
   readonly rows: ShareRows;
   readonly limiter: Pick<RateLimiter, "check" | "used">;
   readonly writer: Writer;

@@ -21,7 +21,7 @@ import { ShareStatistics } from "./statistics.ts";
 import { reissueTokens, ShareTokens } from "./tokens.ts";
 
 /** Dependencies of shares. */
-export interface SharesOptions {
+interface SharesOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;

@@ -43,7 +43,7 @@ export function presentShare(
 }
 
 /** The context of a visitor's record, in addition to share and node. */
-export interface VisitorContext {
+interface VisitorContext {
   /** `http://host[:port][/base]` */
   readonly baseUrl: string;
   readonly hasThumbnail: (file: FileNode) => boolean;

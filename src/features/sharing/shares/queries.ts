@@ -10,7 +10,7 @@ interface ShareRow extends Omit<Share, "hidesLocation" | "canWrite" | "showsVers
 }
 
 /** The columns of a new share that the request does not set. */
-export interface ShareIdentity {
+interface ShareIdentity {
   readonly publicId: string;
   readonly accountId: number;
   readonly nodeId: number;

@@ -23,7 +23,7 @@ import type { ShareTokens } from "./tokens.ts";
 import type { OwnShare, Share, ShareRequest, ShareSettings } from "./types.ts";
 
 /** Dependencies of {@link ShareService}. */
-export interface ShareServiceOptions {
+interface ShareServiceOptions {
   readonly rows: ShareRows;
   readonly tokens: ShareTokens;
   readonly statistics: ShareStatistics;

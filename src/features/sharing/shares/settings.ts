@@ -22,7 +22,7 @@ const UPLOAD_BYTES_MAX = 2 ** 50;
 const LAST_INSTANT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Checked settings of a new share; the password is still in plain text. */
-export interface CheckedRequest extends Omit<NewShare, "passwordHash"> {
+interface CheckedRequest extends Omit<NewShare, "passwordHash"> {
   readonly password: string | null;
 }
 

@@ -19,7 +19,7 @@ import { type ShareStatistics, usedUp } from "./statistics.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
 /** Dependencies of {@link ShareAccess}. */
-export interface ShareAccessOptions {
+interface ShareAccessOptions {
   readonly rows: ShareRows;
   readonly grants: PasswordGrants;
   readonly statistics: ShareStatistics;

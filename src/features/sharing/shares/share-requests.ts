@@ -42,7 +42,7 @@ export function shareHeaders() {
 }
 
 /** Dependencies of {@link ShareDownloads}. */
-export interface ShareDownloadsOptions {
+interface ShareDownloadsOptions {
   readonly shareAccess: ShareAccess;
   readonly sender: ShareSender;
   readonly archives: Pick<ArchiveService, "plan">;

@@ -14,7 +14,7 @@ import type { ShareRows } from "./queries.ts";
 import type { Share } from "./types.ts";
 
 /** Dependencies of {@link ShareStatistics}. */
-export interface ShareStatisticsOptions {
+interface ShareStatisticsOptions {
   readonly rows: ShareRows;
   readonly writer: Writer;
   readonly events: Events;

@@ -11,7 +11,7 @@ const NONCE_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{32}$/;
 
 /** A new token, and its stored values. */
-export interface NewToken {
+interface NewToken {
   readonly token: string;
   readonly nonce: Uint8Array;
   readonly hash: Uint8Array;

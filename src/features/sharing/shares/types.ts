@@ -1,12 +1,12 @@
 /** Nouns of this feature. Times are milliseconds since 1970 UTC, sizes bytes. */
-import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
+import type { TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /**
  * `public`: the one link of a public file. `link`: reads a file or folder. `upload`: a drop box. `account`: for one
  * other account of this server.
  */
-export type ShareKind = "public" | "link" | "upload" | "account";
+type ShareKind = "public" | "link" | "upload" | "account";
 
 /** Most uploads in progress of a drop box. */
 export const UPLOADS_OF_DROP_BOX = 200;
@@ -112,9 +112,4 @@ export interface OpenedShare {
   /** The shared node; a pinned file has the content of its version. */
   readonly node: TreeNode;
   readonly owner: User;
-}
-
-/** A share of exactly one file. */
-export interface OpenedFile extends OpenedShare {
-  readonly node: FileNode;
 }

@@ -15,7 +15,7 @@ import type { ShareRows } from "./queries.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
 /** Dependencies of {@link DropBox}. */
-export interface DropBoxOptions {
+interface DropBoxOptions {
   readonly shareAccess: ShareAccess;
   readonly rows: ShareRows;
   readonly files: Pick<FileService, "beginUpload" | "finishUpload">;

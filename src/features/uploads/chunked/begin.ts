@@ -22,7 +22,7 @@ export interface Sender {
 }
 
 /** A file that a device wants to replace with an upload. */
-export interface Replacement {
+interface Replacement {
   readonly accountId: number;
   readonly localId: string;
   /** Public id. */

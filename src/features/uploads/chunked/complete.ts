@@ -29,7 +29,7 @@ export interface Completion {
 }
 
 /** Dependencies of {@link Completer}. */
-export interface CompleterOptions {
+interface CompleterOptions {
   readonly store: UploadStore;
   readonly receiver: ChunkReceiver;
   readonly blobs: BlobStore;

@@ -9,7 +9,7 @@ import { fillIn, metadataOf } from "./complete.ts";
 import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
 
 /** Dependencies of {@link deviceUploadHooks}. */
-export interface OneRequestOptions {
+interface OneRequestOptions {
   readonly blobs: BlobStore;
   readonly contents: KnownContents;
   readonly tree: TreeReader;

@@ -11,7 +11,7 @@ import { UploadService, type UploadServiceOptions } from "./service.ts";
 import { UploadStore } from "./store.ts";
 
 /** Dependencies of chunked uploads. */
-export interface OpenUploadsOptions extends Omit<UploadServiceOptions, "store" | "isSignedIn" | "blobs"> {
+interface OpenUploadsOptions extends Omit<UploadServiceOptions, "store" | "isSignedIn" | "blobs"> {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;

@@ -36,7 +36,7 @@ interface UploadRow {
 export type NewUpload = Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId">;
 
 /** The properties by which an upload is recognized when it is offered again. */
-export interface UploadIdentity {
+interface UploadIdentity {
   readonly deviceId: number;
   readonly localId: string;
   readonly name: string;

@@ -15,7 +15,7 @@ import type { UploadStore } from "./store.ts";
 import type { Upload } from "./types.ts";
 
 /** Receives the next buffer of a body. */
-export type TakeBytes = (buffer: Uint8Array) => Promise<void> | void;
+type TakeBytes = (buffer: Uint8Array) => Promise<void> | void;
 
 /** Passes a body on buffer by buffer. Each waits until the one before it was processed. */
 export type ReadBody = (take: TakeBytes) => Promise<void>;

@@ -15,7 +15,7 @@ import { NO_DEVICE, type Upload } from "./types.ts";
 export type ReleaseRoom = (bytes?: number) => void;
 
 /** Dependencies of {@link UploadStore}. */
-export interface UploadStoreOptions {
+interface UploadStoreOptions {
   readonly rows: UploadRows;
   readonly staging: Staging;
   readonly writer: Writer;

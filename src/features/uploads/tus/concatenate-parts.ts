@@ -5,7 +5,7 @@ import type { TusRows } from "./queries.ts";
 import type { TusSender, TusUpload } from "./types.ts";
 
 /** Dependencies of {@link PartConcatenator}. */
-export interface PartConcatenatorOptions {
+interface PartConcatenatorOptions {
   readonly store: UploadStore;
   readonly rows: TusRows;
   /** An upload of this sender. @throws AppError not_found | upload_expired */

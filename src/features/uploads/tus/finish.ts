@@ -14,7 +14,7 @@ import type { TusRows } from "./queries.ts";
 import type { Naming, TusSender, TusUpload } from "./types.ts";
 
 /** Dependencies of {@link TusCompleter}. */
-export interface TusCompleterOptions {
+interface TusCompleterOptions {
   readonly store: UploadStore;
   readonly rows: TusRows;
   readonly active: ActiveTusUploads;

@@ -5,7 +5,7 @@ import { FirstBytes, GuestTusRecord, OffsetBytes, TusListRecord, TusRecord } fro
 const GRANT = { "X-Share-Grant": "The grant from unlock, for a locked share" };
 
 /** What may be refused of the bytes of an upload, and of the file that it becomes. */
-export const BYTES_ERRORS = [
+const BYTES_ERRORS = [
   "invalid_field",
   "invalid_path",
   "path_too_long",
@@ -32,10 +32,10 @@ export const BYTES_ERRORS = [
 const ERRORS = [...BYTES_ERRORS, "share_expired", "share_used_up", "password_required"] as const;
 
 /** Headers of requests, for the document. */
-export const TUS_HEADERS = { "Tus-Resumable": "1.0.0" };
+const TUS_HEADERS = { "Tus-Resumable": "1.0.0" };
 
 /** Headers of the request that begins an upload. */
-export const CREATION_HEADERS = {
+const CREATION_HEADERS = {
   ...TUS_HEADERS,
   "Upload-Length": "Bytes of the file",
   "Upload-Defer-Length": "1 if the length follows later, in a PATCH with Upload-Length",
@@ -46,7 +46,7 @@ export const CREATION_HEADERS = {
 };
 
 /** Headers of a request with bytes. */
-export const BYTES_HEADERS = {
+const BYTES_HEADERS = {
   ...TUS_HEADERS,
   "Upload-Offset": "Offset of these bytes",
   "Upload-Length": "The length, if it was deferred",

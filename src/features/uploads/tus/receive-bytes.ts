@@ -26,7 +26,7 @@ export interface BytesRequest {
 }
 
 /** Dependencies of {@link BytesReceiver}. */
-export interface BytesReceiverOptions {
+interface BytesReceiverOptions {
   readonly store: UploadStore;
   readonly rows: TusRows;
   readonly active: ActiveTusUploads;

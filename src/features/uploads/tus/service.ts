@@ -23,7 +23,7 @@ import { type BytesRequest, BytesReceiver, wrongOffset } from "./receive-bytes.t
 import type { Destination, TusSender, TusUpload } from "./types.ts";
 
 /** Dependencies of {@link TusService}. */
-export interface TusServiceOptions {
+interface TusServiceOptions {
   readonly sqlite: Database;
   readonly store: UploadStore;
   readonly blobs: BlobStore;

@@ -18,7 +18,7 @@ const ANNOUNCED_MS_MIN = 60 * 1000;
 const IDLE_MS_MIN = 5 * 60 * 1000;
 
 /** Dependencies of {@link UploadSlots}. */
-export interface UploadSlotsOptions {
+interface UploadSlotsOptions {
   readonly store: Pick<UploadStore, "clock">;
   readonly rows: Pick<TusRows, "countOpenOf" | "listOpenOf">;
   readonly active: Pick<ActiveTusUploads, "find">;
