@@ -78,14 +78,14 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
       { ...PAGE_ROUTE, rate: "uploads", params: TokenParams, parse: "none" },
       async ({ params, request }) => {
         const { token } = params;
-        const visit = linkRequestOf(request, token, "drop");
+        const linkRequest = linkRequestOf(request, token, "drop");
         try {
           checkOrigin(request);
-          const received = await dropBox.receive(visit, request);
-          return await pages.dropBox(shareAccess.open(visit), visit.grant, { received });
+          const received = await dropBox.receive(linkRequest, request);
+          return await pages.dropBox(shareAccess.open(linkRequest), linkRequest.grant, { received });
         } catch (error) {
           if (isOfShare(error)) return pageOrThrow(error, toPage(error, token));
-          return pages.dropBox(shareAccess.open(visit), visit.grant, { error });
+          return pages.dropBox(shareAccess.open(linkRequest), linkRequest.grant, { error });
         }
       },
     )

@@ -55,15 +55,15 @@ export class DropBox {
    * The bytes that a drop box can still accept in total; null for no limit.
    * @throws AppError as {@link ShareAccess.open}
    */
-  leftBytes(visit: LinkRequest): number | null {
-    return leftBytes(this.#options.shareAccess.open(visit).share);
+  leftBytes(linkRequest: LinkRequest): number | null {
+    return leftBytes(this.#options.shareAccess.open(linkRequest).share);
   }
 
   /**
    * The folder for a file of this drop box, and its largest size.
    * @throws AppError as {@link ShareAccess.open}
    */
-  destination(visit: LinkRequest): {
+  destination(linkRequest: LinkRequest): {
     share: Share;
     owner: User;
     path: string;
@@ -71,7 +71,7 @@ export class DropBox {
     tooLarge: () => AppError;
   } {
     const { shareAccess } = this.#options;
-    const opened = shareAccess.open(visit);
+    const opened = shareAccess.open(linkRequest);
     const limitBytes = this.largestFile(opened);
     const { path } = shareAccess.folder(opened, ROOT_PATH);
     return { share: opened.share, owner: opened.owner, path, limitBytes, tooLarge: () => full(limitBytes ?? 0) };
@@ -84,29 +84,29 @@ export class DropBox {
    * @throws AppError as {@link receive}
    */
   async finish(
-    visit: LinkRequest,
+    linkRequest: LinkRequest,
     pendingUpload: PendingUpload,
     file: { fileName: string | undefined; declaredType: string | undefined },
     fields: FormFields,
     hooks: Pick<UploadHooks, "before" | "onDone"> = {},
   ): Promise<FileNode> {
     const { shareAccess, files } = this.#options;
-    const opened = shareAccess.open(visit);
+    const opened = shareAccess.open(linkRequest);
     // The current path of the folder, which may have been renamed while the bytes arrived.
     const { path } = shareAccess.folder(opened, ROOT_PATH);
     const { file: made } = await files.finishUpload(
-      { user: opened.owner, confirm: () => void shareAccess.open(visit) },
+      { user: opened.owner, confirm: () => void shareAccess.open(linkRequest) },
       pendingUpload,
       file,
       { ...readDropFields(fields), folderPath: path },
       {
         before: (tx) => {
           // Rejects a drop box that has ended, moved or filled up since the upload began.
-          this.#checkStill(visit, path);
+          this.#checkStill(linkRequest, path);
           hooks.before?.(tx);
         },
         onDone: (tx, done, requested) => {
-          this.#countIn(visit, done.sizeBytes);
+          this.#countIn(linkRequest, done.sizeBytes);
           hooks.onDone?.(tx, done, requested);
         },
       },
@@ -115,9 +115,9 @@ export class DropBox {
   }
 
   /** Replaces an error that would reveal something about the owner. */
-  explain(visit: LinkRequest, error: unknown): unknown {
+  explain(linkRequest: LinkRequest, error: unknown): unknown {
     if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;
-    return this.#noRoom(this.#options.shareAccess.open(visit), error);
+    return this.#noRoom(this.#options.shareAccess.open(linkRequest), error);
   }
 
   /**
@@ -125,9 +125,9 @@ export class DropBox {
    * @throws AppError as {@link ShareAccess.open}, and as an upload of the owner's; file_too_large if the drop box is
    *   full
    */
-  async receive(visit: LinkRequest, request: Request): Promise<DroppedFile> {
-    const opened = this.#options.shareAccess.open(visit);
-    const begun = { ...visit, hasBegun: true };
+  async receive(linkRequest: LinkRequest, request: Request): Promise<DroppedFile> {
+    const opened = this.#options.shareAccess.open(linkRequest);
+    const begun = { ...linkRequest, hasBegun: true };
     try {
       return await this.#receive(begun, opened, request);
     } catch (error) {
@@ -135,7 +135,7 @@ export class DropBox {
     }
   }
 
-  async #receive(visit: LinkRequest, opened: OpenedShare, request: Request): Promise<DroppedFile> {
+  async #receive(linkRequest: LinkRequest, opened: OpenedShare, request: Request): Promise<DroppedFile> {
     const { files } = this.#options;
     const { owner } = opened;
     const left = leftBytes(opened.share);
@@ -147,7 +147,7 @@ export class DropBox {
     const sender = { user: owner, key: null, kind: "guestFile", checkSize } as const;
     return receiveForm(files, request, sender, async (pendingUpload, form) => {
       const name = uploadedName(form.file.fileName ?? "file");
-      const file = await this.finish(visit, pendingUpload, form.file, form.fields);
+      const file = await this.finish(linkRequest, pendingUpload, form.file, form.fields);
       return { name, size: file.sizeBytes, checksum: toChecksum(file.digest) };
     });
   }
@@ -163,15 +163,15 @@ export class DropBox {
     return new AppError("quota_exceeded", message, { limit, ...(of !== undefined && { of }), plan }, cause);
   }
 
-  #checkStill(visit: LinkRequest, path: string): void {
-    const { node } = this.#options.shareAccess.open(visit);
+  #checkStill(linkRequest: LinkRequest, path: string): void {
+    const { node } = this.#options.shareAccess.open(linkRequest);
     if (node.kind === "folder" && node.path === path) return;
     throw new AppError("database_busy", "The folder was moved during the upload. Send the file again.");
   }
 
-  #countIn(visit: LinkRequest, sizeBytes: number): void {
+  #countIn(linkRequest: LinkRequest, sizeBytes: number): void {
     const { rows, shareAccess, clock } = this.#options;
-    const { share } = shareAccess.open(visit);
+    const { share } = shareAccess.open(linkRequest);
     if (!rows.addUpload(share.id, sizeBytes, clock.nowMs())) throw full(leftBytes(share) ?? 0);
   }
 }
