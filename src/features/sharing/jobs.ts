@@ -1,5 +1,5 @@
 import type { Job } from "../../jobs/scheduler.ts";
-import type { BarePictures } from "./shares/bare-pictures.ts";
+import type { StrippedPhotos } from "./shares/stripped-photos.ts";
 import type { LinkGuesses } from "./shares/guesses.ts";
 import type { ShareService } from "./shares/service.ts";
 
@@ -7,14 +7,14 @@ import type { ShareService } from "./shares/service.ts";
 interface SharingJobsOptions {
   readonly shares: ShareService;
   readonly linkGuesses: LinkGuesses;
-  readonly barePictures: BarePictures;
+  readonly strippedPhotos: StrippedPhotos;
 }
 
 const SWEEP_ROWS = 1_000;
 const REST_MS = 5;
 
 /** Removes expired shares and old records of visitors. */
-export function sharingJobs({ shares, linkGuesses, barePictures }: SharingJobsOptions): Job[] {
+export function sharingJobs({ shares, linkGuesses, strippedPhotos }: SharingJobsOptions): Job[] {
   return [
     {
       name: "shares",
@@ -28,7 +28,7 @@ export function sharingJobs({ shares, linkGuesses, barePictures }: SharingJobsOp
           some = (await shares.sweep(SWEEP_ROWS)) + (await linkGuesses.sweep(SWEEP_ROWS));
           await Bun.sleep(REST_MS);
         }
-        return `${removed} shares and addresses, ${await barePictures.sweep()} photos removed`;
+        return `${removed} shares and addresses, ${await strippedPhotos.sweep()} photos removed`;
       },
     },
   ];

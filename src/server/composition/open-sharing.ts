@@ -24,20 +24,20 @@ export function openSharing(
   const { clock, secrets, endedShares } = storage;
   const { limitsOf, rateGate } = accounts;
   const opened = openShares({ ...storage, ...accounts, ...library, secret: secrets.link.secret });
-  const { shares, shareAccess, statistics, guesses, rows, barePictures } = opened;
+  const { shares, shareAccess, statistics, guesses, rows, strippedPhotos } = opened;
   return {
     receivedShares: new ReceivedShareService({ ...storage, ...accounts, noteEnded: () => endedShares.note() }),
     shares,
     shareAccess,
     shareStatistics: statistics,
     linkGuesses: guesses,
-    barePictures,
+    strippedPhotos,
     shareSender: new ShareSender({
       ...storage,
       ...library,
       shareAccess,
       statistics,
-      barePictures,
+      strippedPhotos,
       thumbnails: media.thumbnailer,
       downloads: new DownloadLedger(),
       rateGate,

@@ -21,7 +21,7 @@ import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import type { ThumbnailVariant } from "../../media/thumbnails/sizes.ts";
 import { factsOf } from "../../../tree/model/facts.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
-import type { BarePictures } from "./bare-pictures.ts";
+import type { StrippedPhotos } from "./stripped-photos.ts";
 import type { ShareAccess } from "./share-access.ts";
 import { hasCameraData, shownName } from "./shown-name.ts";
 import { type ShareStatistics, usedUp } from "./statistics.ts";
@@ -31,7 +31,7 @@ import type { OpenedShare } from "./types.ts";
 interface ShareSenderOptions {
   readonly shareAccess: ShareAccess;
   readonly statistics: ShareStatistics;
-  readonly barePictures: BarePictures;
+  readonly strippedPhotos: StrippedPhotos;
   readonly blobs: Pick<BlobStore, "stat" | "pathOf" | "readSmall" | "readRange" | "prepareRead" | "open">;
   readonly thumbnails: Pick<ThumbnailService, "get">;
   readonly derived: Pick<DerivedStore, "read">;
@@ -182,7 +182,7 @@ export class ShareSender {
   async #content(opened: OpenedShare, file: FileNode): Promise<Shown> {
     const fileName = shownName(opened, file);
     if (!opened.share.hidesLocation || !hasCameraData(file)) return this.#plain(opened, file, fileName);
-    const bare = await this.#options.barePictures.get(file);
+    const bare = await this.#options.strippedPhotos.get(file);
     if (bare !== undefined) {
       return { blob: bare, etag: etagOf(opened, file, "bare"), mediaType: file.mediaType, fileName };
     }

@@ -10,7 +10,7 @@ import type { RateLimiter } from "../../accounts/rate-limits/limiter.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { UserService } from "../../accounts/users/service.ts";
-import { type BarePicturesOptions, BarePictures } from "./bare-pictures.ts";
+import { type StrippedPhotosOptions, StrippedPhotos } from "./stripped-photos.ts";
 import { ShareAccess } from "./share-access.ts";
 import { PasswordGrants } from "./password-grants.ts";
 import { LinkGuesses } from "./guesses.ts";
@@ -34,8 +34,8 @@ interface SharesOptions {
   readonly permissions: Permissions;
   readonly limiter: RateLimiter;
   readonly links: PublicLinks;
-  readonly blobs: BarePicturesOptions["blobs"];
-  readonly derived: BarePicturesOptions["derived"];
+  readonly blobs: StrippedPhotosOptions["blobs"];
+  readonly derived: StrippedPhotosOptions["derived"];
   /** The link key. */
   readonly secret: Uint8Array;
 }
@@ -60,5 +60,5 @@ export function openShares(options: SharesOptions) {
     clock,
   });
   const guesses = new LinkGuesses({ ...options, rows });
-  return { rows, statistics, shares, shareAccess, guesses, barePictures: new BarePictures(options) };
+  return { rows, statistics, shares, shareAccess, guesses, strippedPhotos: new StrippedPhotos(options) };
 }

@@ -7,8 +7,8 @@ import type { Log } from "../../../lib/log.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { canStrip, stripMetadata } from "./strip-metadata.ts";
 
-/** Dependencies of {@link BarePictures}. */
-export interface BarePicturesOptions {
+/** Dependencies of {@link StrippedPhotos}. */
+export interface StrippedPhotosOptions {
   readonly blobs: Pick<BlobStore, "readRange" | "fetchLocal">;
   readonly derived: Pick<DerivedStore, "findOther" | "putOther" | "sweepOther">;
   readonly clock: Clock;
@@ -17,20 +17,20 @@ export interface BarePicturesOptions {
 
 const KIND = "bare";
 /** Largest photo: one at a time is in memory, twice for a moment. A larger one is replaced by a preview. */
-const PICTURE_BYTES_MAX = 32 * 1024 * 1024;
+const PHOTO_BYTES_MAX = 32 * 1024 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
 /** Such photos of deleted blobs are deleted too, after this time. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 /** Photos that can't be stripped, remembered until a restart, because each attempt reads the whole file. */
-const HOPELESS_MAX = 1_000;
+const UNSTRIPPABLE_MAX = 1_000;
 
-export class BarePictures {
-  readonly #options: BarePicturesOptions;
+export class StrippedPhotos {
+  readonly #options: StrippedPhotosOptions;
   readonly #making = new Map<Digest, Promise<DerivedFile | undefined>>();
-  readonly #hopeless = new Set<Digest>();
+  readonly #unstrippable = new Set<Digest>();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: BarePicturesOptions) {
+  constructor(options: StrippedPhotosOptions) {
     this.#options = options;
   }
 
@@ -39,12 +39,12 @@ export class BarePictures {
    * @throws AppError content_missing | disk_full
    */
   async get(file: FileNode): Promise<DerivedFile | undefined> {
-    if (!canStrip(file.mediaType) || file.sizeBytes > PICTURE_BYTES_MAX) return undefined;
-    if (this.#hopeless.has(file.digest)) return undefined;
+    if (!canStrip(file.mediaType) || file.sizeBytes > PHOTO_BYTES_MAX) return undefined;
+    if (this.#unstrippable.has(file.digest)) return undefined;
     const found = this.#options.derived.findOther(file.digest, KIND);
     if (found !== undefined) return found;
-    const underWay = this.#making.get(file.digest);
-    if (underWay !== undefined) return underWay;
+    const inProgress = this.#making.get(file.digest);
+    if (inProgress !== undefined) return inProgress;
     const made = this.#afterOthers(() => this.#make(file)).finally(() => this.#making.delete(file.digest));
     this.#making.set(file.digest, made);
     return made;
@@ -62,8 +62,8 @@ export class BarePictures {
       this.#options.log.debug("Cannot remove the metadata of a photo; the share does not send it.", {
         fileId: file.publicId,
       });
-      if (this.#hopeless.size >= HOPELESS_MAX) this.#hopeless.clear();
-      this.#hopeless.add(file.digest);
+      if (this.#unstrippable.size >= UNSTRIPPABLE_MAX) this.#unstrippable.clear();
+      this.#unstrippable.add(file.digest);
       return undefined;
     }
     return this.#options.derived.putOther(file.digest, KIND, Buffer.concat(parts));
