@@ -42,7 +42,7 @@ export function receivedQueries(sqlite: Database) {
          AND (email_unconfirmed_since = users.created_at OR shares.created_at > email_unconfirmed_since)
        ORDER BY users.id LIMIT ?2`,
     ),
-    give: sqlite.prepare<undefined, [number, number]>("UPDATE shares SET recipient_id = ?2 WHERE id = ?1"),
+    assign: sqlite.prepare<undefined, [number, number]>("UPDATE shares SET recipient_id = ?2 WHERE id = ?1"),
     remove: sqlite.prepare<undefined, [number]>("DELETE FROM shares WHERE id = ?1"),
   };
 }

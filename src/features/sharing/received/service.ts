@@ -34,7 +34,7 @@ interface ReceivedShareOptions {
 }
 
 /** Shares assigned per transaction. */
-const GIVEN_AT_ONCE = 500;
+const ASSIGN_BATCH = 500;
 
 /** Lists, leaves and assigns received shares. All writes are durable when a promise resolves. */
 export class ReceivedShareService {
@@ -84,7 +84,7 @@ export class ReceivedShareService {
    */
   claim(tx: Transaction, { accountId, email }: EventOf<"user.email_confirmed">): void {
     const { clock } = this.#options;
-    for (const row of this.#queries.waiting.all(emailKey(email), clock.nowMs())) this.#give(tx, row, accountId);
+    for (const row of this.#queries.waiting.all(emailKey(email), clock.nowMs())) this.#assign(tx, row, accountId);
   }
 
   /**
@@ -94,21 +94,21 @@ export class ReceivedShareService {
    */
   async claimUnconfirmed(): Promise<number> {
     const { writer, clock } = this.#options;
-    const giveSome = (fromId: number) =>
+    const assignBatch = (fromId: number) =>
       writer.run((tx) => {
-        const rows = this.#queries.waitingUnconfirmed.all(clock.nowMs(), GIVEN_AT_ONCE, fromId);
-        for (const row of rows) this.#give(tx, row, row.recipientId);
+        const rows = this.#queries.waitingUnconfirmed.all(clock.nowMs(), ASSIGN_BATCH, fromId);
+        for (const row of rows) this.#assign(tx, row, row.recipientId);
         return rows;
       });
-    let given = 0;
-    for (let rows = await giveSome(0); rows.length > 0; rows = await giveSome(rows.at(-1)?.recipientId ?? 0)) {
-      given += rows.length;
+    let assigned = 0;
+    for (let rows = await assignBatch(0); rows.length > 0; rows = await assignBatch(rows.at(-1)?.recipientId ?? 0)) {
+      assigned += rows.length;
     }
-    return given;
+    return assigned;
   }
 
-  #give(tx: Transaction, row: ReceivedRow, accountId: number): void {
-    this.#queries.give.run(row.id, accountId);
+  #assign(tx: Transaction, row: ReceivedRow, accountId: number): void {
+    this.#queries.assign.run(row.id, accountId);
     const { node, owner } = this.#find(row);
     if (node === undefined || owner === undefined) return;
     this.#options.events.emit(tx, "share.received", { accountId, share: factsOf(row, node), ownerName: owner.name });

@@ -58,7 +58,7 @@ export const SHARE_HEADERS = { "referrer-policy": "no-referrer", "x-robots-tag":
 export const SHARE_CACHE_CONTROL = "private, no-cache";
 
 /** The content to send and its description. */
-interface Shown {
+interface ShareContent {
   readonly blob: SendableBlob;
   readonly etag: string;
   readonly mediaType: string;
@@ -88,7 +88,7 @@ export class ShareSender {
   async send(opened: OpenedShare, file: FileNode, contentRequest: ShareContentRequest): Promise<Response> {
     const query = queryOf(contentRequest.request);
     const variant = readVariant(query["thumbnail"]);
-    this.checkLeft(opened, contentKeyOf(file), contentRequest, variant !== undefined);
+    this.checkDownloadsLeft(opened, contentKeyOf(file), contentRequest, variant !== undefined);
     if (variant !== undefined) {
       const thumbnail = await this.#thumbnail(opened, file, variant);
       if (thumbnail !== undefined) {
@@ -120,7 +120,12 @@ export class ShareSender {
   }
 
   /**  @throws AppError share_used_up if no download is left and this request does not continue one */
-  checkLeft(opened: OpenedShare, contentKey: string, { request }: ShareContentRequest, isLook = false): void {
+  checkDownloadsLeft(
+    opened: OpenedShare,
+    contentKey: string,
+    { request }: ShareContentRequest,
+    isThumbnail = false,
+  ): void {
     const { shareAccess, downloads, clock } = this.#options;
     if (!shareAccess.isUsedUp(opened.share)) return;
     const [caller, key] = [callerOf(request), keyOf(opened, contentKey)];
@@ -128,7 +133,7 @@ export class ShareSender {
     const continues =
       downloads.stepOf(caller, key, isRange, clock.nowMs()) === "continues" ||
       (isRange && this.#counting.has(`${caller} ${key}`));
-    if (isLook || !continues) throw usedUp();
+    if (isThumbnail || !continues) throw usedUp();
   }
 
   /**
@@ -179,7 +184,7 @@ export class ShareSender {
     return downloads.stepOf(callerOf(request), keyOf(opened, contentKeyOf(file)), true, clock.nowMs()) === "counts";
   }
 
-  async #content(opened: OpenedShare, file: FileNode): Promise<Shown> {
+  async #content(opened: OpenedShare, file: FileNode): Promise<ShareContent> {
     const fileName = shownName(opened, file);
     if (!opened.share.hidesLocation || !hasCameraData(file)) return this.#plain(opened, file, fileName);
     const bare = await this.#options.strippedPhotos.get(file);
@@ -195,7 +200,7 @@ export class ShareSender {
     );
   }
 
-  async #plain(opened: OpenedShare, file: FileNode, fileName: string): Promise<Shown> {
+  async #plain(opened: OpenedShare, file: FileNode, fileName: string): Promise<ShareContent> {
     const { blobs } = this.#options;
     const isAway = (await blobs.prepareRead(file.digest)) === "remote";
     if (file.sizeBytes > SMALL_BLOB_MAX_BYTES && blobs.stat(file.digest) === undefined) {
@@ -220,7 +225,7 @@ export class ShareSender {
     opened: OpenedShare,
     file: FileNode,
     variant: ThumbnailVariant,
-  ): Promise<Omit<Shown, "fileName"> | undefined> {
+  ): Promise<Omit<ShareContent, "fileName"> | undefined> {
     const { thumbnails, derived } = this.#options;
     const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
     if (found.state === "none") return undefined;
@@ -235,7 +240,7 @@ export class ShareSender {
     };
   }
 
-  #respond(file: FileNode, shown: Shown, query: Query, { request, set }: ShareContentRequest): SentBlob {
+  #respond(file: FileNode, shown: ShareContent, query: Query, { request, set }: ShareContentRequest): SentBlob {
     const inline = readBoolean(query["inline"], "inline") ?? false;
     const commonHeaders: Record<string, string> = {};
     for (const name in set.headers) commonHeaders[name] = String(set.headers[name]);

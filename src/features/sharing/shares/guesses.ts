@@ -13,7 +13,7 @@ import { RateLimitedError } from "../../accounts/rate-limits/headers.ts";
 import { linkSubject, WRONG_BY_HOUR } from "../../accounts/rate-limits/counters.ts";
 import type { RateLimiter } from "../../accounts/rate-limits/limiter.ts";
 import type { ShareRows } from "./queries.ts";
-import { factsOfShare } from "./service.ts";
+import { summarizeShare } from "./service.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
 /** Dependencies of {@link LinkGuesses}. */
@@ -37,7 +37,7 @@ const PAUSES_MAX = 10_000;
 const HASH_BYTES = 16;
 
 /** The attempts of new addresses at one link. */
-interface NewTries {
+interface LinkAttempts {
   inProgress: number;
   /** When the last attempt was wrong. If none was since the start, when the first attempt came. */
   lastWrongMs: number;
@@ -46,7 +46,7 @@ interface NewTries {
 export class LinkGuesses {
   readonly #options: LinkGuessesOptions;
   /** By the share's public id. */
-  readonly #tries = new Map<string, NewTries>();
+  readonly #attempts = new Map<string, LinkAttempts>();
 
   constructor(options: LinkGuessesOptions) {
     this.#options = options;
@@ -64,17 +64,17 @@ export class LinkGuesses {
     if (share.passwordHash === null) return check();
     const address = hashAddress(share, addressKey);
     const openedMs = rows.findOpened(share.id, address, clock.nowMs() - OPENED_MS);
-    const tries = openedMs === undefined ? this.#admit(share) : undefined;
+    const attempts = openedMs === undefined ? this.#admit(share) : undefined;
     try {
       const checked = await check();
       // Recorded once a day, because a locked link may be opened often.
       if (openedMs === undefined || openedMs < clock.nowMs() - DAY_MS) await this.#noteOpener(share, address);
       return checked;
     } catch (error) {
-      if (error instanceof AppError && error.reason === "bad_credentials") await this.#noteWrong(locked, tries);
+      if (error instanceof AppError && error.reason === "bad_credentials") await this.#noteWrong(locked, attempts);
       throw error;
     } finally {
-      if (tries !== undefined) tries.inProgress--;
+      if (attempts !== undefined) attempts.inProgress--;
     }
   }
 
@@ -85,31 +85,32 @@ export class LinkGuesses {
   }
 
   /** Admits the attempt of a new address, or throws. @throws AppError rate_limited */
-  #admit(share: Share): NewTries {
+  #admit(share: Share): LinkAttempts {
     const { limiter, clock } = this.#options;
     const nowMs = clock.nowMs();
     const wrong = limiter.used(linkSubject(share.publicId), WRONG_BY_HOUR);
-    const tries = this.#triesAt(share, nowMs);
+    const attempts = this.#attemptsAt(share, nowMs);
     // All attempts in progress may be wrong.
-    if (wrong + tries.inProgress >= FREE_WRONG_MAX) {
+    if (wrong + attempts.inProgress >= FREE_WRONG_MAX) {
       const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** Math.max(0, wrong - FREE_WRONG_MAX));
       // A time in the future was recorded before the clock was set back.
-      const freeAtMs = Math.min(tries.lastWrongMs, nowMs) + pauseMs;
-      if (tries.inProgress > 0 || nowMs < freeAtMs) throw mustWait(Math.max(freeAtMs, nowMs + PAUSE_MS_MIN), nowMs);
+      const freeAtMs = Math.min(attempts.lastWrongMs, nowMs) + pauseMs;
+      if (attempts.inProgress > 0 || nowMs < freeAtMs)
+        throw pauseRequired(Math.max(freeAtMs, nowMs + PAUSE_MS_MIN), nowMs);
     }
-    tries.inProgress++;
-    return tries;
+    attempts.inProgress++;
+    return attempts;
   }
 
-  #triesAt({ publicId }: Share, nowMs: number): NewTries {
-    const tries = this.#tries.get(publicId) ?? { inProgress: 0, lastWrongMs: nowMs };
-    this.#tries.delete(publicId);
-    this.#tries.set(publicId, tries);
-    if (this.#tries.size > PAUSES_MAX) {
-      const quietest = this.#tries.keys().next();
-      if (!quietest.done) this.#tries.delete(quietest.value);
+  #attemptsAt({ publicId }: Share, nowMs: number): LinkAttempts {
+    const attempts = this.#attempts.get(publicId) ?? { inProgress: 0, lastWrongMs: nowMs };
+    this.#attempts.delete(publicId);
+    this.#attempts.set(publicId, attempts);
+    if (this.#attempts.size > PAUSES_MAX) {
+      const quietest = this.#attempts.keys().next();
+      if (!quietest.done) this.#attempts.delete(quietest.value);
     }
-    return tries;
+    return attempts;
   }
 
   async #noteOpener(share: Share, address: Uint8Array): Promise<void> {
@@ -120,24 +121,24 @@ export class LinkGuesses {
     });
   }
 
-  async #noteWrong({ share, node }: OpenedShare, tries: NewTries | undefined): Promise<void> {
+  async #noteWrong({ share, node }: OpenedShare, attempts: LinkAttempts | undefined): Promise<void> {
     const { rows, limiter, writer, events, clock } = this.#options;
     const subject = linkSubject(share.publicId);
     const nowMs = clock.nowMs();
     limiter.check(subject, WRONG_BY_HOUR, null);
-    if (tries !== undefined) tries.lastWrongMs = nowMs;
+    if (attempts !== undefined) attempts.lastWrongMs = nowMs;
     const wrongPasswords = limiter.used(subject, WRONG_BY_HOUR);
     if (wrongPasswords < FREE_WRONG_MAX) return;
     await writer.run((tx) => {
       if (rows.findById(share.id)?.publicId !== share.publicId) return;
       if (!rows.setGuessesNotified(share.id, nowMs, nowMs - DAY_MS)) return;
       const { accountId } = share;
-      events.emit(tx, "share.guessed", { accountId, share: factsOfShare(share, node), wrongPasswords });
+      events.emit(tx, "share.guessed", { accountId, share: summarizeShare(share, node), wrongPasswords });
     });
   }
 }
 
-function mustWait(resetAtMs: number, nowMs: number): RateLimitedError {
+function pauseRequired(resetAtMs: number, nowMs: number): RateLimitedError {
   return new RateLimitedError(
     { allowed: false, category: "signin", limit: FREE_WRONG_MAX, remaining: 0, resetAtMs, windowSeconds: 3600 },
     nowMs,

@@ -18,7 +18,7 @@ export interface SharedListing {
 }
 
 /** The query of a listing, for the document. */
-export const QUERY_OF_SHARED_LISTING = {
+export const SHARED_LISTING_QUERY = {
   folder: { type: "string", default: "/", description: "Path within the shared folder, which is / itself" },
   page: { type: "integer", minimum: 1, default: 1 },
   limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },

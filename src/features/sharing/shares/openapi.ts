@@ -9,7 +9,7 @@ import {
   SharePageRecord,
   SharesRecord,
 } from "./model.ts";
-import { QUERY_OF_SHARED_LISTING } from "./listing.ts";
+import { SHARED_LISTING_QUERY } from "./listing.ts";
 import { ref, type RouteDocs } from "../../../http/documented.ts";
 
 const GRANT_HEADER = { "X-Share-Grant": "The grant from unlock, for a locked share" };
@@ -34,7 +34,7 @@ export const listFolder = (): RouteDocs => ({
   tag: "Public links",
   summary: "List a shared folder",
   description: "Paths are relative to the shared folder, which is `/`.",
-  query: QUERY_OF_SHARED_LISTING,
+  query: SHARED_LISTING_QUERY,
   headers: GRANT_HEADER,
   data: PublicListingRecord,
   errors: [...LINK_ERRORS, "share_permission", "invalid_field", "invalid_path", "path_too_long", "not_a_folder"],

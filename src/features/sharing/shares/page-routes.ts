@@ -84,7 +84,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           const received = await dropBox.receive(linkRequest, request);
           return await pages.dropBox(shareAccess.open(linkRequest), linkRequest.grant, { received });
         } catch (error) {
-          if (isOfShare(error)) return pageOrThrow(error, toPage(error, token));
+          if (concernsShare(error)) return pageOrThrow(error, toPage(error, token));
           return pages.dropBox(shareAccess.open(linkRequest), linkRequest.grant, { error });
         }
       },
@@ -130,9 +130,9 @@ export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions
       case "rate_limited":
         return isUnlocking ? locked(error.message) : rejectedPage("Too many attempts", error.message);
       case "share_expired":
-        return rejectedPage("This link has expired", ASK_FOR_NEW);
+        return rejectedPage("This link has expired", REQUEST_NEW_LINK);
       case "share_used_up":
-        return rejectedPage("This link has reached its download limit", ASK_FOR_NEW);
+        return rejectedPage("This link has reached its download limit", REQUEST_NEW_LINK);
       case "share_permission":
       case "csrf":
         return rejectedPage("You can't do this with this link", error.message);
@@ -142,14 +142,14 @@ export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions
   };
 }
 
-const ASK_FOR_NEW = "Ask the sender for a new link.";
+const REQUEST_NEW_LINK = "Ask the sender for a new link.";
 
 /** Whether an error concerns the link. An error that concerns the sent file is shown next to the form instead. */
-function isOfShare(error: unknown): boolean {
-  return !(error instanceof AppError) || OF_SHARE.has(error.reason);
+function concernsShare(error: unknown): boolean {
+  return !(error instanceof AppError) || SHARE_ERRORS.has(error.reason);
 }
 
-const OF_SHARE: ReadonlySet<string> = new Set([
+const SHARE_ERRORS: ReadonlySet<string> = new Set([
   "not_found",
   "password_required",
   "share_expired",
@@ -186,8 +186,8 @@ function checkOrigin(request: Request): void {
   const { baseUrl, requestOrigin } = requestContextOf(request);
   const origin = URL.parse(request.headers.get("origin") ?? "")?.origin;
   const ours = [baseUrl, requestOrigin ?? ""].map((url) => URL.parse(url)?.origin);
-  const isElsewhere =
+  const isOtherSite =
     site === null ? origin !== undefined && origin !== "null" && !ours.includes(origin) : site !== "same-origin";
-  if (isElsewhere)
+  if (isOtherSite)
     throw new AppError("csrf", "This form was sent from another site. Open the link and use its own page.");
 }

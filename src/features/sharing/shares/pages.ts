@@ -128,7 +128,7 @@ export class SharePages {
     const shown = opened.share.hidesLocation
       ? await sender.describe(opened, file)
       : { mediaType: file.mediaType, sizeBytes: file.sizeBytes };
-    const isFree = isFreeToLookAt(opened);
+    const isFree = isPreviewFree(opened);
     const page = renderSharePage(await this.#frame(), {
       fileName: shownName(opened, file),
       ...shown,
@@ -157,7 +157,7 @@ export class SharePages {
       return `${this.#urlOf(opened)}?${new URLSearchParams({ ...currentChoices, ...changes }).toString()}`;
     };
     const canArchive = !opened.share.hidesLocation;
-    const drawn = renderSharedFolderPage(await this.#frame(), {
+    const html = renderSharedFolderPage(await this.#frame(), {
       name: folderTitle(folder),
       above: this.#above(opened, folder),
       entries: listing.nodes.map((node) => this.#entry(opened, node, view === "grid")),
@@ -181,7 +181,7 @@ export class SharePages {
       selectionUrl: canArchive ? `${this.#urlOf(opened)}/archive` : undefined,
       expiresAtMs: opened.share.expiresAtMs,
     });
-    return pageResponse(drawn, 200, FRAMED_HEADERS);
+    return pageResponse(html, 200, FRAMED_HEADERS);
   }
 
   #entry(opened: OpenedShare, node: TreeNode, isGrid: boolean): SharedEntry {
@@ -263,13 +263,13 @@ export class SharePages {
 }
 
 /** Whether a page may load content automatically. Each view takes a download, so shares with a limit need a click. */
-function isFreeToLookAt({ share }: OpenedShare): boolean {
+function isPreviewFree({ share }: OpenedShare): boolean {
   return share.maxDownloads === null;
 }
 
 /** How a script may preview a file; photos by their large thumbnail, which does not count as a download. */
 function viewOf(opened: OpenedShare, file: FileNode, hasThumbnail: boolean): SharedView | undefined {
-  const isFree = isFreeToLookAt(opened);
+  const isFree = isPreviewFree(opened);
   if (isFree && canInline(file.mediaType)) {
     if (file.mediaType.startsWith("video/")) return "video";
     if (file.mediaType.startsWith("audio/")) return "audio";

@@ -92,7 +92,7 @@ export class ShareService {
       };
       rows.insert(identity, { ...checked, passwordHash });
       const share = this.#own(user, identity.publicId);
-      const facts = factsOfShare(share, node);
+      const facts = summarizeShare(share, node);
       events.emit(tx, "share.created", { accountId: user.id, share: facts });
       if (recipient !== undefined) {
         events.emit(tx, "share.received", { accountId: recipient.id, share: facts, ownerName: user.name });
@@ -211,7 +211,7 @@ export class ShareService {
     this.#options.rows.delete(share.id);
     // The shared node is being deleted; its shares emit no event.
     if (node === undefined) return;
-    this.#options.events.emit(tx, "share.revoked", { accountId: user.id, share: factsOfShare(share, node) });
+    this.#options.events.emit(tx, "share.revoked", { accountId: user.id, share: summarizeShare(share, node) });
   }
 
   #makePrivate(tx: Transaction, user: User, share: Share, node: TreeNode | undefined): void {
@@ -228,7 +228,7 @@ export class ShareService {
 }
 
 /** A share in events. */
-export function factsOfShare(share: Share, node: TreeNode): ShareFacts {
+export function summarizeShare(share: Share, node: TreeNode): ShareFacts {
   return {
     publicId: share.publicId,
     kind: share.kind,

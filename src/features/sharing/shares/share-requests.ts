@@ -119,7 +119,7 @@ export class ShareDownloads {
     }
     const plan = await archives.plan(roots);
     const { request, set } = contentRequest;
-    sender.checkLeft(opened, plan.etag, contentRequest);
+    sender.checkDownloadsLeft(opened, plan.etag, contentRequest);
     let isSent = false;
     const response = await archiveSender.send(plan, {
       request,

@@ -38,7 +38,7 @@ const APP14 = 0xee;
  * Everything except application segments: tables, frames and scans (T.81 table B.1; 0xc8 is reserved). All others are
  * removed.
  */
-const isOfPicture = (marker: number) => marker >= 0xc0 && marker <= 0xdf && marker !== 0xc8;
+const isImageSegment = (marker: number) => marker >= 0xc0 && marker <= 0xdf && marker !== 0xc8;
 /** A photo has a few dozen segments. Files with many more are rejected, because each costs time. */
 const SEGMENTS_MAX = 10_000;
 
@@ -82,13 +82,15 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
     if (at >= bytes.length) break;
   }
   if (!hasPicture) return undefined;
-  const turned = isUpright(orientation) ? [] : [jpegSegment(APP1, Buffer.concat([EXIF_MARK, exifOf(orientation)]))];
-  return [...head, ...turned, ...rest];
+  const orientationSegments = isUpright(orientation)
+    ? []
+    : [jpegSegment(APP1, Buffer.concat([EXIF_MARK, exifOf(orientation)]))];
+  return [...head, ...orientationSegments, ...rest];
 }
 
 /** The part of a segment that stays: everything that decoding needs, the color profile, and no thumbnails. */
 function keepSegment(marker: number, body: Uint8Array, whole: Uint8Array): Uint8Array | undefined {
-  if (isOfPicture(marker)) return whole;
+  if (isImageSegment(marker)) return whole;
   if (marker === APP0 && hasAscii(body, "JFIF\0") && body.length >= 14) {
     // Its thumbnail may show another photo: removed.
     return jpegSegment(APP0, Buffer.concat([body.subarray(0, 12), Buffer.alloc(2)]));
@@ -175,7 +177,7 @@ function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
     if (at + 8 + length > riffEnd || count > CHUNKS_MAX) return undefined;
     if (name === "ANMF" && !isPlainFrame(buffer.subarray(at + 8, at + 8 + length))) return undefined;
     if (name === "EXIF") orientation ??= readWebpOrientation(buffer.subarray(at + 8, at + 8 + length));
-    if (WEBP_CHUNKS.has(name)) parts.push(padded(buffer.subarray(at, Math.min(end, riffEnd)), 8 + length));
+    if (WEBP_CHUNKS.has(name)) parts.push(padToEven(buffer.subarray(at, Math.min(end, riffEnd)), 8 + length));
     at = end;
   }
   const [first] = parts;
@@ -213,11 +215,11 @@ function riffChunk(name: string, body: Uint8Array): Buffer {
   const head = Buffer.alloc(8);
   head.write(name, 0, "latin1");
   head.writeUInt32LE(body.length, 4);
-  return padded(Buffer.concat([head, body]), 8 + body.length);
+  return padToEven(Buffer.concat([head, body]), 8 + body.length);
 }
 
 /** A chunk of even length; its padding byte may be missing at the end of a file, or contain data. */
-function padded(chunk: Buffer, lengthBytes: number): Buffer {
+function padToEven(chunk: Buffer, lengthBytes: number): Buffer {
   return lengthBytes % 2 === 0 ? chunk : Buffer.concat([chunk.subarray(0, lengthBytes), Buffer.alloc(1)]);
 }
 

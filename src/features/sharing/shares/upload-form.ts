@@ -98,15 +98,15 @@ export class DropBox {
       { user: opened.owner, confirm: () => void shareAccess.open(linkRequest) },
       pendingUpload,
       file,
-      { ...readDropFields(fields), folderPath: path },
+      { ...readSenderFields(fields), folderPath: path },
       {
         before: (tx) => {
           // Rejects a drop box that has ended, moved or filled up since the upload began.
-          this.#checkStill(linkRequest, path);
+          this.#checkFolderUnchanged(linkRequest, path);
           hooks.before?.(tx);
         },
         onDone: (tx, done, requested) => {
-          this.#countIn(linkRequest, done.sizeBytes);
+          this.#countUpload(linkRequest, done.sizeBytes);
           hooks.onDone?.(tx, done, requested);
         },
       },
@@ -117,7 +117,7 @@ export class DropBox {
   /** Replaces an error that would reveal something about the owner. */
   explain(linkRequest: LinkRequest, error: unknown): unknown {
     if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;
-    return this.#noRoom(this.#options.shareAccess.open(linkRequest), error);
+    return this.#quotaError(this.#options.shareAccess.open(linkRequest), error);
   }
 
   /**
@@ -153,7 +153,7 @@ export class DropBox {
   }
 
   /** The error for a full drop box, which reveals nothing about what the owner stores. */
-  #noRoom({ owner }: OpenedShare, cause: AppError): AppError {
+  #quotaError({ owner }: OpenedShare, cause: AppError): AppError {
     const { limit, of } = cause.details;
     const { plan } = this.#options.limitsOf(owner);
     const message =
@@ -163,13 +163,13 @@ export class DropBox {
     return new AppError("quota_exceeded", message, { limit, ...(of !== undefined && { of }), plan }, cause);
   }
 
-  #checkStill(linkRequest: LinkRequest, path: string): void {
+  #checkFolderUnchanged(linkRequest: LinkRequest, path: string): void {
     const { node } = this.#options.shareAccess.open(linkRequest);
     if (node.kind === "folder" && node.path === path) return;
     throw new AppError("database_busy", "The folder was moved during the upload. Send the file again.");
   }
 
-  #countIn(linkRequest: LinkRequest, sizeBytes: number): void {
+  #countUpload(linkRequest: LinkRequest, sizeBytes: number): void {
     const { rows, shareAccess, clock } = this.#options;
     const { share } = shareAccess.open(linkRequest);
     if (!rows.addUpload(share.id, sizeBytes, clock.nowMs())) throw full(leftBytes(share) ?? 0);
@@ -180,13 +180,13 @@ function leftBytes(share: Share): number | null {
   return share.maxUploadBytes === null ? null : Math.max(0, share.maxUploadBytes - share.uploadedBytes);
 }
 
-function full(leftBytesOfBox: number): AppError {
+function full(remainingBytes: number): AppError {
   return new AppError(
     "file_too_large",
-    leftBytesOfBox === 0
+    remainingBytes === 0
       ? "This drop box is full. Ask the person who sent you the link."
-      : `This drop box accepts at most ${leftBytesOfBox} more bytes. Send a smaller file.`,
-    { limit: leftBytesOfBox },
+      : `This drop box accepts at most ${remainingBytes} more bytes. Send a smaller file.`,
+    { limit: remainingBytes },
   );
 }
 
@@ -194,7 +194,7 @@ function full(leftBytesOfBox: number): AppError {
  * Reads the checksum and the sender's name. Tags and visibility are the owner's decision.
  * @throws AppError invalid_field
  */
-export function readDropFields(fields: FormFields): UploadFields {
+export function readSenderFields(fields: FormFields): UploadFields {
   const checksum = fields.get("checksum");
   const sender = fields.get("sender")?.at(-1)?.trim().normalize("NFC") ?? "";
   if ([...sender].length > SENDER_CHARACTERS_MAX || /\p{Cc}/u.test(sender)) {

@@ -2,7 +2,7 @@ import { toChecksum } from "../../../blobs/digest.ts";
 import { OWN_VIEW } from "../../library/permissions/view.ts";
 import type { LinkRequest } from "../../sharing/shares/share-access.ts";
 import { UPLOADS_PER_ADDRESS } from "../../sharing/shares/types.ts";
-import { type DropBox, readDropFields } from "../../sharing/shares/upload-form.ts";
+import { type DropBox, readSenderFields } from "../../sharing/shares/upload-form.ts";
 import type { TusMetadata } from "./metadata.ts";
 import type { TusSender } from "./types.ts";
 
@@ -23,7 +23,7 @@ export function guestSender(dropBox: DropBox, linkRequest: LinkRequest, address:
     uploadsMax: share.maxUploadsPerAddress ?? UPLOADS_PER_ADDRESS,
     // Otherwise a stranger could use up the owner's quota by announcing large files and sending nothing.
     isTrusted: false,
-    admit: (metadata) => void readDropFields(saidBy(metadata)),
+    admit: (metadata) => void readSenderFields(saidBy(metadata)),
     makesFile: () => true,
     destination: () => {
       const { owner, path, limitBytes, tooLarge } = dropBox.destination(visit);
