@@ -24,8 +24,8 @@ export function sharingJobs({ shares, linkGuesses, strippedPhotos }: SharingJobs
       deletesByAge: true,
       async run({ signal }) {
         let removed = 0;
-        for (let some = -1; some !== 0 && !signal.aborted; removed += Math.max(0, some)) {
-          some = (await shares.sweep(SWEEP_ROWS)) + (await linkGuesses.sweep(SWEEP_ROWS));
+        for (let batch = -1; batch !== 0 && !signal.aborted; removed += Math.max(0, batch)) {
+          batch = (await shares.sweep(SWEEP_ROWS)) + (await linkGuesses.sweep(SWEEP_ROWS));
           await Bun.sleep(REST_MS);
         }
         return `${removed} shares and addresses, ${await strippedPhotos.sweep()} photos removed`;

@@ -1,7 +1,7 @@
 /**
  * Shares between accounts, from the side of their recipients, who list and leave them here. `permissions` decides what
  * they allow. A share for an email without an account waits until an account is created with it. With mail.verify, it
- * waits until the owner of the account has confirmed the email, which may also be a changed one. Without mail.verify,
+ * waits until the owner of the account has confirmed the email, which may be a new or a changed one. Without mail.verify,
  * nobody confirms addresses: a new account gets what waits for its first email, and a changed email gets nothing,
  * because otherwise anybody could collect shares for others. A start without mail.verify applies these rules to shares
  * that waited while it was on. When an administrator confirms an email, its account gets what waits.
@@ -73,7 +73,7 @@ export class ReceivedShareService {
       this.#queries.remove.run(row.id);
       const { node } = this.#find(row);
       if (node === undefined) return;
-      events.emit(tx, "share.revoked", { accountId: row.accountId, share: factsOf(row, node) });
+      events.emit(tx, "share.revoked", { accountId: row.accountId, share: summarize(row, node) });
     });
     await noteEnded();
   }
@@ -111,7 +111,7 @@ export class ReceivedShareService {
     this.#queries.assign.run(row.id, accountId);
     const { node, owner } = this.#find(row);
     if (node === undefined || owner === undefined) return;
-    this.#options.events.emit(tx, "share.received", { accountId, share: factsOf(row, node), ownerName: owner.name });
+    this.#options.events.emit(tx, "share.received", { accountId, share: summarize(row, node), ownerName: owner.name });
   }
 
   /** The node and the owner of a share, if both exist. */
@@ -122,7 +122,7 @@ export class ReceivedShareService {
   }
 }
 
-function factsOf({ publicId, label, expiresAtMs }: ReceivedRow, node: TreeNode): ShareFacts {
+function summarize({ publicId, label, expiresAtMs }: ReceivedRow, node: TreeNode): ShareFacts {
   const { kind: type, publicId: nodeId, name } = node;
   return { publicId, kind: "account", label, expiresAtMs, node: { type, publicId: nodeId, name } };
 }

@@ -57,7 +57,7 @@ export const SHARE_HEADERS = { "referrer-policy": "no-referrer", "x-robots-tag":
 /** Also a header of every response about a share: caches must revalidate, because the share may have ended. */
 export const SHARE_CACHE_CONTROL = "private, no-cache";
 
-/** The content to send and its description. */
+/** Content to send, with the headers that describe it. */
 interface ShareContent {
   readonly blob: SendableBlob;
   readonly etag: string;
@@ -70,8 +70,8 @@ const THUMBNAIL_WAIT_MS = 5_000;
 export class ShareSender {
   readonly #options: ShareSenderOptions;
   /**
-   * First ranges that are being counted, by caller and content. Concurrent requests for the same content wait for the
-   * result.
+   * First range requests that are being counted, by caller and content. Concurrent requests for the same content wait
+   * for the result.
    */
   readonly #counting = new Map<string, Promise<void>>();
 
@@ -80,8 +80,8 @@ export class ShareSender {
   }
 
   /**
-   * The response to a download of this file through this share, according to the query. If downloads are limited, one
-   * is taken before the first byte.
+   * Responds to a download of this file, according to the query. If downloads are limited, one is taken before the first
+   * byte.
    * @throws AppError share_used_up | share_permission | invalid_field | thumbnail_pending | precondition_failed |
    *   range_not_satisfiable | content_missing | rate_limited
    */
@@ -92,14 +92,14 @@ export class ShareSender {
     if (variant !== undefined) {
       const thumbnail = await this.#thumbnail(opened, file, variant);
       if (thumbnail !== undefined) {
-        const named = { ...thumbnail, fileName: `${shownName(opened, file)}.webp` };
-        const { response } = this.#respond(file, named, { inline: "true" }, contentRequest);
+        const content = { ...thumbnail, fileName: `${shownName(opened, file)}.webp` };
+        const { response } = this.#respond(file, content, { inline: "true" }, contentRequest);
         contentRequest.set.headers = {};
         return response;
       }
     }
     const sent = this.#respond(file, await this.#content(opened, file), query, contentRequest);
-    if (this.#begins(opened, file, contentRequest.request, sent.kind)) {
+    if (this.#beginsDownload(opened, file, contentRequest.request, sent.kind)) {
       this.#options.rateGate.countWholeDownload(contentRequest.request, contentRequest.set.headers);
     }
     const counted = await this.count(opened, factsOf(file), contentKeyOf(file), contentRequest, sent.kind);
@@ -113,13 +113,13 @@ export class ShareSender {
     return sent.response;
   }
 
-  /** Describes the content that a visitor gets for this file, before it is sent. @throws as {@link send} */
+  /** Describes the content that {@link send} would send, and throws the same errors. */
   async describe(opened: OpenedShare, file: FileNode): Promise<{ mediaType: string; sizeBytes: number }> {
     const { mediaType, blob } = await this.#content(opened, file);
     return { mediaType, sizeBytes: blob.sizeBytes };
   }
 
-  /**  @throws AppError share_used_up if no download is left and this request does not continue one */
+  /** @throws AppError share_used_up if no download is left and this request does not continue one */
   checkDownloadsLeft(
     opened: OpenedShare,
     contentKey: string,
@@ -137,9 +137,9 @@ export class ShareSender {
   }
 
   /**
-   * Counts a response as a download of the share if it is one: whole content each time, ranges once per caller, content
-   * and hour; HEAD and 304 do not count.
-   * @returns 1 or 0 as it counted; undefined if no content is sent
+   * Counts a download. Whole content counts each time, ranges count once per caller, content and hour. HEAD and 304 do
+   * not count.
+   * @returns 1 if it counted, else 0; undefined if no content is sent
    * @throws AppError share_used_up
    */
   async count(
@@ -161,23 +161,23 @@ export class ShareSender {
       other = this.#counting.get(`${caller} ${key}`);
     }
     if (downloads.stepOf(caller, key, isRange, clock.nowMs()) === "continues") return 0;
-    const taken = this.#options.statistics.count(opened.share, file);
-    if (taken !== undefined) {
+    const counting = this.#options.statistics.count(opened.share, file);
+    if (counting !== undefined) {
       if (isRange) {
-        const settled = taken.catch(() => undefined).finally(() => this.#counting.delete(`${caller} ${key}`));
-        this.#counting.set(`${caller} ${key}`, settled);
+        const ended = counting.catch(() => undefined).finally(() => this.#counting.delete(`${caller} ${key}`));
+        this.#counting.set(`${caller} ${key}`, ended);
       }
-      await taken;
+      await counting;
     }
     downloads.begin(caller, key, isRange, clock.nowMs());
     return 1;
   }
 
   /**
-   * Whether a download begins. The rate limits know only the address and the link, so all files of a shared folder have
-   * the same key.
+   * Whether this request begins a download, for the rate limits. These know only the address and the link, so all files
+   * of a shared folder share a limit.
    */
-  #begins(opened: OpenedShare, file: FileNode, request: Request, kind: SentBlob["kind"]): boolean {
+  #beginsDownload(opened: OpenedShare, file: FileNode, request: Request, kind: SentBlob["kind"]): boolean {
     if (kind === "whole") return true;
     if (kind === "head" || kind === "notModified") return false;
     const { downloads, clock } = this.#options;
@@ -186,7 +186,7 @@ export class ShareSender {
 
   async #content(opened: OpenedShare, file: FileNode): Promise<ShareContent> {
     const fileName = shownName(opened, file);
-    if (!opened.share.hidesLocation || !hasCameraData(file)) return this.#plain(opened, file, fileName);
+    if (!opened.share.hidesLocation || !hasCameraData(file)) return this.#original(opened, file, fileName);
     const bare = await this.#options.strippedPhotos.get(file);
     if (bare !== undefined) {
       return { blob: bare, etag: etagOf(opened, file, "bare"), mediaType: file.mediaType, fileName };
@@ -200,9 +200,9 @@ export class ShareSender {
     );
   }
 
-  async #plain(opened: OpenedShare, file: FileNode, fileName: string): Promise<ShareContent> {
+  async #original(opened: OpenedShare, file: FileNode, fileName: string): Promise<ShareContent> {
     const { blobs } = this.#options;
-    const isAway = (await blobs.prepareRead(file.digest)) === "remote";
+    const isRemote = (await blobs.prepareRead(file.digest)) === "remote";
     if (file.sizeBytes > SMALL_BLOB_MAX_BYTES && blobs.stat(file.digest) === undefined) {
       throw contentMissing(file.digest);
     }
@@ -212,7 +212,7 @@ export class ShareSender {
         path: blobs.pathOf(file.digest),
         read: () => blobs.readSmall(file.digest, file.sizeBytes),
         readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
-        ...(isAway && { stream: lazyBlobStream(blobs, file.digest) }),
+        ...(isRemote && { stream: lazyBlobStream(blobs, file.digest) }),
       },
       etag: etagOf(opened, file),
       mediaType: file.mediaType,
@@ -240,13 +240,13 @@ export class ShareSender {
     };
   }
 
-  #respond(file: FileNode, shown: ShareContent, query: Query, { request, set }: ShareContentRequest): SentBlob {
+  #respond(file: FileNode, content: ShareContent, query: Query, { request, set }: ShareContentRequest): SentBlob {
     const inline = readBoolean(query["inline"], "inline") ?? false;
     const commonHeaders: Record<string, string> = {};
     for (const name in set.headers) commonHeaders[name] = String(set.headers[name]);
     return sendBlob({
       request,
-      ...shown,
+      ...content,
       lastModifiedMs: file.contentAtMs,
       inline,
       cacheControl: SHARE_CACHE_CONTROL,
@@ -275,7 +275,7 @@ function etagOf({ share }: OpenedShare, { digest }: FileNode, variant?: Thumbnai
   return `"${new Bun.CryptoHasher("sha256").update(share.nonce).update(name).digest("hex")}"`;
 }
 
-/** The key of a content: equal keys are one download. */
+/** Requests with the same key continue one download. */
 function contentKeyOf(file: FileNode): string {
   return `${file.publicId}:${file.version}`;
 }

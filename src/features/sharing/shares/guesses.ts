@@ -32,14 +32,14 @@ const PAUSE_MS_MAX = 5 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 /** How long an address counts as one that has opened a link. */
 const OPENED_MS = 30 * DAY_MS;
-/** Most links with recent wrong passwords; the one that was quiet longest is dropped first. */
-const PAUSES_MAX = 10_000;
+/** Maximum number of links in memory; the least recently tried one is dropped first. */
+const LINKS_MAX = 10_000;
 const HASH_BYTES = 16;
 
 /** The attempts of new addresses at one link. */
 interface LinkAttempts {
   inProgress: number;
-  /** When the last attempt was wrong. If none was since the start, when the first attempt came. */
+  /** When the last attempt was wrong; before any wrong one, the time of the first attempt. */
   lastWrongMs: number;
 }
 
@@ -58,9 +58,9 @@ export class LinkGuesses {
    * @param check throws AppError bad_credentials if the password is wrong
    * @throws AppError rate_limited; what `check` throws
    */
-  async guard<T>(locked: OpenedShare, addressKey: string, check: () => Promise<T>): Promise<T> {
+  async guard<T>(opened: OpenedShare, addressKey: string, check: () => Promise<T>): Promise<T> {
     const { rows, clock } = this.#options;
-    const { share } = locked;
+    const { share } = opened;
     if (share.passwordHash === null) return check();
     const address = hashAddress(share, addressKey);
     const openedMs = rows.findOpened(share.id, address, clock.nowMs() - OPENED_MS);
@@ -71,7 +71,7 @@ export class LinkGuesses {
       if (openedMs === undefined || openedMs < clock.nowMs() - DAY_MS) await this.#noteOpener(share, address);
       return checked;
     } catch (error) {
-      if (error instanceof AppError && error.reason === "bad_credentials") await this.#noteWrong(locked, attempts);
+      if (error instanceof AppError && error.reason === "bad_credentials") await this.#noteWrong(opened, attempts);
       throw error;
     } finally {
       if (attempts !== undefined) attempts.inProgress--;
@@ -106,9 +106,9 @@ export class LinkGuesses {
     const attempts = this.#attempts.get(publicId) ?? { inProgress: 0, lastWrongMs: nowMs };
     this.#attempts.delete(publicId);
     this.#attempts.set(publicId, attempts);
-    if (this.#attempts.size > PAUSES_MAX) {
-      const quietest = this.#attempts.keys().next();
-      if (!quietest.done) this.#attempts.delete(quietest.value);
+    if (this.#attempts.size > LINKS_MAX) {
+      const oldest = this.#attempts.keys().next();
+      if (!oldest.done) this.#attempts.delete(oldest.value);
     }
     return attempts;
   }

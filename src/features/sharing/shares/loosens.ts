@@ -13,7 +13,7 @@ export function loosens(before: Share, after: Share, password: string | null | u
     limitOf(after.maxUploadBytes) > limitOf(before.maxUploadBytes) ||
     uploadsPerAddress(after) > uploadsPerAddress(before) ||
     (before.hidesLocation && !after.hidesLocation) ||
-    // A link that follows the file already shows its current content; a pinned one shows only its version.
+    // An unpinned link already shows the current content; a pinned one shows only its version.
     (before.pinnedVersion !== null && after.pinnedVersion !== before.pinnedVersion) ||
     (after.canWrite && !before.canWrite) ||
     (showsVersions(after) && !showsVersions(before))

@@ -43,7 +43,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
   return new Router({ name: "share-page-routes", guard })
     .get("/s/:token", { ...PAGE_ROUTE, params: TokenParams }, async ({ params, request }) => {
       try {
-        const opened = shareAccess.open(linkRequestOf(request, params.token, "what"));
+        const opened = shareAccess.open(linkRequestOf(request, params.token, "describe"));
         return await pages.show(opened, request);
       } catch (error) {
         const isGone = error instanceof AppError && error.reason === "not_found";
@@ -78,7 +78,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
       { ...PAGE_ROUTE, rate: "uploads", params: TokenParams, parse: "none" },
       async ({ params, request }) => {
         const { token } = params;
-        const linkRequest = linkRequestOf(request, token, "drop");
+        const linkRequest = linkRequestOf(request, token, "upload");
         try {
           checkOrigin(request);
           const received = await dropBox.receive(linkRequest, request);
@@ -158,7 +158,7 @@ const SHARE_ERRORS: ReadonlySet<string> = new Set([
   "csrf",
 ]);
 
-/** @throws the error, where no page was rendered for it */
+/** @throws the error, if no page was rendered for it */
 async function pageOrThrow(error: unknown, rendered: Promise<Response | undefined>): Promise<Response> {
   const page = await rendered;
   if (page === undefined) throw error;
@@ -178,8 +178,8 @@ function grantCookie(request: Request, grant: string, path: string): string {
 
 /**
  * Rejects forms of other sites, by Fetch Metadata and Origin. Browsers leave out Fetch Metadata without TLS, and send
- * the origin `null` because the page sends no referrer. A request without both carries no cookie of ours from another
- * site, because the cookie is SameSite.
+ * the origin `null` because the page sends no referrer. A request without either carries no cookie of this server from
+ * another site, because the cookie is SameSite.
  */
 function checkOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");

@@ -72,7 +72,7 @@ export class SharePages {
     const query = queryOf(request);
     if (query["fileId"] === undefined && query["folder"] === undefined) statistics.noteView(opened.share);
     if (opened.share.kind === "upload") {
-      return this.dropBox(opened, linkRequestOf(request, opened.token, "drop").grant, {});
+      return this.dropBox(opened, linkRequestOf(request, opened.token, "upload").grant, {});
     }
     if (opened.node.kind === "file") return this.#file(opened, opened.node);
     const fileId = query["fileId"];
@@ -123,20 +123,20 @@ export class SharePages {
 
   async #file(opened: OpenedShare, file: FileNode): Promise<Response> {
     const { hasThumbnail, sender } = this.#options;
-    const isOfFolder = opened.node.kind === "folder";
-    const url = `${this.#urlOf(opened)}/download?${isOfFolder ? `fileId=${file.publicId}&` : ""}`;
-    const shown = opened.share.hidesLocation
+    const isInFolder = opened.node.kind === "folder";
+    const url = `${this.#urlOf(opened)}/download?${isInFolder ? `fileId=${file.publicId}&` : ""}`;
+    const content = opened.share.hidesLocation
       ? await sender.describe(opened, file)
       : { mediaType: file.mediaType, sizeBytes: file.sizeBytes };
     const isFree = isPreviewFree(opened);
     const page = renderSharePage(await this.#frame(), {
       fileName: shownName(opened, file),
-      ...shown,
+      ...content,
       downloadUrl: url.slice(0, -1),
-      inlineUrl: canInline(shown.mediaType) && isFree ? `${url}inline=true` : undefined,
+      inlineUrl: canInline(content.mediaType) && isFree ? `${url}inline=true` : undefined,
       previewUrl: hasThumbnail(file) ? `${url}thumbnail=large` : undefined,
-      isReadable: isFree && isReadable(shown.mediaType, shown.sizeBytes),
-      folder: isOfFolder ? this.#folderOf(opened, file) : undefined,
+      isReadable: isFree && isReadable(content.mediaType, content.sizeBytes),
+      folder: isInFolder ? this.#folderOf(opened, file) : undefined,
       expiresAtMs: opened.share.expiresAtMs,
     });
     return pageResponse(page, 200, FRAMED_HEADERS);
@@ -193,7 +193,7 @@ export class SharePages {
     const downloadUrl = `${this.#urlOf(opened)}/download?fileId=${publicId}`;
     const hasThumbnail = this.#options.hasThumbnail(node);
     const kind = viewOf(opened, node, hasThumbnail);
-    const shownUrl = kind === "image" ? "thumbnail=large" : "inline=true";
+    const viewQuery = kind === "image" ? "thumbnail=large" : "inline=true";
     return {
       id: publicId,
       name: shownName(opened, node),
@@ -204,7 +204,7 @@ export class SharePages {
         mediaType: node.mediaType,
         downloadUrl,
         thumbnailUrl: hasThumbnail ? `${downloadUrl}&thumbnail=${isGrid ? "medium" : "small"}` : undefined,
-        view: kind && { kind, url: `${downloadUrl}&${shownUrl}` },
+        view: kind && { kind, url: `${downloadUrl}&${viewQuery}` },
       },
       itemCount: 0,
     };
@@ -262,7 +262,7 @@ export class SharePages {
   }
 }
 
-/** Whether a page may load content automatically. Each view takes a download, so shares with a limit need a click. */
+/** Whether a page may load content without a click. With a download limit it may not: each view takes a download. */
 function isPreviewFree({ share }: OpenedShare): boolean {
   return share.maxDownloads === null;
 }

@@ -15,7 +15,7 @@ const GRANT = /^([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/;
 export class PasswordGrants {
   readonly #key: Uint8Array;
 
-  /**  @param key the link key; the signed text distinguishes grants from other uses of this key */
+  /** @param key the link key; the signed text distinguishes grants from other uses of this key */
   constructor(key: Uint8Array) {
     this.#key = key;
   }
@@ -40,7 +40,7 @@ export class PasswordGrants {
   }
 
   #sign(share: Share, expiresAtMs: number): Buffer {
-    const what = ["share-grant", share.publicId, share.grantEpoch, expiresAtMs].join("\n");
-    return createHmac("sha256", this.#key).update(what).digest();
+    const signedText = ["share-grant", share.publicId, share.grantEpoch, expiresAtMs].join("\n");
+    return createHmac("sha256", this.#key).update(signedText).digest();
   }
 }

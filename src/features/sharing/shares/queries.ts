@@ -187,7 +187,7 @@ export class ShareRows {
     this.#statements.delete.run(id);
   }
 
-  /** Counts one download, if one is left besides the `waiting` ones that are not written yet. @returns whether one was */
+  /** Counts one download, if one is left after the `waiting` ones that are not written yet. @returns whether one was */
   takeDownload(id: number, nowMs: number, waiting: number): boolean {
     return this.#statements.take.run(id, nowMs, waiting).changes > 0;
   }
@@ -201,7 +201,7 @@ export class ShareRows {
     return this.#statements.addUpload.run(id, sizeBytes, nowMs).changes > 0;
   }
 
-  /** Records that the owner is notified of guesses, unless they were notified since an instant. @returns whether it did */
+  /** Records that the owner is notified of guesses. @returns false if they were already notified since an instant */
   setGuessesNotified(id: number, nowMs: number, sinceMs: number): boolean {
     return this.#statements.setGuessesNotified.run(id, nowMs, sinceMs).changes > 0;
   }

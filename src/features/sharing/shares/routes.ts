@@ -62,7 +62,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
       "/api/public/:token",
       { access: "public", rate: "operations", audit: "unaudited", docs: docs.openLink, params: TokenParams },
       async ({ params, request }) => {
-        const opened = shareAccess.open(linkRequestOf(request, params.token, "what"));
+        const opened = shareAccess.open(linkRequestOf(request, params.token, "describe"));
         statistics.noteView(opened.share);
         return ok(await presentLink(options, opened, request));
       },
@@ -71,7 +71,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
       "/api/public/:token/files",
       { access: "public", rate: "listing", audit: "unaudited", docs: docs.listFolder, params: TokenParams },
       async ({ params, request }) => {
-        const opened = shareAccess.open(linkRequestOf(request, params.token, "read"));
+        const opened = shareAccess.open(linkRequestOf(request, params.token, "list"));
         const listing = await readSharedListing(shareAccess, tree, opened, queryOf(request));
         const context = presentContextOf(request, hasThumbnail);
         return ok({
@@ -111,7 +111,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
         parse: "none",
       },
       async ({ params, request, set }) => {
-        const dropped = await dropBox.receive(linkRequestOf(request, params.token, "drop"), request);
+        const dropped = await dropBox.receive(linkRequestOf(request, params.token, "upload"), request);
         set.status = 201;
         return ok(dropped);
       },
@@ -162,7 +162,7 @@ async function presentLink(options: PublicRoutesOptions, opened: OpenedShare, re
 export type UnlockOptions = Pick<PublicRoutesOptions, "shareAccess" | "guesses" | "rateGate">;
 
 /**
- * Checks a password within the limits of wrong ones.
+ * Checks a password, and limits wrong ones.
  * @returns a grant
  * @throws AppError not_found | share_expired | bad_credentials | rate_limited
  */
@@ -172,7 +172,7 @@ export async function unlock(
   request: Request,
   headers: Record<string, string | number>,
 ): Promise<{ grant: string; expiresAtMs: number }> {
-  const locked = shareAccess.locked(token);
+  const found = shareAccess.find(token);
   const addressKey = rateLimitKey(requestContextOf(request).clientAddress);
   const check = async () => {
     const grant = await shareAccess.unlock(token, password);
@@ -181,7 +181,7 @@ export async function unlock(
     }
     return grant;
   };
-  return rateGate.guardPassword(request, headers, `share:${locked.share.publicId}`, () =>
-    guesses.guard(locked, addressKey, check),
+  return rateGate.guardPassword(request, headers, `share:${found.share.publicId}`, () =>
+    guesses.guard(found, addressKey, check),
   );
 }

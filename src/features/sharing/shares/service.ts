@@ -62,7 +62,7 @@ export class ShareService {
   async create(user: User, target: ShareTarget, settings: ShareRequest): Promise<OwnShare> {
     const { rows, tokens, events, clock, writer, passwords } = this.#options;
     requireConfirmedEmail(user);
-    // Checked first, before anything that takes time: strangers learn nothing and cost nothing.
+    // Checked before anything that takes time: requests for the nodes of others reveal nothing and cost little.
     this.#find(user, target);
     const { password, ...checked } = checkNewShare(settings, target.type === "folder", clock.nowMs());
     if (checked.recipientEmailKey === emailKey(user.email)) {
@@ -92,10 +92,10 @@ export class ShareService {
       };
       rows.insert(identity, { ...checked, passwordHash });
       const share = this.#own(user, identity.publicId);
-      const facts = summarizeShare(share, node);
-      events.emit(tx, "share.created", { accountId: user.id, share: facts });
+      const summary = summarizeShare(share, node);
+      events.emit(tx, "share.created", { accountId: user.id, share: summary });
       if (recipient !== undefined) {
-        events.emit(tx, "share.received", { accountId: recipient.id, share: facts, ownerName: user.name });
+        events.emit(tx, "share.received", { accountId: recipient.id, share: summary, ownerName: user.name });
       }
       return { share, node };
     });
@@ -109,7 +109,7 @@ export class ShareService {
 
   /**
    * A page of all shares of this user, newest first, without those of nodes in the trash. The total still includes
-   * nodes that went to the trash with a folder above them.
+   * shares of nodes below a folder in the trash.
    */
   list(user: User, page: number, limit: number): { shares: OwnShare[]; total: number } {
     const { rows, tree } = this.#options;
@@ -227,7 +227,7 @@ export class ShareService {
   }
 }
 
-/** A share in events. */
+/** The properties of a share that events contain. */
 export function summarizeShare(share: Share, node: TreeNode): ShareFacts {
   return {
     publicId: share.publicId,

@@ -1,9 +1,9 @@
 /**
  * The only access to shares: every public route resolves its token here, and nothing else turns a token or an id of
  * such a request into a node. A token names a share, and the share names its node by id. An item below a shared folder
- * is found by climbing to that folder by ids; paths are only displayed. The checks, in this order: the share exists
- * (404), its owner's account is enabled and its node exists (404), it has not expired (410), its password was entered
- * (401), downloads are left (410). So a locked share reveals only that it is locked or has expired.
+ * is accepted if its chain of parent ids leads to that folder; paths are only displayed. The checks, in this order: the
+ * share exists (404), its owner's account is enabled and its node exists (404), it has not expired (410), its password
+ * was entered (401), downloads are left (410). So a locked share reveals only that it is locked or has expired.
  */
 import { AppError, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -29,17 +29,14 @@ interface ShareAccessOptions {
   readonly clock: Clock;
 }
 
-/** The access that a request wants: by a token, perhaps with a grant, to read or to drop something. */
+/** What a request presents, a token and perhaps a grant, and what it is for. */
 export interface LinkRequest {
   readonly token: string;
   readonly grant: string | undefined;
+  /** `download` may continue after all downloads are taken; the sender checks that. `upload` adds a file. */
+  readonly purpose: "describe" | "list" | "download" | "upload";
   /**
-   * The purpose of the request: `what` shows what the share is; `read` lists it; `content` downloads, and may continue
-   * after all downloads are taken (the sender checks that); `drop` adds a file.
-   */
-  readonly wants: "what" | "read" | "content" | "drop";
-  /**
-   * Whether the grant has admitted this request already. The grant may then expire while bytes arrive; a new password
+   * Whether the grant was already checked for this request. It may then expire while bytes arrive, but a new password
    * still ends it.
    */
   readonly hasBegun?: boolean;
@@ -54,21 +51,21 @@ export class ShareAccess {
   }
 
   /** @throws AppError not_found | share_expired | password_required | share_used_up | share_permission */
-  open({ token, grant, wants, hasBegun = false }: LinkRequest): OpenedShare {
+  open({ token, grant, purpose, hasBegun = false }: LinkRequest): OpenedShare {
     const { grants, clock } = this.#options;
-    const opened = this.#find(token);
+    const opened = this.find(token);
     const { share, owner } = opened;
     const validAtMs = hasBegun ? 0 : clock.nowMs();
     if (share.passwordHash !== null && !grants.isValid(share, grant, validAtMs)) throw passwordRequired();
-    if (wants !== "content" && this.isUsedUp(share)) throw usedUp();
+    if (purpose !== "download" && this.isUsedUp(share)) throw usedUp();
     const isDropBox = share.kind === "upload";
-    if (isDropBox && (wants === "read" || wants === "content")) {
+    if (isDropBox && (purpose === "list" || purpose === "download")) {
       throw new AppError(
         "share_permission",
         "This link is a drop box and has no files to show. Upload a file with POST …/upload.",
       );
     }
-    if (!isDropBox && wants === "drop") {
+    if (!isDropBox && purpose === "upload") {
       throw new AppError("share_permission", "You can't upload files to this link. It is for viewing only.");
     }
     // A dropped file belongs to the owner, whose role may no longer allow writing.
@@ -84,18 +81,24 @@ export class ShareAccess {
   }
 
   /** The share of a token, before its password is checked. @throws AppError not_found | share_expired */
-  locked(token: string): OpenedShare {
-    return this.#find(token);
+  find(token: string): OpenedShare {
+    const share = this.#options.rows.findByToken(token);
+    const opened = share === undefined || share.kind === "account" ? undefined : this.#openNode(token, share);
+    if (opened === undefined) throw new AppError("not_found", LINK_NOT_FOUND);
+    if (this.#isExpired(opened.share)) {
+      throw new AppError("share_expired", "This link has expired. Ask the sender for a new link.");
+    }
+    return opened;
   }
 
   /**
-   * A grant for the right password; without a password, anybody gets one.
+   * Issues a grant if the password is right, or if the share has none.
    * @returns undefined if the password is wrong
    * @throws AppError not_found | share_expired | overloaded
    */
   async unlock(token: string, password: string): Promise<{ grant: string; expiresAtMs: number } | undefined> {
     const { grants, passwords, clock } = this.#options;
-    const { share } = this.#find(token);
+    const { share } = this.find(token);
     const isRight = share.passwordHash === null || (await passwords.verify(password, share.passwordHash));
     // For the state before the check: if the share changed during it, the grant is invalid.
     return isRight ? grants.issue(share, clock.nowMs()) : undefined;
@@ -138,16 +141,6 @@ export class ShareAccess {
     const share = this.#options.rows.findByToken(token);
     if (share?.kind !== "account" || share.recipientId !== user.id || this.#isExpired(share)) return undefined;
     return this.#openNode(token, share);
-  }
-
-  #find(token: string): OpenedShare {
-    const share = this.#options.rows.findByToken(token);
-    const opened = share === undefined || share.kind === "account" ? undefined : this.#openNode(token, share);
-    if (opened === undefined) throw new AppError("not_found", LINK_NOT_FOUND);
-    if (this.#isExpired(opened.share)) {
-      throw new AppError("share_expired", "This link has expired. Ask the sender for a new link.");
-    }
-    return opened;
   }
 
   #openNode(token: string, share: Share): OpenedShare | undefined {

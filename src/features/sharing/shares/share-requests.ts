@@ -23,13 +23,13 @@ const SELECTION_MAX = 1_000;
 
 type ResponseSet = ShareContentRequest["set"];
 
-/** The token and the grant of a request. The grant comes in a header, or in the cookie of the share's pages. */
-export function linkRequestOf(request: Request, token: string, wants: LinkRequest["wants"]): LinkRequest {
+/** Reads the grant of a request from its header, or from the cookie of the share's pages. */
+export function linkRequestOf(request: Request, token: string, purpose: LinkRequest["purpose"]): LinkRequest {
   const cookie = request.headers.get("cookie");
   const grant =
     request.headers.get("x-share-grant") ??
     (cookie === null ? undefined : (new Bun.CookieMap(cookie).get(GRANT_COOKIE) ?? undefined));
-  return { token, grant, wants };
+  return { token, grant, purpose };
 }
 
 /** Sets the headers of every response about a share. Mount it before all guards, so that rejections have them too. */
@@ -66,7 +66,7 @@ export class ShareDownloads {
    */
   async send(token: string, request: Request, set: ResponseSet): Promise<Response> {
     const { shareAccess, sender } = this.#options;
-    const opened = shareAccess.open(linkRequestOf(request, token, "content"));
+    const opened = shareAccess.open(linkRequestOf(request, token, "download"));
     const fileId = queryOf(request)["fileId"] || undefined;
     if (opened.node.kind === "folder" && fileId === undefined) {
       return this.#sendArchive(opened, [opened.node], { request, set });
@@ -80,7 +80,7 @@ export class ShareDownloads {
    */
   async sendSelection(token: string, ids: readonly string[], request: Request, set: ResponseSet): Promise<Response> {
     const { shareAccess } = this.#options;
-    const opened = shareAccess.open(linkRequestOf(request, token, "content"));
+    const opened = shareAccess.open(linkRequestOf(request, token, "download"));
     const selectedIds = [...new Set(ids)];
     if (selectedIds.length === 0)
       throw invalidField("id", "Nothing was selected. Go back and select the files that you want.");
@@ -133,7 +133,7 @@ export class ShareDownloads {
       cacheControl: SHARE_CACHE_CONTROL,
     });
     if (!isSent) return response;
-    const facts = {
+    const archive = {
       publicId: opened.node.publicId,
       name: plan.fileName,
       folder: opened.node.folder,
@@ -142,7 +142,7 @@ export class ShareDownloads {
       digest: plan.etag.slice(1, -1),
     };
     try {
-      await sender.count(opened, facts, plan.etag, contentRequest, response.status === 206 ? "range" : "whole");
+      await sender.count(opened, archive, plan.etag, contentRequest, response.status === 206 ? "range" : "whole");
       return response;
     } catch (error) {
       await response.body?.cancel();

@@ -22,6 +22,6 @@ export function shownName({ share, node }: OpenedShare, file: FileNode): string 
   const extension = SHORT_EXTENSION.exec(file.name)?.[0].toLowerCase() ?? "";
   if (node.kind === "file") return `${word}${extension}`;
   // A hash of its id and the share, which hides the time in the id.
-  const mark = new Bun.CryptoHasher("sha256").update(`${share.publicId} ${file.publicId}`).digest("hex").slice(0, 6);
-  return `${word}-${mark}${extension}`;
+  const hash = new Bun.CryptoHasher("sha256").update(`${share.publicId} ${file.publicId}`).digest("hex").slice(0, 6);
+  return `${word}-${hash}${extension}`;
 }

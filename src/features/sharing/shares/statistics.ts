@@ -29,7 +29,7 @@ export interface ShareCounts {
   readonly lastAccessedAtMs: number | null;
 }
 
-interface Pending {
+interface PendingCounts {
   views: number;
   downloads: number;
   lastAtMs: number;
@@ -44,9 +44,9 @@ const REPORTED_MAX = 100;
 
 export class ShareStatistics {
   readonly #options: ShareStatisticsOptions;
-  readonly #writeBehind: WriteBehind<Map<string, Pending>>;
+  readonly #writeBehind: WriteBehind<Map<string, PendingCounts>>;
   /** By public id, because row ids are reused after a share ends. */
-  #pending = new Map<string, Pending>();
+  #pending = new Map<string, PendingCounts>();
 
   constructor(options: ShareStatisticsOptions) {
     this.#options = options;
@@ -74,8 +74,8 @@ export class ShareStatistics {
   }
 
   /**
-   * Counts a download through the current state of a share, which may have changed since it was opened. With a maximum,
-   * one is taken, which returns a promise.
+   * Counts a download. It reads the share again, because it may have changed since it was opened.
+   * @returns a promise if the share has a maximum: a download must be taken before the first byte is sent
    * @throws AppError share_used_up | not_found
    */
   count(share: Share, file: FileFacts): Promise<void> | undefined {
@@ -128,7 +128,7 @@ export class ShareStatistics {
     return current;
   }
 
-  #write(tx: Transaction, taken: Map<string, Pending>): void {
+  #write(tx: Transaction, taken: Map<string, PendingCounts>): void {
     const { rows } = this.#options;
     for (const [id, counts] of taken) {
       const share = rows.find(id);
@@ -150,7 +150,7 @@ export class ShareStatistics {
     });
   }
 
-  #add(id: string, counts: Pending): void {
+  #add(id: string, counts: PendingCounts): void {
     const waiting = this.#pending.get(id);
     if (waiting === undefined) {
       if (this.#pending.size < PENDING_MAX) this.#pending.set(id, { ...counts, files: [...counts.files] });

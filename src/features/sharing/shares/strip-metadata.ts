@@ -1,20 +1,20 @@
 /**
  * Removes camera metadata from photos: location, time, device, comments. Nothing is re-encoded. The segments of the
- * image stay unchanged, plus the orientation and the color profile. The list names what stays; everything unknown is
+ * image stay unchanged, plus the orientation and the color profile. Only listed segments stay; everything unknown is
  * removed.
  */
 
 /** The supported media types. */
-const STRIPPERS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array[] | undefined>> = {
-  "image/jpeg": stripJpeg,
-  "image/png": stripPng,
-  "image/apng": stripPng,
-  "image/webp": stripWebp,
-};
+const STRIPPERS = new Map([
+  ["image/jpeg", stripJpeg],
+  ["image/png", stripPng],
+  ["image/apng", stripPng],
+  ["image/webp", stripWebp],
+]);
 
 /** Whether a photo of this type can be sent without its metadata. @param mediaType lower-case, without parameters */
 export function canStrip(mediaType: string): boolean {
-  return Object.hasOwn(STRIPPERS, mediaType);
+  return STRIPPERS.has(mediaType);
 }
 
 /**
@@ -22,7 +22,7 @@ export function canStrip(mediaType: string): boolean {
  * parts are views of `bytes`.
  */
 export function stripMetadata(bytes: Uint8Array, mediaType: string): Uint8Array[] | undefined {
-  return canStrip(mediaType) ? STRIPPERS[mediaType]?.(bytes) : undefined;
+  return STRIPPERS.get(mediaType)?.(bytes);
 }
 
 // ---- JPEG (ITU-T T.81, Annex B) ----
@@ -34,10 +34,7 @@ const APP0 = 0xe0;
 const APP1 = 0xe1;
 const APP2 = 0xe2;
 const APP14 = 0xee;
-/**
- * Everything except application segments: tables, frames and scans (T.81 table B.1; 0xc8 is reserved). All others are
- * removed.
- */
+/** Tables, frames and scans, but no application segments (T.81 table B.1; 0xc8 is reserved). */
 const isImageSegment = (marker: number) => marker >= 0xc0 && marker <= 0xdf && marker !== 0xc8;
 /** A photo has a few dozen segments. Files with many more are rejected, because each costs time. */
 const SEGMENTS_MAX = 10_000;
@@ -88,11 +85,11 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
   return [...head, ...orientationSegments, ...rest];
 }
 
-/** The part of a segment that stays: everything that decoding needs, the color profile, and no thumbnails. */
+/** The part of a segment that stays: what decoding needs and the color profile, but no thumbnails. */
 function keepSegment(marker: number, body: Uint8Array, whole: Uint8Array): Uint8Array | undefined {
   if (isImageSegment(marker)) return whole;
   if (marker === APP0 && hasAscii(body, "JFIF\0") && body.length >= 14) {
-    // Its thumbnail may show another photo: removed.
+    // Without its thumbnail, which may show another photo.
     return jpegSegment(APP0, Buffer.concat([body.subarray(0, 12), Buffer.alloc(2)]));
   }
   if (marker === APP2 && hasAscii(body, "ICC_PROFILE\0")) return whole;
@@ -118,7 +115,7 @@ function findMarker(bytes: Uint8Array, from: number): number {
 
 // ---- PNG (third edition, §5.3, §11) ----
 
-/** 32 MiB in chunks of 2 KiB; writers take 8 KiB and more. */
+/** Enough for 32 MiB in chunks of 2 KiB; encoders write chunks of 8 KiB and more. */
 const CHUNKS_MAX = 16_384;
 const PNG_SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 const PNG_CHUNKS = new Set(
@@ -206,7 +203,7 @@ function isPlainFrame(frame: Buffer): boolean {
   return true;
 }
 
-/** Some writers put the marker of JPEG before it. */
+/** Some encoders put the marker of JPEG before the Exif data. */
 function readWebpOrientation(body: Uint8Array): number | undefined {
   return readOrientation(hasAscii(body, "Exif\0\0") ? body.subarray(6) : body);
 }
@@ -254,7 +251,7 @@ function isUpright(orientation: number | undefined): orientation is undefined | 
   return orientation === undefined || orientation === 1;
 }
 
-/** A directory with one entry. */
+/** Exif data with one entry. */
 function exifOf(orientation: number): Buffer {
   const tiff = Buffer.alloc(26);
   tiff.write("MM", 0, "latin1");

@@ -16,10 +16,10 @@ export interface StrippedPhotosOptions {
 }
 
 const KIND = "bare";
-/** Largest photo: one at a time is in memory, twice for a moment. A larger one is replaced by a preview. */
+/** Maximum size: a photo is briefly in memory twice, one photo at a time. Larger ones are replaced by a preview. */
 const PHOTO_BYTES_MAX = 32 * 1024 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
-/** Such photos of deleted blobs are deleted too, after this time. */
+/** Stripped photos are deleted after this time, so that none outlives its deleted blob for long. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 /** Photos that can't be stripped, remembered until a restart, because each attempt reads the whole file. */
 const UNSTRIPPABLE_MAX = 1_000;
@@ -45,12 +45,12 @@ export class StrippedPhotos {
     if (found !== undefined) return found;
     const inProgress = this.#making.get(file.digest);
     if (inProgress !== undefined) return inProgress;
-    const made = this.#afterOthers(() => this.#make(file)).finally(() => this.#making.delete(file.digest));
-    this.#making.set(file.digest, made);
-    return made;
+    const stripping = this.#afterOthers(() => this.#make(file)).finally(() => this.#making.delete(file.digest));
+    this.#making.set(file.digest, stripping);
+    return stripping;
   }
 
-  /** Deletes those made a week ago. @returns how many */
+  /** Deletes photos that were stripped a week ago. @returns how many */
   sweep(): Promise<number> {
     return this.#options.derived.sweepOther(KIND, this.#options.clock.nowMs() - RETENTION_MS);
   }

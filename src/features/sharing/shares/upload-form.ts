@@ -78,7 +78,7 @@ export class DropBox {
   }
 
   /**
-   * Creates a file from a received upload. The upload is used up, also on failure.
+   * Creates a file from a received upload. Even if this fails, the upload can't be used again.
    * @param fields the fields of a sender: `checksum`, `sender`
    * @param hooks called in the transaction: before the file is created, and after
    * @throws AppError as {@link receive}
@@ -127,11 +127,11 @@ export class DropBox {
    */
   async receive(linkRequest: LinkRequest, request: Request): Promise<DroppedFile> {
     const opened = this.#options.shareAccess.open(linkRequest);
-    const begun = { ...linkRequest, hasBegun: true };
+    const begunRequest = { ...linkRequest, hasBegun: true };
     try {
-      return await this.#receive(begun, opened, request);
+      return await this.#receive(begunRequest, opened, request);
     } catch (error) {
-      throw this.explain(begun, error);
+      throw this.explain(begunRequest, error);
     }
   }
 
@@ -152,7 +152,7 @@ export class DropBox {
     });
   }
 
-  /** The error for a full drop box, which reveals nothing about what the owner stores. */
+  /** The error if the owner's quota is exhausted. It reveals nothing about what the owner stores. */
   #quotaError({ owner }: OpenedShare, cause: AppError): AppError {
     const { limit, of } = cause.details;
     const { plan } = this.#options.limitsOf(owner);

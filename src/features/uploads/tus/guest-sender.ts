@@ -14,36 +14,36 @@ import type { TusSender } from "./types.ts";
  */
 export function guestSender(dropBox: DropBox, linkRequest: LinkRequest, address: string): TusSender {
   const { share } = dropBox.destination(linkRequest);
-  const visit = { ...linkRequest, hasBegun: true };
+  const begunRequest = { ...linkRequest, hasBegun: true };
   return {
-    confirm: () => void dropBox.destination(visit),
+    confirm: () => void dropBox.destination(begunRequest),
     senderId: undefined,
     shareId: share.publicId,
     address,
     uploadsMax: share.maxUploadsPerAddress ?? UPLOADS_PER_ADDRESS,
     // Otherwise a stranger could use up the owner's quota by announcing large files and sending nothing.
     isTrusted: false,
-    admit: (metadata) => void readSenderFields(saidBy(metadata)),
+    admit: (metadata) => void readSenderFields(senderFields(metadata)),
     makesFile: () => true,
     destination: () => {
-      const { owner, path, limitBytes, tooLarge } = dropBox.destination(visit);
+      const { owner, path, limitBytes, tooLarge } = dropBox.destination(begunRequest);
       const target = { owner, isOwn: true, view: OWN_VIEW };
-      return { ...target, folderPath: path, limitBytes, leftBytes: () => dropBox.leftBytes(visit), tooLarge };
+      return { ...target, folderPath: path, limitBytes, leftBytes: () => dropBox.leftBytes(begunRequest), tooLarge };
     },
     name: (pendingUpload, metadata, naming) => {
       const { name: fileName, mediaType: declaredType } = metadata;
-      return dropBox.finish(visit, pendingUpload, { fileName, declaredType }, saidBy(metadata), {
+      return dropBox.finish(begunRequest, pendingUpload, { fileName, declaredType }, senderFields(metadata), {
         before: naming.before,
         onDone: naming.done,
       });
     },
-    explain: (error) => dropBox.explain(visit, error),
+    explain: (error) => dropBox.explain(begunRequest, error),
   };
 }
 
-function saidBy({ fields, sender }: TusMetadata): Map<string, string[]> {
-  const said = new Map<string, string[]>();
-  if (fields.checksum !== undefined) said.set("checksum", [toChecksum(fields.checksum)]);
-  if (sender !== undefined) said.set("sender", [sender]);
-  return said;
+function senderFields({ fields, sender }: TusMetadata): Map<string, string[]> {
+  const form = new Map<string, string[]>();
+  if (fields.checksum !== undefined) form.set("checksum", [toChecksum(fields.checksum)]);
+  if (sender !== undefined) form.set("sender", [sender]);
+  return form;
 }

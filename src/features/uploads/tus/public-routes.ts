@@ -35,7 +35,7 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
   const callOf = (token: string, request: Request, set: TusRequest["set"]): TusRequest => ({
     sender: guestSender(
       dropBox,
-      linkRequestOf(request, token, "drop"),
+      linkRequestOf(request, token, "upload"),
       rateLimitKey(requestContextOf(request).clientAddress),
     ),
     request,
