@@ -1,6 +1,6 @@
 import { isExhausted, translateDiskError } from "../../blobs/disk.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { auditGuard } from "../../features/administration/audit/guard.ts";
+import { auditRecorder } from "../../features/administration/audit/audited-requests.ts";
 import { withRetryAfter } from "../../http/base.ts";
 import { BodyPaces } from "../../http/body-pace.ts";
 import { LOCAL_PEER } from "../../http/client-address.ts";
@@ -157,7 +157,7 @@ export class HttpServer implements AppHost {
     const { services } = this.#options;
     const { basePath, audit, logRequests, logLevel } = services.config;
     const { app, routes } = this.#app;
-    const audited = auditGuard({
+    const audited = auditRecorder({
       ...services,
       files: audit.files,
       routeOf: (method, path) => routes.find(method, path),

@@ -3,7 +3,7 @@ import type { Writer } from "../../../db/transaction.ts";
 import { AppError, type ErrorDetails, type Reason } from "../../../errors.ts";
 import type { Turns } from "../../../lib/turns.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
-import { Acting } from "../permissions/acting.ts";
+import { UserTreeWriter } from "../permissions/user-tree-writer.ts";
 import { actingDevice, type Permissions, type TreeLocation } from "../permissions/permissions.ts";
 import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
@@ -33,11 +33,11 @@ export interface Destination {
 /** Bulk moves and copies. All writes are durable when a promise resolves. */
 export class FileBulkService {
   readonly #options: FileBulkServiceOptions;
-  readonly #acting: Acting;
+  readonly #userTreeWriter: UserTreeWriter;
 
   constructor(options: FileBulkServiceOptions) {
     this.#options = options;
-    this.#acting = new Acting(options.treeWriter, (owner) => options.limitsOf(owner).plan);
+    this.#userTreeWriter = new UserTreeWriter(options.treeWriter, (owner) => options.limitsOf(owner).plan);
   }
 
   /** Moves files and folders independently, in order; only within one account. */
@@ -45,10 +45,10 @@ export class FileBulkService {
     const { writer, treeWriter, permissions } = this.#options;
     return each(ids, (publicId) =>
       writer.run((tx) => {
-        const { node, owner } = permissions.node(user, publicId, "place");
+        const { node, owner } = permissions.node(user, publicId, "manage");
         const target = permissions.location(user, path, share);
         if (owner.id !== target.owner.id) throw betweenAccounts();
-        return target.view.show(this.#acting.write(user, target, () => treeWriter.move(tx, node, target.path)));
+        return target.view.show(this.#userTreeWriter.write(user, target, () => treeWriter.move(tx, node, target.path)));
       }),
     );
   }
@@ -132,7 +132,7 @@ export class FileBulkService {
       return await writer.run((tx) =>
         idempotency.once(request, () => {
           const { node, target } = admit();
-          const made = this.#acting.write(
+          const made = this.#userTreeWriter.write(
             user,
             target,
             () => treeWriter.copy(tx, node, target.path, optionsFor(target)).node,
@@ -147,7 +147,7 @@ export class FileBulkService {
       const largeOptions = { ...optionsFor(target), admit: () => void admit() };
       const copy = treeWriter.copyLarge(writer, node, target.path, largeOptions, actingDevice(user, target));
       const fail = (reason: unknown) =>
-        this.#acting.explaining(target, () => {
+        this.#userTreeWriter.explainErrors(target, () => {
           throw reason;
         });
       const folder = target.view.show(await copy.catch(fail));

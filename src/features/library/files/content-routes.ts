@@ -48,8 +48,8 @@ export function fileUploadRoutes({ files, permissions, guard, hasThumbnail }: Fi
         const { user } = uploader;
         const key = request.headers.get("idempotency-key");
         // The share to upload into, if any, is in a field that may come last.
-        const hosts = [user, ...permissions.hosts(user)];
-        return receiveForm(files, request, { user, hosts, key, kind: "file" }, async (pendingUpload, form) => {
+        const possibleOwners = [user, ...permissions.writableOwners(user)];
+        return receiveForm(files, request, { user, possibleOwners, key, kind: "file" }, async (pendingUpload, form) => {
           const fields = readUploadFields(form.fields);
           if (fields.isPublic) requireScope(principal, "shares");
           const share = form.fields.get("share")?.at(-1) || undefined;
@@ -80,7 +80,7 @@ export function fileUploadRoutes({ files, permissions, guard, hasThumbnail }: Fi
         const { owner } = files.open(user, params.id, "write");
         const declaredType = request.headers.get("content-type") ?? undefined;
         const key = request.headers.get("idempotency-key");
-        return receiveBody(files, request, { user, hosts: [owner], key }, async (pendingUpload) => {
+        return receiveBody(files, request, { user, possibleOwners: [owner], key }, async (pendingUpload) => {
           const file = await files.finishReplacement(
             uploader,
             pendingUpload,

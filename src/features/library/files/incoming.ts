@@ -13,7 +13,7 @@ export interface IncomingFile {
   /** The account whose plan limits the size: the sender's, or the owner's of a drop box. */
   readonly user: User;
   /** Accounts, one of which will own the file; by default `user`. */
-  readonly hosts?: readonly User[];
+  readonly possibleOwners?: readonly User[];
   /** The request's idempotency key. */
   readonly key: string | null;
 }
@@ -82,11 +82,11 @@ export function incomingBytes(request: Request, kind: IncomingForm["kind"]) {
 async function pending<T>(
   files: Files,
   request: Request,
-  { user, key, hosts }: IncomingFile,
+  { user, key, possibleOwners }: IncomingFile,
   isForm: boolean,
   receive: (pendingUpload: PendingUpload) => Promise<T>,
 ): Promise<T> {
-  const options = { isForm, key, ...(hosts !== undefined && { hosts }) };
+  const options = { isForm, key, ...(possibleOwners !== undefined && { possibleOwners }) };
   const pendingUpload = files.beginUpload(user, declaredBytes(request), options);
   try {
     return await receive(pendingUpload);

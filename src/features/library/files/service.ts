@@ -11,12 +11,12 @@ import type { Clock } from "../../../lib/clock.ts";
 import { joinPath, uploadedName } from "../../../lib/path.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
-import { Acting } from "../permissions/acting.ts";
+import { UserTreeWriter } from "../permissions/user-tree-writer.ts";
 import {
-  forOwnersAlone,
-  type Need,
+  ownerRequired,
+  type Permission,
   type Permissions,
-  type Permitted,
+  type PermittedNode,
   type TreeLocation,
 } from "../permissions/permissions.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
@@ -93,38 +93,40 @@ const FORM_OVERHEAD_BYTES = 1024 * 1024;
 /** Creates, changes and deletes files. All writes are durable when a promise resolves. */
 export class FileService {
   readonly #options: FileServiceOptions;
-  readonly #acting: Acting;
+  readonly #userTreeWriter: UserTreeWriter;
 
   constructor(options: FileServiceOptions) {
     this.#options = options;
-    this.#acting = new Acting(options.treeWriter, (owner) => options.limitsOf(owner).plan);
+    this.#userTreeWriter = new UserTreeWriter(options.treeWriter, (owner) => options.limitsOf(owner).plan);
   }
 
   /**
    * A file on which the user has this permission, their own or shared. @throws AppError not_found | share_permission
    */
-  open(user: User, fileId: string, need: Need = "read"): Permitted<FileNode> {
-    return this.#options.permissions.file(user, fileId, need);
+  open(user: User, fileId: string, permission: Permission = "read"): PermittedNode<FileNode> {
+    return this.#options.permissions.file(user, fileId, permission);
   }
 
   /**
    * Prepares for a file of unknown content: rejects early what is certain to be too large, and reserves disk space.
    * @param declaredBytes Content-Length of the request, if it has one
    * @param key its Idempotency-Key, if it has one
-   * @param hosts accounts that may receive it, as far as known; it is accepted if it fits one of them, and checked
+   * @param possibleOwners accounts that may receive it, as far as known; it is accepted if it fits one of them, and checked
    *   against the right one at the end
    * @throws AppError file_too_large | quota_exceeded | disk_full
    */
   beginUpload(
     user: User,
     declaredBytes: number | undefined,
-    { isForm, key, hosts = [user] }: { isForm: boolean; key: string | null; hosts?: readonly User[] },
+    { isForm, key, possibleOwners = [user] }: { isForm: boolean; key: string | null; possibleOwners?: readonly User[] },
   ): PendingUpload {
     const { blobs, reserveSpace, idempotency } = this.#options;
     // A repeated request needs no space: it gets its first response again.
     const isKnown = key !== null && idempotency.isKnown(user.id, key);
-    const rooms = hosts.map((host) => this.#roomOf(host, isKnown));
-    const { limitBytes, tooLarge } = rooms.reduce((best, room) => (room.limitBytes > best.limitBytes ? room : best));
+    const limits = possibleOwners.map((owner) => this.#sizeLimit(owner, isKnown));
+    const { limitBytes, tooLarge } = limits.reduce((best, limit) =>
+      limit.limitBytes > best.limitBytes ? limit : best,
+    );
     const surplus = isForm ? FORM_OVERHEAD_BYTES : 0;
     if ((declaredBytes ?? 0) > limitBytes + surplus) throw tooLarge();
     const release = reserveSpace(declaredBytes ?? 0);
@@ -178,7 +180,7 @@ export class FileService {
               hooks.onDone?.(tx, same, path);
               return { file: same, isNew: false };
             }
-            const { file: made } = this.#acting.write(user, target, () =>
+            const { file: made } = this.#userTreeWriter.write(user, target, () =>
               treeWriter.createFile(tx, {
                 accountId: target.owner.id,
                 createdBy: user.id,
@@ -231,7 +233,7 @@ export class FileService {
           confirm();
           const permitted = this.open(user, target.fileId, "write");
           return idempotency.once(request, () => {
-            const file = this.#acting.write(user, permitted, () =>
+            const file = this.#userTreeWriter.write(user, permitted, () =>
               treeWriter.replaceContent(tx, {
                 file: permitted.node,
                 blob,
@@ -263,8 +265,8 @@ export class FileService {
       if (!isOwn) this.open(user, fileId, permissionFor(changes, node));
       const { folderPath } = changes;
       const isMoved = folderPath !== undefined && folderPath !== node.folder;
-      const to = isMoved ? permissions.locationBeside(user, permitted, folderPath).path : undefined;
-      const file = this.#acting.write(user, permitted, () =>
+      const to = isMoved ? permissions.locationInSameTree(user, permitted, folderPath).path : undefined;
+      const file = this.#userTreeWriter.write(user, permitted, () =>
         treeWriter.updateFile(tx, node, { ...changes, folderPath: to }, precondition),
       );
       const hasLink = links.findToken(file.id) !== undefined;
@@ -285,12 +287,12 @@ export class FileService {
    * @returns the file and its owner
    * @throws AppError not_found | share_permission
    */
-  async delete(user: User, fileId: string): Promise<Permitted<FileNode>> {
+  async delete(user: User, fileId: string): Promise<PermittedNode<FileNode>> {
     const { writer, treeWriter } = this.#options;
     return writer.run((tx) => {
-      const permitted = this.open(user, fileId, "place");
+      const permitted = this.open(user, fileId, "manage");
       const { node: file } = permitted;
-      this.#acting.write(user, permitted, () => treeWriter.deleteFile(tx, file));
+      this.#userTreeWriter.write(user, permitted, () => treeWriter.deleteFile(tx, file));
       // Its pending download counts must not be written.
       tx.afterCommit(() => this.#options.access.forget(file.id));
       return permitted;
@@ -319,17 +321,17 @@ export class FileService {
   /** The target of an upload. Checked before its content is stored, and again in the transaction. */
   #uploadTarget(user: User, fields: UploadFields, share: string | undefined): TreeLocation {
     const target = this.#options.permissions.location(user, fields.folderPath, share);
-    if (fields.isPublic && !target.isOwn) throw forOwnersAlone();
+    if (fields.isPublic && !target.isOwn) throw ownerRequired();
     return target;
   }
 
   /** The largest file that an account accepts now, and the error for a larger one. */
-  #roomOf(host: User, isUnbounded: boolean): { limitBytes: number; tooLarge: () => AppError } {
-    const limits = this.#options.limitsOf(host);
+  #sizeLimit(owner: User, isUnbounded: boolean): { limitBytes: number; tooLarge: () => AppError } {
+    const limits = this.#options.limitsOf(owner);
     const max = limits.maxFileSizeBytes ?? Number.POSITIVE_INFINITY;
     const { quotaBytes } = limits;
     const hasNoQuota = isUnbounded || quotaBytes === null;
-    const free = hasNoQuota ? Number.POSITIVE_INFINITY : quotaBytes - this.#options.tree.usage(host.id).usedBytes;
+    const free = hasNoQuota ? Number.POSITIVE_INFINITY : quotaBytes - this.#options.tree.usage(owner.id).usedBytes;
     return {
       limitBytes: Math.max(0, Math.min(max, free)),
       tooLarge: () => (max <= free ? fileTooLarge(limits, max) : quotaExceeded(limits)),
@@ -362,10 +364,10 @@ export class FileService {
 }
 
 /** The permission that changes of a shared file need; unchanged fields need none. */
-function permissionFor(changes: FileChanges, file: FileNode): Need {
+function permissionFor(changes: FileChanges, file: FileNode): Permission {
   if (changes.isPublic !== undefined) return "own";
   const { name = file.name, folderPath = file.folder } = changes;
-  return name === file.name && folderPath === file.folder ? "write" : "place";
+  return name === file.name && folderPath === file.folder ? "write" : "manage";
 }
 
 function checkDigest(expected: Digest | undefined, actual: Digest): void {

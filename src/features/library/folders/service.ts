@@ -2,8 +2,8 @@
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
-import { Acting, type Target } from "../permissions/acting.ts";
-import { actingDevice, type Permissions, type Permitted } from "../permissions/permissions.ts";
+import { UserTreeWriter, type WriteTarget } from "../permissions/user-tree-writer.ts";
+import { actingDevice, type Permissions, type PermittedNode } from "../permissions/permissions.ts";
 import type { FolderChanges, FolderNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -32,11 +32,11 @@ export interface FolderInput {
 /** Folders of an account, and those shared with it. Results are as the user sees them. */
 export class FolderService {
   readonly #options: FolderServiceOptions;
-  readonly #acting: Acting;
+  readonly #userTreeWriter: UserTreeWriter;
 
   constructor(options: FolderServiceOptions) {
     this.#options = options;
-    this.#acting = new Acting(options.treeWriter, options.planOf);
+    this.#userTreeWriter = new UserTreeWriter(options.treeWriter, options.planOf);
   }
 
   /** A folder that the user may see. @throws AppError not_found */
@@ -75,8 +75,8 @@ export class FolderService {
       const { node } = permitted;
       const { name = node.name, folderPath = node.folder } = changes;
       const isMoved = folderPath !== node.folder;
-      if (isMoved || name !== node.name) permissions.folder(user, folderId, "place");
-      const to = isMoved ? permissions.locationBeside(user, permitted, folderPath).path : undefined;
+      if (isMoved || name !== node.name) permissions.folder(user, folderId, "manage");
+      const to = isMoved ? permissions.locationInSameTree(user, permitted, folderPath).path : undefined;
       return this.#write(user, permitted, () => treeWriter.updateFolder(tx, node, { ...changes, folderPath: to }));
     });
   }
@@ -86,10 +86,10 @@ export class FolderService {
    * @returns the folder and its owner
    * @throws AppError not_found | share_permission | folder_not_empty
    */
-  async delete(user: User, folderId: string, isRecursive: boolean): Promise<Permitted<FolderNode>> {
+  async delete(user: User, folderId: string, isRecursive: boolean): Promise<PermittedNode<FolderNode>> {
     const { writer, treeWriter, permissions, onDetached } = this.#options;
     return writer.run((tx) => {
-      const permitted = permissions.folder(user, folderId, "place");
+      const permitted = permissions.folder(user, folderId, "manage");
       const { node: folder } = permitted;
       if (folder.itemCount > 0 && !isRecursive) {
         throw new AppError(
@@ -105,7 +105,7 @@ export class FolderService {
   }
 
   /** Changes a tree in the user's name and returns the folder as they see it. Inside a transaction. */
-  #write(user: User, target: Target, change: () => FolderNode): FolderNode {
-    return target.view.show(this.#acting.write(user, target, change));
+  #write(user: User, target: WriteTarget, change: () => FolderNode): FolderNode {
+    return target.view.show(this.#userTreeWriter.write(user, target, change));
   }
 }

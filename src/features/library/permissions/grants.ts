@@ -7,7 +7,7 @@ export interface Grant {
   /** How many levels above it is; 0 for the node itself. */
   readonly height: number;
   readonly canWrite: boolean;
-  /** Whether earlier versions are visible, too. */
+  /** Whether earlier versions are also visible. */
   readonly showsVersions: boolean;
 }
 
@@ -26,8 +26,8 @@ interface GrantRow {
 }
 
 /**
- * Finds shares between accounts. It goes up from a node by ids, so that names and paths decide nothing; each level
- * takes a few index seeks.
+ * Finds shares between accounts. It walks up from a node by ids, so names and paths decide nothing. Each level takes a
+ * few index seeks.
  */
 export class ShareGrants {
   readonly #any;
@@ -64,7 +64,7 @@ export class ShareGrants {
     return this.#any.get(recipientId) !== null;
   }
 
-  /** The shares through which an account reaches a node, nearest first. */
+  /** The shares through which an account can access a node, nearest first. */
   above(nodeId: number, recipientId: number, nowMs: number): Grant[] {
     return this.#above.all(nodeId, recipientId, nowMs).map(({ nodeId, height, canWrite, showsVersions }) => ({
       nodeId,
@@ -80,7 +80,7 @@ export class ShareGrants {
     return row === null ? undefined : { ...row, canWrite: row.canWrite === 1 };
   }
 
-  /** The accounts that this one may write to. */
+  /** The accounts that this account may write to. */
   writableAccounts(recipientId: number, nowMs: number): number[] {
     const rows = this.#writable.all(recipientId, nowMs);
     return [...new Set(rows.map(({ accountId }) => accountId))];

@@ -1,10 +1,10 @@
 /**
- * Decides who may do what with which node: the only code that turns an id of a request into a node. Everything that
- * takes a file or folder id calls it in its route, and again inside the transaction of a change. Paths decide nothing.
+ * Decides which user may do what with which node. Only this code turns an id of a request into a node: every route with
+ * a file or folder id calls it, and calls it again inside the transaction of a change. Paths decide nothing.
  *
- * A node belongs to its owner. Others reach it through a live share between accounts on it or on a folder above it: one
- * that has not expired and whose owner is not disabled. If several shares cover it, the best permission applies, and
- * its paths begin at the outermost of them.
+ * A node belongs to its owner. Other accounts can access it through a share of the node or of a folder above it. The
+ * share must not have expired, and its owner must not be disabled. If several shares cover the node, the best permission
+ * applies, and its paths begin at the outermost share.
  */
 import type { Database } from "bun:sqlite";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
@@ -18,17 +18,17 @@ import { type Grant, ShareGrants } from "./grants.ts";
 import { OWN_VIEW, sharedView, type TreeView } from "./view.ts";
 
 /**
- * What a caller needs to do with a node:
- * - `read` it
- * - see its `versions` (earlier ones)
- * - `write` it: its content, its tags, and what is below it
- * - `place` it: rename, move or delete it. The shared node itself stays where its owner put it.
- * - `own` it: what only its owner may do, such as sharing or publishing it, or seeing its recipients
+ * A permission on a node:
+ * - `read`: read it
+ * - `versions`: see its earlier versions
+ * - `write`: change its content, its tags, and everything below it
+ * - `manage`: rename, move or delete it. A recipient can't do this with the shared node itself.
+ * - `own`: share or publish it, or see its recipients. Only the owner can.
  */
-export type Need = "read" | "versions" | "write" | "place" | "own";
+export type Permission = "read" | "versions" | "write" | "manage" | "own";
 
 /** A node that a user may use, and its owner. */
-export interface Permitted<N extends TreeNode> {
+export interface PermittedNode<N extends TreeNode> {
   /** The node as the caller sees it: paths of shared nodes begin at the share and reveal none of the owner's. */
   readonly node: N;
   /** The account whose quota, limits and journal it uses: the caller, if the node is their own. */
@@ -40,7 +40,7 @@ export interface Permitted<N extends TreeNode> {
   readonly view: TreeView;
 }
 
-/** A folder, existing or not, that a user may add something to. */
+/** A folder that a user may add something to. It need not exist yet. */
 export interface TreeLocation {
   readonly owner: User;
   readonly isOwn: boolean;
@@ -58,7 +58,7 @@ export interface ReceivedNode {
   readonly view: TreeView;
 }
 
-/** What {@link Permissions} works with. */
+/** Dependencies of {@link Permissions}. */
 export interface PermissionsOptions {
   readonly sqlite: Database;
   readonly tree: TreeReader;
@@ -76,23 +76,23 @@ export class Permissions {
     this.#grants = new ShareGrants(options.sqlite);
   }
 
-  /** @throws AppError not_found if the user may not even see it; share_permission if the share allows less */
-  file(user: User, publicId: string, need: Need): Permitted<FileNode> {
-    const { node, ...rest } = this.#find(user, publicId, need, "file", "This file");
+  /** @throws AppError not_found if the user can't see it; share_permission if the share does not grant this permission */
+  file(user: User, publicId: string, permission: Permission): PermittedNode<FileNode> {
+    const { node, ...rest } = this.#find(user, publicId, permission, "file", "This file");
     if (node.kind !== "file") throw notFound("This file");
     return { node, ...rest };
   }
 
   /** @throws as {@link file} */
-  folder(user: User, publicId: string, need: Need): Permitted<FolderNode> {
-    const { node, ...rest } = this.#find(user, publicId, need, "folder", "This folder");
+  folder(user: User, publicId: string, permission: Permission): PermittedNode<FolderNode> {
+    const { node, ...rest } = this.#find(user, publicId, permission, "folder", "This folder");
     if (node.kind !== "folder") throw notFound("This folder");
     return { node, ...rest };
   }
 
   /** A file or a folder. @throws as {@link file} */
-  node(user: User, publicId: string, need: Need): Permitted<TreeNode> {
-    return this.#find(user, publicId, need, undefined, "This file or folder");
+  node(user: User, publicId: string, permission: Permission): PermittedNode<TreeNode> {
+    return this.#find(user, publicId, permission, undefined, "This file or folder");
   }
 
   /**
@@ -108,8 +108,8 @@ export class Permissions {
     return this.#writable(user, { owner, isOwn: false, path: view.toOwner(path), view });
   }
 
-  /** As {@link location}, for a path given together with a node: in the same tree, seen in the same way. */
-  locationBeside(user: User, { owner, isOwn, view }: Permitted<TreeNode>, path: string): TreeLocation {
+  /** Like {@link location}, for a path in the tree of a node that the user already has. */
+  locationInSameTree(user: User, { owner, isOwn, view }: PermittedNode<TreeNode>, path: string): TreeLocation {
     const target = { owner, isOwn, path: view.toOwner(path), view };
     return isOwn ? target : this.#writable(user, target);
   }
@@ -119,13 +119,13 @@ export class Permissions {
     const { tree, clock } = this.#options;
     const grant = this.#grants.received(shareId, user.id, clock.nowMs());
     const node = grant && tree.findById(grant.nodeId);
-    const owner = node && this.#ownerOf(user, node);
+    const owner = node && this.#findOwner(user, node);
     if (grant === undefined || node === undefined || owner === undefined) throw notFound("This share");
     return { owner, node, canWrite: grant.canWrite, view: sharedView(node) };
   }
 
-  /** Other accounts that the user may write to. */
-  hosts(user: User): User[] {
+  /** Other accounts that have shared something with the user for writing. */
+  writableOwners(user: User): User[] {
     const { users, clock } = this.#options;
     const ids = this.#grants.writableAccounts(user.id, clock.nowMs());
     return ids.flatMap((id) => {
@@ -137,35 +137,35 @@ export class Permissions {
   #find(
     user: User,
     publicId: string,
-    need: Need,
+    permission: Permission,
     kind: TreeNode["kind"] | undefined,
     what: string,
-  ): Permitted<TreeNode> {
+  ): PermittedNode<TreeNode> {
     const { tree } = this.#options;
     const own = tree.findNode(user.id, publicId);
     if (own !== undefined) return { node: own, owner: user, isOwn: true, showsVersions: true, view: OWN_VIEW };
     // A user without shares gets the response in the same time for every id.
     const node = this.#grants.hasAny(user.id) ? tree.findAnywhere(publicId) : undefined;
     if (node === undefined || (kind ?? node.kind) !== node.kind) throw notFound(what);
-    const grants = this.#grantsOf(user, node);
+    const grants = this.#findGrants(user, node);
     const outermost = grants.at(-1);
     const base = outermost && (outermost.height === 0 ? node : tree.findById(outermost.nodeId));
-    const owner = base && this.#ownerOf(user, node);
+    const owner = base && this.#findOwner(user, node);
     if (base === undefined || owner === undefined) throw notFound(what);
-    checkNeed(need, grants);
+    requirePermission(permission, grants);
     const view = sharedView(base);
     const showsVersions = grants.some((grant) => grant.showsVersions);
     return { node: view.show(node), owner, isOwn: false, showsVersions, view };
   }
 
   /** The owner of a node in another account, unless disabled. */
-  #ownerOf(user: User, node: TreeNode): User | undefined {
+  #findOwner(user: User, node: TreeNode): User | undefined {
     if (node.accountId === user.id) return undefined;
     const owner = this.#options.users.findById(node.accountId);
     return owner?.disabledAtMs === null ? owner : undefined;
   }
 
-  #grantsOf(user: User, node: TreeNode): Grant[] {
+  #findGrants(user: User, node: TreeNode): Grant[] {
     return this.#grants.above(node.id, user.id, this.#options.clock.nowMs());
   }
 
@@ -174,13 +174,13 @@ export class Permissions {
     const { tree } = this.#options;
     for (let path = target.path; ; path = parentPath(path)) {
       const folder = tree.findFolderByPath(target.owner.id, path);
-      if (folder !== undefined) checkNeed("write", this.#grantsOf(user, folder));
+      if (folder !== undefined) requirePermission("write", this.#findGrants(user, folder));
       if (folder !== undefined || path === ROOT_PATH) return target;
     }
   }
 }
 
-/** The device recorded in the journal; none for changes in the account of somebody else. */
+/** The device to record in the journal; undefined for changes in another account. */
 export function actingDevice(user: User, { isOwn }: { readonly isOwn: boolean }): number | undefined {
   return isOwn ? user.viaDeviceId : undefined;
 }
@@ -188,23 +188,26 @@ export function actingDevice(user: User, { isOwn }: { readonly isOwn: boolean })
 const REJECTION_MESSAGES = {
   versions: "This share shows only the current version. Ask the owner to share earlier versions too.",
   write: "You can only view this share. Ask the owner for write access, or make your own copy.",
-  place: "Only the owner can rename, move, or delete this shared item. To stop using it, leave the share.",
+  manage: "Only the owner can rename, move, or delete this shared item. To stop using it, leave the share.",
   own: "Only the owner can share or publish this. Ask the owner, or make your own copy.",
 };
 
 /** The error for an action that only the owner may take. */
-export function forOwnersAlone(): AppError {
+export function ownerRequired(): AppError {
   return new AppError("share_permission", REJECTION_MESSAGES.own);
 }
 
-/** @throws AppError share_permission if none of these shares allows it */
-function checkNeed(need: Need, grants: readonly Grant[]): void {
-  if (need === "read") return;
+/** @throws AppError share_permission if none of these shares grants it */
+function requirePermission(permission: Permission, grants: readonly Grant[]): void {
+  if (permission === "read") return;
   const isAllowed = grants.some(({ canWrite, showsVersions, height }) => {
-    if (need === "versions") return showsVersions;
-    return canWrite && (need === "write" || (need === "place" && height > 0));
+    if (permission === "versions") return showsVersions;
+    return canWrite && (permission === "write" || (permission === "manage" && height > 0));
   });
   if (isAllowed) return;
   const canWrite = grants.some((grant) => grant.canWrite);
-  throw new AppError("share_permission", REJECTION_MESSAGES[need === "place" && !canWrite ? "write" : need]);
+  throw new AppError(
+    "share_permission",
+    REJECTION_MESSAGES[permission === "manage" && !canWrite ? "write" : permission],
+  );
 }

@@ -1,7 +1,7 @@
 /**
- * How a user sees the tree of an account. Their own tree is unchanged. A shared folder is `/`, its children are in `/`,
- * and so is a single shared file. Nothing above the share is ever named, not even in errors, and whether the owner
- * published something is hidden.
+ * How a user sees the tree of an account. Their own tree is unchanged. A shared folder appears as `/`, and a single
+ * shared file appears in `/`. Folders above the share are never named, not even in errors. Recipients can't see whether
+ * the owner published something.
  */
 import { AppError } from "../../../errors.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
@@ -28,7 +28,7 @@ export const OWN_VIEW: TreeView = {
 export function sharedView(base: TreeNode): TreeView {
   const basePath = base.kind === "folder" ? base.path : base.folder;
   const prefix = basePath === ROOT_PATH ? ROOT_PATH : `${basePath}/`;
-  // A node that left the share since does not reveal where it went.
+  // A node that was moved out of the share must not reveal its new location.
   const toCaller = (path: string) => (path.startsWith(prefix) ? `/${path.slice(prefix.length)}` : ROOT_PATH);
   return {
     show: (node) => {
@@ -50,7 +50,7 @@ export function sharedView(base: TreeNode): TreeView {
   };
 }
 
-/** Errors of the tree quote paths and totals of the owner: they get messages for the caller. */
+/** Errors of the tree contain the owner's paths and totals. Replaces them with messages for the caller. */
 function translate(error: AppError, toCaller: (path: string) => string): AppError {
   const { reason, details } = error;
   if (reason === "quota_exceeded") {

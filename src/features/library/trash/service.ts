@@ -57,7 +57,7 @@ export class TrashService {
       }
       await Promise.all(outcomes);
       const outcome = attempt(publicId, async () => {
-        const measured = await tree.measure(permissions.node(user, publicId, "place").node);
+        const measured = await tree.measure(permissions.node(user, publicId, "manage").node);
         return this.#putOne(user, publicId, measured);
       });
       outcomes.push(outcome);
@@ -69,7 +69,7 @@ export class TrashService {
   #isMeasured(user: User, publicId: string): boolean {
     const { tree, permissions } = this.#options;
     try {
-      return tree.isMeasuredInReader(permissions.node(user, publicId, "place").node);
+      return tree.isMeasuredInReader(permissions.node(user, publicId, "manage").node);
     } catch (error) {
       // It is rejected when its turn comes.
       if (error instanceof AppError) return false;
@@ -81,7 +81,7 @@ export class TrashService {
     const { writer, treeWriter, permissions } = this.#options;
     return writer.run((tx) => {
       // As the caller sees it, before it is trashed.
-      const { node, owner, isOwn } = permissions.node(user, publicId, "place");
+      const { node, owner, isOwn } = permissions.node(user, publicId, "manage");
       const ref = { accountId: owner.id, publicId };
       const trashed = treeWriter.by(actingDevice(user, { isOwn }), () => treeWriter.trash(tx, ref, measured));
       return this.#entry({ ...trashed, node, folder: node.folder });

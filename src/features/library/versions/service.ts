@@ -2,7 +2,7 @@
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import type { StorageLimits } from "../files/service.ts";
-import { actingDevice, type Permissions, type Permitted } from "../permissions/permissions.ts";
+import { actingDevice, type Permissions, type PermittedNode } from "../permissions/permissions.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FileVersion, Precondition } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
@@ -108,7 +108,7 @@ export class VersionService {
   }
 
   /** A file whose versions the user may see and change. @throws AppError not_found | share_permission */
-  #writable(user: User, fileId: string): Permitted<FileNode> {
+  #writable(user: User, fileId: string): PermittedNode<FileNode> {
     this.#options.permissions.file(user, fileId, "versions");
     return this.#options.permissions.file(user, fileId, "write");
   }

@@ -1,17 +1,21 @@
 /** Rejections by the quota. */
 import { AppError } from "../../../errors.ts";
-import type { Acting, Target } from "../../library/permissions/acting.ts";
+import type { UserTreeWriter, WriteTarget } from "../../library/permissions/user-tree-writer.ts";
 
 /**
  * Awaits a write. Adds the plan to a rejection by the quota. If the account is another user's, removes what would
  * reveal its usage.
  * @throws what the write throws
  */
-export async function explainingQuota<T>(acting: Acting, target: Target, write: Promise<T>): Promise<T> {
+export async function explainingQuota<T>(
+  userTreeWriter: UserTreeWriter,
+  target: WriteTarget,
+  write: Promise<T>,
+): Promise<T> {
   try {
     return await write;
   } catch (error) {
-    return acting.explaining(target, () => {
+    return userTreeWriter.explainErrors(target, () => {
       throw error;
     });
   }

@@ -6,7 +6,7 @@
  */
 import type { StagedFile } from "../../../blobs/staging.ts";
 import { AppError, notFound } from "../../../errors.ts";
-import type { Acting } from "../../library/permissions/acting.ts";
+import type { UserTreeWriter } from "../../library/permissions/user-tree-writer.ts";
 import type { ReadBody } from "../chunked/receive-chunk.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../chunked/store.ts";
 import { type ActiveTus, type ActiveTusUploads, type IncomingRequest, checkNotRejected, supersede } from "./active.ts";
@@ -36,7 +36,7 @@ interface BytesReceiverOptions {
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   readonly quotaOf: (owner: Destination["owner"]) => number | null;
   /** Removes from a rejection by the quota what the sender must not see. */
-  readonly acting: Acting;
+  readonly userTreeWriter: UserTreeWriter;
 }
 
 /** Bytes that are made durable and committed together. */
@@ -184,7 +184,7 @@ export class BytesReceiver {
   }
 
   async #reserveUpTo(tus: TusUpload, active: ActiveTus, destination: Destination, toBytes: number): Promise<void> {
-    const { store, rows, reserveDisk, quotaOf, acting } = this.#options;
+    const { store, rows, reserveDisk, quotaOf, userTreeWriter } = this.#options;
     const { owner, leftBytes, tooLarge } = destination;
     const { id } = tus.upload;
     // Only checks the room: the bytes are written immediately, and the next step checks again.
@@ -201,7 +201,7 @@ export class BytesReceiver {
         active.reservedBytes = Math.max(toBytes, reservedBytes);
       });
     });
-    await explainingQuota(acting, destination, reservation);
+    await explainingQuota(userTreeWriter, destination, reservation);
   }
 
   /**

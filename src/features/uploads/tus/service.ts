@@ -5,7 +5,7 @@ import type { Transaction } from "../../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
 import { newId, newSecretToken } from "../../../lib/id.ts";
 import type { Idempotency, KeyedRequest } from "../../library/idempotency/service.ts";
-import { Acting } from "../../library/permissions/acting.ts";
+import { UserTreeWriter } from "../../library/permissions/user-tree-writer.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../chunked/store.ts";
@@ -66,7 +66,7 @@ const ID_BITS = 192;
  */
 export class TusService {
   readonly #options: TusServiceOptions;
-  readonly #acting: Acting;
+  readonly #userTreeWriter: UserTreeWriter;
   readonly #rows: TusRows;
   readonly #active = new ActiveTusUploads();
   readonly #receiver: BytesReceiver;
@@ -77,9 +77,9 @@ export class TusService {
   constructor(options: TusServiceOptions) {
     this.#options = options;
     const { sqlite, store, planOf } = options;
-    this.#acting = new Acting(store.treeWriter, planOf);
+    this.#userTreeWriter = new UserTreeWriter(store.treeWriter, planOf);
     this.#rows = new TusRows(sqlite, store.rows);
-    const parts = { ...options, acting: this.#acting, rows: this.#rows, active: this.#active };
+    const parts = { ...options, userTreeWriter: this.#userTreeWriter, rows: this.#rows, active: this.#active };
     this.#receiver = new BytesReceiver(parts);
     this.#completer = new TusCompleter(parts);
     const find = (sender: TusSender, id: string) => this.get(sender, id);
@@ -250,7 +250,7 @@ export class TusService {
 
   /** The transaction that makes the file checks this again. @throws AppError quota_exceeded */
   #checkNodes(destination: Destination): void {
-    this.#acting.explaining(destination, () => this.#options.tree.rejectNodes(destination.owner.id, 1));
+    this.#userTreeWriter.explainErrors(destination, () => this.#options.tree.rejectNodes(destination.owner.id, 1));
   }
 
   /**
@@ -338,7 +338,7 @@ export class TusService {
         if (keyed !== undefined) idempotency.finish(keyed, made);
         return made;
       });
-      madeId = await explainingQuota(this.#acting, destination, begun);
+      madeId = await explainingQuota(this.#userTreeWriter, destination, begun);
     } finally {
       if (madeId !== draft.publicId || !isRoomReserved) release();
     }
@@ -385,7 +385,7 @@ export class TusService {
         if (active !== undefined) active.reservedBytes = newReservedBytes;
       });
     });
-    await explainingQuota(this.#acting, destination, lengthSet);
+    await explainingQuota(this.#userTreeWriter, destination, lengthSet);
     return this.#rows.get(id) ?? tus;
   }
 

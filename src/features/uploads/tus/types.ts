@@ -1,7 +1,7 @@
 /** Nouns of this feature. */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { PendingUpload } from "../../library/files/service.ts";
-import type { Target } from "../../library/permissions/acting.ts";
+import type { WriteTarget } from "../../library/permissions/user-tree-writer.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { Upload } from "../chunked/types.ts";
 import type { TusMetadata } from "./metadata.ts";
@@ -40,7 +40,7 @@ export interface Naming {
 /**
  * The destination of an upload: the account whose quota and limits apply, and the folder by its path in that account.
  */
-export interface Destination extends Target {
+export interface Destination extends WriteTarget {
   readonly folderPath: string;
   /** Largest accepted file; null for no limit. */
   readonly limitBytes: number | null;

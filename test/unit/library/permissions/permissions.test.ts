@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { AppError } from "../../../../src/errors.ts";
-import { type Need, Permissions } from "../../../../src/features/library/permissions/permissions.ts";
+import { type Permission, Permissions } from "../../../../src/features/library/permissions/permissions.ts";
 import type { TreeNode } from "../../../../src/tree/model/types.ts";
 import type { User } from "../../../../src/features/accounts/users/types.ts";
 import { reasonOf, TestTree } from "../../tree/support.ts";
@@ -66,12 +66,12 @@ function file(folderPath: string, name: string) {
 }
 
 /** `ok`, or the reason of the rejection. */
-function outcome(user: User, node: TreeNode, need: Need): string {
-  return reasonOf(() => permissions.node(user, node.publicId, need)) ?? "ok";
+function outcome(user: User, node: TreeNode, permission: Permission): string {
+  return reasonOf(() => permissions.node(user, node.publicId, permission)) ?? "ok";
 }
 
 function outcomes(user: User, node: TreeNode): string {
-  return (["read", "write", "place", "own"] as const).map((need) => outcome(user, node, need)).join(" ");
+  return (["read", "write", "manage", "own"] as const).map((permission) => outcome(user, node, permission)).join(" ");
 }
 
 const REJECTED = "share_permission";
@@ -260,9 +260,9 @@ describe("a target", () => {
     share(folder("/a/b"), { write: true });
     expect(reasonOf(() => permissions.location(guest, "/b/c", read))).toBeUndefined();
     expect(reasonOf(() => permissions.location(guest, "/c", read))).toBe(REJECTED);
-    const below = permissions.file(guest, file("/a/b", "d.txt").publicId, "place");
-    expect(permissions.locationBeside(guest, below, "/b/e").path).toBe("/a/b/e");
-    expect(reasonOf(() => permissions.locationBeside(guest, below, "/e"))).toBe(REJECTED);
+    const below = permissions.file(guest, file("/a/b", "d.txt").publicId, "manage");
+    expect(permissions.locationInSameTree(guest, below, "/b/e").path).toBe("/a/b/e");
+    expect(reasonOf(() => permissions.locationInSameTree(guest, below, "/e"))).toBe(REJECTED);
   });
 
   test("is not so deep that the owner's path gets too long", () => {
@@ -272,14 +272,14 @@ describe("a target", () => {
   });
 
   test("hosts are those who let the user write", () => {
-    expect(permissions.hosts(guest)).toEqual([]);
+    expect(permissions.writableOwners(guest)).toEqual([]);
     share(folder("/a"));
-    expect(permissions.hosts(guest)).toEqual([]);
+    expect(permissions.writableOwners(guest)).toEqual([]);
     share(folder("/b"), { write: true });
     share(folder("/c"), { write: true });
-    expect(permissions.hosts(guest).map(({ id }) => id)).toEqual([owner.id]);
+    expect(permissions.writableOwners(guest).map(({ id }) => id)).toEqual([owner.id]);
     disabled.add(owner.id);
-    expect(permissions.hosts(guest)).toEqual([]);
+    expect(permissions.writableOwners(guest)).toEqual([]);
   });
 });
 

@@ -14,8 +14,8 @@ import { type AuditedAction, auditedAction } from "./actions.ts";
 import type { AuditLog } from "./service.ts";
 import type { AuditEntry, AuditFiles, AuditPerson, AuditVia } from "./types.ts";
 
-/** Dependencies of the audit guard. */
-export interface AuditGuardOptions {
+/** Dependencies of {@link auditRecorder}. */
+export interface AuditRecorderOptions {
   readonly audit: AuditLog;
   readonly log: Log;
   readonly files: AuditFiles;
@@ -50,7 +50,7 @@ const REJECTED_TOKENS = new Set(["invalid_token", "revoked_token"]);
  * Writes an audited request to the log when its response is known.
  * @returns a function from a request and its pending response to the response to be sent
  */
-export function auditGuard(options: AuditGuardOptions) {
+export function auditRecorder(options: AuditRecorderOptions) {
   return (request: Request, response: Response | Promise<Response>): Response | Promise<Response> => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     // Most requests are reads that are not audited: their responses do not wait.
@@ -62,14 +62,18 @@ export function auditGuard(options: AuditGuardOptions) {
 }
 
 /** How a request is audited, by its route. */
-function auditedOf({ routeOf, files }: AuditGuardOptions, request: Request): AuditedAction | undefined {
+function auditedOf({ routeOf, files }: AuditRecorderOptions, request: Request): AuditedAction | undefined {
   const { path } = requestContextOf(request);
   const route = routeOf(request.method, path);
   return route && auditedAction(route, path, files);
 }
 
 /** @returns the response, when the audit entry is as durable as required */
-function afterResponse(options: AuditGuardOptions, request: Request, response: Response): Response | Promise<Response> {
+function afterResponse(
+  options: AuditRecorderOptions,
+  request: Request,
+  response: Response,
+): Response | Promise<Response> {
   const note = auditNoteOf(request);
   // HEAD performs no audited action, unless its handler says so.
   const found = request.method === "HEAD" ? undefined : auditedOf(options, request);
@@ -88,7 +92,7 @@ function afterResponse(options: AuditGuardOptions, request: Request, response: R
 }
 
 async function whenDone(
-  options: AuditGuardOptions,
+  options: AuditRecorderOptions,
   request: Request,
   response: Response,
   audited: AuditedAction,
@@ -143,7 +147,7 @@ function idOf(value: unknown): string | undefined {
 }
 
 function entryOf(
-  options: AuditGuardOptions,
+  options: AuditRecorderOptions,
   request: Request,
   audited: AuditedAction,
   note: AuditNote,

@@ -3,11 +3,11 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { actingDevice, type TreeLocation } from "./permissions.ts";
 
-/** The tree of a change, and how the user sees it. */
-export type Target = Pick<TreeLocation, "owner" | "isOwn" | "view">;
+/** The tree to be changed, and how the user sees it. */
+export type WriteTarget = Pick<TreeLocation, "owner" | "isOwn" | "view">;
 
-/** Changes trees in the name of a user: their own and those shared with them. */
-export class Acting {
+/** Changes trees on behalf of a user: their own tree and those shared with them. */
+export class UserTreeWriter {
   readonly #treeWriter: Pick<TreeWriter, "by">;
   readonly #planOf: (owner: User) => string;
 
@@ -17,15 +17,13 @@ export class Acting {
     this.#planOf = planOf;
   }
 
-  /**
-   * Runs a change of the tree. The journal names the device of the user if the tree is their own. Inside a transaction.
-   */
-  write<T>(user: User, target: Target, change: () => T): T {
-    return this.explaining(target, () => this.#treeWriter.by(actingDevice(user, target), change));
+  /** Runs a change inside the caller's transaction. If the tree is the user's own, the journal records their device. */
+  write<T>(user: User, target: WriteTarget, change: () => T): T {
+    return this.explainErrors(target, () => this.#treeWriter.by(actingDevice(user, target), change));
   }
 
-  /** Runs a change; its errors contain the paths that the user knows, and quota errors the plan. */
-  explaining<T>({ owner, view }: Target, change: () => T): T {
+  /** Runs a change. Its errors contain the paths as the user sees them; quota errors also name the plan. */
+  explainErrors<T>({ owner, view }: WriteTarget, change: () => T): T {
     try {
       return view.run(change);
     } catch (error) {
