@@ -228,7 +228,9 @@ describe("the callback rejects", () => {
     const from = browser();
     const callback = await from.goToCallback(addPerson().name);
     const sealed = from.cookies().get("larder_oidc") ?? "";
-    for (const changed of [`${sealed.slice(0, -2)}AA`, sealed.slice(0, 20), "AAAA", "A".repeat(5_000)]) {
+    // A character in the middle: those at the end may stand for the same bytes.
+    const altered = sealed.slice(0, 30) + (sealed[30] === "A" ? "B" : "A") + sealed.slice(31);
+    for (const changed of [altered, sealed.slice(0, 20), "AAAA", "A".repeat(5_000)]) {
       from.cookies().set("larder_oidc", changed);
       expectError(await requestCallback(from, callback), 400, "invalid_request");
     }
