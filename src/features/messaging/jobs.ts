@@ -2,7 +2,7 @@ import type { Transaction, Writer } from "../../db/transaction.ts";
 import type { Job } from "../../jobs/scheduler.ts";
 
 /** What {@link messagingJobs} needs. */
-export interface MessagingJobsOptions {
+interface MessagingJobsOptions {
   readonly writer: Writer;
   readonly notifications: { sweep(limit: number): Promise<number> };
   readonly webhooks: { sweep(tx: Transaction, limit: number): number };

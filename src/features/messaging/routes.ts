@@ -3,7 +3,7 @@ import { type NotificationRoutesOptions, notificationRoutes } from "./notificati
 import { deliveryRoutes, type WebhookRoutesOptions, webhookRoutes } from "./webhooks/routes.ts";
 
 /** What {@link messagingRoutes} needs. */
-export interface MessagingRoutesOptions extends NotificationRoutesOptions, WebhookRoutesOptions {}
+interface MessagingRoutesOptions extends NotificationRoutesOptions, WebhookRoutesOptions {}
 
 /** The routes of notifications and webhooks. */
 export function messagingRoutes(options: MessagingRoutesOptions): Router[] {

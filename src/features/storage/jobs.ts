@@ -15,7 +15,7 @@ import { forgetNewer } from "./store-journal/newer-objects.ts";
 import { journalRoot } from "./store-journal/open.ts";
 
 /** What the jobs of the store and the database need. */
-export interface StorageJobsOptions {
+interface StorageJobsOptions {
   readonly config: Pick<Config, "scrub" | "s3">;
   readonly clock: Clock;
   readonly log: Log;

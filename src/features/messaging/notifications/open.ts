@@ -11,7 +11,7 @@ import type { PushChannelSet } from "./types.ts";
 import { UploadBursts } from "./upload-bursts.ts";
 
 /** What {@link openNotifications} needs. */
-export interface NotificationParts extends Pick<DispatcherOptions, "attemptMs" | "backoff"> {
+interface NotificationParts extends Pick<DispatcherOptions, "attemptMs" | "backoff"> {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;

@@ -8,7 +8,7 @@ import type { DeliveryOutcome, PushMessage } from "./channels/channel.ts";
 import { deliveryQueries, type DueRow, type HeadRow, queueQueries, scheduleQueries, targetQueries } from "./queries.ts";
 
 /** A message for one device. */
-export interface NewDelivery {
+interface NewDelivery {
   readonly notificationId: number;
   /** Row id. */
   readonly deviceId: number;

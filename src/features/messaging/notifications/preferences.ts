@@ -11,9 +11,7 @@ import type { PushCategory } from "./channels/channel.ts";
 import { quietUntil } from "./quiet-hours.ts";
 
 /** What the preferences of a device say about a message. */
-export type PushDecision =
-  | { readonly action: "send" | "mute" }
-  | { readonly action: "defer"; readonly untilMs: number };
+type PushDecision = { readonly action: "send" | "mute" } | { readonly action: "defer"; readonly untilMs: number };
 
 /**
  * The preferences in force: the device's own, or the user's settings if the device registered none.

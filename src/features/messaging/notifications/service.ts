@@ -17,7 +17,7 @@ import { canonicalToken, concurrencyGroupOf } from "./token.ts";
 import type { Delivery, InboxItem, NewMessage, PushChannelSet, Registration, SentMessage } from "./types.ts";
 
 /** What {@link NotificationService} needs. */
-export interface NotificationServiceOptions {
+interface NotificationServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export interface NotificationServiceOptions {
 }
 
 /** A change of a device's registration; absent fields stay unchanged. */
-export interface RegistrationChange {
+interface RegistrationChange {
   /** Public id of the device. */
   readonly deviceId: string;
   readonly pushToken?: string | undefined;
@@ -38,7 +38,7 @@ export interface RegistrationChange {
 }
 
 /** A message that a user sends to their own devices. */
-export interface OwnPush {
+interface OwnPush {
   readonly title: string;
   readonly body: string;
   /** Default: `uploads`. */
@@ -49,7 +49,7 @@ export interface OwnPush {
 }
 
 /** A page of a device's inbox. */
-export interface InboxPage {
+interface InboxPage {
   readonly items: readonly InboxItem[];
   readonly total: number;
   readonly unread: number;

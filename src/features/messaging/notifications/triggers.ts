@@ -6,7 +6,7 @@ import type { NewMessage } from "./types.ts";
 import type { UploadBursts } from "./upload-bursts.ts";
 
 /** What {@link NotificationTriggers} needs. */
-export interface NotificationTriggersOptions {
+interface NotificationTriggersOptions {
   readonly notifications: NotificationService;
   readonly bursts: UploadBursts;
 }

@@ -34,7 +34,7 @@ export interface InboxItem {
  * The status of a message for one device: `queued` is sent now, `held` when the quiet hours end. `muted` is not sent
  * because the device turned off the category, `inbox_only` because the device can't be reached.
  */
-export type DeliveryStatus = "queued" | "held" | "muted" | "inbox_only";
+type DeliveryStatus = "queued" | "held" | "muted" | "inbox_only";
 
 /** All of {@link DeliveryStatus}. */
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = ["queued", "held", "muted", "inbox_only"];

@@ -12,10 +12,10 @@ import type { NotificationService } from "./service.ts";
 import type { NewMessage } from "./types.ts";
 
 /** The kinds of uploads that are collected: those that became files, and those that failed. */
-export type BurstKind = "completed" | "failed";
+type BurstKind = "completed" | "failed";
 
 /** What {@link UploadBursts} needs. */
-export interface UploadBurstsOptions {
+interface UploadBurstsOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly outbox: Outbox;

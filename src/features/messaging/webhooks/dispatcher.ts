@@ -16,7 +16,7 @@ import { secretOf, signedHeaders } from "./secrets.ts";
 import { TEST_EVENT } from "./types.ts";
 
 /** What {@link WebhookDispatcher} needs. */
-export interface WebhookDispatcherOptions {
+interface WebhookDispatcherOptions {
   readonly outbox: WebhookOutbox;
   readonly writer: Writer;
   readonly outbound: Pick<Outbound, "send">;

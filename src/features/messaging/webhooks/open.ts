@@ -12,7 +12,7 @@ import { WebhookService } from "./service.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
 /** What {@link openWebhooks} needs. */
-export interface WebhooksOptions extends Pick<WebhookRecorderOptions, "recordOf" | "deviceRecordOf"> {
+interface WebhooksOptions extends Pick<WebhookRecorderOptions, "recordOf" | "deviceRecordOf"> {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;

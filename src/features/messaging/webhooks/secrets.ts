@@ -6,7 +6,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { Webhook as Signer } from "standardwebhooks";
 
 /** The random part of a secret. */
-export type Nonce = Uint8Array;
+type Nonce = Uint8Array;
 
 /** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32;

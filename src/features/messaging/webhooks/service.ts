@@ -16,7 +16,7 @@ import type { Subscriptions } from "./subscriptions.ts";
 import { type Delivery, TEST_EVENT, type Webhook, type WebhookEvent } from "./types.ts";
 
 /** What {@link WebhookService} needs. */
-export interface WebhookServiceOptions {
+interface WebhookServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export interface WebhookServiceOptions {
 }
 
 /** The changes of a webhook; absent fields stay unchanged. */
-export interface WebhookChanges {
+interface WebhookChanges {
   readonly url?: string | undefined;
   readonly events?: readonly WebhookEvent[] | undefined;
   readonly isActive?: boolean | undefined;

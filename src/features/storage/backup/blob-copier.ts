@@ -11,7 +11,7 @@ import { loadSyncfs, syncsWhole } from "../../../blobs/syncfs.ts";
 import type { Content, LostContent } from "./types.ts";
 
 /** What {@link BlobCopier} works with. */
-export interface BlobCopierOptions {
+interface BlobCopierOptions {
   readonly source: Layout;
   readonly target: Layout;
   /** Whether hard links replace copies. */
@@ -21,7 +21,7 @@ export interface BlobCopierOptions {
 }
 
 /** How a blob was copied, or why it was not. */
-export type CopyResult = "linked" | "cloned" | "copied" | LostContent["why"];
+type CopyResult = "linked" | "cloned" | "copied" | LostContent["why"];
 
 interface Part {
   readonly fd: number;

@@ -8,7 +8,7 @@ import { BlobCopier } from "./blob-copier.ts";
 import type { Content, Progress, CopyTotals } from "./types.ts";
 
 /** What {@link copyBlobs} works with. */
-export interface CopyBlobsOptions {
+interface CopyBlobsOptions {
   /** The database whose blobs are copied. */
   readonly sqlite: Database;
   readonly source: Layout;

@@ -10,7 +10,7 @@ import { UNSUPPORTED } from "./blob-copier.ts";
 import type { Content, Plan } from "./types.ts";
 
 /** What {@link planContents} needs. */
-export interface PlanOptions {
+interface PlanOptions {
   /** The database whose blobs are copied. */
   readonly sqlite: Database;
   readonly source: Layout;

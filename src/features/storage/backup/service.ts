@@ -23,7 +23,7 @@ import { explainTarget } from "./target-errors.ts";
 import type { BackupSummary, BackupLocation, Plan, Progress, CopyTotals } from "./types.ts";
 
 /** What {@link backUp} works with. */
-export interface BackupOptions {
+interface BackupOptions {
   readonly source: BackupLocation;
   /** Existing, and locked by this process. */
   readonly target: BackupLocation;

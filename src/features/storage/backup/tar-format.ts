@@ -4,7 +4,7 @@
  */
 
 /** A member of an archive. */
-export interface TarEntry {
+interface TarEntry {
   readonly name: string;
   readonly sizeBytes: number;
   readonly kind: "file" | "folder";

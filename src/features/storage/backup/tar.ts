@@ -17,7 +17,7 @@ import { canSyncFileSystem, isUnreadable, syncFileSystem } from "./blob-copier.t
 import type { Content, LostContent, BackupLocation, Progress, CopyTotals } from "./types.ts";
 
 /** What {@link writeTar} works with. */
-export interface TarBackupOptions {
+interface TarBackupOptions {
   readonly source: BackupLocation;
   /** Copies the source's database; called again for a later state. */
   readonly takeSnapshot: () => Snapshot;

@@ -3,7 +3,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, type Reason } from "../../../errors.ts";
 
 /** How {@link writeInBatches} writes each item. */
-export interface BatchWrite<T> {
+interface BatchWrite<T> {
   /** Called inside a transaction. @returns what is called after the commit, and not after a rollback */
   readonly write: (tx: Transaction, item: T) => () => void;
   /** Called for an item that was rejected and of which nothing was written. */

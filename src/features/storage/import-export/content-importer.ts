@@ -12,7 +12,7 @@ import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../../library/files/medi
 import type { ImportJob, ImportResult } from "./types.ts";
 
 /** What a {@link ContentImporter} works with. */
-export interface ContentImporterOptions {
+interface ContentImporterOptions {
   readonly layout: Layout;
   /** Unique among all writers of the store: part of the names of unfinished files. */
   readonly label: string;

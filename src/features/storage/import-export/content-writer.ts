@@ -8,7 +8,7 @@ import { errorCode } from "../../../blobs/disk.ts";
 import type { WriteJob, WriteResult } from "./types.ts";
 
 /** What a {@link ContentWriter} works with. */
-export interface ContentWriterOptions {
+interface ContentWriterOptions {
   /** Unique among all concurrent writers: part of the names of unfinished files. */
   readonly label: string;
   /** Whether each file must be synced on its own, because the file system can't be synced as a whole. */

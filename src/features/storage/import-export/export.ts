@@ -21,7 +21,7 @@ import { TransferPool } from "./transfer-pool.ts";
 import type { ExportReport, ExportRequest, TransferProblem, TransferReason, WriteJob, WriteResult } from "./types.ts";
 
 /** What {@link Exporter} works with. */
-export interface ExporterOptions {
+interface ExporterOptions {
   readonly tree: TreeReader;
   readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
   readonly history: Pick<HistoryService, "list">;

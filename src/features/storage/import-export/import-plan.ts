@@ -9,7 +9,7 @@ import type { SourceFile, SourceFolder, WalkedEntry } from "./source-walk.ts";
 import type { ImportRequest } from "./types.ts";
 
 /** What {@link ImportPlan} works with. */
-export interface ImportPlanOptions {
+interface ImportPlanOptions {
   readonly tree: TreeReader;
   readonly user: User;
   readonly request: ImportRequest;

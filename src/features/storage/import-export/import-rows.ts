@@ -26,7 +26,7 @@ export interface WrittenFile {
 }
 
 /** What {@link ImportRows} works with. */
-export interface ImportRowsOptions {
+interface ImportRowsOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly blobs: Pick<BlobStore, "stat">;

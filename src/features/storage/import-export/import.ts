@@ -28,7 +28,7 @@ import { TransferPool } from "./transfer-pool.ts";
 import type { ImportJob, ImportReport, ImportRequest, ImportResult } from "./types.ts";
 
 /** What {@link Importer} works with. */
-export interface ImporterOptions {
+interface ImporterOptions {
   readonly db: Pick<Db, "changedElsewhere">;
   readonly writer: Writer;
   readonly tree: TreeReader;

@@ -40,7 +40,7 @@ export type WalkedEntry =
   | ({ readonly kind: "problem" } & TransferProblem);
 
 /** What {@link walkSource} walks. */
-export interface SourceWalkOptions {
+interface SourceWalkOptions {
   /** Absolute path of the folder on disk. */
   readonly source: string;
   /** Normalized path of the corresponding folder in the account. */

@@ -1,14 +1,14 @@
 import type { Database } from "bun:sqlite";
 
 /** Files of one account that have damaged blobs. */
-export interface AffectedBlob {
+interface AffectedBlob {
   files: number;
   /** Names of some of its files. */
   readonly names: string[];
 }
 
 /** A report of new findings: one part for administrators, one for each owner. */
-export interface DamageReport {
+interface DamageReport {
   readonly contents: number;
   readonly database: boolean;
   readonly administrators: readonly number[];

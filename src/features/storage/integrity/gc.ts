@@ -12,7 +12,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { BlobRows, UnreferencedBlob } from "./blob-rows.ts";
 
 /** What {@link Collector} works with. */
-export interface CollectorOptions {
+interface CollectorOptions {
   readonly rows: BlobRows;
   readonly blobs: BlobStore;
   readonly writer: Writer;
@@ -31,7 +31,7 @@ export interface SnapshotReferences {
 }
 
 /** The result of a pass. */
-export interface CollectionResult {
+interface CollectionResult {
   /** Blobs in quarantine, without those that the same pass deleted. */
   readonly setAside: number;
   readonly removed: number;

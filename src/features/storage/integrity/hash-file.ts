@@ -19,7 +19,7 @@ export interface ContentFault {
 }
 
 /** Options of {@link readContent}. */
-export interface ReadingOptions {
+interface ReadingOptions {
   /** Compares only the size. */
   readonly isQuick: boolean;
   /** Removes the bytes from the page cache after reading, so that files in use stay in it. */

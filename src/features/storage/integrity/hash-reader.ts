@@ -4,7 +4,7 @@ import type { OrphanedFiles } from "./orphaned-files.ts";
 import { requireDescriptors } from "../../../lib/descriptors.ts";
 
 /** How {@link HashReader} reads. */
-export interface HashReaderOptions {
+interface HashReaderOptions {
   /** Compares only sizes. */
   readonly isQuick?: boolean;
   /** Removes the bytes from the page cache after reading. */
@@ -14,7 +14,7 @@ export interface HashReaderOptions {
 }
 
 /** The faults of a batch of blobs. */
-export interface ReadResult {
+interface ReadResult {
   readonly faults: readonly IndexedFault[];
   readonly bytes: number;
 }

@@ -12,7 +12,7 @@ import { BUFFER_BYTES } from "./hash-file.ts";
 import type { Integrity } from "./service.ts";
 
 /** What {@link heal} works with. */
-export interface HealOptions {
+interface HealOptions {
   readonly sqlite: Database;
   readonly blobs: Pick<BlobStore, "begin" | "stat">;
   readonly integrity: Pick<Integrity, "note">;

@@ -11,7 +11,7 @@ import type { DueContent } from "./reading-rows.ts";
 import type { Integrity } from "./service.ts";
 
 /** What {@link Scrub} works with. */
-export interface ScrubOptions {
+interface ScrubOptions {
   readonly integrity: Integrity;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,7 +29,7 @@ export interface ScrubOptions {
 }
 
 /** The result of a run. */
-export interface ScrubResult {
+interface ScrubResult {
   readonly contents: number;
   readonly bytes: number;
   /** New faults. */

@@ -18,7 +18,7 @@ import { ReadingRows } from "./reading-rows.ts";
 import type { Finding, OpenFindings, Reading } from "./types.ts";
 
 /** What {@link Integrity} works with. */
-export interface IntegrityOptions {
+interface IntegrityOptions {
   readonly sqlite: Database;
   readonly rows: BlobRows;
   readonly blobs: Pick<BlobStore, "stat" | "pathOf" | "isLeased">;

@@ -37,7 +37,7 @@ export interface VerifyOptions {
 }
 
 /** Progress of {@link verify}. */
-export interface VerifyProgress {
+interface VerifyProgress {
   readonly contents: number;
   readonly ofContents: number;
   readonly bytes: number;

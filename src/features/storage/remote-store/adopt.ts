@@ -7,7 +7,7 @@ import { type Digest, digestToBytes, isDigest } from "../../../blobs/digest.ts";
 import type { S3Client, S3Object } from "../../../blobs/s3/client.ts";
 
 /** What {@link adoptBucket} needs. */
-export interface AdoptOptions {
+interface AdoptOptions {
   readonly sqlite: Database;
   readonly client: Pick<S3Client, "list">;
   /** The prefix of the keys of all blobs. */

@@ -7,7 +7,7 @@ import { MARKER } from "./owner.ts";
 import { countUnsent } from "./queries.ts";
 
 /** A sentence and a state. */
-export interface BucketFinding {
+interface BucketFinding {
   readonly state: "ok" | "wrong";
   readonly text: string;
 }

@@ -20,7 +20,7 @@ import type { SendResult } from "./sender.ts";
 import type { TierCounts, SizedBlob } from "./types.ts";
 
 /** What {@link BlobMover} works with. */
-export interface BlobMoverOptions extends LocalCacheOptions {
+interface BlobMoverOptions extends LocalCacheOptions {
   /** Records damaged and missing blobs. */
   readonly noteFaults: (readings: readonly Reading[]) => Promise<unknown>;
   readonly bucket: string;

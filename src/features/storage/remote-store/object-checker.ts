@@ -19,7 +19,7 @@ import type { RemoteContents } from "./remote-contents.ts";
 import type { SizedBlob } from "./types.ts";
 
 /** What {@link ObjectChecker} works with. */
-export interface ObjectCheckerOptions {
+interface ObjectCheckerOptions {
   readonly client: S3Client;
   readonly prefix: string;
   readonly remote: RemoteContents;

@@ -30,7 +30,7 @@ import { BucketReconciliation } from "./reconcile.ts";
 import { RemoteStoreService } from "./service.ts";
 
 /** What {@link openBucket} needs. */
-export interface BucketOptions {
+interface BucketOptions {
   readonly config: Pick<Config, "blobs" | "s3">;
   readonly sqlite: Database;
   readonly writer: Writer;

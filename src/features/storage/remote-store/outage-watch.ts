@@ -8,7 +8,7 @@ export interface Outage {
 }
 
 /** What {@link OutageWatch} works with. */
-export interface OutageWatchOptions {
+interface OutageWatchOptions {
   /** Sends a request to the service. @throws S3Error where it can't be used */
   readonly check: () => Promise<unknown>;
   /** The result of the last request. */

@@ -3,7 +3,7 @@ import { type Digest, digestFromBytes, digestToBytes } from "../../../blobs/dige
 import type { SizedBlob } from "./types.ts";
 
 /** A blob in the bucket. */
-export interface RemoteRow {
+interface RemoteRow {
   readonly sizeBytes: number;
   readonly storedAtMs: number;
   readonly verifiedAtMs: number | null;
@@ -22,7 +22,7 @@ export interface UnusedCopy extends SizedBlob {
 }
 
 /** A new object in the bucket. */
-export interface StoredObject {
+interface StoredObject {
   readonly digest: Digest;
   readonly sizeBytes: number;
   /** When its copy here was last used; null without one. */

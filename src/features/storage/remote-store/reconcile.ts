@@ -18,7 +18,7 @@ import type { RemoteContents } from "./remote-contents.ts";
 import type { SizedBlob } from "./types.ts";
 
 /** What {@link BucketReconciliation} works with. */
-export interface BucketReconciliationOptions {
+interface BucketReconciliationOptions {
   readonly client: S3Client;
   readonly remote: RemoteContents;
   readonly rows: RemoteRows;
@@ -33,7 +33,7 @@ export interface BucketReconciliationOptions {
 }
 
 /** The result of a comparison, in objects. */
-export interface Reconciled {
+interface Reconciled {
   /** Objects that had no row. */
   readonly unknown: number;
   /** Objects that are missing or have another length. */

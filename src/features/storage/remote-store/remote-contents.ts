@@ -16,7 +16,7 @@ import type { Outage } from "./outage-watch.ts";
 import type { RemoteRows } from "./queries.ts";
 
 /** What {@link RemoteContents} works with. */
-export interface RemoteContentsOptions {
+interface RemoteContentsOptions {
   readonly client: S3Client;
   /** The prefix of the key of every object. */
   readonly prefix: string;

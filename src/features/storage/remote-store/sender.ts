@@ -13,7 +13,7 @@ import { DamagedCopyError, sendContent } from "./send-content.ts";
 import type { SizedBlob } from "./types.ts";
 
 /** What {@link BlobSender} works with. */
-export interface BlobSenderOptions {
+interface BlobSenderOptions {
   readonly client: S3Client;
   readonly remote: RemoteContents;
   readonly rows: RemoteRows;

@@ -15,7 +15,7 @@ import type { SendQueue } from "./send-queue.ts";
 import type { TierCounts } from "./types.ts";
 
 /** What {@link RemoteStoreService} works with. */
-export interface RemoteStoreOptions {
+interface RemoteStoreOptions {
   readonly mover: BlobMover;
   readonly reconciliation: BucketReconciliation;
   readonly checker: ObjectChecker;
@@ -50,14 +50,14 @@ export interface MoveRequest {
 }
 
 /** The state of the bucket. */
-export interface BucketHealth {
+interface BucketHealth {
   readonly outage: Outage | undefined;
   /** Blobs that are still to be sent, counted up to a hundred thousand. */
   readonly waiting: number;
 }
 
 /** Counts of blobs by where they are stored. */
-export interface RemoteStoreStatus {
+interface RemoteStoreStatus {
   /** All blobs that files and versions name. */
   readonly all: TierCounts;
   /** Those in the bucket. */

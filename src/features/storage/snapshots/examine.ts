@@ -6,7 +6,7 @@ import { isWhole, listSnapshots } from "../../../db/snapshot.ts";
  * A sentence and a state: `note` where there is no snapshot yet, `wrong` where a copy of the directory would be
  * affected.
  */
-export interface SnapshotFinding {
+interface SnapshotFinding {
   readonly state: "ok" | "note" | "wrong";
   readonly text: string;
 }

@@ -17,7 +17,7 @@ import { restMs, urgentRestMs } from "./pace.ts";
 import { chooseSuperfluous } from "./thinning.ts";
 
 /** What {@link Snapshots} works with. */
-export interface SnapshotsOptions {
+interface SnapshotsOptions {
   readonly sqlite: Database;
   readonly databasePath: string;
   readonly folder: string;

@@ -1,7 +1,7 @@
 import type { Snapshot } from "../../../db/snapshot.ts";
 
 /** Limits of stored snapshots. */
-export interface SnapshotLimits {
+interface SnapshotLimits {
   /** Older ones are deleted. */
   readonly maxAgeMs: number;
   /** Total size. */

@@ -4,7 +4,7 @@ import type { StagedRecords } from "./staged-records.ts";
 type StagedFolder = ReturnType<StagedRecords["find"]>;
 
 /** What {@link AccountBuild} begins with. */
-export interface AccountBuildOptions {
+interface AccountBuildOptions {
   readonly accountId: number;
   readonly staged: StagedRecords;
   readonly seq: number;

@@ -16,7 +16,7 @@ import { ShareMerge } from "./share-merge.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
 /** What {@link AccountMerge} works with. */
-export interface AccountMergeOptions {
+interface AccountMergeOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
   readonly tree: TreeReader;

@@ -13,7 +13,7 @@ import { RecordedLocations, type RecordedLocationsOptions } from "./recorded-loc
 import type { FileRecord, FolderRecord } from "./records.ts";
 
 /** What {@link CopyMerge} works with. */
-export interface CopyMergeOptions extends RecordedLocationsOptions {
+interface CopyMergeOptions extends RecordedLocationsOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
   /** Whether the records are the whole account: a node without a record was deleted. */
@@ -21,7 +21,7 @@ export interface CopyMergeOptions extends RecordedLocationsOptions {
 }
 
 /** How many nodes were changed. */
-export interface CopyMergeCounts {
+interface CopyMergeCounts {
   /** Moved or renamed. */
   moved: number;
   /** Moved to the trash, because they were deleted or trashed after the snapshot. */

@@ -10,7 +10,7 @@ import { type FileRecord, type FolderRecord, ROOT } from "./records.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
 /** What {@link FolderMerge} works with. */
-export interface FolderMergeOptions {
+interface FolderMergeOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly staged: StagedRecords;

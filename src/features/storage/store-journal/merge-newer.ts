@@ -26,7 +26,7 @@ import type { StoreJournal } from "./service.ts";
 import { StagedRecords } from "./staged-records.ts";
 
 /** What {@link mergeNewer} works with. */
-export interface MergeOptions {
+interface MergeOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
   readonly tree: TreeReader;

@@ -10,7 +10,7 @@ import { RecordedLocations, type RecordedLocationsOptions } from "./recorded-loc
 import type { FileRecord, FolderRecord } from "./records.ts";
 
 /** What {@link MoveMerge} works with. */
-export interface MoveMergeOptions extends RecordedLocationsOptions {
+interface MoveMergeOptions extends RecordedLocationsOptions {
   readonly writer: Pick<Writer, "run">;
   /** Whether a record has a later change of a node. */
   readonly isLater: (node: TreeNode, record: FileRecord | FolderRecord) => boolean;

@@ -115,7 +115,7 @@ export async function forgetNewer(root: string, olderThanMs: number): Promise<nu
 }
 
 /** What {@link NewerReferences} works with. */
-export interface NewerReferencesOptions {
+interface NewerReferencesOptions {
   readonly sqlite: Database;
   /** `blobs/journal/` */
   readonly root: string;

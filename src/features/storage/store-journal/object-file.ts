@@ -29,7 +29,7 @@ export interface DamagedObject {
 }
 
 /** The result of reading a file. */
-export interface ObjectReadResult {
+interface ObjectReadResult {
   /** Records that were read. */
   readonly records: number;
   /** Journal number up to which the last whole object is complete; undefined where none is whole. */

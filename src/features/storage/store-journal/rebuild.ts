@@ -33,7 +33,7 @@ import { StagedRecords } from "./staged-records.ts";
 import { describeOrphan, findOrphans } from "./orphans-in-journal.ts";
 
 /** What {@link rebuildDatabase} works with. */
-export interface RebuildOptions {
+interface RebuildOptions {
   /** The data directory; only `blobs/` in it is read. */
   readonly dataDirectory: string;
   /** The file to be made; an existing one is replaced. */
@@ -50,7 +50,7 @@ export interface RebuildOptions {
 }
 
 /** A rebuilt account. */
-export interface RebuiltAccount extends RebuiltTree {
+interface RebuiltAccount extends RebuiltTree {
   readonly id: string;
   readonly email: string;
   readonly role: string;

@@ -21,7 +21,7 @@ export interface RebuiltRowsOptions {
 }
 
 /** A node that gets its rows. */
-export interface NewNode {
+interface NewNode {
   readonly id: number;
   /** Null for a root, and for a node whose folder no record names; the negated id in the trash. */
   readonly parentId: number | null;

@@ -8,7 +8,7 @@ import type { AccountBuild } from "./account-build.ts";
 import type { FileRecord } from "./records.ts";
 
 /** Totals of a file, or of a folder with everything in it. */
-export interface SubtreeTotals {
+interface SubtreeTotals {
   readonly files: number;
   readonly folders: number;
   readonly fileBytes: number;
@@ -20,7 +20,7 @@ export interface SubtreeTotals {
 }
 
 /** The visible nodes of an account. */
-export interface TreeCounts {
+interface TreeCounts {
   readonly files: number;
   readonly folders: number;
   readonly versions: number;

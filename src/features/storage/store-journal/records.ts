@@ -80,7 +80,7 @@ export interface ShareRecord {
 }
 
 /** The location of a node before a rename, a move or the trash. */
-export interface LocationRecord {
+interface LocationRecord {
   /** Number of the change in the account's journal. */
   readonly seq: number;
   readonly at: number;

@@ -33,7 +33,7 @@ import { type ReconcileOptions, reconcileObjects } from "./reconcile.ts";
 import { type GoneRecord, type ObjectHeader, toRecord } from "./records.ts";
 
 /** What {@link StoreJournal} works with. */
-export interface StoreJournalOptions extends Omit<ReconcileOptions, "mergesLater"> {
+interface StoreJournalOptions extends Omit<ReconcileOptions, "mergesLater"> {
   readonly writer: Pick<Writer, "run" | "waiting">;
   /** Throws where the store's disk is missing. */
   readonly checkStore: () => void;

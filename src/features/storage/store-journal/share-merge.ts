@@ -12,7 +12,7 @@ import { ShareRecords } from "./share-rows.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
 /** What {@link ShareMerge} works with. */
-export interface ShareMergeOptions {
+interface ShareMergeOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
   readonly tree: TreeReader;
@@ -32,7 +32,7 @@ export interface ShareMergeOptions {
 }
 
 /** Number of shares that were restored, and that ended. */
-export interface ShareMergeCounts {
+interface ShareMergeCounts {
   shares: number;
   revoked: number;
 }

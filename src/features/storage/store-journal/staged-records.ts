@@ -4,7 +4,7 @@ import { idOf, parseNodeRecord } from "./parse-record.ts";
 import type { FileRecord, FolderRecord, GoneRecord } from "./records.ts";
 
 /** A node's record and its number, which never changes. */
-export interface StagedRecord {
+interface StagedRecord {
   readonly number: number;
   readonly record: FileRecord | FolderRecord;
 }

@@ -17,7 +17,7 @@ import { DELIVERED, retryLater } from "./outcomes.ts";
 import { fit, isUrgent, shortKey, TTL_SECONDS } from "./payload.ts";
 
 /** The key and ids with which the channel authenticates. */
-export interface ApnsCredentials {
+interface ApnsCredentials {
   readonly key: KeyObject;
   readonly keyId: string;
   readonly teamId: string;

@@ -14,7 +14,7 @@ import { looksLikeSubscription, parseSubscription, vapidKeysOf, WebPushChannel }
 export const TOKEN_BYTES_MAX = 4096;
 
 /** The channels of one server. */
-export interface PushChannelParts {
+interface PushChannelParts {
   readonly outbound: Outbound;
   readonly webPush: WebPushChannel;
   readonly url: UrlChannel;
@@ -90,7 +90,7 @@ export class PushChannels {
 }
 
 /** What {@link openPushChannels} needs. */
-export interface PushChannelOptions {
+interface PushChannelOptions {
   readonly config: Pick<Config, "push" | "publicUrl" | "adminEmail">;
   readonly vapid: SecretKey;
   readonly outbound: Outbound;

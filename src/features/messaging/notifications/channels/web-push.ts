@@ -11,19 +11,19 @@ import { outcomeOfFailure, outcomeOfStatus } from "./outcomes.ts";
 import { encodeMessage, fit, isUrgent, shortKey, TTL_SECONDS } from "./payload.ts";
 
 /** The key pair of this server, in base64url like all keys of the Push API. */
-export interface VapidKeys {
+interface VapidKeys {
   readonly publicKey: string;
   readonly privateKey: string;
 }
 
 /** The part of a browser's subscription that we need. */
-export interface Subscription {
+interface Subscription {
   readonly endpoint: string;
   readonly keys: { readonly p256dh: string; readonly auth: string };
 }
 
 /** What {@link WebPushChannel} needs. */
-export interface WebPushOptions {
+interface WebPushOptions {
   readonly outbound: Outbound;
   readonly clock: Clock;
   readonly keys: VapidKeys;
