@@ -107,7 +107,7 @@ describe("downloadCount", () => {
     await client.head(path);
     expectStatus(await client.get(path, { "if-none-match": first.header("etag") }), 304);
     expectStatus(await client.get(path, { "if-match": '"other"' }), 412);
-    expectStatus(await client.get(path, { getRange: "bytes=99-" }), 416);
+    expectStatus(await client.get(path, { range: "bytes=99-" }), 416);
     expect(await count()).toBe(2);
     const info = await client.get(`/api/files/${id}`);
     expect(Date.parse(info.string("data.lastAccessedAt"))).toBeGreaterThanOrEqual(
@@ -144,7 +144,7 @@ describe("downloadCount", () => {
   test("counts ranges once per caller, content and hour", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("hello world");
-    const getRange = async (value: string) => client.get(`/api/files/${id}/download`, { getRange: value });
+    const getRange = async (value: string) => client.get(`/api/files/${id}/download`, { range: value });
     const count = async () => (await client.get(`/api/files/${id}`)).number("data.downloadCount");
     for (const value of ["bytes=0-1", "bytes=2-3", "bytes=4-"]) expectStatus(await getRange(value), 206);
     expect(await count()).toBe(1);
