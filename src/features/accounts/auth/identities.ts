@@ -7,7 +7,7 @@ import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { UserService } from "../users/service.ts";
 import type { DeviceRef, SessionPrincipal } from "./principal.ts";
-import { expiredToken, revokedToken } from "./refusals.ts";
+import { expiredToken, revokedToken } from "./rejections.ts";
 import type { Sessions } from "./sessions.ts";
 import type { TokenSigner } from "./tokens.ts";
 

@@ -11,7 +11,7 @@ import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import { type Access, checkRole } from "./guard.ts";
 import { type Principal, sessionOf } from "./principal.ts";
-import { type ProofMethod, proofRequired, revokedToken } from "./refusals.ts";
+import { type ProofMethod, proofRequired, revokedToken } from "./rejections.ts";
 import type { AuthService, CheckedUser } from "./service.ts";
 
 /** Dependencies of {@link ProofService}. */

@@ -13,7 +13,7 @@ import { Identities } from "./identities.ts";
 import type { PasswordHasher } from "../users/passwords.ts";
 import type { ClientInfo, ListedSession, Session, SessionPrincipal } from "./principal.ts";
 import { type Exchange, RefreshTokens } from "./refresh-tokens.ts";
-import { accountDisabled, badCredentials, revokedToken, secondFactorRequired } from "./refusals.ts";
+import { accountDisabled, badCredentials, revokedToken, secondFactorRequired } from "./rejections.ts";
 import type { SecondFactors } from "./second-factors.ts";
 import { type PreparedSession, Sessions } from "./sessions.ts";
 import type { TokenSigner } from "./tokens.ts";

@@ -12,7 +12,7 @@ import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import type { Session, SessionPrincipal } from "../auth/principal.ts";
-import { accountDisabled } from "../auth/refusals.ts";
+import { accountDisabled } from "../auth/rejections.ts";
 import { checkName } from "../users/name.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";

@@ -5,7 +5,7 @@ import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { checkedAddress } from "../users/password-line.ts";
-import { invalidCode } from "../auth/refusals.ts";
+import { invalidCode } from "../auth/rejections.ts";
 import type { SecondFactors } from "../auth/second-factors.ts";
 import type { User } from "../users/types.ts";
 import { type TwoFactorRow, twoFactorQueries } from "./queries.ts";
