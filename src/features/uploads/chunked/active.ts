@@ -6,7 +6,7 @@ export interface IncomingChunk {
   /** Set once another request for the same chunk has taken over; nothing more may be written then. */
   isSuperseded: boolean;
   /** All its bytes are received. It is being made durable, and no other request can take over. */
-  isSettling: boolean;
+  isCommitting: boolean;
   /** Resolves when it has ended, successfully or not. */
   readonly ended: Promise<void>;
 }

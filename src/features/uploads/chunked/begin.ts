@@ -35,7 +35,7 @@ interface Replacement {
 }
 
 /** Counts files against the sender's rate limit. Returns how many may continue, and the error for the others. */
-export type TakeFiles = (intended: number) => { readonly taken: number; readonly rejection: AppError | undefined };
+export type CountFiles = (intended: number) => { readonly taken: number; readonly rejection: AppError | undefined };
 
 /** Dependencies of {@link SessionStarter}. */
 export interface SessionStarterOptions {
@@ -83,7 +83,7 @@ export class SessionStarter {
     sender: Sender,
     entries: readonly UploadEntry[],
     options: UploadOptions,
-    take: TakeFiles,
+    take: CountFiles,
   ): Promise<PlannedSession> {
     const { store } = this.#options;
     const outcomes = this.#draftAll(sender, entries, options);
@@ -114,8 +114,8 @@ export class SessionStarter {
       try {
         const draft = this.#draft(sender, entry, options, limits);
         const makesFile = this.#makesFile(draft);
-        if (makesFile) namingPlan(limits.plan, () => tree.rejectNodes(sender.user.id, newFiles + 1));
-        const neededBytes = draft.reservedBytes - (this.#findFormer(draft)?.reservedBytes ?? 0);
+        if (makesFile) withPlanInError(limits.plan, () => tree.rejectNodes(sender.user.id, newFiles + 1));
+        const neededBytes = draft.reservedBytes - (this.#findExisting(draft)?.reservedBytes ?? 0);
         if (neededBytes > freeBytes) throw quotaExceeded(limits, neededBytes, freeBytes);
         if (chunks + draft.totalChunks > CHUNKS_PER_CALL_MAX) throw tooManyChunks();
         if (makesFile) newFiles++;
@@ -162,7 +162,7 @@ export class SessionStarter {
       deviceId: device.id,
       localId: entry.localId,
       // The response refers to existing content, so the file needs no more room, even in a full account.
-      reservedBytes: isAlreadyStored && entry.fileId === undefined && isThere(tree, intended) ? 0 : entry.size,
+      reservedBytes: isAlreadyStored && entry.fileId === undefined && fileExists(tree, intended) ? 0 : entry.size,
       mediaType: entry.mimeType?.slice(0, TEXT_CHARACTERS_MAX),
       targetId: entry.fileId,
       baseDigest,
@@ -174,7 +174,7 @@ export class SessionStarter {
   #makesFile(draft: Draft): boolean {
     const { tree } = this.#options;
     const { targetId, onConflict, accountId, folderPath, name } = draft;
-    if (targetId !== undefined || isThere(tree, draft)) return false;
+    if (targetId !== undefined || fileExists(tree, draft)) return false;
     return onConflict !== "version" || tree.findFileNamed(accountId, folderPath, name) === undefined;
   }
 
@@ -202,7 +202,7 @@ export class SessionStarter {
     for (let from = 0; from < drafts.length; from += FILES_PER_TRANSACTION) {
       const some = drafts.slice(from, from + FILES_PER_TRANSACTION);
       const reservedIds: number[] = [];
-      const holdSome = (tx: Transaction) =>
+      const planBatch = (tx: Transaction) =>
         some.map((draft, position): PlannedFile => {
           const localId = entries[from + position]?.localId ?? "";
           if (draft instanceof AppError) return { localId, error: draft };
@@ -210,7 +210,7 @@ export class SessionStarter {
         });
       try {
         // Room on the disk is reserved outside the database, so the transaction must not be repeated.
-        files.push(...(await store.writer.run(holdSome, { isRepeatable: false })));
+        files.push(...(await store.writer.run(planBatch, { isRepeatable: false })));
       } catch (error) {
         for (const id of reservedIds) store.releaseRoom(id);
         throw error;
@@ -233,15 +233,15 @@ export class SessionStarter {
     reservedIds: number[],
   ): FilePlan {
     const { isAlreadyStored } = draft;
-    const former = this.#findFormer(draft);
+    const existing = this.#findExisting(draft);
     // An upload that continues was admitted when it began.
-    const rejection = former === undefined ? this.#admit(tx, device, draft) : undefined;
+    const rejection = existing === undefined ? this.#admit(tx, device, draft) : undefined;
     if (rejection !== undefined) return { error: rejection };
     try {
-      if (former?.chunkSizeBytes === draft.chunkSizeBytes && !this.#options.store.isExpired(former)) {
-        return { ...this.#goOn(former, draft, openSession()), isAlreadyStored };
+      if (existing?.chunkSizeBytes === draft.chunkSizeBytes && !this.#options.store.isExpired(existing)) {
+        return { ...this.#continueUpload(existing, draft, openSession()), isAlreadyStored };
       }
-      const upload = this.#hold(tx, user, draft, openSession, former);
+      const upload = this.#reserve(tx, user, draft, openSession, existing);
       reservedIds.push(upload.id);
       return { upload, completedChunks: [], isAlreadyStored };
     } catch (error) {
@@ -259,7 +259,7 @@ export class SessionStarter {
   }
 
   /** The open upload of this device for the same file. Without a digest it can't be recognized. */
-  #findFormer({ digest, ...draft }: Draft): Upload | undefined {
+  #findExisting({ digest, ...draft }: Draft): Upload | undefined {
     return digest && this.#options.store.rows.findOpen({ ...draft, digest });
   }
 
@@ -267,34 +267,34 @@ export class SessionStarter {
    * Continues the upload of an app that lost its state and offers the file again. Stored chunks stay, and room is
    * reserved only once.
    */
-  #goOn(former: Upload, draft: Draft, session: OpenSession): { upload: Upload; completedChunks: number[] } {
+  #continueUpload(existing: Upload, draft: Draft, session: OpenSession): { upload: Upload; completedChunks: number[] } {
     const { rows } = this.#options.store;
     const { mediaType, onConflict, baseDigest, isAutomatic } = draft;
     const intended = { sessionId: session.id, mediaType, onConflict, baseDigest, isAutomatic };
-    rows.renew(former.id, intended);
-    const completedChunks = rows.chunks(former.id).map(({ idx }) => idx);
-    return { upload: { ...former, ...intended, expiresAtMs: session.expiresAtMs }, completedChunks };
+    rows.renew(existing.id, intended);
+    const completedChunks = rows.chunks(existing.id).map(({ idx }) => idx);
+    return { upload: { ...existing, ...intended, expiresAtMs: session.expiresAtMs }, completedChunks };
   }
 
   /**
    * Reserves quota and room for one file and writes its row. If it throws, nothing has changed.
-   * @param former an upload to replace, together with its reserved quota, because its chunks differed or it has expired
+   * @param existing an upload to replace, together with its reserved quota, because its chunks differed or it has expired
    */
-  #hold(
+  #reserve(
     tx: Transaction,
     user: User,
     { isAlreadyStored, ...draft }: Draft,
     openSession: () => OpenSession,
-    former: Upload | undefined,
+    existing: Upload | undefined,
   ): Upload {
     const { store, limitsOf, reserveDisk } = this.#options;
     const limits = limitsOf(user);
     const release = reserveDisk(isAlreadyStored ? 0 : draft.sizeBytes);
     try {
-      const addedBytes = draft.reservedBytes - (former?.reservedBytes ?? 0);
-      namingPlan(limits.plan, () => store.treeWriter.reserveBytes(tx, user.id, addedBytes, limits.quotaBytes));
-      if (former !== undefined) {
-        store.end(tx, { ...former, reservedBytes: 0 }, store.isExpired(former) ? "expired" : "cancelled");
+      const addedBytes = draft.reservedBytes - (existing?.reservedBytes ?? 0);
+      withPlanInError(limits.plan, () => store.treeWriter.reserveBytes(tx, user.id, addedBytes, limits.quotaBytes));
+      if (existing !== undefined) {
+        store.end(tx, { ...existing, reservedBytes: 0 }, store.isExpired(existing) ? "expired" : "cancelled");
       }
       const { id: sessionId, nowMs, expiresAtMs } = openSession();
       const publicId = newId("upl", nowMs);
@@ -317,7 +317,7 @@ export function checkRetries(maxRetries: number | undefined): number {
 }
 
 /** Whether the file that would be created already exists. */
-function isThere(
+function fileExists(
   tree: TreeReader,
   { digest, ...intended }: Omit<PlannedName, "digest"> & { digest?: Digest | undefined },
 ) {
@@ -325,7 +325,7 @@ function isThere(
 }
 
 /** Runs a check of the quota and adds the plan to its rejections. */
-function namingPlan(plan: string, check: () => void): void {
+function withPlanInError(plan: string, check: () => void): void {
   try {
     check();
   } catch (error) {

@@ -67,7 +67,7 @@ export function spanOf(plan: ChunkPlan, index: number): ChunkSpan | undefined {
 /** The stored chunks of a file. */
 export class ChunkSet {
   readonly #plan: ChunkPlan;
-  readonly #isThere: Uint8Array;
+  readonly #fileExists: Uint8Array;
   #first = 0;
   /** Number of stored chunks, and their bytes. */
   count = 0;
@@ -75,19 +75,19 @@ export class ChunkSet {
 
   constructor(plan: ChunkPlan, there: Iterable<number> = []) {
     this.#plan = plan;
-    this.#isThere = new Uint8Array(plan.totalChunks);
+    this.#fileExists = new Uint8Array(plan.totalChunks);
     for (const index of there) this.add(index);
   }
 
   has(index: number): boolean {
-    return this.#isThere[index] === 1;
+    return this.#fileExists[index] === 1;
   }
 
   /** Adds a stored chunk; adding it again changes nothing. */
   add(index: number): void {
     const span = spanOf(this.#plan, index);
     if (span === undefined || this.has(index)) return;
-    this.#isThere[index] = 1;
+    this.#fileExists[index] = 1;
     this.count++;
     this.bytes += span.lengthBytes;
     while (this.has(this.#first)) this.#first++;
@@ -97,7 +97,7 @@ export class ChunkSet {
   remove(index: number): void {
     const span = spanOf(this.#plan, index);
     if (span === undefined || !this.has(index)) return;
-    this.#isThere[index] = 0;
+    this.#fileExists[index] = 0;
     this.count--;
     this.bytes -= span.lengthBytes;
     this.#first = Math.min(this.#first, index);
@@ -114,10 +114,10 @@ export class ChunkSet {
   }
 
   /** The indexes of the stored chunks (true) or of the missing ones (false), ascending. */
-  list(isThere: boolean): number[] {
-    const expected = isThere ? 1 : 0;
+  list(fileExists: boolean): number[] {
+    const expected = fileExists ? 1 : 0;
     const found: number[] = [];
-    for (let index = 0; index < this.#isThere.length; index++) if (this.#isThere[index] === expected) found.push(index);
+    for (let index = 0; index < this.#fileExists.length; index++) if (this.#fileExists[index] === expected) found.push(index);
     return found;
   }
 }

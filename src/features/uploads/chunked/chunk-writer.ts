@@ -31,7 +31,7 @@ export class ChunkWriter {
   readonly #markEnded: () => void;
   /** Whether the chunk is stored already, so that its stored bytes must not be overwritten. */
   readonly #isRepeat: boolean;
-  #side: ReplacementFile | undefined;
+  #replacementFile: ReplacementFile | undefined;
   #position: number;
 
   constructor(store: UploadStore, target: ChunkTarget, span: ChunkSpan, confirm: Uploader["confirm"]) {
@@ -43,7 +43,7 @@ export class ChunkWriter {
     this.#confirm = confirm;
     this.#isRepeat = active.chunks.has(span.index);
     this.#position = span.offset;
-    this.#entry = { isSuperseded: false, isSettling: false, ended: promise };
+    this.#entry = { isSuperseded: false, isCommitting: false, ended: promise };
     this.#markEnded = resolve;
     active.incoming.set(span.index, this.#entry);
   }
@@ -62,8 +62,8 @@ export class ChunkWriter {
       file.write(buffer, at);
       return;
     }
-    if (this.#side !== undefined) {
-      this.#side.append(buffer);
+    if (this.#replacementFile !== undefined) {
+      this.#replacementFile.append(buffer);
       return;
     }
     if (file.contains(buffer, at)) return;
@@ -73,13 +73,13 @@ export class ChunkWriter {
   /** Makes the chunk durable and counts it. */
   async settle(): Promise<void> {
     this.#rejectSuperseded();
-    this.#entry.isSettling = true;
+    this.#entry.isCommitting = true;
     const { upload, active, file } = this.#target;
-    const replacement = replacementOf(upload, this.#span);
-    if (this.#side === undefined) await file.sync();
-    else await this.#side.commit(replacement);
+    const replacement = replacementName(upload, this.#span);
+    if (this.#replacementFile === undefined) await file.sync();
+    else await this.#replacementFile.commit(replacement);
     await this.#count(replacement);
-    if (this.#side !== undefined) await replaceChunk(this.#store, this.#target, this.#span);
+    if (this.#replacementFile !== undefined) await replaceChunk(this.#store, this.#target, this.#span);
     if (!this.#isRepeat) this.#store.hashAhead(upload, active);
   }
 
@@ -93,11 +93,11 @@ export class ChunkWriter {
       this.#confirm();
       const { status, sessionId } = this.#store.getOpen(id);
       rows.addChunk(id, index);
-      if (this.#side !== undefined) rows.setReplacing(id, index, true);
+      if (this.#replacementFile !== undefined) rows.setReplacing(id, index, true);
       if (status !== "uploading") rows.setStatus(id, "uploading");
       rows.extend(sessionId, clock.nowMs() + SESSION_MS);
       tx.afterCommit(() => {
-        if (this.#side !== undefined) active.unfinished.add(index);
+        if (this.#replacementFile !== undefined) active.unfinished.add(index);
         if (active.chunks.has(index)) return;
         active.chunks.add(index);
         this.#store.releaseRoom(id, lengthBytes);
@@ -107,7 +107,7 @@ export class ChunkWriter {
       await writer.run(count);
     } catch (error) {
       // No row refers to the separate file, so it would remain as long as the upload.
-      if (this.#side !== undefined && !active.unfinished.has(index)) staging.remove(replacement);
+      if (this.#replacementFile !== undefined && !active.unfinished.has(index)) staging.remove(replacement);
       throw error;
     }
   }
@@ -115,19 +115,19 @@ export class ChunkWriter {
   /** Call it once, in every case. */
   end(): void {
     const { active } = this.#target;
-    this.#side?.abort();
+    this.#replacementFile?.abort();
     if (active.incoming.get(this.#span.index) === this.#entry) active.incoming.delete(this.#span.index);
     this.#markEnded();
   }
 
   /** Continues in a separate file, because the bytes differ from the stored chunk. Copies the equal beginning. */
   async #stepAside(buffer: Uint8Array, position: number): Promise<void> {
-    this.#side = this.#store.staging.beginReplacement();
+    this.#replacementFile = this.#store.staging.beginReplacement();
     for (let at = this.#span.offset; at < position; at += COPY_BYTES) {
-      this.#side.append(this.#target.file.read(Math.min(COPY_BYTES, position - at), at));
+      this.#replacementFile.append(this.#target.file.read(Math.min(COPY_BYTES, position - at), at));
       await new Promise(setImmediate);
     }
-    this.#side.append(buffer);
+    this.#replacementFile.append(buffer);
   }
 
   #rejectSuperseded(): void {
@@ -146,23 +146,23 @@ export async function replaceChunk(
   span: ChunkSpan,
 ): Promise<void> {
   const { index, offset } = span;
-  const replacement = replacementOf(upload, span);
-  const isThere = await staging.copyInto(replacement, file, offset);
+  const replacement = replacementName(upload, span);
+  const fileExists = await staging.copyInto(replacement, file, offset);
   // The hash of this file is no longer valid.
   staging.invalidate(upload.publicId);
   await writer.run((tx) => {
     // Without the bytes, it is unknown how far an earlier attempt came: the chunk must be sent again.
-    if (isThere) rows.setReplacing(upload.id, index, false);
+    if (fileExists) rows.setReplacing(upload.id, index, false);
     else rows.removeChunk(upload.id, index);
     tx.afterCommit(() => {
       active.unfinished.delete(index);
-      if (!isThere) active.chunks.remove(index);
+      if (!fileExists) active.chunks.remove(index);
     });
   });
   staging.remove(replacement);
 }
 
 /** The name of the separate file with new bytes of a stored chunk. */
-function replacementOf({ publicId }: Upload, { index }: ChunkSpan): string {
+function replacementName({ publicId }: Upload, { index }: ChunkSpan): string {
   return `${publicId}.${index}.next`;
 }

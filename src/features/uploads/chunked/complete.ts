@@ -41,7 +41,7 @@ interface CompleterOptions {
 }
 
 /** The blob of an upload, ready to become a file. */
-interface FinishedContent {
+interface UploadedContent {
   readonly blob: StoredBlob;
   readonly head: Uint8Array<ArrayBuffer>;
   /** Set if it was stored just now. */
@@ -49,7 +49,7 @@ interface FinishedContent {
 }
 
 /** A blob with the facts about its file. */
-interface NamedContent {
+interface FileContent {
   readonly blob: StoredBlob;
   readonly mediaType: string;
   readonly exif: ExifData;
@@ -102,15 +102,15 @@ export class Completer {
   async #complete(uploader: Uploader, upload: Upload, active: ActiveUpload, completion: Completion): Promise<FileNode> {
     // From here on, no chunk can begin. Complete chunks may still count; incomplete ones are superseded.
     for (const incomingChunk of active.incoming.values()) {
-      if (incomingChunk.isSettling) await incomingChunk.ended;
+      if (incomingChunk.isCommitting) await incomingChunk.ended;
       else incomingChunk.isSuperseded = true;
     }
     const { blob, head, lease } = await this.#contentOf(upload, active, completion);
-    let isNamed = false;
+    let isCreated = false;
     try {
       const { transfers, thumbnails, limitsOf } = this.#options;
       const mediaType = await detectMediaType(head.subarray(0, MEDIA_TYPE_HEAD_BYTES), upload.mediaType, upload.name);
-      const exif = await fillIn(completion.exif, head, mediaType);
+      const exif = await addMissingExif(completion.exif, head, mediaType);
       const { user, confirm } = uploader;
       const { plan } = limitsOf(user);
       const { file, isNew } = await this.#options.store.writer
@@ -122,16 +122,16 @@ export class Completer {
           if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
           throw new AppError(error.reason, error.message, { ...error.details, plan });
         });
-      isNamed = true;
+      isCreated = true;
       if (isNew) transfers.noteUpload(user.id, upload.sizeBytes);
       thumbnails.schedule(blob.digest, mediaType);
       return file;
     } finally {
-      lease?.release(isNamed);
+      lease?.release(isCreated);
     }
   }
 
-  async #contentOf(upload: Upload, active: ActiveUpload, { digest }: Completion): Promise<FinishedContent> {
+  async #contentOf(upload: Upload, active: ActiveUpload, { digest }: Completion): Promise<UploadedContent> {
     const { blobs, store } = this.#options;
     const { sizeBytes, publicId } = upload;
     if (!active.chunks.isWhole) return this.#ownContent(upload, active, digest);
@@ -148,8 +148,8 @@ export class Completer {
         incoming.abort();
       }
     }
-    const sums = await store.staging.hashWhole(publicId, sizeBytes);
-    checkDigests(upload, digest, sums.digest);
+    const hashes = await store.staging.hashWhole(publicId, sizeBytes);
+    checkDigests(upload, digest, hashes.digest);
     const staged = store.staging.open(publicId, sizeBytes);
     let head: Uint8Array<ArrayBuffer>;
     try {
@@ -157,12 +157,12 @@ export class Completer {
     } finally {
       staged.release();
     }
-    const lease = await blobs.adopt(store.staging.pathOf(publicId), { ...sums, sizeBytes });
+    const lease = await blobs.adopt(store.staging.pathOf(publicId), { ...hashes, sizeBytes });
     return { blob: lease, lease, head };
   }
 
   /** Content that the account has already, so that it need not be sent. */
-  async #ownContent(upload: Upload, { chunks }: ActiveUpload, digest: Digest | undefined): Promise<FinishedContent> {
+  async #ownContent(upload: Upload, { chunks }: ActiveUpload, digest: Digest | undefined): Promise<UploadedContent> {
     const { tree, contents, blobs } = this.#options;
     const { accountId, sizeBytes, digest: announced } = upload;
     const blob =
@@ -185,7 +185,7 @@ export class Completer {
    * The transaction: settles the quota, creates, replaces or finds the file (then `isNew` is false), ends the upload,
    * and emits the event.
    */
-  #name(tx: Transaction, user: User, { id }: Upload, content: NamedContent): { file: FileNode; isNew: boolean } {
+  #name(tx: Transaction, user: User, { id }: Upload, content: FileContent): { file: FileNode; isNew: boolean } {
     const { store, contents } = this.#options;
     const { treeWriter, events } = store;
     const upload = store.getOpen(id);
@@ -211,7 +211,7 @@ export class Completer {
   }
 
   /** The file that already has this content, so that none need be created. */
-  #findSame(upload: Upload, { blob, lease }: NamedContent): FileNode | undefined {
+  #findSame(upload: Upload, { blob, lease }: FileContent): FileNode | undefined {
     const { tree, contents } = this.#options;
     const { accountId, targetId, baseDigest } = upload;
     const { digest } = blob;
@@ -225,12 +225,12 @@ export class Completer {
     return target?.digest === digest && baseDigest !== undefined && baseDigest !== digest ? target : undefined;
   }
 
-  #write(tx: Transaction, user: User, upload: Upload, { blob, mediaType, exif }: NamedContent): FileNode {
+  #write(tx: Transaction, user: User, upload: Upload, { blob, mediaType, exif }: FileContent): FileNode {
     const { store, tree, limitsOf } = this.#options;
     const { treeWriter } = store;
     const { accountId, targetId, baseDigest } = upload;
     const { quotaBytes } = limitsOf(user);
-    const metadata = metadataOf(exif);
+    const metadata = exifMetadata(exif);
     const given = { blob, mediaType, createdBy: user.id, quotaBytes, capturedAt: exif.capturedAt };
     if (targetId === undefined) {
       return treeWriter.createFile(tx, {
@@ -260,12 +260,12 @@ export class Completer {
 }
 
 /** Adds time and location to the metadata of a file. */
-export function metadataOf({ location, capturedAt }: ExifData): Record<string, string> {
+export function exifMetadata({ location, capturedAt }: ExifData): Record<string, string> {
   return { ...(location !== undefined && { location }), ...(capturedAt !== undefined && { capturedAt }) };
 }
 
 /** Fills values that the client did not send from the photo's EXIF data. */
-export async function fillIn(given: ExifData, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<ExifData> {
+export async function addMissingExif(given: ExifData, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<ExifData> {
   if (given.capturedAt !== undefined && given.location !== undefined) return given;
   const found = await readExif(head, mediaType);
   return { capturedAt: given.capturedAt ?? found.capturedAt, location: given.location ?? found.location };

@@ -4,7 +4,7 @@ import { Timestamp } from "../../../http/fields.ts";
 import { UploadRequest } from "../../library/files/model.ts";
 import { ON_CONFLICT } from "../../library/files/upload-form.ts";
 import { CHUNK_BYTES_DEFAULT, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN, CHUNKS_MAX } from "./chunk-plan.ts";
-import { CLAIMABLE } from "./types.ts";
+import { CLIENT_STATUSES } from "./types.ts";
 
 const FORM = UploadRequest.content["multipart/form-data"].schema;
 const Text = t.String({ minLength: 1, maxLength: 4096 });
@@ -66,7 +66,7 @@ export const ProgressBody = t.Object({
   uploadId: t.String(),
   completedChunks: t.Optional(t.Array(Type.Integer({ minimum: 0 }), { maxItems: CHUNKS_MAX })),
   bytesUploaded: t.Optional(Bytes),
-  status: t.Optional(t.Union(CLAIMABLE.map((word) => t.Literal(word)))),
+  status: t.Optional(t.Union(CLIENT_STATUSES.map((word) => t.Literal(word)))),
 });
 
 /** POST /api/mobile/upload/complete */

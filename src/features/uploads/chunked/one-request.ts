@@ -5,7 +5,7 @@ import type { UploadHooks } from "../../library/files/service.ts";
 import { factsOf } from "../../../tree/model/facts.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import { type ExifData, EXIF_HEAD_BYTES } from "../../media/metadata/exif.ts";
-import { fillIn, metadataOf } from "./complete.ts";
+import { addMissingExif, exifMetadata } from "./complete.ts";
 import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
 
 /** Dependencies of {@link deviceUploadHooks}. */
@@ -36,8 +36,8 @@ export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUplo
     },
     describe: async ({ digest, sizeBytes }, mediaType) => {
       const head = await blobs.read(digest, 0, Math.min(sizeBytes, EXIF_HEAD_BYTES));
-      const filled = await fillIn(exif, head, mediaType);
-      return { metadata: metadataOf(filled), capturedAt: filled.capturedAt };
+      const filled = await addMissingExif(exif, head, mediaType);
+      return { metadata: exifMetadata(filled), capturedAt: filled.capturedAt };
     },
     findSame: ({ folderPath, onConflict }, name, { digest, isNew }) => {
       const same = findSameFile(tree, { accountId, folderPath, name, digest, onConflict, isAutomatic });

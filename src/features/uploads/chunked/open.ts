@@ -32,12 +32,12 @@ export function openUploads(options: OpenUploadsOptions): {
   const { sqlite, writer, clock, log, events, treeWriter, blobs, directory } = options;
   const staging = new Staging({ directory, log, syncQueue: blobs.syncQueueFor(directory) });
   const store = new UploadStore({ rows: new UploadRows(sqlite), staging, writer, clock, log, events, treeWriter });
-  const uploads = new UploadService({ ...options, store, isSignedIn: signedInDevices(sqlite, clock) });
+  const uploads = new UploadService({ ...options, store, isSignedIn: deviceSignInCheck(sqlite, clock) });
   return { uploads, staging, uploadStore: store };
 }
 
 /** A device is signed in while it has a valid access or refresh token. */
-function signedInDevices(sqlite: Database, clock: Clock): (deviceId: number) => boolean {
+function deviceSignInCheck(sqlite: Database, clock: Clock): (deviceId: number) => boolean {
   const find = sqlite.prepare<{ id: number }, [number, number]>(
     `SELECT d.id FROM devices d WHERE d.id = ?1 AND d.removed_at IS NULL AND (
        EXISTS (SELECT 1 FROM sessions s WHERE s.device_id = d.id AND s.expires_at > ?2)

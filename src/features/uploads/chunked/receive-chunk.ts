@@ -177,7 +177,7 @@ export class ChunkReceiver {
   async #begin(target: ChunkTarget, span: ChunkSpan, confirm: Uploader["confirm"]): Promise<ChunkWriter> {
     const { active } = target;
     for (let other = active.incoming.get(span.index); other !== undefined; other = active.incoming.get(span.index)) {
-      if (!other.isSettling) {
+      if (!other.isCommitting) {
         other.isSuperseded = true;
         break;
       }

@@ -8,7 +8,7 @@ import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { type Sender, SessionStarter, type SessionStarterOptions, type TakeFiles } from "./begin.ts";
+import { type Sender, SessionStarter, type SessionStarterOptions, type CountFiles } from "./begin.ts";
 import { spanOf } from "./chunk-plan.ts";
 import { Completer, type Completion } from "./complete.ts";
 import { type DeviceUpload, deviceUploadHooks } from "./one-request.ts";
@@ -17,7 +17,7 @@ import { ChunkReceiver, type ChunkReceipt, type ChunkRequest } from "./receive-c
 import { type UploadScope, UploadSigner } from "./signatures.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "./store.ts";
 import {
-  type ClaimedStatus,
+  type ClientStatus,
   NO_DEVICE,
   type PlannedSession,
   type Upload,
@@ -76,7 +76,7 @@ export class UploadService {
     sender: Sender,
     entries: readonly UploadEntry[],
     options: UploadOptions,
-    take: TakeFiles,
+    take: CountFiles,
   ): Promise<PlannedSession> {
     return this.#starter.begin(sender, entries, options, take);
   }
@@ -89,8 +89,8 @@ export class UploadService {
   /** An upload of this account. @throws AppError not_found */
   get(user: User, uploadId: string): Upload {
     const upload = this.#options.store.rows.find(uploadId);
-    const isTheirs = upload?.accountId === user.id && upload.deviceId !== NO_DEVICE;
-    if (upload === undefined || !isTheirs) throw notFound("This upload");
+    const isOwn = upload?.accountId === user.id && upload.deviceId !== NO_DEVICE;
+    if (upload === undefined || !isOwn) throw notFound("This upload");
     return upload;
   }
 
@@ -146,7 +146,7 @@ export class UploadService {
    * @returns the current upload
    * @throws AppError upload_state if an upload that has ended is to be paused, failed or cancelled
    */
-  async claim(upload: Upload, status: ClaimedStatus): Promise<Upload> {
+  async claim(upload: Upload, status: ClientStatus): Promise<Upload> {
     const { store } = this.#options;
     if (status === "cancelled") return this.cancel(upload);
     await store.writer.run((tx) => {
@@ -159,7 +159,7 @@ export class UploadService {
       store.rows.setStatus(upload.id, status);
       if (status === "failed") store.emitFailure(tx, current, "reported by the device");
     });
-    return this.#again(upload);
+    return this.#reload(upload);
   }
 
   /**
@@ -173,7 +173,7 @@ export class UploadService {
       if (current?.status === "completed") throw hasEnded(current);
       if (current !== undefined && isOpen(current)) store.end(tx, current, "cancelled");
     });
-    return this.#again(upload);
+    return this.#reload(upload);
   }
 
   /**
@@ -210,7 +210,7 @@ export class UploadService {
     const { store, holdDisk } = this.#options;
     const { staging, rows, writer, log } = store;
     for (const name of staging.list()) {
-      if (name.endsWith(".part") || !rows.isOpen(uploadOf(name)) || !this.#isWaited(name)) staging.remove(name);
+      if (name.endsWith(".part") || !rows.isOpen(uploadOf(name)) || !this.#isReferenced(name)) staging.remove(name);
     }
     for (const upload of rows.listOpen("all")) {
       // tus recovers its own uploads.
@@ -230,8 +230,8 @@ export class UploadService {
           for (const { idx } of lost) rows.removeChunk(upload.id, idx);
         });
       }
-      const thereBytes = (chunks.length - lost.length) * upload.chunkSizeBytes;
-      store.holdRoom(upload.id, holdDisk(Math.max(0, upload.sizeBytes - thereBytes)));
+      const storedBytes = (chunks.length - lost.length) * upload.chunkSizeBytes;
+      store.holdRoom(upload.id, holdDisk(Math.max(0, upload.sizeBytes - storedBytes)));
     }
   }
 
@@ -262,7 +262,7 @@ export class UploadService {
   /**
    * Whether a row still refers to these replacement bytes. Without the row, a crash came first and they do not count.
    */
-  #isWaited(fileName: string): boolean {
+  #isReferenced(fileName: string): boolean {
     const [publicId = "", index, kind] = fileName.split(".");
     if (kind !== "next") return true;
     const { rows } = this.#options.store;
@@ -271,7 +271,7 @@ export class UploadService {
     return chunks.some((chunk) => String(chunk.idx) === index && chunk.is_replacing === 1);
   }
 
-  #again(upload: Upload): Upload {
+  #reload(upload: Upload): Upload {
     return this.#options.store.rows.get(upload.id) ?? upload;
   }
 }

@@ -7,10 +7,10 @@ import type { ChunkPlan } from "./chunk-plan.ts";
 export type UploadStatus = "pending" | "uploading" | "paused" | "failed" | "completed" | "cancelled" | "expired";
 
 /** The statuses that a client may set. */
-export const CLAIMABLE = ["uploading", "paused", "failed", "cancelled"] as const;
+export const CLIENT_STATUSES = ["uploading", "paused", "failed", "cancelled"] as const;
 
-/** One of {@link CLAIMABLE}. */
-export type ClaimedStatus = (typeof CLAIMABLE)[number];
+/** One of {@link CLIENT_STATUSES}. */
+export type ClientStatus = (typeof CLIENT_STATUSES)[number];
 
 /** The device of uploads without one: tus uploads use the same rows. */
 export const NO_DEVICE = 0;

@@ -225,8 +225,8 @@ describe("an upload session", () => {
     const first = await begin(file);
     await send(first, 0);
     tree.clock.advance(20 * HOUR_MS);
-    const again = await begin(file);
-    expect([again.publicId, again.sessionId > first.sessionId]).toEqual([first.publicId, true]);
+    const reload = await begin(file);
+    expect([reload.publicId, reload.sessionId > first.sessionId]).toEqual([first.publicId, true]);
     expect([reservedBytes(), room.reservedBytes]).toEqual([3000, 3000 - 1024]);
     tree.clock.advance(20 * HOUR_MS);
     await send(first, 1);
