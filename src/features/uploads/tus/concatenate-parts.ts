@@ -27,7 +27,7 @@ export class PartConcatenator {
   }
 
   /** Resolves when these parts are no longer being joined, successfully or not. */
-  async settled(ids: readonly string[]): Promise<void> {
+  async waitForJoin(ids: readonly string[]): Promise<void> {
     await this.#inProgress.get(keyOf(ids))?.catch(() => undefined); // the rows show the result
   }
 

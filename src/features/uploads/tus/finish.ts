@@ -11,7 +11,7 @@ import type { UploadStore } from "../chunked/store.ts";
 import type { ActiveTusUploads } from "./active.ts";
 import { readMetadata } from "./metadata.ts";
 import type { TusRows } from "./queries.ts";
-import type { Naming, TusSender, TusUpload } from "./types.ts";
+import type { CreationHooks, TusSender, TusUpload } from "./types.ts";
 
 /** Dependencies of {@link TusCompleter}. */
 interface TusCompleterOptions {
@@ -64,7 +64,7 @@ export class TusCompleter {
     store.getOpen(upload.id);
     const pendingUpload = await this.#pendingUploadOf(tus);
     try {
-      return await sender.name(pendingUpload, readMetadata(tus.metadata), this.#naming(tus));
+      return await sender.name(pendingUpload, readMetadata(tus.metadata), this.#hooks(tus));
     } catch (error) {
       if (error instanceof AppError && error.reason === "checksum_mismatch") {
         await store.writer.run((tx) => {
@@ -82,7 +82,7 @@ export class TusCompleter {
    * In the transaction that creates the file: ends the upload and its parts, and releases their reservations for the
    * file.
    */
-  #naming(tus: TusUpload): Naming {
+  #hooks(tus: TusUpload): CreationHooks {
     const { store, rows, active } = this.#options;
     const { treeWriter } = store;
     const ids = () => [
@@ -125,7 +125,7 @@ export class TusCompleter {
     }
     // If the length came late, there may be bytes after it that do not count.
     await store.staging.truncate(publicId, sizeBytes);
-    const sums = await store.staging.hashWhole(publicId, sizeBytes);
+    const hashes = await store.staging.hashWhole(publicId, sizeBytes);
     // Without this check, the file of an ended upload would be created again.
     store.getOpen(id);
     const staged = store.staging.open(publicId, sizeBytes);
@@ -135,7 +135,7 @@ export class TusCompleter {
     } finally {
       staged.release();
     }
-    const adopt = (): Promise<BlobLease> => blobs.adopt(store.staging.pathOf(publicId), { ...sums, sizeBytes });
+    const adopt = (): Promise<BlobLease> => blobs.adopt(store.staging.pathOf(publicId), { ...hashes, sizeBytes });
     return {
       incoming: {
         sizeBytes,
@@ -143,7 +143,7 @@ export class TusCompleter {
         write: () => {
           throw new Error("a staged upload is whole");
         },
-        digest: () => sums.digest,
+        digest: () => hashes.digest,
         commit: adopt,
         abort: () => {},
       },

@@ -30,11 +30,11 @@ export function guestSender(dropBox: DropBox, linkRequest: LinkRequest, address:
       const target = { owner, isOwn: true, view: OWN_VIEW };
       return { ...target, folderPath: path, limitBytes, leftBytes: () => dropBox.leftBytes(begunRequest), tooLarge };
     },
-    name: (pendingUpload, metadata, naming) => {
+    name: (pendingUpload, metadata, hooks) => {
       const { name: fileName, mediaType: declaredType } = metadata;
       return dropBox.finish(begunRequest, pendingUpload, { fileName, declaredType }, senderFields(metadata), {
-        before: naming.before,
-        onDone: naming.done,
+        before: hooks.before,
+        onDone: hooks.done,
       });
     },
     explain: (error) => dropBox.explain(begunRequest, error),

@@ -48,13 +48,13 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
         );
       return { ...target, folderPath: path, limitBytes, leftBytes: () => null, tooLarge };
     },
-    name: async (pendingUpload, { name, mediaType, fields, share }, naming) => {
+    name: async (pendingUpload, { name, mediaType, fields, share }, hooks) => {
       const { file } = await files.finishUpload(
         uploader,
         pendingUpload,
         { fileName: name, declaredType: mediaType },
         fields,
-        { share, before: naming.before, onDone: naming.done },
+        { share, before: hooks.before, onDone: hooks.done },
       );
       return file;
     },

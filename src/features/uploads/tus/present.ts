@@ -8,15 +8,15 @@ import type { TusProgress } from "./service.ts";
 
 function presentProgress({ tus, offsetBytes }: TusProgress) {
   const { upload, kind, lengthBytes, metadata } = tus;
-  const isUnderWay = isOpen(upload);
+  const isInProgress = isOpen(upload);
   return {
     id: upload.publicId,
-    state: isUnderWay ? ("receiving" as const) : ("complete" as const),
+    state: isInProgress ? ("receiving" as const) : ("complete" as const),
     kind,
     name: readMetadata(metadata).name,
     offset: offsetBytes,
     length: lengthBytes ?? null,
-    expiresAt: isUnderWay ? toTimestamp(upload.expiresAtMs) : null,
+    expiresAt: isInProgress ? toTimestamp(upload.expiresAtMs) : null,
   };
 }
 

@@ -8,7 +8,7 @@ import type { DropBox } from "../../sharing/shares/upload-form.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { guestSender } from "./guest-sender.ts";
-import { capabilities, homeOf, type TusRequest, TusRequests, type TusRequestsOptions } from "./tus-requests.ts";
+import { capabilities, uploadsPathOf, type TusRequest, TusRequests, type TusRequestsOptions } from "./tus-requests.ts";
 import { presentGuestTus } from "./present.ts";
 
 /** Dependencies of the routes of guests. */
@@ -21,7 +21,7 @@ const TokenParams = t.Object({ token: t.String() });
 const UploadParams = t.Object({ token: t.String(), uploadId: t.String({ description: "tus_…, as Location gave it" }) });
 const GUEST_UPLOAD = { access: "public", rate: "general" } as const;
 const AUDITED_UPLOAD = { action: "share.upload", files: "all" } as const;
-const HOME = "/api/public/:token/tus";
+const UPLOADS_PATH = "/api/public/:token/tus";
 
 const setCapabilities = ({ set }: { set: TusRequest["set"] }) => {
   Object.assign(set.headers, capabilities(null));
@@ -32,7 +32,7 @@ const setCapabilities = ({ set }: { set: TusRequest["set"] }) => {
 export function publicTusRoutes(options: PublicTusRoutesOptions) {
   const { dropBox, guard } = options;
   const requests = new TusRequests(options);
-  const callOf = (token: string, request: Request, set: TusRequest["set"]): TusRequest => ({
+  const tusRequestOf = (token: string, request: Request, set: TusRequest["set"]): TusRequest => ({
     sender: guestSender(
       dropBox,
       linkRequestOf(request, token, "upload"),
@@ -40,13 +40,13 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
     ),
     request,
     set,
-    home: homeOf(request, `/api/public/${encodeURIComponent(token)}/tus`),
+    uploadsPath: uploadsPathOf(request, `/api/public/${encodeURIComponent(token)}/tus`),
   });
   return new Router({ name: "public-tus-routes", guard })
-    .options(HOME, { access: "public", rate: "operations", audit: "unaudited", docs: "hidden" }, setCapabilities)
-    .options(`${HOME}/:uploadId`, { ...GUEST_UPLOAD, audit: "unaudited", docs: "hidden" }, setCapabilities)
+    .options(UPLOADS_PATH, { access: "public", rate: "operations", audit: "unaudited", docs: "hidden" }, setCapabilities)
+    .options(`${UPLOADS_PATH}/:uploadId`, { ...GUEST_UPLOAD, audit: "unaudited", docs: "hidden" }, setCapabilities)
     .post(
-      HOME,
+      UPLOADS_PATH,
       {
         ...GUEST_UPLOAD,
         rate: "uploads",
@@ -56,29 +56,29 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
         parse: "none",
       },
       async ({ params, request, set }) => {
-        return ok(presentGuestTus(await requests.create(callOf(params.token, request, set))));
+        return ok(presentGuestTus(await requests.create(tusRequestOf(params.token, request, set))));
       },
     )
     .get(
-      `${HOME}/:uploadId`,
+      `${UPLOADS_PATH}/:uploadId`,
       { ...GUEST_UPLOAD, audit: "unaudited", docs: docs.progressInDropBox, params: UploadParams },
       async ({ params, request, set }) => {
-        return ok(presentGuestTus(await requests.show(callOf(params.token, request, set), params.uploadId)));
+        return ok(presentGuestTus(await requests.show(tusRequestOf(params.token, request, set), params.uploadId)));
       },
     )
     .patch(
-      `${HOME}/:uploadId`,
+      `${UPLOADS_PATH}/:uploadId`,
       { ...GUEST_UPLOAD, audit: AUDITED_UPLOAD, docs: docs.appendInDropBox, params: UploadParams, parse: "none" },
-      ({ params, request, set }) => requests.append(callOf(params.token, request, set), params.uploadId),
+      ({ params, request, set }) => requests.append(tusRequestOf(params.token, request, set), params.uploadId),
     )
     .post(
-      `${HOME}/:uploadId`,
+      `${UPLOADS_PATH}/:uploadId`,
       { ...GUEST_UPLOAD, audit: AUDITED_UPLOAD, docs: docs.overrideInDropBox, params: UploadParams, parse: "none" },
-      ({ params, request, set }) => requests.override(callOf(params.token, request, set), params.uploadId),
+      ({ params, request, set }) => requests.override(tusRequestOf(params.token, request, set), params.uploadId),
     )
     .delete(
-      `${HOME}/:uploadId`,
+      `${UPLOADS_PATH}/:uploadId`,
       { ...GUEST_UPLOAD, audit: "unaudited", docs: docs.endInDropBox, params: UploadParams },
-      ({ params, request, set }) => requests.end(callOf(params.token, request, set), params.uploadId),
+      ({ params, request, set }) => requests.end(tusRequestOf(params.token, request, set), params.uploadId),
     );
 }

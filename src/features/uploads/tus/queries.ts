@@ -45,7 +45,7 @@ export class TusRows {
         `SELECT id FROM uploads INDEXED BY uploads_open
          WHERE device_id = ?1 AND local_id >= ?2 AND local_id < ?3 AND ended_at IS NULL ORDER BY id DESC LIMIT ?4`,
       )
-      .all(NO_DEVICE, key, endOf(key), limit)
+      .all(NO_DEVICE, key, keyRangeEnd(key), limit)
       .flatMap(({ id }) => this.get(id) ?? []);
   }
 
@@ -57,19 +57,19 @@ export class TusRows {
           `SELECT count(*) AS count FROM uploads INDEXED BY uploads_open
            WHERE device_id = ?1 AND local_id >= ?2 AND local_id < ?3 AND ended_at IS NULL`,
         )
-        .get(NO_DEVICE, key, endOf(key))?.count ?? 0
+        .get(NO_DEVICE, key, keyRangeEnd(key))?.count ?? 0
     );
   }
 
   /** Bytes of quota that those uploads reserve. Index uploads_open. */
-  reservedOf(key: string): number {
+  sumReservedBytes(key: string): number {
     return (
       this.#sqlite
         .query<{ bytes: number }, [number, string, string]>(
           `SELECT ifnull(sum(reserved_bytes), 0) AS bytes FROM uploads INDEXED BY uploads_open
            WHERE device_id = ?1 AND local_id >= ?2 AND local_id < ?3 AND ended_at IS NULL`,
         )
-        .get(NO_DEVICE, key, endOf(key))?.bytes ?? 0
+        .get(NO_DEVICE, key, keyRangeEnd(key))?.bytes ?? 0
     );
   }
 
@@ -158,7 +158,7 @@ export function sendingKey(sender: Pick<TusSender, "senderId" | "shareId" | "add
 }
 
 /** The end of the key range: the key and its continuations after a space. */
-function endOf(key: string): string {
+function keyRangeEnd(key: string): string {
   return `${key}!`;
 }
 

@@ -7,7 +7,7 @@ import type { UserTreeWriter, WriteTarget } from "../../library/permissions/user
  * reveal its usage.
  * @throws what the write throws
  */
-export async function explainingQuota<T>(
+export async function withExplainedQuota<T>(
   userTreeWriter: UserTreeWriter,
   target: WriteTarget,
   write: Promise<T>,

@@ -12,7 +12,7 @@ import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../chunk
 import { type ActiveTus, type ActiveTusUploads, type IncomingRequest, checkNotRejected, supersede } from "./active.ts";
 import type { RequestChecksum } from "./protocol.ts";
 import { senderKey, type TusRows } from "./queries.ts";
-import { explainingQuota } from "./quota.ts";
+import { withExplainedQuota } from "./quota.ts";
 import type { Destination, TusUpload } from "./types.ts";
 
 /** A request that carries bytes of an upload. */
@@ -43,7 +43,7 @@ interface BytesReceiverOptions {
 const STEP_BYTES = 16 * 1024 * 1024;
 
 /** After these rejections of a whole step, there may still be room for the bytes that have arrived. */
-const AHEAD_REJECTIONS: ReadonlySet<string> = new Set(["quota_exceeded", "file_too_large"]);
+const RETRIED_REJECTIONS: ReadonlySet<string> = new Set(["quota_exceeded", "file_too_large"]);
 
 /** Receives the bytes of all tus uploads. */
 export class BytesReceiver {
@@ -60,7 +60,7 @@ export class BytesReceiver {
     if (!isOpen(current.upload)) return current.offsetBytes;
     const active = all.get(current);
     try {
-      await this.#settle(current, active);
+      await this.#flushAndCheck(current, active);
       return active.durableBytes;
     } finally {
       all.release(tus.upload.id);
@@ -89,7 +89,7 @@ export class BytesReceiver {
     active.incoming = mine;
     const stop = noteReceiving();
     try {
-      await this.#settle(tus, active, mine);
+      await this.#flushAndCheck(tus, active, mine);
       checkNotRejected(mine);
       const { durableBytes } = active;
       if (request.offsetBytes !== durableBytes) throw wrongOffset(request.offsetBytes, durableBytes);
@@ -178,7 +178,7 @@ export class BytesReceiver {
         Math.min(end, Math.max(neededBytes, active.reservedBytes + STEP_BYTES)),
       );
     } catch (error) {
-      if (!(error instanceof AppError) || !AHEAD_REJECTIONS.has(error.reason)) throw error;
+      if (!(error instanceof AppError) || !RETRIED_REJECTIONS.has(error.reason)) throw error;
       await this.#reserveUpTo(tus, active, destination, neededBytes);
     }
   }
@@ -193,7 +193,7 @@ export class BytesReceiver {
       const { accountId, reservedBytes } = store.getOpen(id);
       // All uploads of a drop box count together. Otherwise each could send as much as the drop box accepts in total.
       const left = leftBytes();
-      const others = left === null ? 0 : rows.reservedOf(senderKey(tus)) - reservedBytes;
+      const others = left === null ? 0 : rows.sumReservedBytes(senderKey(tus)) - reservedBytes;
       if (left !== null && others + toBytes > left) throw tooLarge();
       store.treeWriter.reserveBytes(tx, accountId, Math.max(0, toBytes - reservedBytes), quotaOf(owner));
       rows.setReserved(id, Math.max(toBytes, reservedBytes));
@@ -201,7 +201,7 @@ export class BytesReceiver {
         active.reservedBytes = Math.max(toBytes, reservedBytes);
       });
     });
-    await explainingQuota(userTreeWriter, destination, reservation);
+    await withExplainedQuota(userTreeWriter, destination, reservation);
   }
 
   /**
@@ -209,7 +209,7 @@ export class BytesReceiver {
    * bytes appended after the gap would give a file of full length that contains zeros.
    * @param mine the request that waits for this; any other is rejected then
    */
-  async #settle(tus: TusUpload, active: ActiveTus, mine?: IncomingRequest): Promise<void> {
+  async #flushAndCheck(tus: TusUpload, active: ActiveTus, mine?: IncomingRequest): Promise<void> {
     await this.#flush(tus, active);
     const { store, rows } = this.#options;
     const { id, publicId } = tus.upload;

@@ -11,7 +11,7 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { capabilities, homeOf, type TusRequest, TusRequests, type TusRequestsOptions } from "./tus-requests.ts";
+import { capabilities, uploadsPathOf, type TusRequest, TusRequests, type TusRequestsOptions } from "./tus-requests.ts";
 import { type OwnSenderOptions, ownSender } from "./own-sender.ts";
 import { presentTus } from "./present.ts";
 import type { TusProgress } from "./service.ts";
@@ -25,7 +25,7 @@ export interface TusRoutesOptions extends OwnSenderOptions, TusRequestsOptions {
 }
 
 const UploadParams = t.Object({ uploadId: t.String({ description: "tus_…, as Location gave it" }) });
-const HOME = "/api/tus";
+const UPLOADS_PATH = "/api/tus";
 const LISTED_MAX = 1_000;
 const CHANGE_UPLOAD = { access: "writer", scope: "files:write", rate: "general" } as const;
 const AUDITED_UPLOAD = { action: "file.upload", files: "all" } as const;
@@ -39,19 +39,19 @@ export function tusOptionsRoutes({ limitsOf, guard }: TusRoutesOptions) {
     return new Response(null, { status: 204 });
   };
   return new Router({ name: "tus-options-routes", guard })
-    .options(HOME, declaration, setCapabilities)
-    .options(`${HOME}/:uploadId`, declaration, setCapabilities);
+    .options(UPLOADS_PATH, declaration, setCapabilities)
+    .options(`${UPLOADS_PATH}/:uploadId`, declaration, setCapabilities);
 }
 
 /** /api/tus (https://tus.io/protocols/resumable-upload): files of any size, in uploads that can be resumed. */
 export function tusRoutes(options: TusRoutesOptions) {
   const { tus, permissions, guard, hasThumbnail } = options;
   const requests = new TusRequests(options);
-  const callOf = (request: Request, set: TusRequest["set"]): TusRequest => ({
+  const tusRequestOf = (request: Request, set: TusRequest["set"]): TusRequest => ({
     sender: ownSender(options, uploaderOf(request)),
     request,
     set,
-    home: homeOf(request, HOME),
+    uploadsPath: uploadsPathOf(request, UPLOADS_PATH),
   });
   const present = ({ user }: Principal, progress: TusProgress, request: Request) => {
     const { fileId } = progress.tus.upload;
@@ -61,10 +61,10 @@ export function tusRoutes(options: TusRoutesOptions) {
 
   return new Router({ name: "tus-routes", guard })
     .get(
-      HOME,
+      UPLOADS_PATH,
       { access: "reader", scope: "files:write", rate: "general", audit: "unaudited", docs: docs.list },
       ({ principal, request, set }) => {
-        const { sender } = callOf(request, set);
+        const { sender } = tusRequestOf(request, set);
         const uploads = tus.list(sender, LISTED_MAX).map((found) => {
           return present(principal, { tus: found, offsetBytes: found.offsetBytes, file: undefined }, request);
         });
@@ -72,38 +72,38 @@ export function tusRoutes(options: TusRoutesOptions) {
       },
     )
     .post(
-      HOME,
+      UPLOADS_PATH,
       { ...CHANGE_UPLOAD, rate: "uploads", audit: AUDITED_UPLOAD, docs: docs.create, parse: "none" },
       async ({ principal, request, set }) => {
         const key = request.headers.get("idempotency-key");
-        const progress = await requests.create(callOf(request, set), (parts) =>
+        const progress = await requests.create(tusRequestOf(request, set), (parts) =>
           keyedRequest(principal.user.id, key, parts),
         );
         return ok(present(principal, progress, request));
       },
     )
     .get(
-      `${HOME}/:uploadId`,
+      `${UPLOADS_PATH}/:uploadId`,
       { ...CHANGE_UPLOAD, audit: "unaudited", docs: docs.progress, params: UploadParams },
       async ({ principal, params, request, set }) => {
-        const progress = await requests.show(callOf(request, set), params.uploadId);
+        const progress = await requests.show(tusRequestOf(request, set), params.uploadId);
         return ok(present(principal, progress, request));
       },
     )
     .patch(
-      `${HOME}/:uploadId`,
+      `${UPLOADS_PATH}/:uploadId`,
       { ...CHANGE_UPLOAD, audit: AUDITED_UPLOAD, docs: docs.append, params: UploadParams, parse: "none" },
-      ({ params, request, set }) => requests.append(callOf(request, set), params.uploadId),
+      ({ params, request, set }) => requests.append(tusRequestOf(request, set), params.uploadId),
     )
     .post(
-      `${HOME}/:uploadId`,
+      `${UPLOADS_PATH}/:uploadId`,
       { ...CHANGE_UPLOAD, audit: AUDITED_UPLOAD, docs: docs.override, params: UploadParams, parse: "none" },
-      ({ params, request, set }) => requests.override(callOf(request, set), params.uploadId),
+      ({ params, request, set }) => requests.override(tusRequestOf(request, set), params.uploadId),
     )
     .delete(
-      `${HOME}/:uploadId`,
+      `${UPLOADS_PATH}/:uploadId`,
       { ...CHANGE_UPLOAD, audit: "unaudited", docs: docs.end, params: UploadParams },
-      ({ params, request, set }) => requests.end(callOf(request, set), params.uploadId),
+      ({ params, request, set }) => requests.end(tusRequestOf(request, set), params.uploadId),
     );
 }
 

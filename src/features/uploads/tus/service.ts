@@ -18,7 +18,7 @@ import { readMetadata, type TusMetadata } from "./metadata.ts";
 import { UploadSlots } from "./upload-slots.ts";
 import type { Concatenation } from "./protocol.ts";
 import { sendingKey, senderKey, TusRows } from "./queries.ts";
-import { explainingQuota, outOfQuota } from "./quota.ts";
+import { withExplainedQuota, outOfQuota } from "./quota.ts";
 import { type BytesRequest, BytesReceiver, wrongOffset } from "./receive-bytes.ts";
 import type { Destination, TusSender, TusUpload } from "./types.ts";
 
@@ -99,7 +99,7 @@ export class TusService {
    */
   async create(sender: TusSender, creation: Creation): Promise<TusProgress> {
     const { kind, parts: partIds } = creation.concatenation;
-    if (kind === "final") await this.#partConcatenator.settled(partIds);
+    if (kind === "final") await this.#partConcatenator.waitForJoin(partIds);
     // First, because the name may be taken by the file that the upload became.
     const known = this.#findKeyed(creation.keyed);
     if (known !== undefined) return this.#progressOfKnown(sender, known);
@@ -326,7 +326,7 @@ export class TusService {
       this.#rows.insert({ upload, senderId, shareId, kind, parts, offsetBytes: 0, lengthBytes, metadata: header });
       return draft.publicId;
     };
-    let madeId: string | undefined;
+    let uploadId: string | undefined;
     try {
       const begun = store.writer.run((tx) => {
         const before = this.#findKeyed(keyed);
@@ -338,13 +338,13 @@ export class TusService {
         if (keyed !== undefined) idempotency.finish(keyed, made);
         return made;
       });
-      madeId = await explainingQuota(this.#userTreeWriter, destination, begun);
+      uploadId = await withExplainedQuota(this.#userTreeWriter, destination, begun);
     } finally {
-      if (madeId !== draft.publicId || !isRoomReserved) release();
+      if (uploadId !== draft.publicId || !isRoomReserved) release();
     }
-    const tus = this.#rows.find(madeId);
+    const tus = this.#rows.find(uploadId);
     if (tus === undefined) throw notFound("This upload");
-    const isNew = madeId === draft.publicId;
+    const isNew = uploadId === draft.publicId;
     if (isNew && isRoomReserved) store.holdRoom(tus.upload.id, release);
     return { tus, isNew };
   }
@@ -385,7 +385,7 @@ export class TusService {
         if (active !== undefined) active.reservedBytes = newReservedBytes;
       });
     });
-    await explainingQuota(this.#userTreeWriter, destination, lengthSet);
+    await withExplainedQuota(this.#userTreeWriter, destination, lengthSet);
     return this.#rows.get(id) ?? tus;
   }
 

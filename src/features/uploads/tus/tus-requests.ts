@@ -30,7 +30,7 @@ export interface TusRequest {
   readonly request: Request;
   readonly set: { status?: number | string; headers: Record<string, string | number> };
   /** The path below which this sender's uploads are, `/api/tus` with the base path. */
-  readonly home: string;
+  readonly uploadsPath: string;
 }
 
 /** Dependencies of {@link TusRequests}. */
@@ -68,7 +68,7 @@ export function capabilities(limitBytes: number | null): Record<string, string> 
 }
 
 /** `/api/tus` below the path of a proxy, so that it works for any host name. */
-export function homeOf(request: Request, path: string): string {
+export function uploadsPathOf(request: Request, path: string): string {
   const base = new URL(requestContextOf(request).baseUrl).pathname;
   return `${base === "/" ? "" : base}${path}`;
 }
@@ -83,10 +83,10 @@ export class TusRequests {
 
   /** POST to the collection of uploads: 201, with Location. @param keyed the request's idempotency key */
   async create(
-    call: TusRequest,
+    tusRequest: TusRequest,
     keyed: (parts: readonly unknown[]) => KeyedRequest | undefined = () => undefined,
   ): Promise<TusProgress> {
-    const { sender, request, set, home } = call;
+    const { sender, request, set, uploadsPath } = tusRequest;
     const { headers } = request;
     checkVersion(headers);
     const concatenation = readConcatenation(headers);
@@ -107,19 +107,19 @@ export class TusRequests {
       // A repeated request finds its upload, which may have bytes already. The client learns that from the offset.
       const isNew = progress.offsetBytes === 0 && isOpen(progress.tus.upload) && progress.tus.kind !== "final";
       if (hasBytes && isNew) {
-        const bytes = { offsetBytes: 0, checksum, ...this.#bodyOf(call) };
+        const bytes = { offsetBytes: 0, checksum, ...this.#bodyOf(tusRequest) };
         progress = await this.#receiveFirst(sender, progress.tus, bytes);
       }
       set.status = 201;
-      set.headers["location"] = `${home}/${progress.tus.upload.publicId}`;
-      setResponseHeaders(call, progress);
+      set.headers["location"] = `${uploadsPath}/${progress.tus.upload.publicId}`;
+      setResponseHeaders(tusRequest, progress);
       return progress;
     });
   }
 
   /** HEAD, or GET for a JSON record. */
-  async show(call: TusRequest, id: string): Promise<TusProgress> {
-    const { sender, request } = call;
+  async show(tusRequest: TusRequest, id: string): Promise<TusProgress> {
+    const { sender, request } = tusRequest;
     const { tus } = this.#options;
     const found = tus.get(sender, id);
     if (request.method !== "GET") checkVersion(request.headers);
@@ -127,14 +127,14 @@ export class TusRequests {
     this.#options.allowLong(request);
     return withExplainedError(sender, async () => {
       const progress = await tus.progress(sender, found);
-      setResponseHeaders(call, progress);
+      setResponseHeaders(tusRequest, progress);
       return progress;
     });
   }
 
   /** PATCH: 204, with the new offset. */
-  async append(call: TusRequest, id: string): Promise<Response> {
-    const { sender, request, set } = call;
+  async append(tusRequest: TusRequest, id: string): Promise<Response> {
+    const { sender, request, set } = tusRequest;
     const { headers } = request;
     const { tus } = this.#options;
     const found = tus.get(sender, id);
@@ -143,10 +143,10 @@ export class TusRequests {
     const offsetBytes = readBytes(headers, "Upload-Offset");
     if (offsetBytes === undefined)
       throw invalidField("Upload-Offset", "Upload-Offset is missing. Send HEAD to get it.");
-    const bytes = { offsetBytes, checksum: readChecksum(headers), ...this.#bodyOf(call) };
+    const bytes = { offsetBytes, checksum: readChecksum(headers), ...this.#bodyOf(tusRequest) };
     const lengthBytes = readBytes(headers, "Upload-Length");
     return withExplainedError(sender, async () => {
-      setResponseHeaders(call, await tus.receive(sender, found, bytes, lengthBytes));
+      setResponseHeaders(tusRequest, await tus.receive(sender, found, bytes, lengthBytes));
       set.status = 204;
       return new Response(null, { status: 204 });
     });
@@ -164,12 +164,12 @@ export class TusRequests {
   }
 
   /** POST to an upload, for clients that can send no other method. @throws AppError method_not_allowed */
-  async override(call: TusRequest, id: string): Promise<Response> {
-    const method = overriddenMethod(call.request.headers);
-    if (method === "PATCH") return this.append(call, id);
-    if (method === "DELETE") return this.end(call, id);
+  async override(tusRequest: TusRequest, id: string): Promise<Response> {
+    const method = overriddenMethod(tusRequest.request.headers);
+    if (method === "PATCH") return this.append(tusRequest, id);
+    if (method === "DELETE") return this.end(tusRequest, id);
     if (method === "HEAD") {
-      await this.show(call, id);
+      await this.show(tusRequest, id);
       return new Response(null, { status: 200 });
     }
     const allow = ["GET", "HEAD", "PATCH", "DELETE"];
@@ -207,11 +207,11 @@ export class TusRequests {
   }
 }
 
-function setResponseHeaders({ request, set, home, sender }: TusRequest, progress: TusProgress): void {
+function setResponseHeaders({ request, set, uploadsPath, sender }: TusRequest, progress: TusProgress): void {
   const { file, tus } = progress;
   Object.assign(
     set.headers,
-    tusHeadersOf(progress, (id) => `${home}/${id}`),
+    tusHeadersOf(progress, (id) => `${uploadsPath}/${id}`),
   );
   const fileId = file?.publicId ?? tus.upload.fileId;
   if (fileId !== undefined && sender.shareId === undefined) set.headers["larder-file-id"] = fileId;

@@ -30,7 +30,7 @@ export interface TusUpload {
 }
 
 /** Called in the transaction that creates the file. */
-export interface Naming {
+export interface CreationHooks {
   /** Before the file is created: releases reservations for it. */
   readonly before: (tx: Transaction) => void;
   /** After the file is created. */
@@ -75,7 +75,7 @@ export interface TusSender {
   /** @throws AppError if the sender may not upload there */
   destination(metadata: TusMetadata): Destination;
   /** Creates a file from a received upload. @throws AppError as an upload in one request */
-  name(pendingUpload: PendingUpload, metadata: TusMetadata, naming: Naming): Promise<FileNode>;
+  name(pendingUpload: PendingUpload, metadata: TusMetadata, hooks: CreationHooks): Promise<FileNode>;
   /** Replaces an error with what this sender may know. */
   explain(error: unknown): unknown;
 }

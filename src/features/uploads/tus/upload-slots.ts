@@ -43,8 +43,8 @@ export class UploadSlots {
   take(tx: Transaction, sender: TusSender): void {
     const isGuest = sender.shareId !== undefined;
     // The uploads of the address first: a slot that is freed there counts for both limits.
-    if (sender.uploadsMax !== undefined) this.#makeRoom(tx, sendingKey(sender), sender.uploadsMax, IDLE_MS_MIN);
-    this.#makeRoom(
+    if (sender.uploadsMax !== undefined) this.#freeSlot(tx, sendingKey(sender), sender.uploadsMax, IDLE_MS_MIN);
+    this.#freeSlot(
       tx,
       senderKey(sender),
       isGuest ? UPLOADS_OF_DROP_BOX : OF_ACCOUNT_MAX,
@@ -52,7 +52,7 @@ export class UploadSlots {
     );
   }
 
-  #makeRoom(tx: Transaction, key: string, max: number, idleMsMin: number): void {
+  #freeSlot(tx: Transaction, key: string, max: number, idleMsMin: number): void {
     const { store, rows, active, partConcatenator, end } = this.#options;
     const count = rows.countOpenOf(key);
     if (count < max) return;
