@@ -101,3 +101,9 @@ export function invalidField(field: string, message: string, details: ErrorDetai
 export function notFound(what: string): AppError {
   return new AppError("not_found", `${what} was not found. Check the ID, or reload the list.`);
 }
+
+/** Adds the plan to a quota error; returns any other error unchanged. */
+export function withPlan<E>(error: E, plan: string): E | AppError {
+  if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;
+  return new AppError(error.reason, error.message, { ...error.details, plan });
+}

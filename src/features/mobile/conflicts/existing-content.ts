@@ -1,7 +1,6 @@
 /** Content that an account already has: a file with this content can be created without an upload. */
 import type { BlobRef } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
-import { AppError } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 
 /** Content that can be used for another file. */
@@ -37,10 +36,4 @@ export function findExistingContent(
 /** Whether the server has found this blob damaged or missing. */
 export function isDamaged(tree: Pick<TreeReader, "findBlob">, digest: Digest): boolean {
   return (tree.findBlob(digest)?.damagedAtMs ?? null) !== null;
-}
-
-/** Adds the plan to a quota error; returns any other error unchanged. */
-export function withPlan(error: AppError, plan: string): AppError {
-  if (error.reason !== "quota_exceeded") return error;
-  return new AppError(error.reason, error.message, { ...error.details, plan });
 }

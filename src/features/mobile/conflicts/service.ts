@@ -5,7 +5,7 @@
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
-import { AppError, invalidField, notFound } from "../../../errors.ts";
+import { AppError, invalidField, notFound, withPlan } from "../../../errors.ts";
 import type { DeviceFacts, EventOf } from "../../../events/catalogue.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
@@ -16,7 +16,6 @@ import type { LocalChange } from "../mass-change/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { withPlan } from "./existing-content.ts";
 import { KeepLocal } from "./keep-local.ts";
 import { type ConflictRow, conflictQueries, toConflict } from "./queries.ts";
 import type { Conflict, NewConflict, OpenConflict, ResolveRequest } from "./types.ts";

@@ -6,10 +6,9 @@
 import type { Database } from "bun:sqlite";
 import type { Reader } from "../../../db/reader.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError, withPlan } from "../../../errors.ts";
 import type { DeviceFacts } from "../../../events/catalogue.ts";
 import { invariant } from "../../../lib/invariant.ts";
-import { withPlan } from "../conflicts/existing-content.ts";
 import type { StorageLimits } from "../../library/files/service.ts";
 import type { ReleasedChange } from "../mass-change/service.ts";
 import type { LocalChange } from "../mass-change/types.ts";

@@ -3,9 +3,9 @@ import type { ChunkSet } from "./chunk-plan.ts";
 
 /** A chunk that a request is sending. Its counterpart for tus is `IncomingRequest`. */
 export interface IncomingChunk {
-  /** Set once another request for the same chunk has taken over; nothing more may be written then. */
+  /** Another request for the same chunk has taken over, so nothing more may be written. */
   isSuperseded: boolean;
-  /** All its bytes are received. It is being made durable, and no other request can take over. */
+  /** All bytes are received and are being made durable. No other request can take over. */
   isCommitting: boolean;
   /** Resolves when it has ended, successfully or not. */
   readonly ended: Promise<void>;
@@ -15,9 +15,9 @@ export interface IncomingChunk {
 export interface ActiveUpload {
   readonly chunks: ChunkSet;
   readonly incoming: Map<number, IncomingChunk>;
-  /** Chunks with replacement bytes that a crash or a failing disk kept from being put in place. */
+  /** Chunks whose replacement bytes are durable, but not yet copied into the file, because of a crash or a disk error. */
   readonly unfinished: Set<number>;
-  /** Resolves when those replacements are in place. */
+  /** Resolves when those replacements are copied. */
   recovering: Promise<void> | undefined;
   /** The completion in progress. */
   completing: Promise<unknown> | undefined;

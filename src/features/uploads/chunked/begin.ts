@@ -1,8 +1,8 @@
-/** Begins an upload session. Each file is checked separately before anything is reserved for it. */
+/** Begins upload sessions. Each file is checked before anything is reserved for it. */
 import { randomBytes } from "node:crypto";
 import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
 import type { Transaction } from "../../../db/transaction.ts";
-import { AppError, invalidField, notFound } from "../../../errors.ts";
+import { AppError, withPlan, invalidField, notFound } from "../../../errors.ts";
 import type { DeviceFacts } from "../../../events/catalogue.ts";
 import { newId } from "../../../lib/id.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
@@ -21,7 +21,7 @@ export interface Sender {
   readonly device: DeviceFacts;
 }
 
-/** A file that a device wants to replace with an upload. */
+/** A file that a device replaces with an upload. */
 interface Replacement {
   readonly accountId: number;
   readonly localId: string;
@@ -66,7 +66,6 @@ const CHUNKS_PER_CALL_MAX = 50_000;
 const FILES_PER_TRANSACTION = 100;
 const TEXT_CHARACTERS_MAX = 1024;
 
-/** Begins upload sessions. */
 export class SessionStarter {
   readonly #options: SessionStarterOptions;
 
@@ -76,7 +75,7 @@ export class SessionStarter {
 
   /**
    * Plans as many of the files as limits, quota and disk allow. Quota and room are reserved for them on return.
-   * @param take called once, with the number of files that no other reason rejects
+   * @param take called once, with the number of files that are not rejected for another reason
    * @throws the error of the first file if none could be planned; what `take` throws
    */
   async begin(
@@ -138,10 +137,7 @@ export class SessionStarter {
       throw new AppError(
         "file_too_large",
         `A file can have at most ${limit} bytes on the ${plan} plan. Send a smaller file.`,
-        {
-          limit,
-          plan,
-        },
+        { limit, plan },
       );
     }
     const chunkPlan = planChunks(entry.size, options.chunkSizeBytes);
@@ -170,7 +166,7 @@ export class SessionStarter {
     };
   }
 
-  /** Whether the upload creates another file, as far as known before its bytes arrive. */
+  /** Whether the upload creates a new file, as far as known before its bytes arrive. */
   #makesFile(draft: Draft): boolean {
     const { tree } = this.#options;
     const { targetId, onConflict, accountId, folderPath, name } = draft;
@@ -200,10 +196,10 @@ export class SessionStarter {
       return { id: sessionId, nowMs, expiresAtMs };
     };
     for (let from = 0; from < drafts.length; from += FILES_PER_TRANSACTION) {
-      const some = drafts.slice(from, from + FILES_PER_TRANSACTION);
+      const batch = drafts.slice(from, from + FILES_PER_TRANSACTION);
       const reservedIds: number[] = [];
       const planBatch = (tx: Transaction) =>
-        some.map((draft, position): PlannedFile => {
+        batch.map((draft, position): PlannedFile => {
           const localId = entries[from + position]?.localId ?? "";
           if (draft instanceof AppError) return { localId, error: draft };
           return { localId, ...this.#plan(tx, { user, device }, draft, openSession, reservedIds) };
@@ -258,14 +254,14 @@ export class SessionStarter {
     return this.#options.admitReplacement(tx, device, replacement);
   }
 
-  /** The open upload of this device for the same file. Without a digest it can't be recognized. */
+  /** The open upload of this device for the same file, which is recognized by its digest. */
   #findExisting({ digest, ...draft }: Draft): Upload | undefined {
     return digest && this.#options.store.rows.findOpen({ ...draft, digest });
   }
 
   /**
-   * Continues the upload of an app that lost its state and offers the file again. Stored chunks stay, and room is
-   * reserved only once.
+   * Continues an existing upload, for an app that lost its state and sends the file again. Stored chunks stay, and room
+   * is reserved only once.
    */
   #continueUpload(existing: Upload, draft: Draft, session: OpenSession): { upload: Upload; completedChunks: number[] } {
     const { rows } = this.#options.store;
@@ -316,7 +312,7 @@ export function checkRetries(maxRetries: number | undefined): number {
   throw invalidField("uploadOptions.maxRetries", "maxRetries must be a whole number from 0 to 20.");
 }
 
-/** Whether the file that would be created already exists. */
+/** Whether the account already has the file that would be created. */
 function fileExists(
   tree: TreeReader,
   { digest, ...intended }: Omit<PlannedName, "digest"> & { digest?: Digest | undefined },
@@ -329,8 +325,7 @@ function withPlanInError(plan: string, check: () => void): void {
   try {
     check();
   } catch (error) {
-    if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-    throw new AppError(error.reason, error.message, { ...error.details, plan });
+    throw withPlan(error, plan);
   }
 }
 

@@ -1,4 +1,4 @@
-/** How a file is divided into chunks, and which of them are stored. Pure functions. */
+/** Divides files into chunks, and tracks which of them are stored. */
 import { AppError } from "../../../errors.ts";
 
 const KIB = 1024;
@@ -73,10 +73,10 @@ export class ChunkSet {
   count = 0;
   bytes = 0;
 
-  constructor(plan: ChunkPlan, there: Iterable<number> = []) {
+  constructor(plan: ChunkPlan, stored: Iterable<number> = []) {
     this.#plan = plan;
     this.#fileExists = new Uint8Array(plan.totalChunks);
-    for (const index of there) this.add(index);
+    for (const index of stored) this.add(index);
   }
 
   has(index: number): boolean {
@@ -117,7 +117,8 @@ export class ChunkSet {
   list(fileExists: boolean): number[] {
     const expected = fileExists ? 1 : 0;
     const found: number[] = [];
-    for (let index = 0; index < this.#fileExists.length; index++) if (this.#fileExists[index] === expected) found.push(index);
+    for (let index = 0; index < this.#fileExists.length; index++)
+      if (this.#fileExists[index] === expected) found.push(index);
     return found;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Writes chunks, each at its position in the one file of its upload. A stored chunk is never at risk from a chunk that
- * is being received: new bytes are compared with the stored ones. If they differ, they are written to a separate file
- * until they are complete.
+ * Writes chunks, each at its position in the one file of its upload. A chunk that is being received never damages a
+ * stored one: new bytes are compared with the stored ones. If they differ, they are written to a separate file until they
+ * are complete.
  */
 import type { ReplacementFile, StagedFile } from "../../../blobs/staging.ts";
 import type { Transaction } from "../../../db/transaction.ts";
@@ -67,29 +67,29 @@ export class ChunkWriter {
       return;
     }
     if (file.contains(buffer, at)) return;
-    return this.#stepAside(buffer, at);
+    return this.#beginReplacement(buffer, at);
   }
 
-  /** Makes the chunk durable and counts it. */
-  async settle(): Promise<void> {
+  /** Makes the chunk durable and records it in the database. */
+  async commit(): Promise<void> {
     this.#rejectSuperseded();
     this.#entry.isCommitting = true;
     const { upload, active, file } = this.#target;
     const replacement = replacementName(upload, this.#span);
     if (this.#replacementFile === undefined) await file.sync();
     else await this.#replacementFile.commit(replacement);
-    await this.#count(replacement);
+    await this.#record(replacement);
     if (this.#replacementFile !== undefined) await replaceChunk(this.#store, this.#target, this.#span);
     if (!this.#isRepeat) this.#store.hashAhead(upload, active);
   }
 
-  /** Commits the row of the chunk. @param replacement name of the separate file, which is removed if the commit fails */
-  async #count(replacement: string): Promise<void> {
+  /** @param replacement name of the separate file, which is removed if this fails */
+  async #record(replacement: string): Promise<void> {
     const { writer, rows, clock, staging } = this.#store;
     const { active } = this.#target;
     const { id } = this.#target.upload;
     const { index, lengthBytes } = this.#span;
-    const count = (tx: Transaction) => {
+    const record = (tx: Transaction) => {
       this.#confirm();
       const { status, sessionId } = this.#store.getOpen(id);
       rows.addChunk(id, index);
@@ -104,7 +104,7 @@ export class ChunkWriter {
       });
     };
     try {
-      await writer.run(count);
+      await writer.run(record);
     } catch (error) {
       // No row refers to the separate file, so it would remain as long as the upload.
       if (this.#replacementFile !== undefined && !active.unfinished.has(index)) staging.remove(replacement);
@@ -121,7 +121,7 @@ export class ChunkWriter {
   }
 
   /** Continues in a separate file, because the bytes differ from the stored chunk. Copies the equal beginning. */
-  async #stepAside(buffer: Uint8Array, position: number): Promise<void> {
+  async #beginReplacement(buffer: Uint8Array, position: number): Promise<void> {
     this.#replacementFile = this.#store.staging.beginReplacement();
     for (let at = this.#span.offset; at < position; at += COPY_BYTES) {
       this.#replacementFile.append(this.#target.file.read(Math.min(COPY_BYTES, position - at), at));
@@ -139,7 +139,7 @@ export class ChunkWriter {
   }
 }
 
-/** Replaces a chunk with the complete, durable bytes next to it. Safe to repeat after a crash. */
+/** Replaces a chunk with the durable bytes of its separate file. Safe to repeat after a crash. */
 export async function replaceChunk(
   { staging, writer, rows }: UploadStore,
   { upload, active, file }: ChunkTarget,

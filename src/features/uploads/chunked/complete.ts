@@ -2,7 +2,7 @@
 import type { BlobStore, BlobLease } from "../../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import type { Transaction } from "../../../db/transaction.ts";
-import { AppError, notFound } from "../../../errors.ts";
+import { AppError, withPlan, notFound } from "../../../errors.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
 import { joinPath } from "../../../lib/path.ts";
@@ -20,7 +20,7 @@ import type { ChunkReceiver } from "./receive-chunk.ts";
 import type { UploadStore } from "./store.ts";
 import type { Upload } from "./types.ts";
 
-/** What the client sends with the completion. */
+/** The fields of a request to complete an upload. */
 export interface Completion {
   /** Expected digest of the whole file. */
   readonly digest: Digest | undefined;
@@ -48,7 +48,7 @@ interface UploadedContent {
   readonly lease: BlobLease | undefined;
 }
 
-/** A blob with the facts about its file. */
+/** A blob, with the media type and EXIF data of its file. */
 interface FileContent {
   readonly blob: StoredBlob;
   readonly mediaType: string;
@@ -68,7 +68,7 @@ export class Completer {
    * Creates the file, unless an equal one exists (see {@link findSameFile}). Durable when this returns. Repeated and
    * concurrent calls return the same file. After any error the upload is unchanged.
    * @throws what `uploader.confirm` throws; AppError upload_state with `missingChunks`; checksum_mismatch;
-   *   upload_expired; version_conflict if the file no longer has the content that this upload is to follow;
+   *   upload_expired; version_conflict if the file no longer has the content that this upload replaces;
    *   deleted_by_you; name_taken, quota_exceeded, disk_full, storage_error; not_found if the created file was deleted
    */
   async complete(uploader: Uploader, uploadId: number, completion: Completion): Promise<FileNode> {
@@ -116,11 +116,10 @@ export class Completer {
       const { file, isNew } = await this.#options.store.writer
         .run((tx) => {
           confirm();
-          return this.#name(tx, user, upload, { blob, mediaType, exif, lease });
+          return this.#createFile(tx, user, upload, { blob, mediaType, exif, lease });
         })
         .catch((error: unknown) => {
-          if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-          throw new AppError(error.reason, error.message, { ...error.details, plan });
+          throw withPlan(error, plan);
         });
       isCreated = true;
       if (isNew) transfers.noteUpload(user.id, upload.sizeBytes);
@@ -161,7 +160,7 @@ export class Completer {
     return { blob: lease, lease, head };
   }
 
-  /** Content that the account has already, so that it need not be sent. */
+  /** Uses content that the account already has, so the device does not have to send it. */
   async #ownContent(upload: Upload, { chunks }: ActiveUpload, digest: Digest | undefined): Promise<UploadedContent> {
     const { tree, contents, blobs } = this.#options;
     const { accountId, sizeBytes, digest: announced } = upload;
@@ -182,10 +181,10 @@ export class Completer {
   }
 
   /**
-   * The transaction: settles the quota, creates, replaces or finds the file (then `isNew` is false), ends the upload,
-   * and emits the event.
+   * Inside the transaction: releases the reserved quota, creates, replaces or finds the file, ends the upload, and emits
+   * the event. If an equal file was found, `isNew` is false.
    */
-  #name(tx: Transaction, user: User, { id }: Upload, content: FileContent): { file: FileNode; isNew: boolean } {
+  #createFile(tx: Transaction, user: User, { id }: Upload, content: FileContent): { file: FileNode; isNew: boolean } {
     const { store, contents } = this.#options;
     const { treeWriter, events } = store;
     const upload = store.getOpen(id);
@@ -210,7 +209,7 @@ export class Completer {
     return { file, isNew: same === undefined };
   }
 
-  /** The file that already has this content, so that none need be created. */
+  /** The file that already has this content, if none has to be created. */
   #findSame(upload: Upload, { blob, lease }: FileContent): FileNode | undefined {
     const { tree, contents } = this.#options;
     const { accountId, targetId, baseDigest } = upload;
@@ -265,7 +264,11 @@ export function exifMetadata({ location, capturedAt }: ExifData): Record<string,
 }
 
 /** Fills values that the client did not send from the photo's EXIF data. */
-export async function addMissingExif(given: ExifData, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<ExifData> {
+export async function addMissingExif(
+  given: ExifData,
+  head: Uint8Array<ArrayBuffer>,
+  mediaType: string,
+): Promise<ExifData> {
   if (given.capturedAt !== undefined && given.location !== undefined) return given;
   const found = await readExif(head, mediaType);
   return { capturedAt: given.capturedAt ?? found.capturedAt, location: given.location ?? found.location };

@@ -1,8 +1,7 @@
 /**
- * Receives chunks, each alone or as part of a whole file. `chunk-writer.ts` writes them. A chunk counts once it is
- * complete, durable, and has its row.
- * `tus/receive-bytes.ts` is its counterpart for tus, where bytes have an offset instead of a chunk. `library/files`
- * receives uploads of one request. All three reach the disk through `Staging` or the blob store.
+ * Receives chunks, each alone or as part of a whole file; `chunk-writer.ts` writes them. A chunk counts once it is
+ * complete, durable and recorded in the database. `tus/receive-bytes.ts` is its counterpart for tus, where bytes have an
+ * offset instead of a chunk.
  */
 import { type Digest, toChecksum, toDigest } from "../../../blobs/digest.ts";
 import { AppError, notFound } from "../../../errors.ts";
@@ -17,13 +16,13 @@ import type { Upload } from "./types.ts";
 /** Receives the next buffer of a body. */
 type TakeBytes = (buffer: Uint8Array) => Promise<void> | void;
 
-/** Passes a body on buffer by buffer. Each waits until the one before it was processed. */
+/** Reads a body and passes on its buffers, one after the other. */
 export type ReadBody = (take: TakeBytes) => Promise<void>;
 
 /** A request that carries a chunk, or a whole file. */
 export interface ChunkRequest {
   readonly scope: UploadScope;
-  /** Content-Length, where there is one. */
+  /** Content-Length, if present. */
   readonly declaredBytes: number | undefined;
   /** Expected digest of the body, if the request has one (RFC 9530). */
   readonly digest: Digest | undefined;
@@ -39,7 +38,7 @@ export interface ChunkReceipt {
 }
 
 /** Chunks of one whole-file request that are being made durable while the next is received. */
-const SETTLING_MAX = 2;
+const COMMITS_MAX = 2;
 
 /** Receives the chunks of all uploads. */
 export class ChunkReceiver {
@@ -112,7 +111,7 @@ export class ChunkReceiver {
       confirm();
       if (chunk.missingBytes > 0) throw wrongLength(scope, span, span.lengthBytes - chunk.missingBytes);
       if (digest !== undefined && hasher !== undefined) checkContentDigest(digest, hasher);
-      await chunk.settle();
+      await chunk.commit();
     } finally {
       chunk.end();
     }
@@ -122,7 +121,7 @@ export class ChunkReceiver {
     const { upload, active } = target;
     const whole = { index: 0, offset: 0, lengthBytes: upload.sizeBytes };
     const hasher = digest && new Bun.CryptoHasher("sha256");
-    const settling: Promise<void>[] = [];
+    const commits: Promise<void>[] = [];
     const added: number[] = [];
     let chunk: ChunkWriter | undefined;
     let receivedBytes = 0;
@@ -141,10 +140,10 @@ export class ChunkReceiver {
         if (chunk.missingBytes > 0) continue;
         const full = chunk;
         chunk = undefined;
-        const settled = full.settle().finally(() => full.end());
-        settled.catch(() => {}); // reported below
-        settling.push(settled);
-        if (settling.length >= SETTLING_MAX) await settling.shift();
+        const commit = full.commit().finally(() => full.end());
+        commit.catch(() => {}); // reported below
+        commits.push(commit);
+        if (commits.length >= COMMITS_MAX) await commits.shift();
       }
     };
     try {
@@ -157,7 +156,7 @@ export class ChunkReceiver {
         }
         return takeRest(buffer);
       });
-      await Promise.all(settling);
+      await Promise.all(commits);
       confirm();
       if (receivedBytes < upload.sizeBytes) throw wrongLength(scope, whole, receivedBytes);
       if (digest === undefined || hasher === undefined) return;
@@ -169,7 +168,7 @@ export class ChunkReceiver {
       }
     } finally {
       chunk?.end();
-      await Promise.allSettled(settling);
+      await Promise.allSettled(commits);
     }
   }
 

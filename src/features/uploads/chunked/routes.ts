@@ -106,7 +106,7 @@ export function uploadStateRoutes({ uploads, guard, hasThumbnail, allowLong }: U
       { ...DEVICE_UPLOAD, audit: "unaudited", docs: docs.reportProgress, body: ProgressBody },
       async ({ body, principal }) => {
         const upload = uploads.get(principal.user, body.uploadId);
-        const current = body.status === undefined ? upload : await uploads.claim(upload, body.status);
+        const current = body.status === undefined ? upload : await uploads.setStatus(upload, body.status);
         return ok(presentProgress(uploads.progress(current)));
       },
     )

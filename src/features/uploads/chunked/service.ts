@@ -8,7 +8,7 @@ import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { type Sender, SessionStarter, type SessionStarterOptions, type CountFiles } from "./begin.ts";
+import { type CountFiles, type Sender, SessionStarter, type SessionStarterOptions } from "./begin.ts";
 import { spanOf } from "./chunk-plan.ts";
 import { Completer, type Completion } from "./complete.ts";
 import { type DeviceUpload, deviceUploadHooks } from "./one-request.ts";
@@ -130,8 +130,8 @@ export class UploadService {
       const all = Array.from({ length: upload.totalChunks }, (_, index) => index);
       return { upload, status, completedChunks: all, missingChunks: [], bytesUploaded: upload.sizeBytes };
     }
-    const isGone = status === "cancelled" || status === "expired";
-    const chunks = isGone ? undefined : store.activeOf(upload).chunks;
+    const hasNoChunks = status === "cancelled" || status === "expired";
+    const chunks = hasNoChunks ? undefined : store.activeOf(upload).chunks;
     return {
       upload,
       status,
@@ -142,11 +142,11 @@ export class UploadService {
   }
 
   /**
-   * Sets a status that a client may set. "uploading" is only a report and does not change an upload that has ended.
+   * Sets the status that a client reports. "uploading" does not change an upload that has ended.
    * @returns the current upload
-   * @throws AppError upload_state if an upload that has ended is to be paused, failed or cancelled
+   * @throws AppError upload_state for another status of an upload that has ended
    */
-  async claim(upload: Upload, status: ClientStatus): Promise<Upload> {
+  async setStatus(upload: Upload, status: ClientStatus): Promise<Upload> {
     const { store } = this.#options;
     if (status === "cancelled") return this.cancel(upload);
     await store.writer.run((tx) => {
@@ -260,7 +260,7 @@ export class UploadService {
   }
 
   /**
-   * Whether a row still refers to these replacement bytes. Without the row, a crash came first and they do not count.
+   * Whether a row refers to these replacement bytes. If none does, the server crashed before they counted.
    */
   #isReferenced(fileName: string): boolean {
     const [publicId = "", index, kind] = fileName.split(".");

@@ -32,7 +32,7 @@ export interface Upload extends ChunkPlan {
   readonly status: UploadStatus;
   readonly reservedBytes: number;
   readonly onConflict: OnConflict;
-  /** Public id of the file that gets this content as its next version, and the content that it must have until then. */
+  /** Public id of the file to replace, and the digest that its content must have until then. */
   readonly targetId: string | undefined;
   readonly baseDigest: Digest | undefined;
   readonly nonce: Uint8Array;

@@ -14,7 +14,7 @@ export interface ActiveTus {
   durableBytes: number;
   /** Bytes in the file, which count once they are durable. */
   writtenBytes: number;
-  /** Up to so many the quota is held. */
+  /** Bytes from the start for which quota is reserved. */
   reservedBytes: number;
   incoming: IncomingRequest | undefined;
   /** The task that makes written bytes durable. */
@@ -23,7 +23,7 @@ export interface ActiveTus {
   finishing: Promise<unknown> | undefined;
 }
 
-/** Uploads in progress by row id. An idle upload is removed; its rows hold everything. */
+/** Uploads in progress by row id. Idle uploads are removed, because their rows have the same state. */
 export class ActiveTusUploads {
   readonly #uploads = new Map<number, ActiveTus>();
 
@@ -31,7 +31,7 @@ export class ActiveTusUploads {
     return this.#uploads.get(id);
   }
 
-  /** The one that is there, or a new one; to be let go by {@link release}. */
+  /** Finds or adds the state of an upload. Call {@link release} afterwards. */
   get({ upload, offsetBytes }: TusUpload): ActiveTus {
     const found = this.#uploads.get(upload.id);
     if (found !== undefined) return found;
@@ -47,7 +47,7 @@ export class ActiveTusUploads {
     return active;
   }
 
-  /** Removes it unless a request or task still uses it. */
+  /** Removes the state of an upload, unless a request or task uses it. */
   release(id: number): void {
     const active = this.#uploads.get(id);
     if (active === undefined) return;
@@ -63,7 +63,7 @@ export class ActiveTusUploads {
   }
 }
 
-/** Lets nothing more be written by a request, if there is one. */
+/** Prevents further writes by a request, if there is one. */
 export function supersede(incoming: IncomingRequest | undefined): void {
   if (incoming === undefined) return;
   incoming.rejection ??= new AppError(
@@ -72,7 +72,7 @@ export function supersede(incoming: IncomingRequest | undefined): void {
   );
 }
 
-/**  @throws the rejection of the request */
+/** @throws the rejection of the request */
 export function checkNotRejected({ rejection }: IncomingRequest): void {
   if (rejection !== undefined) throw rejection;
 }

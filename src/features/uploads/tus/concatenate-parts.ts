@@ -13,7 +13,7 @@ interface PartConcatenatorOptions {
 }
 
 const COPY_BYTES = 1024 * 1024;
-/** Interval at which stored bytes are hashed. */
+/** The stored bytes are hashed each time this many more are written. */
 const HASH_STEP_BYTES = 16 * 1024 * 1024;
 
 /** Joins parts. */
@@ -103,7 +103,7 @@ function keyOf(parts: readonly string[]): string {
 /**
  * Writes the parts one after the other into the file of the joined upload, and yields between buffers. Durable when
  * this returns. The parts stay unchanged.
- * @throws AppError disk_full | storage_error; upload_state | upload_expired where a part has ended
+ * @throws AppError disk_full | storage_error; upload_state | upload_expired if a part has ended
  */
 async function writeParts(store: UploadStore, { upload }: TusUpload, parts: readonly TusUpload[]): Promise<void> {
   if (upload.sizeBytes === 0) return;

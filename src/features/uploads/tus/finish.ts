@@ -64,7 +64,7 @@ export class TusCompleter {
     store.getOpen(upload.id);
     const pendingUpload = await this.#pendingUploadOf(tus);
     try {
-      return await sender.name(pendingUpload, readMetadata(tus.metadata), this.#hooks(tus));
+      return await sender.createFile(pendingUpload, readMetadata(tus.metadata), this.#creationHooks(tus));
     } catch (error) {
       if (error instanceof AppError && error.reason === "checksum_mismatch") {
         await store.writer.run((tx) => {
@@ -82,7 +82,7 @@ export class TusCompleter {
    * In the transaction that creates the file: ends the upload and its parts, and releases their reservations for the
    * file.
    */
-  #hooks(tus: TusUpload): CreationHooks {
+  #creationHooks(tus: TusUpload): CreationHooks {
     const { store, rows, active } = this.#options;
     const { treeWriter } = store;
     const ids = () => [
@@ -102,7 +102,7 @@ export class TusCompleter {
           treeWriter.reserveBytes(tx, accountId, -reservedBytes, null);
         }
       },
-      done: (tx, file) => {
+      onDone: (tx, file) => {
         for (const id of ids()) {
           const isPart = id !== tus.upload.id;
           store.end(tx, { ...store.getOpen(id), reservedBytes: 0 }, "completed", isPart ? null : file.publicId);

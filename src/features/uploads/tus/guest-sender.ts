@@ -9,7 +9,7 @@ import type { TusSender } from "./types.ts";
 /**
  * A guest of a drop box, recognized by the secret address of the upload. The guest sets the name, type, checksum and
  * sender's name. The owner decides folder, labels and name conflicts.
- * @param address the address in which the guest's uploads count
+ * @param address the address by which the guest's uploads are counted
  * @throws AppError as {@link DropBox}
  */
 export function guestSender(dropBox: DropBox, linkRequest: LinkRequest, address: string): TusSender {
@@ -30,12 +30,9 @@ export function guestSender(dropBox: DropBox, linkRequest: LinkRequest, address:
       const target = { owner, isOwn: true, view: OWN_VIEW };
       return { ...target, folderPath: path, limitBytes, leftBytes: () => dropBox.leftBytes(begunRequest), tooLarge };
     },
-    name: (pendingUpload, metadata, hooks) => {
+    createFile: (pendingUpload, metadata, hooks) => {
       const { name: fileName, mediaType: declaredType } = metadata;
-      return dropBox.finish(begunRequest, pendingUpload, { fileName, declaredType }, senderFields(metadata), {
-        before: hooks.before,
-        onDone: hooks.done,
-      });
+      return dropBox.finish(begunRequest, pendingUpload, { fileName, declaredType }, senderFields(metadata), hooks);
     },
     explain: (error) => dropBox.explain(begunRequest, error),
   };

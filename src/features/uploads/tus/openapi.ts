@@ -4,7 +4,7 @@ import { FirstBytes, GuestTusRecord, OffsetBytes, TusListRecord, TusRecord } fro
 
 const GRANT = { "X-Share-Grant": "The grant from unlock, for a locked share" };
 
-/** What may be refused of the bytes of an upload, and of the file that it becomes. */
+/** Errors for the bytes of an upload, and for the file that it becomes. */
 const BYTES_ERRORS = [
   "invalid_field",
   "invalid_path",

@@ -29,7 +29,7 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
       const isTaken = fields.onConflict === "error" && tree.findFileNamed(owner.id, folderPath, name) !== undefined;
       if (isTaken) throw nameTaken(name);
     },
-    // Only the final upload has the name of the file, so only there a name conflict can be detected.
+    // A part has no file name yet; the final upload has it.
     makesFile: (kind, { fields, name }, { owner, folderPath }) => {
       if (kind === "partial") return false;
       return fields.onConflict !== "version" || tree.findFileNamed(owner.id, folderPath, name) === undefined;
@@ -41,20 +41,17 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
         new AppError(
           "file_too_large",
           `A file can have at most ${limitBytes} bytes on the ${plan} plan. Send a smaller file.`,
-          {
-            limit: limitBytes,
-            plan,
-          },
+          { limit: limitBytes, plan },
         );
       return { ...target, folderPath: path, limitBytes, leftBytes: () => null, tooLarge };
     },
-    name: async (pendingUpload, { name, mediaType, fields, share }, hooks) => {
+    createFile: async (pendingUpload, { name, mediaType, fields, share }, hooks) => {
       const { file } = await files.finishUpload(
         uploader,
         pendingUpload,
         { fileName: name, declaredType: mediaType },
         fields,
-        { share, before: hooks.before, onDone: hooks.done },
+        { share, ...hooks },
       );
       return file;
     },

@@ -43,7 +43,11 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
     uploadsPath: uploadsPathOf(request, `/api/public/${encodeURIComponent(token)}/tus`),
   });
   return new Router({ name: "public-tus-routes", guard })
-    .options(UPLOADS_PATH, { access: "public", rate: "operations", audit: "unaudited", docs: "hidden" }, setCapabilities)
+    .options(
+      UPLOADS_PATH,
+      { access: "public", rate: "operations", audit: "unaudited", docs: "hidden" },
+      setCapabilities,
+    )
     .options(`${UPLOADS_PATH}/:uploadId`, { ...GUEST_UPLOAD, audit: "unaudited", docs: "hidden" }, setCapabilities)
     .post(
       UPLOADS_PATH,

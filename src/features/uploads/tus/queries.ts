@@ -165,6 +165,9 @@ function keyRangeEnd(key: string): string {
 function readParts(json: string | null): string[] {
   if (json === null) return [];
   const parts: unknown = JSON.parse(json);
-  invariant(Array.isArray(parts) && parts.every((part) => typeof part === "string"), "parts are kept as a list of ids");
+  invariant(
+    Array.isArray(parts) && parts.every((part) => typeof part === "string"),
+    "parts are stored as a list of ids",
+  );
   return parts;
 }

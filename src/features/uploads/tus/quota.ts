@@ -1,12 +1,7 @@
-/** Rejections by the quota. */
 import { AppError } from "../../../errors.ts";
 import type { UserTreeWriter, WriteTarget } from "../../library/permissions/user-tree-writer.ts";
 
-/**
- * Awaits a write. Adds the plan to a rejection by the quota. If the account is another user's, removes what would
- * reveal its usage.
- * @throws what the write throws
- */
+/** Awaits a write. Adds the plan to a quota error. For the account of another user, removes what reveals its usage. */
 export async function withExplainedQuota<T>(
   userTreeWriter: UserTreeWriter,
   target: WriteTarget,
@@ -21,7 +16,7 @@ export async function withExplainedQuota<T>(
   }
 }
 
-/** The rejection of an upload that is certain to exceed the quota, before its bytes arrive. */
+/** The error for an upload that is certain to exceed the quota, before its bytes arrive. */
 export function outOfQuota(limit: number, plan: string): AppError {
   return new AppError(
     "quota_exceeded",

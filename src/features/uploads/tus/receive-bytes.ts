@@ -35,14 +35,14 @@ interface BytesReceiverOptions {
   /** Reserves room on the disk. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   readonly quotaOf: (owner: Destination["owner"]) => number | null;
-  /** Removes from a rejection by the quota what the sender must not see. */
+  /** Removes what the sender must not see from quota errors. */
   readonly userTreeWriter: UserTreeWriter;
 }
 
 /** Bytes that are made durable and committed together. */
 const STEP_BYTES = 16 * 1024 * 1024;
 
-/** After these rejections of a whole step, there may still be room for the bytes that have arrived. */
+/** If a whole step is rejected for these reasons, the bytes that have arrived may still fit. */
 const RETRIED_REJECTIONS: ReadonlySet<string> = new Set(["quota_exceeded", "file_too_large"]);
 
 /** Receives the bytes of all tus uploads. */
@@ -53,7 +53,7 @@ export class BytesReceiver {
     this.#options = options;
   }
 
-  /** The number of durable bytes, after a sync of all that have arrived. */
+  /** Syncs all bytes that have arrived. @returns the number of durable bytes */
   async offsetOf(tus: TusUpload): Promise<number> {
     const { active: all, rows } = this.#options;
     const current = rows.get(tus.upload.id) ?? tus;
@@ -79,7 +79,7 @@ export class BytesReceiver {
   async receive({ upload }: TusUpload, destination: Destination, request: BytesRequest): Promise<number> {
     const { limitBytes, tooLarge } = destination;
     const { active: all, rows, store, noteReceiving } = this.#options;
-    // Reads it again: other requests may have changed it since it was looked up.
+    // Reads it again, because other requests may have changed it.
     const tus = rows.get(upload.id);
     if (tus === undefined) throw notFound("This upload");
     store.getOpen(upload.id);
@@ -159,7 +159,7 @@ export class BytesReceiver {
       // If an earlier step failed, all later bytes are rejected too.
       if (active.durableBytes < position) checkNotRejected(mine);
     } catch (error) {
-      // Bytes of an aborted request are kept, unless another request took over, which then handles them.
+      // Bytes of an aborted request are stored, unless another request took over and handles them.
       if (mine.rejection === undefined) await this.#flush(tus, active).catch(() => {});
       throw error;
     } finally {
@@ -205,8 +205,8 @@ export class BytesReceiver {
   }
 
   /**
-   * Makes the bytes that have arrived durable. If somebody removed or truncated the file, nothing counts any longer:
-   * bytes appended after the gap would give a file of full length that contains zeros.
+   * Makes the bytes that have arrived durable. If the staged file was removed or truncated from outside, the offset
+   * becomes 0: bytes appended after the gap would give a file of full length that contains zeros.
    * @param mine the request that waits for this; any other is rejected then
    */
   async #flushAndCheck(tus: TusUpload, active: ActiveTus, mine?: IncomingRequest): Promise<void> {
@@ -242,7 +242,7 @@ export class BytesReceiver {
     const target = active.writtenBytes;
     while (active.flushing !== undefined) await active.flushing;
     if (active.durableBytes >= target) return;
-    const flushing = this.#putOnDevice(tus, active).finally(() => {
+    const flushing = this.#syncAndCommit(tus, active).finally(() => {
       if (active.flushing === flushing) active.flushing = undefined;
       this.#options.active.release(tus.upload.id);
     });
@@ -250,7 +250,7 @@ export class BytesReceiver {
     await flushing;
   }
 
-  async #putOnDevice({ upload, kind, lengthBytes }: TusUpload, active: ActiveTus): Promise<void> {
+  async #syncAndCommit({ upload, kind, lengthBytes }: TusUpload, active: ActiveTus): Promise<void> {
     const { store, rows } = this.#options;
     const { id, publicId } = upload;
     const target = active.writtenBytes;

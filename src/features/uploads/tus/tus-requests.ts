@@ -29,7 +29,7 @@ export interface TusRequest {
   readonly sender: TusSender;
   readonly request: Request;
   readonly set: { status?: number | string; headers: Record<string, string | number> };
-  /** The path below which this sender's uploads are, `/api/tus` with the base path. */
+  /** The path of this sender's uploads, such as `/api/tus`, with the base path. */
   readonly uploadsPath: string;
 }
 

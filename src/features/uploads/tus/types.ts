@@ -34,7 +34,7 @@ export interface CreationHooks {
   /** Before the file is created: releases reservations for it. */
   readonly before: (tx: Transaction) => void;
   /** After the file is created. */
-  readonly done: (tx: Transaction, file: FileNode) => void;
+  readonly onDone: (tx: Transaction, file: FileNode) => void;
 }
 
 /**
@@ -54,7 +54,7 @@ export interface Destination extends WriteTarget {
 export interface TusSender {
   readonly senderId: number | undefined;
   readonly shareId: string | undefined;
-  /** For a guest: the address in which their uploads count. */
+  /** For a guest: the address by which their uploads are counted. */
   readonly address: string | undefined;
   /** For a guest: how many uploads in progress the drop box accepts from their address. */
   readonly uploadsMax: number | undefined;
@@ -70,12 +70,12 @@ export interface TusSender {
    * @throws AppError name_taken | invalid_field
    */
   admit(metadata: TusMetadata, destination: Destination): void;
-  /** Whether the upload creates another file, as far as known before its bytes arrive. */
+  /** Whether the upload creates a new file, as far as known before its bytes arrive. */
   makesFile(kind: TusKind, metadata: TusMetadata, destination: Destination): boolean;
   /** @throws AppError if the sender may not upload there */
   destination(metadata: TusMetadata): Destination;
-  /** Creates a file from a received upload. @throws AppError as an upload in one request */
-  name(pendingUpload: PendingUpload, metadata: TusMetadata, hooks: CreationHooks): Promise<FileNode>;
+  /** Creates the file from a received upload. @throws AppError as an upload in one request */
+  createFile(pendingUpload: PendingUpload, metadata: TusMetadata, hooks: CreationHooks): Promise<FileNode>;
   /** Replaces an error with what this sender may know. */
   explain(error: unknown): unknown;
 }

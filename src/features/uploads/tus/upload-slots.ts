@@ -10,7 +10,7 @@ import type { TusSender, TusUpload } from "./types.ts";
 
 const OF_ACCOUNT_MAX = 10_000;
 
-/** An upload without bytes can be evicted after this time; by then its first bytes should have arrived. */
+/** An upload whose first bytes have not arrived after this time can be evicted. */
 const ANNOUNCED_MS_MIN = 60 * 1000;
 /**
  * A guest's upload with bytes can be evicted after this time without more; a lost connection has recovered by then.
@@ -60,11 +60,11 @@ export class UploadSlots {
     const idle = rows.listOpenOf(key, count).filter(({ kind, upload }) => {
       return kind !== "final" && active.find(upload.id) === undefined && !partConcatenator.isJoining(upload.publicId);
     });
-    const one = pickEvictable(idle, nowMs, idleMsMin);
-    if (one === undefined) {
+    const evicted = pickEvictable(idle, nowMs, idleMsMin);
+    if (evicted === undefined) {
       throw new AppError("overloaded", "Too many uploads in progress. Finish or cancel some before starting new ones.");
     }
-    end(tx, one);
+    end(tx, evicted);
   }
 }
 

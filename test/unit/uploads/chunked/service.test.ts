@@ -177,7 +177,7 @@ describe("an upload session", () => {
     await send(begun, 0);
     await begin({ name: "never-begun.bin" });
     const failed = await begin({ name: "failed.bin" });
-    await uploads.claim(failed, "failed");
+    await uploads.setStatus(failed, "failed");
     const cancelled = await begin({ name: "cancelled.bin" });
     await uploads.cancel(cancelled);
     expect([reservedBytes(), room.reservedBytes, stagedFiles()]).toEqual([9000, 9000 - 1024, [begun.publicId]]);
@@ -225,8 +225,8 @@ describe("an upload session", () => {
     const first = await begin(file);
     await send(first, 0);
     tree.clock.advance(20 * HOUR_MS);
-    const reload = await begin(file);
-    expect([reload.publicId, reload.sessionId > first.sessionId]).toEqual([first.publicId, true]);
+    const again = await begin(file);
+    expect([again.publicId, again.sessionId > first.sessionId]).toEqual([first.publicId, true]);
     expect([reservedBytes(), room.reservedBytes]).toEqual([3000, 3000 - 1024]);
     tree.clock.advance(20 * HOUR_MS);
     await send(first, 1);
