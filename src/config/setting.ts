@@ -79,14 +79,14 @@ export function toggle(preset: boolean, help: string): Setting<boolean> {
 }
 
 /** One of a few words. */
-export function choice<const W extends string>(words: readonly W[], preset: NoInfer<W>, help: string): Setting<W> {
+export function choice<const W extends string>(choices: readonly W[], preset: NoInfer<W>, help: string): Setting<W> {
   return new Setting(
     {
-      accepts: words.join(", "),
-      placeholder: words.join("|"),
+      accepts: choices.join(", "),
+      placeholder: choices.join("|"),
       parse(raw) {
-        const found = words.find((word) => word === String(raw).trim().toLowerCase());
-        if (found === undefined) throw new BadValue(`must be one of: ${words.join(", ")}`);
+        const found = choices.find((name) => name === String(raw).trim().toLowerCase());
+        if (found === undefined) throw new BadValue(`must be one of: ${choices.join(", ")}`);
         return found;
       },
       format: (value) => value,
@@ -248,12 +248,12 @@ function integerKind(min: number, max: number): SettingKind<number> {
 }
 
 function orNone<T>(kind: SettingKind<T>, noneWord: string): SettingKind<T | null> {
-  const words = [...new Set([noneWord, ...NONE_WORDS])];
+  const noneWords = [...new Set([noneWord, ...NONE_WORDS])];
   return {
     accepts: `${kind.accepts}, or ${noneWord}`,
     placeholder: `${kind.placeholder}|${noneWord}`,
     parse: (raw, directory) =>
-      typeof raw === "string" && words.includes(raw.trim().toLowerCase()) ? null : kind.parse(raw, directory),
+      typeof raw === "string" && noneWords.includes(raw.trim().toLowerCase()) ? null : kind.parse(raw, directory),
     format: (value) => (value === null ? noneWord : kind.format(value)),
   };
 }

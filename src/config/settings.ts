@@ -50,12 +50,12 @@ export const SETTINGS_BY_KEY: ReadonlyMap<string, AnySetting> = new Map(flatten(
 
 /** Name of the environment variable of a setting: `LARDER_BASE_PATH` for `basePath`. */
 export function environmentName(key: string): string {
-  return `LARDER_${words(key).join("_").toUpperCase()}`;
+  return `LARDER_${splitKey(key).join("_").toUpperCase()}`;
 }
 
 /** Name of the flag of a setting: `--base-path` for `basePath`. */
 export function flagName(key: string): string {
-  return `--${words(key).join("-")}`;
+  return `--${splitKey(key).join("-")}`;
 }
 
 /** The field of {@link Config} under its group: `gcGraceMs` for `gcGrace`. */
@@ -89,6 +89,6 @@ function* flatten(group: object, prefix: string): Generator<[string, AnySetting]
   }
 }
 
-function words(key: string): string[] {
+function splitKey(key: string): string[] {
   return key.split(".").flatMap((part) => part.split(/(?=[A-Z])/).map((word) => word.toLowerCase()));
 }

@@ -25,7 +25,7 @@ const TICK_MS = 20;
  * @throws the system's error
  */
 export function identifyFile(path: string, mayTouch = true): FileIdentity | undefined {
-  const found = look(path);
+  const found = statFile(path);
   if (found === undefined) return undefined;
   const { dev, ino } = found;
   const bornNs = readBirth(path, found, mayTouch);
@@ -51,7 +51,7 @@ function readBirth(path: string, found: fs.BigIntStats, mayTouch: boolean): stri
   Bun.sleepSync(TICK_MS);
   const now = new Date();
   fs.utimesSync(path, now, now);
-  const later = look(path);
+  const later = statFile(path);
   const haveMoved = later !== undefined && later.ctimeNs !== found.ctimeNs && later.mtimeNs !== found.mtimeNs;
   const isReal = haveMoved && later.birthtimeNs === found.birthtimeNs;
   return isReal ? String(found.birthtimeNs) : null;
@@ -80,6 +80,6 @@ function nameDevice(device: bigint): string | undefined {
   return undefined;
 }
 
-function look(path: string): fs.BigIntStats | undefined {
+function statFile(path: string): fs.BigIntStats | undefined {
   return fs.statSync(path, { bigint: true, throwIfNoEntry: false });
 }

@@ -1,7 +1,7 @@
 /** Every event: its name, its payload, and which feature emits it. Ids are database ids; `publicId` is the API's id. */
 
 /** A file in the payload of an event. */
-export interface FileFacts {
+export interface FileSummary {
   readonly publicId: string;
   readonly name: string;
   /** Path of the containing folder. */
@@ -20,7 +20,7 @@ export interface DeviceFacts {
 }
 
 /** A folder in the payload of an event. */
-export interface FolderFacts {
+export interface FolderSummary {
   readonly publicId: string;
   readonly name: string;
   /** Path of the containing folder. */
@@ -53,22 +53,22 @@ export interface EventCatalogue {
    * `tree`: a file was created by upload or copy, or restored: from the trash, by a rewind, or to an earlier state.
    * `deviceId`: the device whose request did it, if any. Files copied or restored with their folder have no own event.
    */
-  "file.created": { readonly file: FileFacts; readonly deviceId: number | null };
+  "file.created": { readonly file: FileSummary; readonly deviceId: number | null };
   /** `tree`: a file got a new version. */
-  "file.updated": { readonly file: FileFacts; readonly deviceId: number | null };
+  "file.updated": { readonly file: FileSummary; readonly deviceId: number | null };
   /** `tree`: a file was renamed or moved. */
-  "file.moved": { readonly file: FileFacts; readonly deviceId: number | null };
+  "file.moved": { readonly file: FileSummary; readonly deviceId: number | null };
   /** `tree`: a file was deleted or moved to the trash. Files deleted with their folder have no own event. */
-  "file.deleted": { readonly file: FileFacts; readonly deviceId: number | null };
+  "file.deleted": { readonly file: FileSummary; readonly deviceId: number | null };
   /** `tree`: a folder was created or restored, except as the parent of a new file or as part of a copy. */
-  "folder.created": { readonly folder: FolderFacts; readonly deviceId: number | null };
+  "folder.created": { readonly folder: FolderSummary; readonly deviceId: number | null };
   /** `tree`: a folder was deleted or moved to the trash with all below it, for which there are no events. */
-  "folder.deleted": { readonly folder: FolderFacts; readonly deviceId: number | null };
+  "folder.deleted": { readonly folder: FolderSummary; readonly deviceId: number | null };
   /**
    * `webhooks`, for itself: content of a file was sent, to its owner or through a share. Emitted after the response,
    * and only while a webhook of the account subscribes to it.
    */
-  "file.downloaded": { readonly file: FileFacts };
+  "file.downloaded": { readonly file: FileSummary };
   /** `tree`: the stored bytes of an account grew. Reservations do not count. */
   "storage.grown": { readonly usedBeforeBytes: number; readonly usedAfterBytes: number };
   /** `devices`: a device that the account did not have (or had removed) was registered. */
@@ -100,7 +100,7 @@ export interface EventCatalogue {
    * file may be elsewhere or have another name.
    */
   "upload.completed": {
-    readonly file: FileFacts;
+    readonly file: FileSummary;
     readonly path: string;
     readonly deviceId: number;
     readonly uploadId: string | null;
@@ -122,7 +122,7 @@ export interface EventCatalogue {
   /** `shares`, `received`: the owner ended a share, or the recipient left it. */
   "share.revoked": { readonly share: ShareFacts };
   /** `shares`: a file was downloaded through a link; `isFirst` for the first download. */
-  "share.downloaded": { readonly file: FileFacts; readonly isFirst: boolean; readonly shareId: string };
+  "share.downloaded": { readonly file: FileSummary; readonly isFirst: boolean; readonly shareId: string };
   /**
    * `shares`: a link reached the number of wrong passwords per hour that is not delayed. At most once a day per link.
    */

@@ -125,8 +125,8 @@ function envelope(data: Schema): Schema {
 }
 
 /** The `detail` of a route. {@link describeRoutes} makes its description when the document is requested. */
-export function documented(docs: () => RouteDocs, facts: RouteProperties) {
-  return { detail: { [DESCRIBE]: () => operationOf({ ...docs(), ...facts }) } as object };
+export function documented(docs: () => RouteDocs, properties: RouteProperties) {
+  return { detail: { [DESCRIBE]: () => operationOf({ ...docs(), ...properties }) } as object };
 }
 
 /** Describes the routes that have a text by {@link documented}. Replaces their `detail`. */

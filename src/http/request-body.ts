@@ -54,7 +54,7 @@ export function readBody(
   kind: BodyKind,
   take: (bytes: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
-  return forEachBodyBuffer(request.body, take, requestContextOf(request).paceOf(kind));
+  return forEachBodyBuffer(request.body, take, requestContextOf(request).beginBody(kind));
 }
 
 /**

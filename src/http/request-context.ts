@@ -74,7 +74,7 @@ export class RequestContext {
   }
 
   /** The limits for the body of this request, for its reader. */
-  paceOf(kind: BodyKind): BodyPace {
+  beginBody(kind: BodyKind): BodyPace {
     const { bodies, keepOpen } = this.#settings;
     return bodies.follow(
       () => rateLimitKey(this.clientAddress),

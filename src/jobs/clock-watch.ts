@@ -9,7 +9,7 @@ import type { Writer } from "../db/transaction.ts";
 import { type Clock, toTimestamp } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 
-/** What {@link ClockWatch} works with. */
+/** Dependencies of {@link ClockWatch} works with. */
 export interface ClockWatchOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -51,7 +51,7 @@ export class ClockWatch {
     this.#remember(nowMs);
     if (this.doubtedUntilMs() !== undefined) this.#warn(nowMs, this.#doubtedAtMs ?? nowMs);
     else if (last?.ms !== undefined && last.ms !== null) this.#judge(nowMs, last.ms);
-    this.#timer = setInterval(() => this.look(), CHECK_MS);
+    this.#timer = setInterval(() => this.check(), CHECK_MS);
     this.#timer.unref();
   }
 
@@ -61,7 +61,7 @@ export class ClockWatch {
   }
 
   /** Compares the clock with the time that has passed since the last check. */
-  look(): void {
+  check(): void {
     const nowMs = this.#options.clock.nowMs();
     const expectedMs = this.#wallMs + (this.#steadyMs() - this.#seenSteadyMs);
     this.#remember(nowMs);
@@ -71,7 +71,7 @@ export class ClockWatch {
   /** Until when jobs that delete by age wait, by the doubtful clock; undefined if the clock is trusted. */
   doubtedUntilMs(): number | undefined {
     if (this.#doubtedAtMs === undefined) return undefined;
-    this.look();
+    this.check();
     const nowMs = this.#options.clock.nowMs();
     const untilMs = this.#doubtedAtMs + DOUBT_MS;
     // The clock is before the jump again: it was corrected in time.

@@ -22,7 +22,7 @@ export interface DispatchLoopOptions {
   readonly startDue: (nowMs: number) => number | undefined;
 }
 
-/** Due rows are looked for at least this often while some wait, because the clock may be changed. */
+/** Due rows are searched for at least this often while some wait, because the clock may be changed. */
 const POLL_MS = 60_000;
 /** The delays between write attempts while the database can't be written. */
 const WRITE_BACKOFF: Backoff = { firstMs: 1_000, maxMs: 60_000 };
@@ -51,13 +51,13 @@ export class DispatchLoop {
     this.wake();
   }
 
-  /** Looks for due rows soon. Cheap to call often. */
+  /** Starts due attempts soon. Cheap to call often. */
   wake(): void {
     if (!this.#isStarted || this.#isAwake || this.#stop.signal.aborted) return;
     this.#isAwake = true;
     setImmediate(() => {
       this.#isAwake = false;
-      this.#look();
+      this.#startDueAttempts();
     });
   }
 
@@ -110,7 +110,7 @@ export class DispatchLoop {
     await Promise.all(this.#inProgress.values());
   }
 
-  #look(): void {
+  #startDueAttempts(): void {
     if (this.#stop.signal.aborted) return;
     const { clock, log, what, startDue } = this.#options;
     clearTimeout(this.#timer);

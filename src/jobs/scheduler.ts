@@ -70,7 +70,7 @@ export interface SchedulerOptions {
   readonly log: Log;
   readonly jobs: readonly Job[];
   /** Says whether the clock can be trusted; without it, it always is. */
-  readonly clockWatch?: Pick<ClockWatch, "doubtedUntilMs" | "look">;
+  readonly clockWatch?: Pick<ClockWatch, "doubtedUntilMs" | "check">;
   /** The delay of the first missed job after the start, and between the others; 30 s and 15 s by default. */
   readonly missedAfterMs?: number;
   readonly missedApartMs?: number;
@@ -90,12 +90,12 @@ interface JobRow {
 /** How a run was started. */
 type RunOptions = Required<Pick<JobContext, "arguments" | "isRequested">>;
 
-interface Request {
+interface RunRequest {
   readonly requestedAt: number;
   readonly arguments: unknown;
 }
 
-interface Entry {
+interface ScheduledJob {
   readonly job: Job;
   readonly cron: Cron;
   running: Promise<JobOutcome> | undefined;
@@ -141,7 +141,7 @@ export function findJobResult(db: Db, name: string, requestedAt: number): JobOut
 /** The registry of jobs and their clockwork. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, ScheduledJob>();
   readonly #abort = new AbortController();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   readonly #statements;
@@ -260,7 +260,7 @@ export class Scheduler {
   }
 
   /** Whether a run is missing: the job never ran, was interrupted, or was due since its last start. */
-  #isMissed({ job, cron }: Entry, nowMs: number): boolean {
+  #isMissed({ job, cron }: ScheduledJob, nowMs: number): boolean {
     const row = this.#statements.row.get(job.name);
     const startedAt = row?.startedAt ?? null;
     if (startedAt === null || (row?.finishedAt ?? 0) < startedAt) return true;
@@ -268,7 +268,7 @@ export class Scheduler {
     return due !== undefined && due.getTime() > startedAt;
   }
 
-  #runLater(entry: Entry, delayMs: number): void {
+  #runLater(entry: ScheduledJob, delayMs: number): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       this.#runScheduled(entry);
@@ -278,7 +278,7 @@ export class Scheduler {
   }
 
   /** A scheduled run; skipped if the job is still running. */
-  #runScheduled(entry: Entry): void {
+  #runScheduled(entry: ScheduledJob): void {
     if (entry.running !== undefined) return;
     const doubtedUntilMs = entry.job.deletesByAge === true ? this.#options.clockWatch?.doubtedUntilMs() : undefined;
     if (doubtedUntilMs === undefined) void this.#run(entry, undefined, undefined, false);
@@ -295,14 +295,19 @@ export class Scheduler {
     return this.#record(() => this.#statements.finished.run(job.name, nowMs, nowMs, text, null));
   }
 
-  async #runAfter(entry: Entry, givenArguments: unknown): Promise<JobOutcome> {
+  async #runAfter(entry: ScheduledJob, givenArguments: unknown): Promise<JobOutcome> {
     while (entry.running !== undefined) await entry.running;
     // From here on this is the current run: a later call needs another one.
     if (givenArguments === undefined) entry.queued = undefined;
     return this.#run(entry, givenArguments, undefined, true);
   }
 
-  #run(entry: Entry, givenArguments: unknown, request: Request | undefined, isRequested: boolean): Promise<JobOutcome> {
+  #run(
+    entry: ScheduledJob,
+    givenArguments: unknown,
+    request: RunRequest | undefined,
+    isRequested: boolean,
+  ): Promise<JobOutcome> {
     if (this.#abort.signal.aborted) return Promise.resolve(STOPPED);
     const all = request === undefined ? givenArguments : request.arguments;
     const running = this.#runRecorded(entry.job, { arguments: all, isRequested }, request);
@@ -325,7 +330,7 @@ export class Scheduler {
   }
 
   /** Runs a job and records its start and result; never rejects. */
-  async #runRecorded(job: Job, given: RunOptions, request: Request | undefined): Promise<JobOutcome> {
+  async #runRecorded(job: Job, given: RunOptions, request: RunRequest | undefined): Promise<JobOutcome> {
     const { clock, log } = this.#options;
     const startedAt = clock.nowMs();
     await this.#record(() => this.#statements.started.run(job.name, startedAt));
@@ -336,7 +341,7 @@ export class Scheduler {
       return outcome;
     }
     // The next start compares the clock with this time, so a jump must be detected before it becomes the time of a run.
-    this.#options.clockWatch?.look();
+    this.#options.clockWatch?.check();
     const finishedAt = Math.max(clock.nowMs(), startedAt, request?.requestedAt ?? 0);
     await this.#record(() => {
       const { isOk, text } = outcome;

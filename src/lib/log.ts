@@ -100,7 +100,7 @@ export function announcer(setting: "auto" | LogForm, write = writeToStandardOutp
 /** A log that writes nothing, for tests and for commands with their own output. */
 export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-interface Kind {
+interface LineKind {
   readonly level: LogLevel;
   readonly message: string;
   readonly sinceMs: number;
@@ -110,7 +110,7 @@ interface Kind {
 
 /** Counts lines by kind, and reports after a minute how many were omitted. */
 class Repeats {
-  readonly #kinds = new Map<string, Kind>();
+  readonly #kinds = new Map<string, LineKind>();
   readonly #report: (level: LogLevel, message: string, count: number) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -146,7 +146,7 @@ class Repeats {
     }
   }
 
-  #close(key: string, { level, message, leftOut }: Kind): void {
+  #close(key: string, { level, message, leftOut }: LineKind): void {
     this.#kinds.delete(key);
     if (leftOut > 0) this.#report(level, message, leftOut);
   }

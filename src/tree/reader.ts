@@ -280,8 +280,8 @@ export class TreeReader {
   }
 
   /** The number up to which deletions are no longer recorded: a reader that knows less must start over. */
-  floorOf(accountId: number): number {
-    return this.#changes.floorOf(accountId);
+  floorSeq(accountId: number): number {
+    return this.#changes.floorSeq(accountId);
   }
 
   /** The journal number before the first change at or after a time; the head if there is none. */

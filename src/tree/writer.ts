@@ -349,8 +349,8 @@ export class TreeWriter {
   }
 
   /**
-   * Deletes earlier versions that no rule retains: those beyond the newest `keepOf` of a file that were also replaced
-   * before the time, and that no share is pinned to. Reads about `limit` rows.
+   * Deletes earlier versions that no rule retains: those older than the newest `retainedVersions` of a file that were
+   * also replaced before the time, and that no share is pinned to. Reads about `limit` rows.
    * @returns `nextNodeId`: where to continue, 0 at the end
    */
   pruneVersions(_tx: Transaction, options: PruneOptions): { removed: number; nextNodeId: number } {

@@ -120,9 +120,9 @@ function readLabel(label: string): string {
 }
 
 function readScopes(scopes: string): string {
-  const words = scopes.split(/\s+/).filter((word) => word !== "");
-  if (!words.includes("openid")) throw new BadValue('must be words separated by spaces, including "openid"');
-  return words.join(" ");
+  const names = scopes.split(/\s+/).filter((name) => name !== "");
+  if (!names.includes("openid")) throw new BadValue('must be words separated by spaces, including "openid"');
+  return names.join(" ");
 }
 
 function readDomain(domain: string): string {

@@ -100,7 +100,7 @@ function oldVersionsJob({ config, clock, users, writer, treeWriter }: LibraryJob
       let pruned = 0;
       let afterNodeId = 0;
       const keepCounts = new Map<number, number>();
-      const keepOf = (accountId: number) => {
+      const retainedVersions = (accountId: number) => {
         const keep =
           keepCounts.get(accountId) ??
           readSettings(users.settingsJson(accountId), config.versions.keep).versioning.keep;
@@ -109,7 +109,7 @@ function oldVersionsJob({ config, clock, users, writer, treeWriter }: LibraryJob
       };
       do {
         const options = {
-          keepOf,
+          retainedVersions,
           olderThanMs: clock.nowMs() - config.versions.maxAgeMs,
           limit: SWEEP_ROWS,
           afterNodeId,

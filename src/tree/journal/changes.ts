@@ -120,7 +120,7 @@ export class ChangeReader {
   }
 
   /** The number up to which deletions are no longer recorded. */
-  floorOf(accountId: number): number {
+  floorSeq(accountId: number): number {
     return this.#floor.get(accountId)?.floorSeq ?? 0;
   }
 

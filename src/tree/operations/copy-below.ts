@@ -109,7 +109,7 @@ class RowCopier {
             ...folderRow(this.#options.accountId, parentId, source.name, nowMs, seq),
             createdSeq: this.#createdSeq,
             metadata,
-            below: store.nodes.heights.belowOf(source.id),
+            below: store.nodes.heights.boundBelow(source.id),
           });
     store.accounts.record(this.#options.accountId, seq, id);
     return id;

@@ -9,7 +9,7 @@ import { parentPath, ROOT_PATH } from "../../lib/path.ts";
 import { copyBelow } from "./copy-below.ts";
 import { storeFile, resolveName } from "./create.ts";
 import { totalsBelow } from "./delete.ts";
-import { addWays, stepTo, wayOf } from "../tables/heights.ts";
+import { addSizes, sizeOfStep, sizeOfPath } from "../tables/heights.ts";
 import { ensureFolderId, folderRow } from "./make-folder.ts";
 import { nameTaken } from "../tables/names.ts";
 import { metadataToJson } from "../model/rows.ts";
@@ -104,7 +104,7 @@ function copyFolder(
   const { parentId, name } = destination(store, tx, { folder, destinationPath, options }, folder.id);
   const seq = store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes, tx);
   const metadata = options.preserveMetadata ? metadataToJson(folder.metadata) : null;
-  const below = store.nodes.heights.belowOf(folder.id);
+  const below = store.nodes.heights.boundBelow(folder.id);
   const row = { ...folderRow(accountId, parentId, name, store.clock.nowMs(), seq), metadata, below };
   const id = store.nodes.insert(tx, row);
   store.accounts.record(accountId, seq, id);
@@ -196,7 +196,7 @@ function stage(
   const back = { numbers: 0, files: -files, folders: -folders, fileBytes: -fileBytes };
   const seq = store.accounts.take(accountId, back);
   const metadata = options.preserveMetadata ? metadataToJson(folder.metadata) : null;
-  const below = store.nodes.heights.belowOf(folder.id);
+  const below = store.nodes.heights.boundBelow(folder.id);
   const row = { ...folderRow(accountId, null, folder.name, store.clock.nowMs(), seq), metadata, below };
   const stageId = store.nodes.insertUncounted(row);
   store.accounts.record(accountId, seq, stageId);
@@ -213,7 +213,7 @@ function rejectEarly(store: TreeStore, folder: FolderNode, accountId: number, de
     id = store.paths.findId(accountId, path);
   }
   if (id !== undefined && accountId === folder.accountId) rejectInside(store, folder, id, destinationPath);
-  store.nodes.heights.rejectReach(folder.id, addWays(wayOf(destinationPath), stepTo(folder.name)));
+  store.nodes.heights.rejectTooDeepPath(folder.id, addSizes(sizeOfPath(destinationPath), sizeOfStep(folder.name)));
 }
 
 /** Attaches the complete copy to the tree, in one row, and counts it. */

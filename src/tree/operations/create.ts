@@ -2,7 +2,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { newId } from "../../lib/id.ts";
 import { AppError } from "../../errors.ts";
 import { joinPath } from "../../lib/path.ts";
-import { addWays, PATH_BYTES_MAX, rejectTooLong, stepTo } from "../tables/heights.ts";
+import { addSizes, PATH_BYTES_MAX, rejectTooLong, sizeOfStep } from "../tables/heights.ts";
 import { ensureFolderId, insertFolder } from "./make-folder.ts";
 import { nameTaken } from "../tables/names.ts";
 import { FILE, metadataToJson, tagsToJson } from "../model/rows.ts";
@@ -27,7 +27,7 @@ export function createFolder(store: TreeStore, tx: Transaction, input: NewFolder
   }
   const parentId = ensureFolderId(store, tx, accountId, parentPath);
   if (store.names.find(parentId, name) !== undefined) throw nameTaken(name);
-  rejectTooLong(addWays(store.nodes.heights.wayTo(parentId), stepTo(name)));
+  rejectTooLong(addSizes(store.nodes.heights.sizeOfPathTo(parentId), sizeOfStep(name)));
   const folder = store.getFolder(
     insertFolder(store, tx, { accountId, parentId, name, metadata: metadataToJson(metadata) }),
   );

@@ -51,12 +51,12 @@ export function deleteFolder(
     throw new AppError("folder_not_empty", message, { itemCount: folder.itemCount });
   }
   store.emitFolderEvent(tx, "folder.deleted", folder);
-  const sums = totalsBelow(store, folder.accountId, folder.id);
+  const totals = totalsBelow(store, folder.accountId, folder.id);
   const seq = store.accounts.take(folder.accountId, {
-    files: -sums.files,
-    folders: -sums.folders,
-    fileBytes: -sums.fileBytes,
-    versionBytes: -sums.versionBytes,
+    files: -totals.files,
+    folders: -totals.folders,
+    fileBytes: -totals.fileBytes,
+    versionBytes: -totals.versionBytes,
   });
   const row = store.nodes.get(folder.id);
   store.undo.note(subjectOf(folder, seq, "delete"), () => store.undo.describe(row, folder.folder));
@@ -117,7 +117,7 @@ export function totalsBelow(
 ): { files: number; folders: number; fileBytes: number; versionBytes: number } {
   const subtree = `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
     SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0)`;
-  const sums = store.sqlite
+  const totals = store.sqlite
     .query<{ files: number; bytes: number }, [number]>(
       `${subtree} SELECT count(*) AS files, ifnull(sum(n.size_bytes), 0) AS bytes
        FROM s CROSS JOIN nodes n INDEXED BY nodes_size ON n.parent_id = s.id AND n.kind = 1`,
@@ -126,7 +126,7 @@ export function totalsBelow(
   const folders = store.sqlite.query<{ folders: number }, [number]>(`${subtree} SELECT count(*) AS folders FROM s`);
   const versionBytes =
     store.accounts.usage(accountId).versionBytes === 0 ? 0 : versionBytesBelow(store, subtree, folderId);
-  const { files = 0, bytes = 0 } = sums ?? {};
+  const { files = 0, bytes = 0 } = totals ?? {};
   return { files, folders: folders.get(folderId)?.folders ?? 0, fileBytes: bytes, versionBytes };
 }
 
@@ -219,8 +219,8 @@ function removeRow(
     store.blobs.release(node.blob_id, nowMs);
   }
   const versionBytes = kind === FILE && (node.version ?? 1) > 1 ? dropVersions(store, node.id, nowMs) : 0;
-  const sums = isCounted ? { files: -1, fileBytes: -sizeBytes, versionBytes: -versionBytes } : {};
-  const seq = store.accounts.take(accountId, sums);
+  const totals = isCounted ? { files: -1, fileBytes: -sizeBytes, versionBytes: -versionBytes } : {};
+  const seq = store.accounts.take(accountId, totals);
   store.accounts.writeTombstone(accountId, seq, node, nowMs);
   if (undo !== undefined) {
     const subject = { accountId, seq, nodeId: node.id, publicId: node.public_id, kind };

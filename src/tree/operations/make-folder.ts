@@ -4,7 +4,7 @@ import { newId } from "../../lib/id.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
 import { isShortened, ROOT_NAME } from "../tables/folder-paths.ts";
-import { NO_WAY, pathTooLong, rejectTooLong, stepTo, type Way, wayOf } from "../tables/heights.ts";
+import { EMPTY_PATH, pathTooLong, rejectTooLong, sizeOfStep, type PathSize, sizeOfPath } from "../tables/heights.ts";
 import { FILE, FOLDER, parseMetadata } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 import { fingerprint } from "../tables/undo.ts";
@@ -38,11 +38,11 @@ export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: num
   if (rootId === undefined) throw new AppError("revoked_token", "This account no longer exists.");
   let id = rootId;
   let at = ROOT_PATH;
-  let below = wayOf(path);
+  let below = sizeOfPath(path);
   rejectTooLong(below);
   for (const name of segmentsOf(path)) {
     at = joinPath(at, name);
-    const step = stepTo(name);
+    const step = sizeOfStep(name);
     below = { levels: below.levels - step.levels, bytes: below.bytes - step.bytes };
     const holder = store.names.find(id, name);
     if (holder?.kind === FILE) {
@@ -60,14 +60,14 @@ export interface InsertedFolder {
   readonly name: string;
   readonly metadata: string | null;
   /** What the same transaction will create below it. */
-  readonly below?: Way;
+  readonly below?: PathSize;
 }
 
 /** Creates a folder in another; its name must be free. @returns its row id */
 export function insertFolder(
   store: TreeStore,
   tx: Transaction,
-  { accountId, parentId, name, metadata, below = NO_WAY }: InsertedFolder,
+  { accountId, parentId, name, metadata, below = EMPTY_PATH }: InsertedFolder,
 ): number {
   const nowMs = store.clock.nowMs();
   const seq = store.accounts.take(accountId, { folders: 1 });

@@ -61,9 +61,9 @@ function measureNow(store: TreeStore, folderId: number): NodeTotals {
 function toTotals({ folders, types, tags, versions }: MeasuredRows): NodeTotals {
   const byType: Record<string, [number, number]> = {};
   for (const { type, files, bytes } of types) {
-    const sum = (byType[usageType(type)] ??= [0, 0]);
-    sum[0] += files;
-    sum[1] += bytes;
+    const total = (byType[usageType(type)] ??= [0, 0]);
+    total[0] += files;
+    total[1] += bytes;
   }
   const byTag: Record<string, number> = {};
   for (const { tag, files } of tags) byTag[fold(tag)] = (byTag[fold(tag)] ?? 0) + files;

@@ -112,8 +112,8 @@ export function remakeFile(store: TreeStore, tx: Transaction, lost: LostFile): F
   if (typeof name !== "string") return undefined;
   const nowMs = store.clock.nowMs();
   const versionBytes = earlier.reduce((sum, content) => sum + content.sizeBytes, 0);
-  const sums = { files: 1, fileBytes: current.sizeBytes, versionBytes };
-  const seq = store.accounts.take(accountId, sums, quotaBytes, tx);
+  const totals = { files: 1, fileBytes: current.sizeBytes, versionBytes };
+  const seq = store.accounts.take(accountId, totals, quotaBytes, tx);
   const originalName = file.originalName ?? location.name;
   const id = store.nodes.insert(tx, {
     publicId: newId("file", nowMs),

@@ -11,7 +11,7 @@ import { parentPath, ROOT_PATH } from "../../lib/path.ts";
 import { deleteRowsBelow } from "./delete.ts";
 import { type FolderSize, totalsOf } from "./measure-folder.ts";
 import { isShortened } from "../tables/folder-paths.ts";
-import { addWays, stepTo, wayOf } from "../tables/heights.ts";
+import { addSizes, sizeOfStep, sizeOfPath } from "../tables/heights.ts";
 import type { StoredNode } from "../tables/node-rows.ts";
 import { FILE, FOLDER, parseTags } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
@@ -93,8 +93,8 @@ function rejectTooDeep(store: TreeStore, row: StoredNode, trashed: TrashRow, par
   const { heights } = store.nodes;
   // A shortened path does not show how deep the folder was; it may return to its former folder.
   const wasBeyond = isShortened(trashed.folder) && parentId === trashed.parent_id;
-  const folder = wasBeyond ? heights.wayTo(parentId) : wayOf(trashed.folder);
-  heights.rejectTooDeep(row.id, parentId, name, addWays(folder, stepTo(row.name)));
+  const folder = wasBeyond ? heights.sizeOfPathTo(parentId) : sizeOfPath(trashed.folder);
+  heights.rejectTooDeep(row.id, parentId, name, addSizes(folder, sizeOfStep(row.name)));
 }
 
 /** The former folder, even if moved; if it is gone, the nearest existing folder on its former path. */

@@ -88,7 +88,7 @@ export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, ch
   if (isUnmoved && metadata === metadataToJson(folder.metadata)) return folder;
   if (!isUnmoved) {
     const { heights } = store.nodes;
-    heights.rejectTooDeep(folder.id, parentId, name, heights.wayTo(folder.id));
+    heights.rejectTooDeep(folder.id, parentId, name, heights.sizeOfPathTo(folder.id));
     takeName(store, tx, folder, parentId, name);
   }
   const seq = store.accounts.take(folder.accountId, {});

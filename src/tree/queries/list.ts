@@ -18,7 +18,7 @@ const WALK_SHORT_MAX = 4_096;
 /** Beyond this many entries (two milliseconds), the reading thread scans them if there is no page index yet. */
 const WALK_IN_PLACE_MAX = 65_536;
 
-type Way = "asc" | "desc" | "from";
+type ReadOrder = "asc" | "desc" | "from";
 
 /** The entries of a page within a run, in ascending order. */
 interface PageRange {
@@ -124,7 +124,7 @@ export class Lister {
     return isAscending ? rows : rows.reverse();
   }
 
-  #page(run: Run, way: Way): Statement<NodeRow> {
+  #page(run: Run, way: ReadOrder): Statement<NodeRow> {
     const key = `${run.sort}/${way}`;
     const known = this.#pages.get(key);
     if (known !== undefined) return known;
@@ -138,7 +138,7 @@ export class Lister {
 /**
  * The ids of a page from an index alone. Bound: folder, kind, then (`from`: the two keys to begin at,) count, offset.
  */
-export function idsSql(sort: SortField, way: Way): string {
+export function idsSql(sort: SortField, way: ReadOrder): string {
   if (way === "from") return `${selectFrom(sort, ">=", ["?3", "?4"])} LIMIT ?5 OFFSET ?6`;
   const { index, keys } = SORTS[sort];
   const direction = way === "desc" ? " DESC" : "";

@@ -9,7 +9,7 @@ import { NODE_COLUMNS, type NodeRow } from "../model/rows.ts";
 import type { SortField, SortOrder } from "../model/types.ts";
 
 /** A moment of an account. */
-export interface Moment {
+export interface AccountMoment {
   readonly accountId: number;
   readonly atMs: number;
   /** The last journal number taken by then. */
@@ -89,7 +89,7 @@ function childrenSql(still: string, left: string): string {
 }
 
 /** A field of a former version `c`. */
-function valueOf(field: string): string {
+function versionField(field: string): string {
   return `json_extract(c.value, '$.${field}')`;
 }
 
@@ -97,11 +97,11 @@ function valueOf(field: string): string {
 function deletedContent(field: string): string {
   const contents = "json_each(d.before, '$.file.contents') c";
   return `coalesce(
-    (SELECT ${valueOf(field)} FROM ${contents} WHERE ${valueOf("createdAtMs")} <= ?3 ORDER BY ${valueOf("version")} DESC LIMIT 1),
-    (SELECT ${valueOf(field)} FROM ${contents} ORDER BY ${valueOf("version")} LIMIT 1))`;
+    (SELECT ${versionField(field)} FROM ${contents} WHERE ${versionField("createdAtMs")} <= ?3 ORDER BY ${versionField("version")} DESC LIMIT 1),
+    (SELECT ${versionField(field)} FROM ${contents} ORDER BY ${versionField("version")} LIMIT 1))`;
 }
 
-function ofDeleted(expression: string): string {
+function fromDeleted(expression: string): string {
   return `(SELECT ${expression} FROM undo d INDEXED BY undo_node
      WHERE d.node_id = h.id AND d.what IN ('delete', 'reap') ORDER BY d.seq DESC LIMIT 1)`;
 }
@@ -112,11 +112,11 @@ const SIZE_THEN = `CASE h.kind WHEN 0 THEN 0 ELSE coalesce(
   (SELECT v.size_bytes FROM versions v WHERE v.node_id = h.id AND v.created_at <= ?3 AND v.replaced_at > ?3
      ORDER BY v.version DESC LIMIT 1),
   (SELECT v.size_bytes FROM versions v WHERE v.node_id = h.id AND v.created_at > ?3 ORDER BY v.version LIMIT 1),
-  (SELECT n.size_bytes FROM nodes n WHERE n.id = h.id), ${ofDeleted(deletedContent("sizeBytes"))}, 0) END`;
+  (SELECT n.size_bytes FROM nodes n WHERE n.id = h.id), ${fromDeleted(deletedContent("sizeBytes"))}, 0) END`;
 
 /** When a child `h` was created. */
 const CREATED_SQL = `coalesce((SELECT n.created_at FROM nodes n WHERE n.id = h.id),
-  ${ofDeleted("json_extract(d.before, '$.file.createdAtMs')")},
+  ${fromDeleted("json_extract(d.before, '$.file.createdAtMs')")},
   (SELECT j.at FROM journal j WHERE j.account_id = ?4 AND j.seq =
      (SELECT p.born_seq FROM former_places p WHERE p.node_id = h.id LIMIT 1)), 0)`;
 
@@ -124,7 +124,7 @@ const CREATED_SQL = `coalesce((SELECT n.created_at FROM nodes n WHERE n.id = h.i
 const MODIFIED_THEN_SQL = `coalesce((SELECT n.modified_at FROM nodes n WHERE n.id = h.id AND n.modified_at <= ?3), max(${CREATED_SQL},
   coalesce((SELECT n.content_at FROM nodes n WHERE n.id = h.id AND n.content_at <= ?3),
     (SELECT v.created_at FROM versions v WHERE v.node_id = h.id AND v.created_at <= ?3 ORDER BY v.version DESC LIMIT 1),
-    ${ofDeleted(deletedContent("createdAtMs"))}, 0),
+    ${fromDeleted(deletedContent("createdAtMs"))}, 0),
   ifnull((SELECT max(p.at) FROM former_places p WHERE p.node_id = h.id AND p.seq <= ?2), 0)))`;
 
 /** The sort keys of a page of children `h`. */
@@ -148,13 +148,17 @@ const CHANGED_CHILDREN_SQL = `SELECT c.parent_id, c.id, c.kind, c.name,
   ORDER BY c.kind, c.sort_key, c.name`;
 
 /** The folder of this name in a folder. */
-export function childFolder(folderId: number, name: string, { seq }: Moment): Read<readonly ChildRow[]> {
+export function childFolder(folderId: number, name: string, { seq }: AccountMoment): Read<readonly ChildRow[]> {
   const sql = childrenSql("n.kind = 0 AND n.sort_key = ?3 AND n.name = ?4", "p.kind = 0 AND p.name = ?4");
   return rows(sql, [JSON.stringify([folderId]), seq, fold(name), name]);
 }
 
 /** A page of the children of a folder. Folders come first; ties by id in the direction of the sort. */
-export function childrenPage(folderId: number, moment: Moment, query: PastListQuery): Read<readonly ListedRow[]> {
+export function childrenPage(
+  folderId: number,
+  moment: AccountMoment,
+  query: PastListQuery,
+): Read<readonly ListedRow[]> {
   const { sort, order, offset, limit } = query;
   const direction = order === "desc" ? "DESC" : "ASC";
   const name = sort === "name" ? `h.name ${direction}, ` : "";
@@ -167,25 +171,28 @@ export function childrenPage(folderId: number, moment: Moment, query: PastListQu
 }
 
 /** The number of children of a folder that a listing includes. */
-export function childrenCount(folderId: number, { seq }: Moment, query: PastListQuery) {
+export function childrenCount(folderId: number, { seq }: AccountMoment, query: PastListQuery) {
   const sql = `SELECT count(*) AS total FROM (${childrenOfKind(query)})`;
   return rows<{ total: number }>(sql, [JSON.stringify([folderId]), seq]);
 }
 
 /** The number of children of each of some folders. */
-export function itemCounts(folderIds: readonly number[], { seq }: Moment) {
+export function itemCounts(folderIds: readonly number[], { seq }: AccountMoment) {
   const sql = `SELECT parent_id AS id, count(*) AS items
     FROM (${childrenSql("n.kind IN (0, 1)", "p.kind IN (0, 1)")}) GROUP BY parent_id`;
   return rows<{ id: number; items: number }>(sql, [JSON.stringify(folderIds), seq]);
 }
 
 /** The children of some folders: all folders, and the files that may differ now. */
-export function changedChildren(folderIds: readonly number[], { seq, atMs }: Moment): Read<readonly ChangedRow[]> {
+export function changedChildren(
+  folderIds: readonly number[],
+  { seq, atMs }: AccountMoment,
+): Read<readonly ChangedRow[]> {
   return rows(CHANGED_CHILDREN_SQL, [JSON.stringify(folderIds), seq, atMs]);
 }
 
 /** Row ids of the present children of some folders that were created after the moment. */
-export function newChildren(folderIds: readonly number[], { seq }: Moment) {
+export function newChildren(folderIds: readonly number[], { seq }: AccountMoment) {
   return numbers(
     `SELECT group_concat(n.id) FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
      WHERE n.kind IN (0, 1) AND ${CREATED_SEQ_SQL} > ?2`,

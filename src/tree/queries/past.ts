@@ -18,7 +18,7 @@ import {
   childrenPage,
   itemCounts,
   type ListedRow,
-  type Moment,
+  type AccountMoment,
   newChildren,
   type PastListQuery,
   pastStatements,
@@ -96,12 +96,12 @@ export class PastReader {
   }
 
   /** The moment of an account after all its changes up to a time. */
-  momentOf(accountId: number, atMs: number): Moment {
+  momentAt(accountId: number, atMs: number): AccountMoment {
     return { accountId, atMs, seq: this.#seqBefore(accountId, atMs + 1) };
   }
 
   /** The folder at a normalized path at a moment. */
-  async findFolder(moment: Moment, path: string): Promise<PastFolder | undefined> {
+  async findFolder(moment: AccountMoment, path: string): Promise<PastFolder | undefined> {
     const rootId = this.#store.paths.rootOf(moment.accountId);
     if (rootId === undefined) return undefined;
     let found: PastFolder = { id: rootId, name: ROOT_PATH, folder: ROOT_PATH, path: ROOT_PATH };
@@ -114,7 +114,11 @@ export class PastReader {
   }
 
   /** A page of a folder that existed at a moment. Folders come first; ties by id in the direction of the sort. */
-  async list(moment: Moment, folder: PastFolder, query: PastListQuery): Promise<{ nodes: PastNode[]; total: number }> {
+  async list(
+    moment: AccountMoment,
+    folder: PastFolder,
+    query: PastListQuery,
+  ): Promise<{ nodes: PastNode[]; total: number }> {
     const { reader } = this.#store;
     const [page] = await reader.read([childrenPage(folder.id, moment, query)]);
     let total = page[0]?.total ?? 0;
@@ -128,7 +132,7 @@ export class PastReader {
   }
 
   /** A file at a moment; undefined if there was none with this id, or if its folder was permanently deleted since. */
-  findFile(moment: Moment, publicId: string): PastNode | undefined {
+  findFile(moment: AccountMoment, publicId: string): PastNode | undefined {
     const { accountId, seq, atMs } = moment;
     const id = this.#statements.ofPublicId.get(publicId, accountId)?.id;
     if (id === undefined || this.#statements.availability.get(id)?.isAvailable !== 1) return undefined;
@@ -146,7 +150,7 @@ export class PastReader {
    * Compares a folder and all below it at a moment with now.
    * @param changesMax stop after about this many changes
    */
-  async contents(moment: Moment, folder: PastFolder, changesMax: number): Promise<PastContents> {
+  async contents(moment: AccountMoment, folder: PastFolder, changesMax: number): Promise<PastContents> {
     const changed: PastEntry[] = [];
     const folderIds = [folder.id];
     const present = new Map<number, number>();
@@ -171,7 +175,7 @@ export class PastReader {
   }
 
   /** The version that a file had at a moment; undefined if it is not retained. */
-  versionAt({ atMs }: Moment, file: FileNode): number | undefined {
+  versionAt({ atMs }: AccountMoment, file: FileNode): number | undefined {
     if (file.contentAtMs <= atMs) return file.version;
     const found = this.#statements.versionAt.get(file.id, atMs)?.version;
     if (found !== undefined) return found;
@@ -181,7 +185,7 @@ export class PastReader {
   }
 
   /** The version that a file had at a moment which a device deleted later. */
-  contentAt({ atMs }: Moment, contents: readonly FormerContent[]): FormerContent | undefined {
+  contentAt({ atMs }: AccountMoment, contents: readonly FormerContent[]): FormerContent | undefined {
     const found = contents.find(({ createdAtMs }) => createdAtMs <= atMs);
     const oldest = contents.at(-1);
     return found ?? (oldest?.version === 1 ? oldest : undefined);
@@ -208,12 +212,12 @@ export class PastReader {
   }
 
   /** Whether a folder contains, at any depth, a node created by a moment. */
-  holdsOlder({ seq }: Moment, folderId: number): boolean {
+  holdsOlder({ seq }: AccountMoment, folderId: number): boolean {
     return this.#statements.older.get(folderId, seq) !== null;
   }
 
   /** The parent of a folder at a moment, by row id. */
-  parentAt(moment: Moment, folderId: number): number | undefined {
+  parentAt(moment: AccountMoment, folderId: number): number | undefined {
     return this.#locationAt(moment, folderId)?.parentId;
   }
 
@@ -226,7 +230,7 @@ export class PastReader {
   }
 
   /** Whether a deleted node was created again in its former folder; a file also with its former content. */
-  #isMadeAgain(moment: Moment, { id, parentId, name }: PastEntry, present: Map<number, number>): boolean {
+  #isMadeAgain(moment: AccountMoment, { id, parentId, name }: PastEntry, present: Map<number, number>): boolean {
     const node = this.#noteSuccessor(moment.accountId, id, present);
     if (node === undefined || node.name !== name || node.parentId !== (present.get(parentId) ?? parentId)) return false;
     if (node.kind === "folder") return true;
@@ -235,14 +239,14 @@ export class PastReader {
   }
 
   /** The number of children of each folder of a page. */
-  async #countItems(moment: Moment, page: readonly ListedRow[]): Promise<Map<number, number>> {
+  async #countItems(moment: AccountMoment, page: readonly ListedRow[]): Promise<Map<number, number>> {
     const ids = page.filter(({ kind }) => kind === FOLDER).map(({ id }) => id);
     if (ids.length === 0) return new Map();
     const [counts] = await this.#store.reader.read([itemCounts(ids, moment)]);
     return new Map(counts.map(({ id, items }) => [id, items]));
   }
 
-  async #newIn(moment: Moment, folderIds: readonly number[]): Promise<number[]> {
+  async #newIn(moment: AccountMoment, folderIds: readonly number[]): Promise<number[]> {
     const found: number[] = [];
     for (let from = 0; from < folderIds.length; from += FOLDERS_PER_QUERY) {
       const [some] = await this.#store.reader.read([
@@ -254,7 +258,7 @@ export class PastReader {
   }
 
   /** The location of a node at a moment; undefined if it did not exist, was in the trash, or is unknown. */
-  #locationAt({ accountId, seq }: Moment, nodeId: number): { parentId: number; name: string } | undefined {
+  #locationAt({ accountId, seq }: AccountMoment, nodeId: number): { parentId: number; name: string } | undefined {
     const row =
       this.#statements.formerLocation.get(nodeId, seq, accountId) ??
       this.#statements.presentLocation.get(nodeId, accountId);
@@ -263,7 +267,7 @@ export class PastReader {
   }
 
   /** Path of a folder at a moment; undefined if it was not reachable from the root. */
-  #pathAt(moment: Moment, folderId: number): string | undefined {
+  #pathAt(moment: AccountMoment, folderId: number): string | undefined {
     const rootId = this.#store.paths.rootOf(moment.accountId);
     const names: string[] = [];
     for (let id = folderId; id !== rootId; ) {
@@ -276,7 +280,7 @@ export class PastReader {
   }
 
   #describe(
-    moment: Moment,
+    moment: AccountMoment,
     folder: Pick<PastFolder, "id" | "path">,
     found: ListedRow,
     itemCount: number,
@@ -301,7 +305,7 @@ export class PastReader {
   }
 
   #describeDeleted(
-    moment: Moment,
+    moment: AccountMoment,
     folder: Pick<PastFolder, "id" | "path">,
     { id, kind, name, created: createdAtMs, modified: modifiedAtMs }: ListedRow,
     itemCount: number,

@@ -139,12 +139,12 @@ export class Accounts {
     const addedNodes = files + folders + trashNodes;
     const maxNodes = addedNodes > 0 && !isUnlimited ? this.#options.maxNodesOf(accountId) : null;
     const nowMs = this.#options.clock.nowMs();
-    const sums = [files, folders, fileBytes, versionBytes] as const;
+    const counts = [files, folders, fileBytes, versionBytes] as const;
     const trash = [trashBytes, trashNodes] as const;
     const { changes } = this.#take.run(
       accountId,
       numbers,
-      ...sums,
+      ...counts,
       limit,
       added,
       nowMs,

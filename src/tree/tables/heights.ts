@@ -16,27 +16,27 @@ export const PATH_BYTES_MAX = 4_096;
 /** Folders searched for one that is too deep (some tens of milliseconds); beyond this number the bound decides. */
 const SEARCHED_MAX = 20_000;
 
-/** A path by its size: the number of folders, and the bytes of their names with a slash before each. */
-export interface Way {
+/** The size of a path: the number of folders, and the bytes of their names with a slash before each. */
+export interface PathSize {
   readonly levels: number;
   readonly bytes: number;
 }
 
 /** The empty path. */
-export const NO_WAY: Way = { levels: 0, bytes: 0 };
+export const EMPTY_PATH: PathSize = { levels: 0, bytes: 0 };
 
 /** The size of one step to a folder of this name. */
-export function stepTo(name: string): Way {
+export function sizeOfStep(name: string): PathSize {
   return { levels: 1, bytes: 1 + Buffer.byteLength(name) };
 }
 
 /** The size of a normalized path. */
-export function wayOf(path: string): Way {
-  return segmentsOf(path).reduce((way, name) => addWays(way, stepTo(name)), NO_WAY);
+export function sizeOfPath(path: string): PathSize {
+  return segmentsOf(path).reduce((size, name) => addSizes(size, sizeOfStep(name)), EMPTY_PATH);
 }
 
 /** The size of one path after another. */
-export function addWays(one: Way, other: Way): Way {
+export function addSizes(one: PathSize, other: PathSize): PathSize {
   return { levels: one.levels + other.levels, bytes: one.bytes + other.bytes };
 }
 
@@ -52,7 +52,7 @@ export class Heights {
   readonly #raise;
   readonly #step;
   readonly #below;
-  readonly #wayTo;
+  readonly #sizeOfPathTo;
   readonly #children;
 
   constructor(sqlite: Database) {
@@ -63,10 +63,10 @@ export class Heights {
     this.#step = sqlite.prepare<{ parentId: number | null; bytes: number }, [number]>(
       "SELECT parent_id AS parentId, 1 + octet_length(name) AS bytes FROM nodes WHERE id = ?1",
     );
-    this.#below = sqlite.prepare<Way, [number]>(
+    this.#below = sqlite.prepare<PathSize, [number]>(
       "SELECT levels_below AS levels, bytes_below AS bytes FROM folders WHERE node_id = ?1",
     );
-    this.#wayTo = sqlite.prepare<Way, [number]>(
+    this.#sizeOfPathTo = sqlite.prepare<PathSize, [number]>(
       `WITH RECURSIVE up(parent_id, bytes) AS (SELECT parent_id, 1 + octet_length(name) FROM nodes WHERE id = ?1
          UNION ALL SELECT n.parent_id, 1 + octet_length(n.name) FROM up JOIN nodes n ON n.id = up.parent_id)
        SELECT count(*) AS levels, ifnull(sum(bytes), 0) AS bytes FROM up WHERE parent_id IS NOT NULL`,
@@ -78,24 +78,24 @@ export class Heights {
     );
   }
 
-  /** The bound of a folder: how far the tree reaches below it. */
-  belowOf(folderId: number): Way {
-    return this.#below.get(folderId) ?? NO_WAY;
+  /** The bound of a folder: the largest depth and path length below it. */
+  boundBelow(folderId: number): PathSize {
+    return this.#below.get(folderId) ?? EMPTY_PATH;
   }
 
-  /** The path from the root, or from where a tree was cut off, to a folder. */
-  wayTo(folderId: number): Way {
-    return this.#wayTo.get(folderId) ?? NO_WAY;
+  /** The size of the path to a folder from the root, or from the top of a cut-off tree. */
+  sizeOfPathTo(folderId: number): PathSize {
+    return this.#sizeOfPathTo.get(folderId) ?? EMPTY_PATH;
   }
 
   /** Raises the bounds of a folder and its ancestors for a child of this name and what is below that child. */
-  raise(folderId: number, childName: string, belowChild: Way): void {
-    let reach = addWays(stepTo(childName), belowChild);
+  raise(folderId: number, childName: string, belowChild: PathSize): void {
+    let bound = addSizes(sizeOfStep(childName), belowChild);
     let id: number | null = folderId;
-    while (id !== null && id > 0 && this.#raise.run(id, reach.levels, reach.bytes).changes > 0) {
+    while (id !== null && id > 0 && this.#raise.run(id, bound.levels, bound.bytes).changes > 0) {
       const step = this.#step.get(id);
       if (step === null) return;
-      reach = { levels: reach.levels + 1, bytes: reach.bytes + step.bytes };
+      bound = { levels: bound.levels + 1, bytes: bound.bytes + step.bytes };
       id = step.parentId;
     }
   }
@@ -106,23 +106,23 @@ export class Heights {
    * @param former the path of its former location: a path that does not get longer is accepted, however long it is
    * @throws AppError path_too_long
    */
-  rejectTooDeep(sourceId: number, parentId: number, name: string, former?: Way): void {
-    this.rejectReach(sourceId, addWays(this.wayTo(parentId), stepTo(name)), former);
+  rejectTooDeep(sourceId: number, parentId: number, name: string, former?: PathSize): void {
+    this.rejectTooDeepPath(sourceId, addSizes(this.sizeOfPathTo(parentId), sizeOfStep(name)), former);
   }
 
   /** The same for a folder that need not exist yet. @param to the size of its path */
-  rejectReach(sourceId: number, to: Way, former?: Way): void {
+  rejectTooDeepPath(sourceId: number, to: PathSize, former?: PathSize): void {
     const levelsLeft = former !== undefined && to.levels <= former.levels ? Infinity : LEVELS_MAX - to.levels;
     const bytesLeft = former !== undefined && to.bytes <= former.bytes ? Infinity : PATH_BYTES_MAX - to.bytes;
     if (levelsLeft < 0 || bytesLeft < 0) throw pathTooLong();
-    const below = this.belowOf(sourceId);
+    const below = this.boundBelow(sourceId);
     if (below.levels <= levelsLeft && below.bytes <= bytesLeft) return;
-    if (this.#reaches(sourceId, levelsLeft, bytesLeft)) throw pathTooLong();
+    if (this.#exceeds(sourceId, levelsLeft, bytesLeft)) throw pathTooLong();
   }
 
   /** Whether any folder below is farther away than this. Searches only below folders whose bound allows it. */
-  #reaches(folderId: number, levelsMax: number, bytesMax: number): boolean {
-    const open = [{ id: folderId, ...NO_WAY }];
+  #exceeds(folderId: number, levelsMax: number, bytesMax: number): boolean {
+    const open = [{ id: folderId, ...EMPTY_PATH }];
     let left = SEARCHED_MAX;
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       const children = this.#children.all(at.id, left);
@@ -141,8 +141,8 @@ export class Heights {
 }
 
 /** @throws AppError path_too_long if a new folder would be too deep or have too long a path */
-export function rejectTooLong(way: Way): void {
-  if (way.levels > LEVELS_MAX || way.bytes > PATH_BYTES_MAX) throw pathTooLong();
+export function rejectTooLong(size: PathSize): void {
+  if (size.levels > LEVELS_MAX || size.bytes > PATH_BYTES_MAX) throw pathTooLong();
 }
 
 /** The error for a location that is too deep. */

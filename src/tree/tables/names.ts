@@ -104,7 +104,7 @@ export class Names {
   /** A taken name with the lowest free number. */
   numbered(tx: Transaction, folderId: number, name: string): string {
     const key = hintKey(folderId, name);
-    const inTransaction = this.#hintsOf(tx);
+    const inTransaction = this.#hintsFor(tx);
     const number = this.#lowestFree(folderId, name, inTransaction.get(key) ?? this.#hints.get(key) ?? 1);
     inTransaction.set(key, number + 1);
     tx.afterCommit(() => {
@@ -116,7 +116,7 @@ export class Names {
 
   /** A name in the folder became free: the lowest free number may now be below the cached one. */
   freed(tx: Transaction, folderId: number): void {
-    forgetFolder(this.#hintsOf(tx), folderId);
+    forgetFolder(this.#hintsFor(tx), folderId);
     // Now for what follows in this transaction, and after the commit for what is cached until then.
     forgetFolder(this.#hints, folderId);
     tx.afterCommit(() => forgetFolder(this.#hints, folderId));
@@ -127,7 +127,7 @@ export class Names {
     this.#hints.clear();
   }
 
-  #hintsOf(tx: Transaction): Map<string, number> {
+  #hintsFor(tx: Transaction): Map<string, number> {
     if (this.#inTransaction?.tx !== tx) this.#inTransaction = { tx, hints: new Map() };
     return this.#inTransaction.hints;
   }

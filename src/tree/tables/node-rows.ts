@@ -6,7 +6,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { fold } from "../../lib/path.ts";
 import type { PageIndex } from "./page-index.ts";
-import { Heights, NO_WAY, type Way } from "./heights.ts";
+import { Heights, EMPTY_PATH, type PathSize } from "./heights.ts";
 import { FILE, FOLDER } from "../model/rows.ts";
 import type { SortKeys } from "../model/sorts.ts";
 
@@ -36,7 +36,7 @@ export interface NewNodeRow {
   readonly tags: string | null;
   readonly metadata: string | null;
   /** For a folder: what will be below it; see `heights.ts`. */
-  readonly below?: Way | undefined;
+  readonly below?: PathSize | undefined;
 }
 
 /** The columns that a change of a node may set. */
@@ -182,7 +182,7 @@ export class NodeRows {
     );
     const id = Number(lastInsertRowid);
     if (!isFile) {
-      const { below = NO_WAY } = node;
+      const { below = EMPTY_PATH } = node;
       this.#insertFolder.run(id, node.seq, below.levels, below.bytes);
       if (node.parentId !== null) this.heights.raise(node.parentId, node.name, below);
     }
@@ -232,7 +232,7 @@ export class NodeRows {
     const after = { ...before, name: change.name, sort_key: sortKey, modified_at: change.modifiedAtMs };
     const { parent_id: oldParent, kind } = before;
     if (kind === FOLDER && (oldParent !== change.parentId || before.name !== change.name)) {
-      this.heights.raise(change.parentId, change.name, this.heights.belowOf(before.id));
+      this.heights.raise(change.parentId, change.name, this.heights.boundBelow(before.id));
     }
     if (oldParent === change.parentId) this.childChanged(tx, oldParent, kind, before, after);
     else {
@@ -324,7 +324,7 @@ export class NodeRows {
   ): void {
     const sortKey = fold(target.name);
     this.#reattach.run(node.id, target.parentId, target.name, sortKey, target.seq);
-    if (node.kind === FOLDER) this.heights.raise(target.parentId, target.name, this.heights.belowOf(node.id));
+    if (node.kind === FOLDER) this.heights.raise(target.parentId, target.name, this.heights.boundBelow(node.id));
     if (sortKey !== node.sort_key) {
       this.#deleteName.run(node.id, node.sort_key);
       this.#insertName.run(node.id, sortKey);

@@ -10,7 +10,7 @@ import { Accounts } from "./accounts.ts";
 import { PageIndex } from "./page-index.ts";
 import { Deletions } from "./deletions.ts";
 import { BlobRows } from "./blob-rows.ts";
-import { factsOf } from "../model/facts.ts";
+import { summarizeFile } from "../model/file-summary.ts";
 import { FolderPaths } from "./folder-paths.ts";
 import { HistoryLog } from "./history.ts";
 import { Names } from "./names.ts";
@@ -185,15 +185,15 @@ export class TreeStore {
     file: FileNode,
   ): void {
     if (!this.events.hasListeners(name)) return;
-    this.events.emit(tx, name, { accountId: file.accountId, file: factsOf(file), deviceId: this.actorDeviceId });
+    this.events.emit(tx, name, { accountId: file.accountId, file: summarizeFile(file), deviceId: this.actorDeviceId });
   }
 
   /** Emits an event of a folder if anybody listens. Inside a transaction. */
   emitFolderEvent(tx: Transaction, name: "folder.created" | "folder.deleted", folder: FolderNode): void {
     if (!this.events.hasListeners(name)) return;
     const { accountId, publicId } = folder;
-    const facts = { publicId, name: folder.name, folder: folder.folder };
-    this.events.emit(tx, name, { accountId, folder: facts, deviceId: this.actorDeviceId });
+    const summary = { publicId, name: folder.name, folder: folder.folder };
+    this.events.emit(tx, name, { accountId, folder: summary, deviceId: this.actorDeviceId });
   }
 
   /** Clears all caches: another process wrote. */

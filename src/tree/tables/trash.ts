@@ -50,8 +50,8 @@ export function insertTrashRow(
     );
 }
 
-function toJson(sums: object): string | null {
-  return Object.keys(sums).length === 0 ? null : JSON.stringify(sums);
+function toJson(totals: object): string | null {
+  return Object.keys(totals).length === 0 ? null : JSON.stringify(totals);
 }
 
 /** The trash row and the node row of a node in the trash. @throws AppError not_found */
@@ -128,35 +128,35 @@ export function trashedSeqOf(store: TreeStore, { accountId, publicId }: NodeRef)
 
 /** Files and bytes in the trash by media type: `usage_types` includes them. */
 export function typesInTrash(store: TreeStore, accountId: number): TypeTotals {
-  const sums: Record<string, [number, number]> = {};
+  const totals: Record<string, [number, number]> = {};
   for (const json of totalsInTrash(store, accountId, "types")) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this file alone
     for (const [type, [files, bytes]] of Object.entries(JSON.parse(json) as TypeTotals)) {
-      const sum = (sums[type] ??= [0, 0]);
-      sum[0] += files;
-      sum[1] += bytes;
+      const total = (totals[type] ??= [0, 0]);
+      total[0] += files;
+      total[1] += bytes;
     }
   }
-  return sums;
+  return totals;
 }
 
 /** Files in the trash by folded tag: `tags` includes them. */
 export function tagsInTrash(store: TreeStore, accountId: number): TagTotals {
-  const sums: Record<string, number> = {};
+  const totals: Record<string, number> = {};
   for (const json of totalsInTrash(store, accountId, "tags")) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this file alone
-    for (const [key, files] of Object.entries(JSON.parse(json) as TagTotals)) sums[key] = (sums[key] ?? 0) + files;
+    for (const [key, files] of Object.entries(JSON.parse(json) as TagTotals)) totals[key] = (totals[key] ?? 0) + files;
   }
-  return sums;
+  return totals;
 }
 
 function totalsInTrash(store: TreeStore, accountId: number, column: "types" | "tags"): string[] {
   return store.sqlite
-    .query<{ sums: string }, [number]>(
-      `SELECT ${column} AS sums FROM trash INDEXED BY trash_account WHERE account_id = ?1 AND ${column} IS NOT NULL`,
+    .query<{ totals: string }, [number]>(
+      `SELECT ${column} AS totals FROM trash INDEXED BY trash_account WHERE account_id = ?1 AND ${column} IS NOT NULL`,
     )
     .all(accountId)
-    .map(({ sums }) => sums);
+    .map(({ totals }) => totals);
 }
 
 /** Whether a node or a folder above it is in the trash. */

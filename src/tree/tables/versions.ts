@@ -25,11 +25,12 @@ export interface NextContent extends Content {
 }
 
 /**
- * Which versions to delete: those that are both beyond the newest `keepOf` of their file and replaced before the time.
+ * The versions to delete: those that are both older than the newest `retainedVersions` of their file and replaced before
+ * the time.
  */
 export interface PruneOptions {
   /** How many earlier versions of a file are always retained, by account. */
-  readonly keepOf: (accountId: number) => number;
+  readonly retainedVersions: (accountId: number) => number;
   /** Versions replaced at or after this time are retained: the version history may show them. */
   readonly olderThanMs: number;
   /** Versions read in one transaction. */
@@ -116,7 +117,7 @@ export function dropVersions(store: TreeStore, nodeId: number, nowMs: number): n
 
 /** @see TreeWriter.pruneVersions */
 export function pruneVersions(store: TreeStore, options: PruneOptions): { removed: number; nextNodeId: number } {
-  const { keepOf, olderThanMs, limit, afterNodeId } = options;
+  const { retainedVersions, olderThanMs, limit, afterNodeId } = options;
   const rows = versionsFrom(store.sqlite, afterNodeId, limit);
   let removed = 0;
   for (const [nodeId, versions] of groupByNode(rows)) {
@@ -124,7 +125,7 @@ export function pruneVersions(store: TreeStore, options: PruneOptions): { remove
     const file = store.findById(nodeId);
     // A cut-off file is left to `reapSome`; its bytes are no longer counted.
     if (file === undefined) continue;
-    const expendable = versions.sort((a, b) => b.version - a.version).slice(keepOf(file.accountId));
+    const expendable = versions.sort((a, b) => b.version - a.version).slice(retainedVersions(file.accountId));
     for (const row of expendable) {
       if (row.replaced_at >= olderThanMs || isPinned(store, row)) continue;
       dropVersion(store, file.accountId, nodeId, row);

@@ -58,13 +58,13 @@ describe("a clock", () => {
     const { time, pass, watch } = machine();
     const watching = watch();
     pass(400 * DAY);
-    watching.look();
+    watching.check();
     expect(watching.doubtedUntilMs()).toBeUndefined();
     time.wallMs += 365 * DAY;
-    watching.look();
+    watching.check();
     expect(watching.doubtedUntilMs()).toBe(time.wallMs + DAY);
     time.wallMs -= 365 * DAY;
-    watching.look();
+    watching.check();
     expect(watching.doubtedUntilMs()).toBeUndefined();
   });
 
@@ -72,7 +72,7 @@ describe("a clock", () => {
     const { time, watch } = machine();
     const watching = watch();
     time.wallMs -= 3 * 365 * DAY;
-    watching.look();
+    watching.check();
     expect(watching.doubtedUntilMs()).toBeUndefined();
   });
 });
@@ -91,7 +91,7 @@ test("while the clock is distrusted, only jobs that delete by age are skipped, u
     },
   });
   const jobs = [job("trash", true), job("search", false)];
-  const clockWatch = { doubtedUntilMs: () => START_MS + DAY, look: () => undefined };
+  const clockWatch = { doubtedUntilMs: () => START_MS + DAY, check: () => undefined };
   const options = { db, writer, clock, log: silentLog, jobs, clockWatch, missedAfterMs: 0, missedApartMs: 0 };
   const scheduler = new Scheduler(options);
   scheduler.start();

@@ -81,7 +81,9 @@ describe("versions", () => {
     expect([file.version, file.name, file.createdAtMs < file.contentAtMs]).toEqual([13, "a", true]);
     const young = tree.clock.nowMs() + 1 - 1_000;
     const prune = (keep: number, olderThanMs: number) =>
-      tree.run((tx) => tree.write.pruneVersions(tx, { keepOf: () => keep, olderThanMs, limit: 3, afterNodeId: 0 }));
+      tree.run((tx) =>
+        tree.write.pruneVersions(tx, { retainedVersions: () => keep, olderThanMs, limit: 3, afterNodeId: 0 }),
+      );
     expect(prune(20, young)).toEqual({ removed: 0, nextNodeId: file.id });
     expect(prune(5, 0).removed).toBe(0);
     expect(prune(5, young).removed).toBe(7);

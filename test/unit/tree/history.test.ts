@@ -19,7 +19,7 @@ function replace(file: FileNode, text: string): FileNode {
 }
 
 function readAt(atMs: number, publicId: string) {
-  return tree.read.past.findFile(tree.read.past.momentOf(accountId, atMs), publicId);
+  return tree.read.past.findFile(tree.read.past.momentAt(accountId, atMs), publicId);
 }
 
 test("only a move, rename or deletion writes a row", () => {
@@ -83,7 +83,7 @@ test("a version that a share is pinned to outlives its age", () => {
     [file.id],
   );
   tree.clock.advance(10);
-  const options = { keepOf: () => 0, olderThanMs: tree.clock.nowMs(), limit: 10, afterNodeId: 0 };
+  const options = { retainedVersions: () => 0, olderThanMs: tree.clock.nowMs(), limit: 10, afterNodeId: 0 };
   expect(tree.run((tx) => tree.write.pruneVersions(tx, options)).removed).toBe(1);
   expect(tree.read.listVersions(file).map(({ version }) => version)).toEqual([3, 1]);
 });
@@ -94,7 +94,9 @@ test("age counts from when a version was replaced: an old version that was curre
   const replacedMs = tree.clock.nowMs();
   replace(file, "second");
   const prune = (olderThanMs: number) =>
-    tree.run((tx) => tree.write.pruneVersions(tx, { keepOf: () => 0, olderThanMs, limit: 10, afterNodeId: 0 })).removed;
+    tree.run((tx) =>
+      tree.write.pruneVersions(tx, { retainedVersions: () => 0, olderThanMs, limit: 10, afterNodeId: 0 }),
+    ).removed;
   expect(prune(replacedMs)).toBe(0);
   expect(prune(replacedMs + 1)).toBe(1);
 });

@@ -1,7 +1,7 @@
 /** Random changes with a snapshot in memory after each: the history of any moment equals its snapshot. */
 import { afterEach, expect, test } from "bun:test";
 import type { PastNode } from "../../../src/tree/queries/past.ts";
-import type { Moment, PastListQuery } from "../../../src/tree/queries/past-sql.ts";
+import type { AccountMoment, PastListQuery } from "../../../src/tree/queries/past-sql.ts";
 import type { FolderNode, TreeNode } from "../../../src/tree/model/types.ts";
 import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
 import { fold } from "../../../src/lib/path.ts";
@@ -54,7 +54,7 @@ function sorted(nodes: readonly TreeNode[]) {
   return nodes.map(summary).sort((a, b) => compareUtf8(a.publicId, b.publicId));
 }
 
-async function readPast(moment: Moment): Promise<PastNode[]> {
+async function readPast(moment: AccountMoment): Promise<PastNode[]> {
   const found: PastNode[] = [];
   const walk = async (path: string): Promise<void> => {
     const folder = await tree.read.past.findFolder(moment, path);
@@ -171,7 +171,7 @@ test.each(seedsToRun([1, 2]))("the tree at each moment is what it was then (seed
     pictures.set(tree.clock.nowMs(), snapshot);
   }
   for (const [atMs, was] of [...pictures].filter((_, index) => index % 3 === 0)) {
-    const moment = tree.read.past.momentOf(accountId, atMs);
+    const moment = tree.read.past.momentAt(accountId, atMs);
     const expected = withoutDeleted(was, deleted);
     const found = await readPast(moment);
     expect(sorted(found.map(({ node }) => node))).toEqual(sorted(expected));
@@ -194,7 +194,7 @@ test.each(["name", "size", "createdAt", "modifiedAt"] as const)("pages of the pa
     if (random.chance(0.3)) tree.run((tx) => tree.write.ensureFolder(tx, accountId, `/f${i}`));
   }
   const folder = tree.read.getRoot(accountId);
-  const moment = tree.read.past.momentOf(accountId, tree.clock.nowMs());
+  const moment = tree.read.past.momentAt(accountId, tree.clock.nowMs());
   for (const order of ["asc", "desc"] as const) {
     const query = { accountId, folder, sort, order, offset: 3, limit: 20 } as const;
     const now = await tree.read.list(query);

@@ -49,7 +49,7 @@ export async function receiveForm<T>(
     };
     const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
       beginFile: () => ({ write }),
-      pace: requestContextOf(request).paceOf("small"),
+      pace: requestContextOf(request).beginBody("small"),
       fileKind: kind,
     });
     return finish(pendingUpload, form);

@@ -9,7 +9,7 @@ import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { PastContents, PastEntry, PastFolder } from "../../../tree/queries/past.ts";
-import type { Moment } from "../../../tree/queries/past-sql.ts";
+import type { AccountMoment } from "../../../tree/queries/past-sql.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
@@ -17,7 +17,7 @@ import type { RestoredNode, RestoreOutcome, RestoreSkip } from "./types.ts";
 
 /** What to restore. */
 export interface RestorePlanRun {
-  readonly moment: Moment;
+  readonly moment: AccountMoment;
   readonly folder: PastFolder;
   /** Row id of its parent; undefined for the root. */
   readonly parentId: number | undefined;

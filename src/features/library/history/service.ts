@@ -11,7 +11,7 @@ import { Steps } from "../../../lib/steps.ts";
 import type { Turns } from "../../../lib/turns.ts";
 import type { StorageLimits } from "../files/service.ts";
 import type { PastNode } from "../../../tree/queries/past.ts";
-import type { Moment, PastListQuery } from "../../../tree/queries/past-sql.ts";
+import type { AccountMoment, PastListQuery } from "../../../tree/queries/past-sql.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeTrials } from "../../../tree/trial.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
@@ -76,7 +76,7 @@ export class HistoryService {
   /** A page of the folder at a path at a moment. @throws AppError invalid_field | not_found */
   async list(user: User, folderPath: string, atMs: number, query: PastListQuery): Promise<PastListing> {
     const { tree } = this.#options;
-    const moment = this.#momentOf(user, atMs);
+    const moment = this.#momentAt(user, atMs);
     const folder = await tree.past.findFolder(moment, folderPath);
     if (folder === undefined) throw notFound("This folder at that time");
     return { folder, ...(await tree.past.list(moment, folder, query)) };
@@ -87,7 +87,7 @@ export class HistoryService {
    * not_found
    */
   file(user: User, fileId: string, atMs: number): Omit<PastNode, "node"> & { readonly file: FileNode } {
-    const found = this.#options.tree.past.findFile(this.#momentOf(user, atMs), fileId);
+    const found = this.#options.tree.past.findFile(this.#momentAt(user, atMs), fileId);
     if (found?.node.kind !== "file") throw notFound("This file at that time");
     const { node, ...rest } = found;
     return { ...rest, file: node };
@@ -105,7 +105,7 @@ export class HistoryService {
   }
 
   async #restore(user: User, request: RestoreRequest): Promise<RestoreResult> {
-    const moment = this.#momentOf(user, request.atMs);
+    const moment = this.#momentAt(user, request.atMs);
     await this.#finishDeletions(user.id);
     const plan = await this.#plan(user, moment, request);
     try {
@@ -139,7 +139,7 @@ export class HistoryService {
     });
   }
 
-  async #plan(user: User, moment: Moment, request: RestoreRequest): Promise<RestorePlan> {
+  async #plan(user: User, moment: AccountMoment, request: RestoreRequest): Promise<RestorePlan> {
     const { folderPath, removesNew, isPartial } = request;
     const { tree, limitsOf } = this.#options;
     const folder = await tree.past.findFolder(moment, folderPath);
@@ -202,7 +202,7 @@ export class HistoryService {
     throw new AppError("overloaded", "A large folder is still being deleted. Try again in a minute.");
   }
 
-  #momentOf(user: User, atMs: number): Moment {
+  #momentAt(user: User, atMs: number): AccountMoment {
     const { clock, reachMs, tree } = this.#options;
     const nowMs = clock.nowMs();
     const oldestMs = Math.max(nowMs - reachMs, this.#sinceMs);
@@ -211,6 +211,6 @@ export class HistoryService {
       const oldest = toTimestamp(oldestMs);
       throw invalidField("at", `History before ${oldest} is no longer available. Send a later time.`, { oldest });
     }
-    return tree.past.momentOf(user.id, atMs);
+    return tree.past.momentAt(user.id, atMs);
   }
 }

@@ -1,6 +1,6 @@
 /** The notification that each event causes, and who gets it. */
 import type { Transaction } from "../../../db/transaction.ts";
-import type { CredentialName, DeviceFacts, EventOf, FileFacts } from "../../../events/catalogue.ts";
+import type { CredentialName, DeviceFacts, EventOf, FileSummary } from "../../../events/catalogue.ts";
 import type { NotificationService } from "./service.ts";
 import type { NewMessage } from "./types.ts";
 import type { UploadBursts } from "./upload-bursts.ts";
@@ -264,7 +264,7 @@ export class NotificationTriggers {
   }
 }
 
-function fileData({ publicId, name, folder }: FileFacts): Record<string, string> {
+function fileData({ publicId, name, folder }: FileSummary): Record<string, string> {
   const isShort = Buffer.byteLength(folder) <= FOLDER_BYTES_MAX;
   return { fileId: publicId, fileName: name, ...(isShort && { folder }) };
 }

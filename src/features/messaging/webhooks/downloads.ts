@@ -1,7 +1,7 @@
 import type { Writer } from "../../../db/transaction.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Log } from "../../../lib/log.ts";
-import { factsOf } from "../../../tree/model/facts.ts";
+import { summarizeFile } from "../../../tree/model/file-summary.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { WebhookRecorder } from "./recorder.ts";
 
@@ -28,7 +28,7 @@ export class DownloadRecorder {
     const { accountId } = file;
     if (!this.#recorder.isSubscribed(accountId, "file.downloaded")) return;
     const written = this.#writer
-      .run((tx) => this.#events.emit(tx, "file.downloaded", { accountId, file: factsOf(file) }))
+      .run((tx) => this.#events.emit(tx, "file.downloaded", { accountId, file: summarizeFile(file) }))
       .catch((error: unknown) => this.#log.error("Could not record a download for webhooks.", { error }))
       .finally(() => this.#pending.delete(written));
     this.#pending.add(written);

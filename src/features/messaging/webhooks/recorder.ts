@@ -1,6 +1,6 @@
 /** Records events as deliveries for the webhooks that subscribe to them. */
 import type { Transaction } from "../../../db/transaction.ts";
-import type { EventOf, FileFacts, FolderFacts, ShareFacts } from "../../../events/catalogue.ts";
+import type { EventOf, FileSummary, FolderSummary, ShareFacts } from "../../../events/catalogue.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { toChecksum, toDigest } from "../../../blobs/digest.ts";
 import type { WebhookOutbox } from "./outbox.ts";
@@ -36,7 +36,7 @@ export class WebhookRecorder {
   }
 
   /** Changes and downloads of files. */
-  file(tx: Transaction, event: FileEvent, { accountId, file }: { accountId: number; file: FileFacts }): void {
+  file(tx: Transaction, event: FileEvent, { accountId, file }: { accountId: number; file: FileSummary }): void {
     this.#record(tx, accountId, event, file.publicId, () => this.#fileRecord(accountId, file));
   }
 
@@ -44,7 +44,7 @@ export class WebhookRecorder {
   folder(
     tx: Transaction,
     event: "folder.created" | "folder.deleted",
-    { accountId, folder }: { accountId: number; folder: FolderFacts },
+    { accountId, folder }: { accountId: number; folder: FolderSummary },
   ): void {
     const { publicId: id, name } = folder;
     this.#record(
@@ -117,7 +117,7 @@ export class WebhookRecorder {
     for (const webhookId of webhookIds) outbox.add(tx, webhookId, { event, orderingKey, data });
   }
 
-  #fileRecord(accountId: number, file: FileFacts): object {
+  #fileRecord(accountId: number, file: FileSummary): object {
     const { publicId: id, name, folder, sizeBytes, mediaType, digest } = file;
     const known = this.#options.recordOf(accountId, id);
     const checksum = toChecksum(toDigest(digest));

@@ -95,7 +95,7 @@ export class SyncService {
     const { tree } = this.#options;
     const runHeadSeq = runHeadOf(from);
     if (Math.max(from.seq, runHeadSeq) > tree.headOf(accountId)) return true;
-    const floorSeq = tree.floorOf(accountId);
+    const floorSeq = tree.floorSeq(accountId);
     if (!from.beganBlank) return from.seq < floorSeq;
     // A device that began without a token misses only later deletions.
     return from.ranges.length > 0 && Math.max(from.seq, runHeadSeq) < floorSeq;

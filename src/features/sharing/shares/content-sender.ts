@@ -6,7 +6,7 @@ import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
 import { lazyBlobStream } from "../../../blobs/remote.ts";
 import { AppError } from "../../../errors.ts";
-import type { FileFacts } from "../../../events/catalogue.ts";
+import type { FileSummary } from "../../../events/catalogue.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readBoolean, queryOf } from "../../../http/fields.ts";
@@ -19,7 +19,7 @@ import type { DownloadLedger } from "../../accounts/rate-limits/download-ledger.
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import type { ThumbnailVariant } from "../../media/thumbnails/sizes.ts";
-import { factsOf } from "../../../tree/model/facts.ts";
+import { summarizeFile } from "../../../tree/model/file-summary.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { StrippedPhotos } from "./stripped-photos.ts";
 import type { ShareAccess } from "./share-access.ts";
@@ -102,7 +102,7 @@ export class ShareSender {
     if (this.#beginsDownload(opened, file, contentRequest.request, sent.kind)) {
       this.#options.rateGate.countWholeDownload(contentRequest.request, contentRequest.set.headers);
     }
-    const counted = await this.count(opened, factsOf(file), contentKeyOf(file), contentRequest, sent.kind);
+    const counted = await this.count(opened, summarizeFile(file), contentKeyOf(file), contentRequest, sent.kind);
     const { access, transfers, clock, onCounted } = this.#options;
     if (counted !== undefined) {
       access.note(file.id, clock.nowMs(), counted);
@@ -144,7 +144,7 @@ export class ShareSender {
    */
   async count(
     opened: OpenedShare,
-    file: FileFacts,
+    file: FileSummary,
     contentKey: string,
     { request }: ShareContentRequest,
     kind: SentBlob["kind"],

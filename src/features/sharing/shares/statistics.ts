@@ -5,7 +5,7 @@
  */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
-import type { FileFacts } from "../../../events/catalogue.ts";
+import type { FileSummary } from "../../../events/catalogue.ts";
 import type { Events } from "../../../events/events.ts";
 import { WriteBehind } from "../../../jobs/write-behind.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -34,7 +34,7 @@ interface PendingCounts {
   downloads: number;
   lastAtMs: number;
   /** One entry per download, unless there are too many. */
-  readonly files: FileFacts[];
+  readonly files: FileSummary[];
 }
 
 /** Most shares with unwritten counts. Counts of further ones are dropped, so that memory is bounded. */
@@ -78,14 +78,14 @@ export class ShareStatistics {
    * @returns a promise if the share has a maximum: a download must be taken before the first byte is sent
    * @throws AppError share_used_up | not_found
    */
-  count(share: Share, file: FileFacts): Promise<void> | undefined {
+  count(share: Share, file: FileSummary): Promise<void> | undefined {
     if (this.#current(share).maxDownloads !== null) return this.takeDownload(share, file);
     this.noteDownload(share, file);
     return undefined;
   }
 
   /** Counts a download through a share without a maximum. */
-  noteDownload(share: Share, file: FileFacts): void {
+  noteDownload(share: Share, file: FileSummary): void {
     this.#add(share.publicId, { views: 0, downloads: 1, lastAtMs: this.#options.clock.nowMs(), files: [file] });
     this.#writeBehind.note();
   }
@@ -94,7 +94,7 @@ export class ShareStatistics {
    * Takes one download of a share with a maximum. Durable when this returns.
    * @throws AppError share_used_up if none is left; not_found if the share has ended
    */
-  async takeDownload(share: Share, file: FileFacts): Promise<void> {
+  async takeDownload(share: Share, file: FileSummary): Promise<void> {
     const { rows, writer, clock } = this.#options;
     await writer.run((tx) => {
       const current = this.#current(share);
@@ -141,7 +141,7 @@ export class ShareStatistics {
     }
   }
 
-  #emit(tx: Transaction, share: Share, file: FileFacts, isFirst: boolean): void {
+  #emit(tx: Transaction, share: Share, file: FileSummary, isFirst: boolean): void {
     this.#options.events.emit(tx, "share.downloaded", {
       accountId: share.accountId,
       file,

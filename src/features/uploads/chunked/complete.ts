@@ -9,7 +9,7 @@ import { joinPath } from "../../../lib/path.ts";
 import type { StorageLimits } from "../../library/files/service.ts";
 import type { TransferCounters } from "../../accounts/plans/transfers.ts";
 import type { ThumbnailService } from "../../media/thumbnails/service.ts";
-import { factsOf } from "../../../tree/model/facts.ts";
+import { summarizeFile } from "../../../tree/model/file-summary.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, StoredBlob } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -205,7 +205,7 @@ export class Completer {
     // The file may have been moved; its new content goes to its current location.
     const path =
       upload.targetId === undefined ? joinPath(upload.folderPath, upload.name) : joinPath(file.folder, file.name);
-    events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: publicId, file: factsOf(file), path });
+    events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: publicId, file: summarizeFile(file), path });
     return { file, isNew: same === undefined };
   }
 

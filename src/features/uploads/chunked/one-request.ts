@@ -2,7 +2,7 @@
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Events } from "../../../events/events.ts";
 import type { UploadHooks } from "../../library/files/service.ts";
-import { factsOf } from "../../../tree/model/facts.ts";
+import { summarizeFile } from "../../../tree/model/file-summary.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import { type ExifData, EXIF_HEAD_BYTES } from "../../media/metadata/exif.ts";
 import { addMissingExif, exifMetadata } from "./complete.ts";
@@ -45,6 +45,6 @@ export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUplo
       return same;
     },
     onDone: (tx, file, path) =>
-      events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: null, file: factsOf(file), path }),
+      events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: null, file: summarizeFile(file), path }),
   };
 }

@@ -75,7 +75,7 @@ test("deletions more than 90 days ago are removed, and a reader from before has 
   expect((await read({ syncToken: old.token })).changes).toBe(`deleted ${gone}`);
   clock.advance(DAY_MS);
   await sweep();
-  expect([services.tree.floorOf(accountId), count("tombstones")]).toEqual([3, 0]);
+  expect([services.tree.floorSeq(accountId), count("tombstones")]).toEqual([3, 0]);
   const rejected = await read({ syncToken: old.token });
   expect([rejected.changes, (await read({ lastSyncMs: lastSyncMs })).changes]).toEqual(["reset", "reset"]);
   expect((await read({ syncToken: rejected.token })).changes).toBe("created kept");
@@ -94,7 +94,7 @@ test("superseded rows are removed without an effect on readers", async () => {
   expect(count("journal")).toBe(3);
   expect((await read()).changes).toBe(whole);
   // No deletion was removed, so no reader has to start again.
-  expect(services.tree.floorOf(accountId)).toBe(0);
+  expect(services.tree.floorSeq(accountId)).toBe(0);
 });
 
 test("a reader that stopped between two pages has to start again if later deletions were removed", async () => {

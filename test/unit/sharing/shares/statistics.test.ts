@@ -4,7 +4,7 @@ import { Events } from "../../../../src/events/events.ts";
 import { PublicLinks } from "../../../../src/features/sharing/shares/public-links.ts";
 import { ShareRows } from "../../../../src/features/sharing/shares/queries.ts";
 import { ShareStatistics } from "../../../../src/features/sharing/shares/statistics.ts";
-import { factsOf } from "../../../../src/tree/model/facts.ts";
+import { summarizeFile } from "../../../../src/tree/model/file-summary.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { TestTree } from "../../tree/support.ts";
 
@@ -26,7 +26,7 @@ function build(tree: TestTree) {
     if (share === undefined) throw new Error("a link was just opened");
     return share;
   };
-  return { accountId, file, facts: factsOf(file), heard, emitted, links, rows, statistics, open };
+  return { accountId, file, facts: summarizeFile(file), heard, emitted, links, rows, statistics, open };
 }
 
 test("each download through a link emits one event; isFirst marks the first download of each link", async () => {

@@ -131,7 +131,7 @@ async function pastOf(read: TreeReader, sqlite: Database, moments: readonly numb
     .all();
   for (const { id, publicId } of accounts) {
     for (const atMs of moments) {
-      const moment = read.past.momentOf(id, atMs);
+      const moment = read.past.momentAt(id, atMs);
       const walk = async (path: string): Promise<void> => {
         const folder = await read.past.findFolder(moment, path);
         if (folder === undefined) return;
