@@ -25,7 +25,8 @@ const MEASURE_VERSIONS = `${SUBTREE} SELECT ifnull(sum(v.size_bytes), 0) AS byte
   CROSS JOIN versions v ON v.node_id = n.id`;
 
 /**
- * Changes with everything that changes totals. Deleting versions takes no journal number, hence the bytes of versions.
+ * Changes with everything that changes totals. It includes the bytes of versions, because deleting a version takes no
+ * journal number.
  */
 const HEAD = "SELECT seq || ' ' || version_bytes AS head FROM accounts WHERE id = ?1";
 

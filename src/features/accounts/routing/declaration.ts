@@ -45,16 +45,16 @@ export type RouteDeclaration = AccessRule &
 /** The declaration of a page, or of a file that pages load: public, without a limit, unaudited, undocumented. */
 export const PAGE_ROUTE = { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" } as const;
 
-/** The declaration of a route for administrators, but for `audit` and `docs`. */
+/** The declaration of a route for administrators, without `audit` and `docs`. */
 export const ADMIN_ROUTE = { access: "admin", scope: "admin", rate: "general" } as const;
 
-/** The declaration of a route by which administrators read, but for `docs`. */
+/** The declaration of a route that only reads for administrators, without `docs`. */
 export const ADMIN_READ = { ...ADMIN_ROUTE, audit: { action: "admin.read", write: "rejections" } } as const;
 
-/** The declaration of a route that reads files, but for `docs`. */
+/** The declaration of a route that reads files, without `docs`. */
 export const READ_FILES = { access: "reader", scope: "files:read", rate: "operations", audit: "unaudited" } as const;
 
-/** The declaration of a route that changes files, but for `audit` and `docs`. */
+/** The declaration of a route that changes files, without `audit` and `docs`. */
 export const CHANGE_FILES = { access: "writer", scope: "files:write", rate: "operations" } as const;
 
 /** Response headers as the framework keeps them until they are sent. */

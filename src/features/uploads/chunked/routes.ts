@@ -37,7 +37,7 @@ export interface UploadRoutesOptions {
 }
 
 const PREFIX = "/api/mobile/upload";
-/** The declaration of a route by which a device uploads, but for `audit` and `docs`. */
+/** The declaration of a route by which a device uploads, without `audit` and `docs`. */
 const DEVICE_UPLOAD = { access: "deviceWriter", scope: "device", rate: "general" } as const;
 const AUDITED_UPLOAD = { action: "file.upload", target: "file", files: "all" } as const;
 /** The sender is checked by the handler: by the token of a device, or by the signature in the address. */
