@@ -6,7 +6,7 @@ import { DOCS_ASSETS, DOCS_POLICY, renderDocsPage } from "./pages/docs-page.ts";
 import { ICON, pageResponse, STYLE_SHEET } from "./pages/page.ts";
 
 /** Settings of the server that the pages need. */
-export interface WebRoutesDeps {
+interface WebRoutesDeps {
   /** `""`, or the base path of all URLs. */
   readonly basePath: string;
 }

@@ -56,7 +56,7 @@ export interface RequestOptions {
 }
 
 /** Called when a response says that nobody is signed in. Resolves to true once somebody is signed in again. */
-export type SignInGate = () => Promise<boolean>;
+type SignInGate = () => Promise<boolean>;
 
 /** How this account can confirm its identity. */
 export interface ProofRequest {
@@ -69,7 +69,7 @@ export interface ProofRequest {
  * Called when a response requires confirmation of identity. Resolves to true once the session is confirmed, false if
  * the person cancels.
  */
-export type ProofGate = (proof: ProofRequest) => Promise<boolean>;
+type ProofGate = (proof: ProofRequest) => Promise<boolean>;
 
 const SESSION_LOST = new Set(["missing_token", "invalid_token", "expired_token", "revoked_token"]);
 

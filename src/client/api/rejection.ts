@@ -13,7 +13,7 @@ export interface Rejection<Field extends string> {
 }
 
 /** The field that an error reason concerns, with a better message than the server's if the form has one. */
-export type ByReason<Field extends string> = Readonly<Record<string, Field | { field: Field; message: string }>>;
+type ByReason<Field extends string> = Readonly<Record<string, Field | { field: Field; message: string }>>;
 
 /**
  * Reads the rejection of a form from an error.

@@ -9,7 +9,7 @@ import { basePath, currentAddress, href } from "../base/address.ts";
 import { createStore, useStore } from "../base/store.ts";
 
 /** The signed-in user and the session. */
-export interface SignedInUser {
+interface SignedInUser {
   readonly user: User;
   readonly session: Session;
 }
@@ -18,7 +18,7 @@ export interface SignedInUser {
  * What the page knows about the session. `isLost`: the session ended while the page was open, and the page waits for
  * the person to sign in again.
  */
-export type SessionState =
+type SessionState =
   | { readonly status: "unknown" | "signed-out" }
   | (SignedInUser & { readonly status: "signed-in"; readonly isLost: boolean });
 

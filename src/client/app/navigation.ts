@@ -5,7 +5,7 @@ import type { Role } from "../api/types.ts";
 import { frameText } from "./text.ts";
 
 /** Paths that the navigation links to. */
-export type NavPath =
+type NavPath =
   | "/files"
   | "/photos"
   | "/shared/with-me"

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "react";
 import { createStore, useStore } from "./store.ts";
 
 /** One shortcut. */
-export interface Shortcut {
+interface Shortcut {
   /**
    * `mod` is Ctrl, or ⌘ on a Mac: `mod+k`, `shift+delete`, `/`, `?`, `arrowleft`, `f2`. Separate alternatives with a
    * space.
@@ -20,7 +20,7 @@ export interface Shortcut {
 }
 
 /** Related shortcuts, as the overlay shows them. */
-export interface ShortcutGroup {
+interface ShortcutGroup {
   readonly title: string;
   readonly shortcuts: readonly Shortcut[];
 }

@@ -10,7 +10,7 @@ import { formatNumber } from "./format.ts";
 type TextValue = string | ((...values: never[]) => string);
 
 /** The texts of one feature, by key. */
-export type TextTable = Readonly<Record<string, TextValue>>;
+type TextTable = Readonly<Record<string, TextValue>>;
 
 /** The default export of a translation module: the translated texts of each feature. */
 export type Translation = Readonly<Record<string, TextTable>>;

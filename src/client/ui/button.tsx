@@ -4,10 +4,10 @@ import { cx } from "./cx.ts";
 import { Spinner } from "./spinner.tsx";
 
 /** The weight of a button: one primary per page, danger for destructive actions. */
-export type ButtonVariant = "primary" | "secondary" | "quiet" | "danger";
+type ButtonVariant = "primary" | "secondary" | "quiet" | "danger";
 
 /** The size of a button. */
-export type ButtonSize = "small" | "medium" | "large";
+type ButtonSize = "small" | "medium" | "large";
 
 /** Size and weight, shared by buttons and links that look like buttons. */
 export interface ButtonStyle {

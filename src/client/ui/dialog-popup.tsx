@@ -6,7 +6,7 @@ import { IconButton } from "./icon-button.tsx";
 import { uiText } from "./text.ts";
 
 /** Maximum width of a dialog. */
-export type DialogSize = "small" | "medium" | "large";
+type DialogSize = "small" | "medium" | "large";
 
 /** Props of a dialog. */
 export interface DialogProps {

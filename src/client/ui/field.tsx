@@ -13,7 +13,7 @@ export interface FieldFrame {
 }
 
 /** Attributes that connect a control to its label, hint and error. */
-export interface FieldIds {
+interface FieldIds {
   readonly id: string;
   readonly "aria-describedby"?: string;
   readonly "aria-invalid"?: true;

@@ -6,7 +6,7 @@ import { isPageReloading, reloadInstead } from "./reload.ts";
 type Part<Props> = (props: Props) => ReactNode;
 
 /** A component that is loaded when it is first shown. `preload` fetches it earlier, and never fails. */
-export type LazyPart<Props> = Part<Props> & { preload: () => Promise<void> };
+type LazyPart<Props> = Part<Props> & { preload: () => Promise<void> };
 
 const RELOADED_KEY = "larder-reloaded-for";
 

@@ -4,7 +4,7 @@ import type { MenuItem } from "./menu-items.ts";
 import { createStore, useStore } from "../base/store.ts";
 
 /** What a page adds to the "New" button. */
-export interface NewMenu {
+interface NewMenu {
   readonly items: readonly MenuItem[];
   /** The folder that uploads go to; by default the account's root folder. */
   readonly folder: string;

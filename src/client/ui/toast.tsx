@@ -8,7 +8,7 @@ import { IconButton } from "./icon-button.tsx";
 import { uiText } from "./text.ts";
 
 /** A message at the edge of the page that disappears automatically. */
-export interface Toast {
+interface Toast {
   readonly text: string;
   readonly action?: { readonly label: string; readonly run: () => void };
   readonly tone?: "neutral" | "success" | "danger";

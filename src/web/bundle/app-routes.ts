@@ -81,7 +81,7 @@ function assetResponse(request: Request, files: ClientFiles, file: PackedFile): 
  * The smallest of the encodings that the client accepts (RFC 9110 §12.5.3): those that it names with a weight above
  * zero.
  */
-export function chooseEncoding(accepted: string, file: PackedFile): Encoding | undefined {
+function chooseEncoding(accepted: string, file: PackedFile): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const item of accepted.toLowerCase().split(",")) {
     const [name = "", ...parameters] = item.split(";").map((part) => part.trim());

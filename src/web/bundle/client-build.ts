@@ -23,7 +23,7 @@ const INCOMPRESSIBLE = /^image\/(png|webp)/;
 const EFFORT = { quick: 5, release: 11 } as const;
 
 /** The result of a build, in memory. */
-export interface ClientBundle {
+interface ClientBundle {
   readonly manifest: ClientManifest;
   readonly pack: Uint8Array;
 }

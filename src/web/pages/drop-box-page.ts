@@ -3,7 +3,7 @@ import { html } from "./html.ts";
 import { formatSize, renderExpiry, renderFramed, type SharePageFrame } from "./share-page.ts";
 
 /** Data for the form of a drop box. */
-export interface DropBoxModel {
+interface DropBoxModel {
   readonly title: string;
   readonly uploadUrl: string;
   /** Where scripts send resumable uploads (tus 1.0). */

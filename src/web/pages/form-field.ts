@@ -1,7 +1,7 @@
 import { type Html, html } from "./html.ts";
 
 /** The problem with a submitted form; `field` is undefined if it concerns no single field. */
-export interface FormProblem {
+interface FormProblem {
   readonly field?: string | undefined;
   readonly message: string;
 }

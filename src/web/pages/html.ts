@@ -13,7 +13,7 @@ export class Html {
 }
 
 /** A value in a template. Text and numbers are escaped, markup is not; undefined and false render nothing. */
-export type HtmlValue = string | number | Html | readonly Html[] | undefined | false;
+type HtmlValue = string | number | Html | readonly Html[] | undefined | false;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",

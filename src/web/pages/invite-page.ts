@@ -6,7 +6,7 @@ import { renderPage } from "./page.ts";
 export const INVITE_FIELDS = ["email", "name", "password"] as const;
 
 /** One of {@link INVITE_FIELDS}. */
-export type InviteField = (typeof INVITE_FIELDS)[number];
+type InviteField = (typeof INVITE_FIELDS)[number];
 
 /** Data for the form: first empty, after a rejection the entered values (never the password) and the problem. */
 export interface InvitePageModel {

@@ -14,7 +14,7 @@ export interface SharePageFrame {
 }
 
 /** Data for the page of a public link. All URLs lead to this server. */
-export interface SharePageModel {
+interface SharePageModel {
   readonly fileName: string;
   readonly sizeBytes: number;
   /** Lower-case, without parameters. */

@@ -38,7 +38,7 @@ export interface SharedEntry {
 }
 
 /** Data for the page of a shared folder. */
-export interface SharedFolderModel {
+interface SharedFolderModel {
   readonly name: string;
   /** Parent folders, starting at the shared folder; empty for the shared folder itself. */
   readonly above: readonly PageLink[];
@@ -61,7 +61,7 @@ export interface SharedFolderModel {
 }
 
 /** One of several views or sort orders of a page. */
-export type ChosenLink = PageLink & { readonly isChosen: boolean };
+type ChosenLink = PageLink & { readonly isChosen: boolean };
 
 /** Renders the page of a shared folder or of one of its subfolders. */
 export function renderSharedFolderPage(frame: SharePageFrame, model: SharedFolderModel): string {

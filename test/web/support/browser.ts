@@ -38,7 +38,7 @@ const REST_PATHS = { application: "/manifest.webmanifest", other: "/health/live"
 const OTHER_PAGES = /^\/(s|docs|invite|setup|confirm-email|reset-password)\b/;
 
 /** How a page is opened. */
-export interface OpenOptions {
+interface OpenOptions {
   /** The signed-in account; signed out without it. */
   readonly as?: Account;
   readonly size?: keyof typeof SIZES;

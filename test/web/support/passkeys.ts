@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 
 /** A passkey as an authenticator stores it. In another browser, it belongs to the same person. */
-export interface Credential {
+interface Credential {
   readonly credentialId: string;
   readonly isResidentCredential: boolean;
   readonly rpId?: string;
@@ -12,7 +12,7 @@ export interface Credential {
 }
 
 /** An authenticator in a browser. */
-export interface TestAuthenticator {
+interface TestAuthenticator {
   /** Its first passkey. */
   credential(): Promise<Credential>;
   /** Signs in on the sign-in page, by the button or by autofill: by the first that the page offers. */

@@ -45,7 +45,7 @@ type OpenDialog =
   | { readonly kind: "share"; readonly entry: Entry };
 
 /** Options of {@link useSelectionActions}. */
-export interface SelectionActionsOptions<T extends Entry> {
+interface SelectionActionsOptions<T extends Entry> {
   readonly collection: Collection<T>;
   /** The current folder, at which the destination dialog opens. */
   readonly folder: string;

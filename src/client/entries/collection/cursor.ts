@@ -1,7 +1,7 @@
 /** Where keys move the cursor in a list or a grid of tiles. Pure. */
 
 /** The layout that the cursor moves in. */
-export interface GridView {
+interface GridView {
   readonly total: number;
   /** Entries per row: 1 in a list. */
   readonly columns: number;

@@ -13,7 +13,7 @@ import { useRubberBand } from "./use-rubber-band.ts";
 import { SPACE_BELOW, useVirtualRows } from "./use-virtual-rows.ts";
 
 /** Props of {@link EntryGrid}. */
-export interface EntryGridProps<T extends Entry> {
+interface EntryGridProps<T extends Entry> {
   readonly collection: Collection<T>;
   /** The name of the list for screen readers. */
   readonly label: string;

@@ -117,7 +117,7 @@ export function newDraft({ name }: Entry): NameDraft {
 }
 
 /** How many characters are selected at first: of a file, the name without its extension. */
-export function stemLength(entry: Pick<Entry, "type" | "name">): number {
+function stemLength(entry: Pick<Entry, "type" | "name">): number {
   const dot = entry.name.lastIndexOf(".");
   return entry.type === "file" && dot > 0 ? dot : entry.name.length;
 }

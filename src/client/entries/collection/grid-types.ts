@@ -49,7 +49,7 @@ export interface NameDraft {
 }
 
 /** The selection in a field. */
-export interface Caret {
+interface Caret {
   readonly start: number;
   readonly end: number;
   readonly direction: "forward" | "backward" | "none";

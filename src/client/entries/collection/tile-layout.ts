@@ -1,7 +1,7 @@
 /** How tiles fill a width: the number per row and the row height. Pure. */
 
 /** Sizes in CSS pixels. */
-export interface TileLayout {
+interface TileLayout {
   readonly columns: number;
   readonly rowHeight: number;
 }

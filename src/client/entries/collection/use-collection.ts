@@ -25,7 +25,7 @@ export interface Named {
 }
 
 /** How a click or key changes the selection. */
-export type SelectMode = "only" | "toggle" | "range" | "addRange";
+type SelectMode = "only" | "toggle" | "range" | "addRange";
 
 /** A list with a cursor and a selection. */
 export interface Collection<T extends Named, P extends ListPage<T> = ListPage<T>> {

@@ -6,7 +6,7 @@ import { positionOf } from "./use-grid-pointer.ts";
 import type { Collection } from "./use-collection.ts";
 
 /** A drag of entries within this page, and what happens on drop. */
-export interface EntryDrag {
+interface EntryDrag {
   /** Whether the entries can be dropped on a folder: it is neither one of them nor their parent folder. */
   accepts(folder: string): boolean;
   drop(folder: string): void;

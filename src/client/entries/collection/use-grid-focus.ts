@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 
 /** What {@link useGridFocus} works with. */
-export interface GridFocusOptions {
+interface GridFocusOptions {
   readonly grid: RefObject<HTMLElement | null>;
   readonly cursor: number;
   readonly cursorRow: number;

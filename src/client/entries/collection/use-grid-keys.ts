@@ -5,7 +5,7 @@ import { moveCursor, TYPE_AHEAD_MS, findTyped } from "./cursor.ts";
 import type { Collection } from "./use-collection.ts";
 
 /** Options of {@link useGridKeys}. */
-export interface GridKeysOptions<T extends Entry> {
+interface GridKeysOptions<T extends Entry> {
   readonly collection: Collection<T>;
   readonly columns: number;
   readonly rowsInView: () => number;

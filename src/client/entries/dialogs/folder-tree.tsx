@@ -215,7 +215,7 @@ function moveInTree(event: KeyboardEvent<HTMLElement>, state: TreeState): void {
 }
 
 /** A folder and all its parents: `/a/b` → `/`, `/a`, `/a/b`. */
-export function pathsAbove(path: string): string[] {
+function pathsAbove(path: string): string[] {
   const names = path.split("/").filter((name) => name !== "");
   return ["/", ...names.map((_, index) => `/${names.slice(0, index + 1).join("/")}`)];
 }

@@ -1,7 +1,7 @@
 import type { FileRecord } from "../../api/types.ts";
 
 /** How a file is shown. `none`: only its name and a download button. */
-export type PreviewKind = "image" | "video" | "audio" | "pdf" | "markdown" | "code" | "text" | "none";
+type PreviewKind = "image" | "video" | "audio" | "pdf" | "markdown" | "code" | "text" | "none";
 
 /** highlight.js languages by file extension (its common ones). */
 const LANGUAGES: Readonly<Record<string, string>> = {

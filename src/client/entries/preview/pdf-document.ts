@@ -26,7 +26,7 @@ export class PdfPasswordError extends Error {
 }
 
 /** An open document; `close` terminates its worker. */
-export interface OpenPdf {
+interface OpenPdf {
   readonly document: PDFDocumentProxy;
   close(): void;
 }

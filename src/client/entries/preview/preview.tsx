@@ -19,7 +19,7 @@ import { Loading } from "./loading.tsx";
 const DetailsPanel = lazyPart(() => import("../details/details-panel.tsx").then((part) => part.DetailsPanel));
 
 /** Props of the preview. */
-export interface PreviewProps {
+interface PreviewProps {
   readonly items: readonly FileRecord[];
   readonly index: number;
   readonly onIndexChange: (index: number) => void;

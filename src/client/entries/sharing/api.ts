@@ -28,7 +28,7 @@ export interface ShareBody {
 export type ReceivedShare = ResponseData["GET /api/shares/received"]["shares"][number];
 
 /** Shares per page on "Shared by me". */
-export const SHARES_PER_PAGE = 50;
+const SHARES_PER_PAGE = 50;
 
 /** The shares of one file or folder. */
 export function sharesOfQuery(target: ShareTarget) {

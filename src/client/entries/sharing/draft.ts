@@ -4,7 +4,7 @@ import type { ShareBody } from "./api.ts";
 import { text } from "./text.ts";
 
 /** The kinds of shares that can be created. */
-export type DraftKind = "link" | "upload" | "account";
+type DraftKind = "link" | "upload" | "account";
 
 /** The choice of the expiry; `unchanged` leaves the expiry of the share as it is. */
 export type DraftExpiry = "never" | "1" | "7" | "30" | "date" | "unchanged";
@@ -32,7 +32,7 @@ export interface ShareDraft {
 }
 
 /** Fields that are validated before the request. */
-export type DraftField = "user" | "date" | "password" | "downloads" | "uploadMegabytes" | "uploadsPerAddress";
+type DraftField = "user" | "date" | "password" | "downloads" | "uploadMegabytes" | "uploadsPerAddress";
 
 /** The problems by field. */
 export type DraftProblems = Partial<Record<DraftField, string>>;

@@ -18,9 +18,6 @@ export type PasswordLink = ResponseData["POST /api/admin/users/{id}/reset-link"]
 /** A sign-in of an account. */
 export type AccountSession = ResponseData["GET /api/admin/users/{id}/sessions"]["sessions"][number];
 
-/** A phone or tablet of an account. */
-export type AccountDevice = ResponseData["GET /api/admin/users/{id}/devices"]["devices"][number];
-
 /** An invitation in the list. */
 export type Invite = Schemas["Invite"];
 

@@ -6,7 +6,7 @@ import { text } from "./text.ts";
 import type { Selected } from "./use-photo-selection.ts";
 
 /** What {@link usePhotoKeys} works with. */
-export interface PhotoKeysOptions {
+interface PhotoKeysOptions {
   readonly layout: Layout;
   /** The height of the visible area. */
   readonly height: number;

@@ -34,7 +34,7 @@ export function searchTerms(query: string): string[] {
 }
 
 /** A part of a name, and whether it matches. */
-export interface NamePart {
+interface NamePart {
   readonly text: string;
   readonly isFound: boolean;
 }

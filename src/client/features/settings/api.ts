@@ -25,7 +25,7 @@ export type SettingsChange = {
 };
 
 /** `GET /api/users/two-factor` */
-export type TwoFactor = ResponseData["GET /api/users/two-factor"];
+type TwoFactor = ResponseData["GET /api/users/two-factor"];
 
 /** An entry of `GET /api/users/passkeys` */
 export type Passkey = Schemas["Passkey"];

@@ -5,7 +5,7 @@ import { type Destination, Sending } from "./sending.ts";
 const AT_ONCE = 3;
 
 /** The totals of all files. */
-export interface QueueTotals {
+interface QueueTotals {
   readonly files: number;
   readonly done: number;
   readonly failed: number;

@@ -12,10 +12,10 @@ export interface Destination {
   readonly sender: () => string;
 }
 
-export type SendingState = "waiting" | "sending" | "paused" | "failed" | "done";
+type SendingState = "waiting" | "sending" | "paused" | "failed" | "done";
 
 /** The state of an upload. */
-export interface SendingStatus {
+interface SendingStatus {
   readonly state: SendingState;
   readonly sentBytes: number;
   /** What is wrong, or what it waits for, for people to read. */

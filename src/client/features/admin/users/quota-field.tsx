@@ -5,7 +5,7 @@ import { text } from "../text.ts";
 const GIGABYTE = 1024 ** 3;
 
 /** The chosen quota of an account; gigabytes as typed. */
-export interface QuotaChoice {
+interface QuotaChoice {
   readonly kind: "plan" | "own" | "none";
   readonly gigabytes: string;
 }

@@ -3,7 +3,7 @@
 import { text } from "../text.ts";
 
 /** The parts of a failed response that matter; `status` is 0 if there was no response. */
-export interface FailedResponse {
+interface FailedResponse {
   readonly status: number;
   readonly body: string;
   readonly retryAfter: string | undefined;

@@ -28,7 +28,7 @@ export interface Retry {
 }
 
 /** An upload and its failures so far. */
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly upload: Pick<Upload, "url" | "chunkSize">;
   /** Attempts since the last progress, from 0. */
   readonly attempt: number;

@@ -13,7 +13,7 @@ import {
 const NOTIFY_EVERY_MS = 100;
 
 /** The fields of an upload that can change. */
-export type UploadChange = Partial<Omit<Upload, "id">>;
+type UploadChange = Partial<Omit<Upload, "id">>;
 
 /** The uploads in the order of adding, and their totals. */
 export class UploadStore {

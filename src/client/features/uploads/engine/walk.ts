@@ -3,7 +3,7 @@
 import type { UploadSource } from "./types.ts";
 
 /** A file, or a folder without any. */
-export type WalkedItem = UploadSource | { readonly emptyFolder: string };
+type WalkedItem = UploadSource | { readonly emptyFolder: string };
 
 /** A dropped item. It must be taken during the event, because the browser clears the transfer afterwards. */
 type DroppedItem =
