@@ -118,8 +118,8 @@ describeWeb(
 
 /** With sign-up closed, the command line creates the first account. */
 async function addAccount(web: Web): Promise<void> {
-  const words = ["user", "add", freshEmail(), "--password-stdin"];
-  const { code } = await web.server().larder(words, { stdin: "four unrelated words here" });
+  const args = ["user", "add", freshEmail(), "--password-stdin"];
+  const { code } = await web.server().larder(args, { stdin: "four unrelated words here" });
   expect(code).toBe(0);
 }
 

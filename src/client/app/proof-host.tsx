@@ -18,7 +18,7 @@ const pending = createStore<PendingProof | undefined>(undefined);
 export function ProofHost() {
   const request = useStore(pending);
   useEffect(() => {
-    setProofGate(askForProof);
+    setProofGate(requestProof);
     return () => setProofGate(undefined);
   }, []);
   if (request === undefined) return null;
@@ -30,7 +30,7 @@ export function ProofHost() {
 }
 
 /** Opens one dialog for all requests that are waiting for confirmation. */
-function askForProof(proof: ProofRequest): Promise<boolean> {
+function requestProof(proof: ProofRequest): Promise<boolean> {
   const open = pending.get();
   if (open !== undefined) return open.promise;
   const { promise, resolve } = Promise.withResolvers<boolean>();

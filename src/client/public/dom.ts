@@ -1,5 +1,5 @@
 /** Initial properties of an element, and attributes that are not properties. */
-export interface Start {
+export interface ElementOptions {
   readonly className?: string;
   readonly text?: string;
   readonly attributes?: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ export interface Start {
 /** Creates an element. Text is never parsed as markup. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
-  { className, text, attributes = {}, children = [] }: Start = {},
+  { className, text, attributes = {}, children = [] }: ElementOptions = {},
 ): HTMLElementTagNameMap[Name] {
   const created = document.createElement(name);
   if (className !== undefined) created.className = className;

@@ -41,7 +41,7 @@ export function Menu({
     onClick: (event: MouseEvent<HTMLElement>) => {
       trigger.props.onClick?.(event);
       const control = event.currentTarget;
-      setOpened({ isOpen: true, anchor: control, items: linesOf(items), returnFocus: control });
+      setOpened({ isOpen: true, anchor: control, items: readItems(items), returnFocus: control });
       onOpenChange?.(true);
     },
   } as Partial<Trigger["props"]>);
@@ -80,7 +80,7 @@ export function ContextMenu({
       // The area's own handler runs first: it may select the item under the pointer.
       children.props.onContextMenu?.(event);
       if (event.defaultPrevented) return;
-      const lines = linesOf(items);
+      const lines = readItems(items);
       if (lines.length === 0) return;
       event.preventDefault();
       const focused = document.activeElement;
@@ -140,7 +140,7 @@ function Popup({
   );
 }
 
-function linesOf(items: MenuItems): readonly MenuItem[] {
+function readItems(items: MenuItems): readonly MenuItem[] {
   return typeof items === "function" ? items() : items;
 }
 

@@ -177,8 +177,8 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
 /** The type of a file for people: `Image (JPG)`. */
 export function describeKind(mediaType: string, fileName: string): string {
   const extension = extensionOf(fileName);
-  const word = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? "File";
-  return extension === undefined || word.startsWith(extension) ? word : `${word} (${extension})`;
+  const kind = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? "File";
+  return extension === undefined || kind.startsWith(extension) ? kind : `${kind} (${extension})`;
 }
 
 /** The extension in capitals, if it has at most five letters or digits. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ShareRecord } from "../../../src/client/api/types.ts";
-import { bodyOf, draftOf, EMPTY_DRAFT, problemsOf } from "../../../src/client/entries/sharing/draft.ts";
+import { toShareBody, toDraft, EMPTY_DRAFT, findProblems } from "../../../src/client/entries/sharing/draft.ts";
 
 const SHARE: ShareRecord = {
   id: "shr_1",
@@ -30,10 +30,10 @@ const SHARE: ShareRecord = {
 
 describe("the form of a share", () => {
   test("sends the settings of a link, and nothing that its kind does not have", () => {
-    expect(bodyOf(EMPTY_DRAFT, false)).toEqual({ maxDownloads: null, hideLocation: false, pinned: false });
-    expect(bodyOf(EMPTY_DRAFT, true)).toEqual({ maxDownloads: null, hideLocation: false });
+    expect(toShareBody(EMPTY_DRAFT, false)).toEqual({ maxDownloads: null, hideLocation: false, pinned: false });
+    expect(toShareBody(EMPTY_DRAFT, true)).toEqual({ maxDownloads: null, hideLocation: false });
     expect(
-      bodyOf({ ...EMPTY_DRAFT, expiry: "7", hasPassword: true, password: "sesame", label: " Ana " }, true),
+      toShareBody({ ...EMPTY_DRAFT, expiry: "7", hasPassword: true, password: "sesame", label: " Ana " }, true),
     ).toEqual({
       label: "Ana",
       expiresIn: "7d",
@@ -43,13 +43,13 @@ describe("the form of a share", () => {
     });
     const forDropBox = { ...EMPTY_DRAFT, kind: "upload", limitsUploads: true, uploadMegabytes: "1.5" } as const;
     const dropBox = { permissions: "upload", maxUploadBytes: 1_572_864, maxUploadsPerAddress: 20 } as const;
-    expect(bodyOf(forDropBox, true)).toEqual(dropBox);
-    expect(bodyOf({ ...forDropBox, uploadsPerAddress: "200" }, true)).toEqual({
+    expect(toShareBody(forDropBox, true)).toEqual(dropBox);
+    expect(toShareBody({ ...forDropBox, uploadsPerAddress: "200" }, true)).toEqual({
       ...dropBox,
       maxUploadsPerAddress: 200,
     });
     const forPerson = { ...EMPTY_DRAFT, kind: "account", user: " ana@example.org ", canWrite: true } as const;
-    expect(bodyOf({ ...forPerson, hasPassword: true, password: "left over" }, false)).toEqual({
+    expect(toShareBody({ ...forPerson, hasPassword: true, password: "left over" }, false)).toEqual({
       user: "ana@example.org",
       permissions: "write",
       versions: false,
@@ -61,7 +61,7 @@ describe("the form of a share", () => {
       user: "ana@example.org",
       versions: true,
     };
-    expect(bodyOf(draftOf(given), false, given)).toMatchObject({ permissions: "read", versions: true });
+    expect(toShareBody(toDraft(given), false, given)).toMatchObject({ permissions: "read", versions: true });
   });
 
   test("keeps unchanged settings of a share, and clears removed ones", () => {
@@ -72,14 +72,14 @@ describe("the form of a share", () => {
       maxDownloads: 3,
       expiresAt: "2030-01-01T00:00:00.000Z",
     };
-    const draft = draftOf(share);
-    expect(bodyOf(draft, false, share)).toEqual({
+    const draft = toDraft(share);
+    expect(toShareBody(draft, false, share)).toEqual({
       label: "Before",
       maxDownloads: 3,
       hideLocation: false,
     });
     const cleared = { ...draft, label: " ", hasPassword: false, limitsDownloads: false, expiry: "never" } as const;
-    expect(bodyOf(cleared, false, share)).toEqual({
+    expect(toShareBody(cleared, false, share)).toEqual({
       label: null,
       password: null,
       maxDownloads: null,
@@ -91,9 +91,9 @@ describe("the form of a share", () => {
   // Sending `pinned` again for a pinned link would pin the current version.
   test("does not send an unchanged pinned version, because the server would pin the current one", () => {
     const share = { ...SHARE, pinned: true, pinnedVersion: 2 };
-    expect(bodyOf({ ...draftOf(share), label: "After" }, false, share)).not.toContainKey("pinned");
-    expect(bodyOf({ ...draftOf(share), isPinned: false }, false, share)).toMatchObject({ pinned: false });
-    expect(bodyOf({ ...draftOf(SHARE), isPinned: true }, false, SHARE)).toMatchObject({ pinned: true });
+    expect(toShareBody({ ...toDraft(share), label: "After" }, false, share)).not.toContainKey("pinned");
+    expect(toShareBody({ ...toDraft(share), isPinned: false }, false, share)).toMatchObject({ pinned: false });
+    expect(toShareBody({ ...toDraft(SHARE), isPinned: true }, false, SHARE)).toMatchObject({ pinned: true });
   });
 
   test.each([
@@ -108,12 +108,12 @@ describe("the form of a share", () => {
     [{ kind: "upload", limitsUploads: true, uploadMegabytes: "1e400" }, "uploadMegabytes"],
     [{ kind: "upload", limitsUploads: true, uploadMegabytes: "1e-9" }, "uploadMegabytes"],
   ] as const)("says what is wrong with %p", (change, field) => {
-    expect(Object.keys(problemsOf({ ...EMPTY_DRAFT, ...change }))).toEqual([field]);
+    expect(Object.keys(findProblems({ ...EMPTY_DRAFT, ...change }))).toEqual([field]);
   });
 
   test("accepts an unchanged password", () => {
     const share = { ...SHARE, hasPassword: true };
-    expect(problemsOf(draftOf(share), share)).toEqual({});
-    expect(problemsOf(EMPTY_DRAFT)).toEqual({});
+    expect(findProblems(toDraft(share), share)).toEqual({});
+    expect(findProblems(EMPTY_DRAFT)).toEqual({});
   });
 });

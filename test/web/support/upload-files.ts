@@ -50,8 +50,8 @@ export function tray(page: Page): Locator {
 }
 
 /** Waits until the tray has this title. */
-export async function untilTraySays(page: Page, words: string | RegExp): Promise<void> {
-  await tray(page).getByRole("heading", { name: words }).waitFor();
+export async function untilTraySays(page: Page, title: string | RegExp): Promise<void> {
+  await tray(page).getByRole("heading", { name: title }).waitFor();
 }
 
 /** Names and checksums of the files in a folder. */

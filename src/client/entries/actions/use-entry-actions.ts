@@ -49,7 +49,7 @@ export function useEntryActions(): EntryActions {
   const queryClient = useQueryClient();
   return useMemo(() => {
     const refresh = () => invalidateTree(queryClient);
-    const run = runnerOf(refresh);
+    const run = createRunner(refresh);
     return {
       move: (entries, folder) => move(run, entries, folder),
       copy: (entries, folder) => copy(run, entries, folder),
@@ -78,7 +78,7 @@ type Action = (ids: readonly string[], progress: Progress) => Promise<BulkResult
  */
 type Run = (requested: readonly Entry[], action: Action, isRemoving?: boolean) => Promise<BulkResult>;
 
-function runnerOf(refresh: () => Promise<void>): Run {
+function createRunner(refresh: () => Promise<void>): Run {
   return async (requested, action, isRemoving = false) => {
     const entries = isRemoving ? requested.filter(({ id }) => !entriesBeingRemoved.get().has(id)) : requested;
     if (entries.length === 0) return { done: [], failed: [] };

@@ -19,7 +19,7 @@ import type { ListPage, PageSource } from "./read-pages.ts";
 import { type Pages, usePages } from "./use-pages.ts";
 
 /** What every entry of a collection has. */
-export interface Named {
+export interface CollectionEntry {
   readonly id: string;
   readonly name: string;
 }
@@ -28,7 +28,7 @@ export interface Named {
 type SelectMode = "only" | "toggle" | "range" | "addRange";
 
 /** A list with a cursor and a selection. */
-export interface Collection<T extends Named, P extends ListPage<T> = ListPage<T>> {
+export interface Collection<T extends CollectionEntry, P extends ListPage<T> = ListPage<T>> {
   readonly pages: Pages<T, P>;
   readonly selection: Selection<T>;
   readonly count: number;
@@ -56,7 +56,7 @@ export interface Collection<T extends Named, P extends ListPage<T> = ListPage<T>
 }
 
 /** A list of the server with a cursor and a selection. Both are reset when the list changes. */
-export function useCollection<T extends Named, P extends ListPage<T>>(
+export function useCollection<T extends CollectionEntry, P extends ListPage<T>>(
   source: PageSource<T, P>,
   startAt = 0,
 ): Collection<T, P> {
@@ -124,7 +124,7 @@ function useOnChange(value: string, action: () => void): void {
 }
 
 /** The position of the keyboard cursor. After changes by others, it stays with its entry. */
-function useCursor<T extends Named>({ at, known, total = 0 }: Pages<T>, keyText: string, startAt: number) {
+function useCursor<T extends CollectionEntry>({ at, known, total = 0 }: Pages<T>, keyText: string, startAt: number) {
   const [cursor, setCursor] = useState(startAt);
   const entryId = useRef<string | undefined>(undefined);
   useOnChange(keyText, () => {
@@ -148,7 +148,7 @@ function useCursor<T extends Named>({ at, known, total = 0 }: Pages<T>, keyText:
   return { cursor, point };
 }
 
-function positionOfId(present: ReadonlyMap<number, Named>, id: string): number | undefined {
+function positionOfId(present: ReadonlyMap<number, CollectionEntry>, id: string): number | undefined {
   for (const [position, entry] of present) if (entry.id === id) return position;
   return undefined;
 }

@@ -9,7 +9,7 @@ export function positionOf(target: EventTarget | null): number | undefined {
   return element === null ? undefined : Number(element.dataset["position"]);
 }
 
-function partOf(target: EventTarget | null): string | undefined {
+function findPart(target: EventTarget | null): string | undefined {
   const part = target instanceof Element ? target.closest<HTMLElement>("[data-part]") : null;
   return part?.dataset["part"];
 }
@@ -39,7 +39,7 @@ export function useGridPointer<T extends Entry>(
   const onClick = (event: MouseEvent) => {
     const position = positionOf(event.target);
     if (position === undefined || press.isEndOfPress()) return;
-    const part = partOf(event.target);
+    const part = findPart(event.target);
     if (part === "menu") {
       event.stopPropagation();
       const button = event.target;
@@ -61,13 +61,13 @@ export function useGridPointer<T extends Entry>(
     onClick,
     onDoubleClick: (event: MouseEvent) => {
       const position = positionOf(event.target);
-      const isPlain = partOf(event.target) === undefined && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+      const isPlain = findPart(event.target) === undefined && !event.ctrlKey && !event.metaKey && !event.shiftKey;
       if (position !== undefined && isPlain && pointer.current === "mouse") open(position);
     },
     onPointerDown: (event: PointerEvent) => {
       pointer.current = event.pointerType;
       const position = positionOf(event.target);
-      const isOnEntry = position !== undefined && partOf(event.target) === undefined;
+      const isOnEntry = position !== undefined && findPart(event.target) === undefined;
       press.start(event, isOnEntry ? () => selectByPress(position) : undefined);
     },
     onPointerMove: press.move,

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { apiAddress } from "../../api/http.ts";
 import type { Entry, FileRecord, FolderRecord } from "../../api/types.ts";
 import { CopyField } from "../../ui/copy-field.tsx";
-import { Facts } from "../../ui/facts.tsx";
+import { DescriptionList } from "../../ui/description-list.tsx";
 import { formatBytes, formatDateTime, formatDuration, formatNumber, formatRelative } from "../../base/format.ts";
 import { folderParam } from "../folder-address.ts";
 import { type FileInfo, fileInfoQuery, folderInfoQuery, type Media } from "./api.ts";
@@ -16,7 +16,7 @@ import { text } from "./text.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { useCanWrite } from "../../api/session.ts";
 
-type Fact = readonly [name: string, value: ReactNode];
+type Detail = readonly [name: string, value: ReactNode];
 
 /** The properties of an entry, and its editable details. */
 export function InfoTab({ entry }: { readonly entry: Entry }) {
@@ -29,8 +29,8 @@ function FolderInfo({ folder }: { readonly folder: FolderRecord }) {
     <Loaded query={useQuery(folderInfoQuery(folder.id))}>
       {(info) => (
         <div className="flex flex-col gap-5">
-          <Facts
-            facts={[
+          <DescriptionList
+            items={[
               [text.kind, text.folder],
               [text.itemCount, text.itemCountValue(info.itemCount)],
               [text.folderPath, <FolderLink key="in" folder={info.folder} />],
@@ -60,7 +60,7 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
                 className="max-h-52 w-full rounded-lg bg-sunken object-contain"
               />
             )}
-            <Facts facts={factsOf(info)} />
+            <DescriptionList items={listDetails(info)} />
             <TagList id={file.id} tags={info.tags} isReadOnly={isReadOnly} />
             <DescriptionField entry={file} description={description} isReadOnly={isReadOnly} />
             <FieldList id={file.id} fields={fields} isReadOnly={isReadOnly} />
@@ -72,18 +72,18 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
   );
 }
 
-function factsOf(info: FileInfo): Fact[] {
+function listDetails(info: FileInfo): Detail[] {
   const captured = info.capturedAt ?? info.media?.takenAt ?? null;
   return [
     [text.kind, info.mimeType],
     [text.size, formatBytes(info.size)],
-    ...fact(text.captured, captured, formatCaptured),
-    ...(info.media === null ? [] : mediaFacts(info.media)),
+    ...detailIfKnown(text.captured, captured, formatCaptured),
+    ...(info.media === null ? [] : listMediaDetails(info.media)),
     [text.folderPath, <FolderLink key="in" folder={info.folder} />],
     [text.uploaded, formatDateTime(info.uploadedAt)],
     [text.created, formatDateTime(info.createdAt)],
     [text.modified, formatDateTime(info.modifiedAt)],
-    ...fact(text.fileModified, info.fileModifiedAt, formatDateTime),
+    ...detailIfKnown(text.fileModified, info.fileModifiedAt, formatDateTime),
     [text.version, formatNumber(info.version)],
     [text.owner, info.owner.name || info.owner.email],
     ...(info.isPublic ? [[text.visibility, text.isPublic] as const] : []),
@@ -92,23 +92,27 @@ function factsOf(info: FileInfo): Fact[] {
   ];
 }
 
-function mediaFacts(media: Media): Fact[] {
+function listMediaDetails(media: Media): Detail[] {
   const { width, height, location } = media;
   return [
     ...(width === null || height === null ? [] : [[text.dimensions, `${width} × ${height}`] as const]),
-    ...fact(text.camera, media.camera),
-    ...fact(text.coordinates, location, ({ latitude, longitude }) => `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`),
-    ...fact(text.duration, media.durationSeconds, formatDuration),
-    ...fact(text.title, media.title),
-    ...fact(text.artist, media.artist),
-    ...fact(text.album, media.album),
-    ...fact(text.codec, media.codec),
-    ...fact(text.bitrate, media.bitrate, (bits) => text.kilobits(formatNumber(Math.round(bits / 1000)))),
+    ...detailIfKnown(text.camera, media.camera),
+    ...detailIfKnown(
+      text.coordinates,
+      location,
+      ({ latitude, longitude }) => `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`,
+    ),
+    ...detailIfKnown(text.duration, media.durationSeconds, formatDuration),
+    ...detailIfKnown(text.title, media.title),
+    ...detailIfKnown(text.artist, media.artist),
+    ...detailIfKnown(text.album, media.album),
+    ...detailIfKnown(text.codec, media.codec),
+    ...detailIfKnown(text.bitrate, media.bitrate, (bits) => text.kilobits(formatNumber(Math.round(bits / 1000)))),
   ];
 }
 
 /** Nothing if the value is unknown. */
-function fact<T>(name: string, value: T | null, format: (value: T) => string = String): Fact[] {
+function detailIfKnown<T>(name: string, value: T | null, format: (value: T) => string = String): Detail[] {
   return value === null ? [] : [[name, format(value)]];
 }
 

@@ -64,7 +64,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 /** Names without an extension that are source code. */
 const CODE_NAMES: Readonly<Record<string, string>> = { dockerfile: "bash", makefile: "makefile" };
 
-const PLAIN_ENDINGS = new Set([
+const PLAIN_EXTENSIONS = new Set([
   "txt",
   "log",
   "csv",
@@ -96,17 +96,17 @@ const SHOWN_BY_BROWSERS = new Set([
 /** How to show a file, by its type and then by its name. */
 export function previewKind({ mimeType, name }: Pick<FileRecord, "mimeType" | "name">): PreviewKind {
   if (mimeType.startsWith("image/")) return "image";
-  if (mimeType.startsWith("video/")) return mimeType === "video/mp2t" && endingOf(name) === "ts" ? "code" : "video";
+  if (mimeType.startsWith("video/")) return mimeType === "video/mp2t" && extensionOf(name) === "ts" ? "code" : "video";
   if (mimeType.startsWith("audio/")) return "audio";
   if (mimeType === "application/pdf") return "pdf";
   if (mimeType === "text/markdown" || /\.(?:md|markdown)$/i.test(name)) return "markdown";
   if (languageOf(name) !== undefined) return "code";
-  return TEXT_TYPES.test(mimeType) || PLAIN_ENDINGS.has(endingOf(name)) ? "text" : "none";
+  return TEXT_TYPES.test(mimeType) || PLAIN_EXTENSIONS.has(extensionOf(name)) ? "text" : "none";
 }
 
 /** The highlight.js language of a file name. */
 export function languageOf(name: string): string | undefined {
-  return CODE_NAMES[name.toLowerCase()] ?? LANGUAGES[endingOf(name)];
+  return CODE_NAMES[name.toLowerCase()] ?? LANGUAGES[extensionOf(name)];
 }
 
 /** Whether browsers can show the image itself, not only the server's thumbnail. */
@@ -114,7 +114,7 @@ export function isShownByBrowsers(mimeType: string): boolean {
   return SHOWN_BY_BROWSERS.has(mimeType);
 }
 
-function endingOf(name: string): string {
+function extensionOf(name: string): string {
   const dot = name.lastIndexOf(".");
   return dot < 0 ? "" : name.slice(dot + 1).toLowerCase();
 }

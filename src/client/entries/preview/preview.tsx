@@ -58,7 +58,7 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
   const onKeyDown = (event: KeyboardEvent): void => {
     const { target } = event;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    if (!(target instanceof HTMLElement) || !popup.current?.contains(target) || needsKeys(target, event.key)) return;
+    if (!(target instanceof HTMLElement) || !popup.current?.contains(target) || usesKey(target, event.key)) return;
     const action = actionsByKey[mirrored(event.key.toLowerCase())];
     if (action === undefined) return;
     event.preventDefault();
@@ -208,7 +208,7 @@ function Step({
 }
 
 /** Controls that use arrow keys, Home and End keep them, and text fields keep all keys. */
-function needsKeys(target: HTMLElement, key: string): boolean {
+function usesKey(target: HTMLElement, key: string): boolean {
   if (
     target instanceof HTMLInputElement ||
     target instanceof HTMLTextAreaElement ||

@@ -63,7 +63,7 @@ export const EMPTY_DRAFT: ShareDraft = {
 };
 
 /** The form for an existing share. */
-export function draftOf(share: ShareRecord): ShareDraft {
+export function toDraft(share: ShareRecord): ShareDraft {
   return {
     kind: share.kind === "upload" || share.kind === "account" ? share.kind : "link",
     user: share.user ?? "",
@@ -88,22 +88,22 @@ export function draftOf(share: ShareRecord): ShareDraft {
  * The problems of the form; empty if it can be submitted.
  * @param former the share that is changed
  */
-export function problemsOf(draft: ShareDraft, former?: ShareRecord): DraftProblems {
+export function findProblems(draft: ShareDraft, former?: ShareRecord): DraftProblems {
   const isLink = draft.kind !== "account";
-  const keepsPassword = former?.hasPassword === true && draft.password === "";
+  const isPasswordUnchanged = former?.hasPassword === true && draft.password === "";
   return {
     ...(draft.kind === "account" && draft.user.trim() === "" && { user: text.emailMissing }),
-    ...(draft.expiry === "date" && !isToCome(draft.date) && { date: text.expiryMissing }),
+    ...(draft.expiry === "date" && !isFuture(draft.date) && { date: text.expiryMissing }),
     ...(isLink &&
       draft.hasPassword &&
-      !keepsPassword &&
+      !isPasswordUnchanged &&
       [...draft.password].length < 4 && { password: text.passwordMissing }),
     ...(draft.kind === "link" &&
       draft.limitsDownloads &&
       !/^[1-9]\d{0,8}$/.test(draft.downloads.trim()) && { downloads: text.downloadsMissing }),
     ...(draft.kind === "upload" &&
       draft.limitsUploads &&
-      !isByteLimit(bytesOf(draft)) && { uploadMegabytes: text.uploadsMissing }),
+      !isByteLimit(toBytes(draft)) && { uploadMegabytes: text.uploadsMissing }),
     ...(draft.kind === "upload" &&
       !isUploadCount(draft.uploadsPerAddress) && { uploadsPerAddress: text.perAddressMissing }),
   };
@@ -113,7 +113,7 @@ export function problemsOf(draft: ShareDraft, former?: ShareRecord): DraftProble
  * The request body of a form without problems.
  * @param former the share that is changed
  */
-export function bodyOf(draft: ShareDraft, isFolder: boolean, former?: ShareRecord): ShareBody {
+export function toShareBody(draft: ShareDraft, isFolder: boolean, former?: ShareRecord): ShareBody {
   const label = draft.label.trim();
   return {
     ...(former === undefined && draft.kind === "account" && { user: draft.user.trim() }),
@@ -123,8 +123,8 @@ export function bodyOf(draft: ShareDraft, isFolder: boolean, former?: ShareRecor
       versions: draft.showsVersions,
     }),
     ...((label !== "" || former !== undefined) && { label: label === "" ? null : label }),
-    ...expiryOf(draft, former),
-    ...(draft.kind !== "account" && passwordOf(draft, former)),
+    ...toExpiry(draft, former),
+    ...(draft.kind !== "account" && toPassword(draft, former)),
     ...(draft.kind === "link" && {
       maxDownloads: draft.limitsDownloads ? Number(draft.downloads) : null,
       hideLocation: draft.hidesLocation,
@@ -132,24 +132,24 @@ export function bodyOf(draft: ShareDraft, isFolder: boolean, former?: ShareRecor
       ...(!isFolder && draft.isPinned !== former?.pinned && { pinned: draft.isPinned }),
     }),
     ...(draft.kind === "upload" && {
-      maxUploadBytes: draft.limitsUploads ? bytesOf(draft) : null,
+      maxUploadBytes: draft.limitsUploads ? toBytes(draft) : null,
       maxUploadsPerAddress: Number(draft.uploadsPerAddress),
     }),
   };
 }
 
-function expiryOf({ expiry, date }: ShareDraft, former: ShareRecord | undefined): ShareBody {
+function toExpiry({ expiry, date }: ShareDraft, former: ShareRecord | undefined): ShareBody {
   if (expiry === "unchanged") return {};
   if (expiry === "never") return former === undefined ? {} : { expiresAt: null };
   return expiry === "date" ? { expiresAt: new Date(date).toISOString() } : { expiresIn: `${expiry}d` };
 }
 
-function passwordOf({ hasPassword, password }: ShareDraft, former: ShareRecord | undefined): ShareBody {
+function toPassword({ hasPassword, password }: ShareDraft, former: ShareRecord | undefined): ShareBody {
   if (hasPassword) return password === "" ? {} : { password };
   return former?.hasPassword === true ? { password: null } : {};
 }
 
-function bytesOf({ uploadMegabytes }: ShareDraft): number {
+function toBytes({ uploadMegabytes }: ShareDraft): number {
   return Math.round(Number(uploadMegabytes) * MEGABYTE);
 }
 
@@ -162,6 +162,6 @@ function isByteLimit(bytes: number): boolean {
   return Number.isSafeInteger(bytes) && bytes > 0;
 }
 
-function isToCome(date: string): boolean {
+function isFuture(date: string): boolean {
   return date !== "" && new Date(date).getTime() > Date.now();
 }

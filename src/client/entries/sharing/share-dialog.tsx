@@ -8,7 +8,7 @@ import { ErrorState } from "../../ui/error-state.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { createShare, invalidateShares, type ShareTarget, sharesOfQuery } from "./api.ts";
-import { bodyOf, EMPTY_DRAFT, problemsOf } from "./draft.ts";
+import { toShareBody, EMPTY_DRAFT, findProblems } from "./draft.ts";
 import { ShareForm } from "./share-form.tsx";
 import { ShareItem } from "./share-item.tsx";
 import { text } from "./text.ts";
@@ -23,11 +23,11 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
   const [isChecked, setIsChecked] = useState(false);
   const queryClient = useQueryClient();
   const isFolder = entry.type === "folder";
-  const problems = problemsOf(draft);
+  const problems = findProblems(draft);
   const known = shares.data ?? [];
   const hasForm = shares.isSuccess && (isAdding || known.length === 0);
   const create = useMutation({
-    mutationFn: () => createShare(entry, bodyOf(draft, isFolder)),
+    mutationFn: () => createShare(entry, toShareBody(draft, isFolder)),
     onSuccess: async (created: ShareRecord) => {
       queryClient.setQueryData(sharesOfQuery(entry).queryKey, (before) => [created, ...(before ?? [])]);
       setIsAdding(false);

@@ -5,7 +5,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { invalidateShares, updateShare } from "./api.ts";
-import { bodyOf, draftOf, problemsOf } from "./draft.ts";
+import { toShareBody, toDraft, findProblems } from "./draft.ts";
 import { ShareForm } from "./share-form.tsx";
 import { text } from "./text.ts";
 import { ErrorMessage } from "../../ui/error-message.tsx";
@@ -22,12 +22,12 @@ export function ShareEditor({
 }) {
   const id = useId();
   const queryClient = useQueryClient();
-  const [draft, setDraft] = useState(() => draftOf(share));
+  const [draft, setDraft] = useState(() => toDraft(share));
   const [isChecked, setIsChecked] = useState(false);
   const isFolder = share.folder !== undefined;
-  const problems = problemsOf(draft, share);
+  const problems = findProblems(draft, share);
   const save = useMutation({
-    mutationFn: () => updateShare(share.id, bodyOf(draft, isFolder, share)),
+    mutationFn: () => updateShare(share.id, toShareBody(draft, isFolder, share)),
     onSuccess: async () => {
       toast({ text: text.saved });
       onClose();

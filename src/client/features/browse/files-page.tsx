@@ -5,6 +5,6 @@ import { FolderView } from "./folder-view.tsx";
 /** The files page: shows the folder in the address. */
 export function FilesPage() {
   const folder = useCurrentFolder();
-  const visit = useLocation({ select: ({ state, href }) => state.__TSR_key ?? href });
-  return <FolderView key={folder} folder={folder} visit={visit} />;
+  const historyKey = useLocation({ select: ({ state, href }) => state.__TSR_key ?? href });
+  return <FolderView key={folder} folder={folder} historyKey={historyKey} />;
 }

@@ -25,7 +25,7 @@ import { parentOf, useGoToFolder } from "../../entries/folder-address.ts";
 import { useViewPreferences } from "../../entries/preferences.ts";
 import { text } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
-import { saveVisit, recallVisit } from "./visits.ts";
+import { saveListState, findListState } from "./list-states.ts";
 import { useCanWrite } from "../../api/session.ts";
 
 const NewFolderDialog = lazyPart(() =>
@@ -36,21 +36,21 @@ const NewFolderDialog = lazyPart(() =>
 let openedFromList = false;
 
 /** One folder: its path, its content and the actions on it. */
-export function FolderView({ folder, visit }: { readonly folder: string; readonly visit: string }) {
+export function FolderView({ folder, historyKey }: { readonly folder: string; readonly historyKey: string }) {
   const canWrite = useCanWrite();
   const [isCreating, setCreating] = useState(false);
   const { makeFolder } = useEntryActions();
   const goToFolder = useGoToFolder();
 
   // The history entry at which this folder was opened. Changing a query parameter later does not matter.
-  const [step] = useState(visit);
-  const [lastVisit] = useState(() => recallVisit(visit));
-  const [takesFocus] = useState(() => openedFromList || lastVisit !== undefined);
+  const [openedAt] = useState(historyKey);
+  const [savedState] = useState(() => findListState(historyKey));
+  const [takesFocus] = useState(() => openedFromList || savedState !== undefined);
   useEffect(() => {
     openedFromList = false;
   }, []);
-  const collection = useCollection(useFolderSource(folder), lastVisit?.cursor ?? 0);
-  useEffect(() => saveVisit(step, { cursor: collection.cursor }), [step, collection.cursor]);
+  const collection = useCollection(useFolderSource(folder), savedState?.cursor ?? 0);
+  useEffect(() => saveListState(openedAt, { cursor: collection.cursor }), [openedAt, collection.cursor]);
 
   const goTo = (path: string) => {
     openedFromList = true;
@@ -76,8 +76,8 @@ export function FolderView({ folder, visit }: { readonly folder: string; readonl
             collection={collection}
             onOpenFolder={goTo}
             takesFocus={takesFocus}
-            startOffset={lastVisit?.offset ?? 0}
-            onScrolled={(offset) => saveVisit(step, { offset })}
+            startOffset={savedState?.offset ?? 0}
+            onScrolled={(offset) => saveListState(openedAt, { offset })}
           />
         )}
       </DropZone>

@@ -55,7 +55,7 @@ export async function restoreFolder(options: RestoreRequest): Promise<number> {
   let changes = 0;
   for (;;) {
     const result = await request<RestoreResult>("POST", "/api/files/restore", { body: { ...options, partial: true } });
-    const done = CHANGES.reduce((sum, change) => sum + result.counts[change], 0);
+    const done = CHANGES.reduce((total, change) => total + result.counts[change], 0);
     changes += done;
     // If one call could change nothing, the next could not either.
     if (!result.hasMore || done === 0) return changes;

@@ -91,15 +91,15 @@ function ConflictItem({ conflict, device }: { readonly conflict: Conflict; reado
 
 function Side({ title, side }: { readonly title: string; readonly side: ConflictSide }) {
   const { name, folder, size, modifiedAt } = side;
-  const facts = [
+  const details = [
     name === null ? undefined : pathOf(folder ?? "/", name),
     size === null ? undefined : formatBytes(size),
     modifiedAt === null ? undefined : formatDateTime(modifiedAt),
-  ].filter((fact) => fact !== undefined);
+  ].filter((detail) => detail !== undefined);
   return (
     <div className="rounded-lg border border-line px-3 py-2">
       <dt className="text-muted">{title}</dt>
-      <dd className="break-words">{facts.length === 0 ? text.sideGone : facts.join(", ")}</dd>
+      <dd className="break-words">{details.length === 0 ? text.sideGone : details.join(", ")}</dd>
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { downloadEntries } from "../../entries/actions/download.ts";
 import { ActionStatus } from "../../entries/actions/action-status.tsx";
 import { useEntryActions } from "../../entries/actions/use-entry-actions.ts";
 import { text } from "./text.ts";
-import type { Selected } from "./use-photo-selection.ts";
+import type { SelectedPhotos } from "./use-photo-selection.ts";
 import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
 import { showError } from "../../ui/toast.tsx";
 import { SelectionToolbar } from "../../ui/selection-toolbar.tsx";
@@ -27,7 +27,7 @@ export function PhotoActions({
   onClear,
 }: {
   readonly library: PhotoLibrary;
-  readonly selected: Selected;
+  readonly selected: SelectedPhotos;
   readonly onClear: () => void;
 }) {
   const canWrite = useCanWrite();
@@ -123,7 +123,7 @@ function Toolbar({
  * The files of the selected photos, chunk by chunk.
  * @throws ApiError, OfflineError
  */
-async function filesOf(library: PhotoLibrary, selected: Selected): Promise<FileRecord[]> {
+async function filesOf(library: PhotoLibrary, selected: SelectedPhotos): Promise<FileRecord[]> {
   const chunks = new Set([...selected.values()].flatMap((photo) => library.chunkOf(dayOf(photo)) ?? []));
   const files: FileRecord[] = [];
   for (const chunk of chunks) {

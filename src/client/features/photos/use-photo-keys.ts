@@ -3,7 +3,7 @@ import { useShortcuts } from "../../base/shortcuts.ts";
 import type { PhotoRecord } from "./api.ts";
 import { type Layout, rowsFrom } from "./layout.ts";
 import { text } from "./text.ts";
-import type { Selected } from "./use-photo-selection.ts";
+import type { SelectedPhotos } from "./use-photo-selection.ts";
 
 /** What {@link usePhotoKeys} works with. */
 interface PhotoKeysOptions {
@@ -13,7 +13,7 @@ interface PhotoKeysOptions {
   readonly cursor: number;
   /** Where a selected range begins. */
   readonly anchor: RefObject<number>;
-  readonly selected: Selected;
+  readonly selected: SelectedPhotos;
   photoAt(index: number): PhotoRecord | undefined;
   goTo(index: number): void;
   onToggle(index: number, photo: PhotoRecord, isRange: boolean): void;

@@ -5,14 +5,14 @@ import { uiText } from "../../ui/text.ts";
 import { text } from "./text.ts";
 
 /** The selected photos by id. */
-export type Selected = ReadonlyMap<string, PhotoRecord>;
+export type SelectedPhotos = ReadonlyMap<string, PhotoRecord>;
 
-const NONE: Selected = new Map<string, PhotoRecord>();
+const NONE: SelectedPhotos = new Map<string, PhotoRecord>();
 
 /** The selection, and functions to change it. */
 export function usePhotoSelection() {
   const [selected, setSelected] = useState(NONE);
-  const change = useCallback((next: (before: Selected) => Selected) => {
+  const change = useCallback((next: (before: SelectedPhotos) => SelectedPhotos) => {
     setSelected((before) => {
       const after = next(before);
       if (after.size !== before.size) announce(after.size === 0 ? text.nothing : uiText.selected(after.size));

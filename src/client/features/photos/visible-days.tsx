@@ -6,7 +6,7 @@ import { formatDay } from "./dates.ts";
 import { HEADING_HEIGHT, type Layout, type Section, sectionOf } from "./layout.ts";
 import { PhotoTile, type TileEvents } from "./photo-tile.tsx";
 import { text } from "./text.ts";
-import type { Selected } from "./use-photo-selection.ts";
+import type { SelectedPhotos } from "./use-photo-selection.ts";
 
 /** The days in view, and the day of the photo at the cursor. */
 export function VisibleDays({
@@ -22,7 +22,7 @@ export function VisibleDays({
   /** The photos in view: the first, and the one after the last. */
   readonly range: { readonly first: number; readonly end: number };
   readonly photos: ReadonlyMap<string, readonly PhotoRecord[]>;
-  readonly selected: Selected;
+  readonly selected: SelectedPhotos;
   readonly cursor: number;
   readonly events: TileEvents;
   readonly onToggleDay: (section: Section) => void;
@@ -65,7 +65,7 @@ const Day = memo(function Day({
   readonly first: number;
   readonly end: number;
   readonly photos: readonly PhotoRecord[] | undefined;
-  readonly selected: Selected;
+  readonly selected: SelectedPhotos;
   readonly cursor: number | undefined;
   readonly events: TileEvents;
   readonly onToggleDay: (section: Section) => void;

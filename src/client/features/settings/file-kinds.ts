@@ -17,8 +17,8 @@ export function usageByKind(byType: Usage["byType"]): { kind: string; files: num
   const kinds = new Map<string, { kind: string; files: number; bytes: number }>();
   for (const { type, files, bytes } of byType) {
     const kind = kindOf(type);
-    const sum = kinds.get(kind) ?? { kind, files: 0, bytes: 0 };
-    kinds.set(kind, { kind, files: sum.files + files, bytes: sum.bytes + bytes });
+    const total = kinds.get(kind) ?? { kind, files: 0, bytes: 0 };
+    kinds.set(kind, { kind, files: total.files + files, bytes: total.bytes + bytes });
   }
   return [...kinds.values()].sort((a, b) => b.bytes - a.bytes);
 }

@@ -116,7 +116,7 @@ function OtherMethods({
         <Button
           variant="secondary"
           icon={LogIn}
-          onClick={() => window.location.assign(startOf(oidc.startUrl, returnTo))}
+          onClick={() => window.location.assign(withReturnTo(oidc.startUrl, returnTo))}
         >
           {text.withProvider(oidc.name)}
         </Button>
@@ -125,7 +125,7 @@ function OtherMethods({
   );
 }
 
-function startOf(startUrl: string, returnTo: string): string {
+function withReturnTo(startUrl: string, returnTo: string): string {
   const address = new URL(startUrl);
   address.searchParams.set("returnTo", returnTo);
   return address.href;

@@ -1,22 +1,22 @@
 /** Turns the form for one file into a drop area for many files and folders, with their progress. */
 import { button, element } from "../dom.ts";
 import { type DroppedFiles, type PickedFile, filesFromTransfer, filesFromList } from "./picking.ts";
-import { Queue } from "./queue.ts";
-import { Rows, formatSize } from "./rows.ts";
-import type { Sending } from "./sending.ts";
-import { Unlocking } from "./unlocking.ts";
+import { UploadQueue } from "./upload-queue.ts";
+import { UploadRows, formatSize } from "./upload-rows.ts";
+import type { FileUpload } from "./file-upload.ts";
+import { UnlockForm } from "./unlock-form.ts";
 
 /** Takes over the form. */
 export function startDropBox(form: HTMLFormElement): void {
   const { dropBox: url = "", maxBytes, unlockUrl, grant } = form.dataset;
-  const unlocking = new Unlocking(unlockUrl, grant, () => queue.resume(lockedOf(queue)));
+  const unlockForm = new UnlockForm(unlockUrl, grant, () => queue.resume(findLocked(queue)));
   const sender = form.querySelector<HTMLInputElement>("#sender");
-  const queue = new Queue(
-    { url, grant: () => unlocking.grant, sender: () => sender?.value ?? "" },
+  const queue = new UploadQueue(
+    { url, grant: () => unlockForm.grant, sender: () => sender?.value ?? "" },
     maxBytes === undefined ? Number.POSITIVE_INFINITY : Number(maxBytes),
     (one) => changed(one),
   );
-  const rows = new Rows(queue);
+  const rows = new UploadRows(queue);
   const total = new Total(queue);
   const unread = element("p", { className: "wrong", attributes: { role: "alert" } });
   const add = ({ picked, unreadable }: DroppedFiles) => {
@@ -27,15 +27,15 @@ export function startDropBox(form: HTMLFormElement): void {
   };
   const area = dropArea(maxBytes, (picked) => add({ picked, unreadable: 0 }));
 
-  const changed = (one: Sending) => {
+  const changed = (one: FileUpload) => {
     rows.draw(one);
     total.draw();
-    if (one.status.isLocked) unlocking.ask();
+    if (one.status.isLocked) unlockForm.show();
   };
   for (const plain of form.querySelectorAll("[data-plain]")) plain.remove();
   form.addEventListener("submit", (event) => event.preventDefault());
   rows.list.addEventListener("change", () => total.draw());
-  form.append(area, unread, unlocking.element, total.element, rows.list);
+  form.append(area, unread, unlockForm.element, total.element, rows.list);
   listenForDrops(area, add);
   window.addEventListener("beforeunload", (event) => {
     if (queue.totals().active > 0) event.preventDefault();
@@ -49,7 +49,7 @@ function describeUnreadable(count: number): string {
     : `Couldn't read ${count} items. Choose them with the buttons above.`;
 }
 
-function lockedOf(queue: Queue): Sending[] {
+function findLocked(queue: UploadQueue): FileUpload[] {
   return [...queue.all].filter(({ status }) => status.isLocked);
 }
 
@@ -103,13 +103,13 @@ function hasFiles({ dataTransfer }: DragEvent): boolean {
 /** The total progress of all files. */
 class Total {
   readonly element = element("div", { className: "total", attributes: { hidden: "" } });
-  readonly #queue: Queue;
+  readonly #queue: UploadQueue;
   readonly #message = element("p", { attributes: { role: "status" } });
   readonly #bar = element("progress", { attributes: { max: "1", "aria-label": "Progress of all files" } });
   readonly #pause = button("Pause all", () => this.#queue.pause(), { label: "Pause all" });
   readonly #resume = button("Resume all", () => this.#queue.resume(), { label: "Resume all" });
 
-  constructor(queue: Queue) {
+  constructor(queue: UploadQueue) {
     this.#queue = queue;
     const buttons = element("p", { className: "actions", children: [this.#pause, this.#resume] });
     this.element.append(this.#message, this.#bar, buttons);

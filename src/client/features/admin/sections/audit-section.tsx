@@ -56,10 +56,10 @@ export function AuditSection() {
 
 /** Converts the filter in the address to API parameters. Days are in the reader's time zone. */
 function filterOf({ user, action, outcome, ip, from, to }: TextSearch) {
-  return { user, action, outcome, ip, from: startOf(from), to: startOf(to, 1) };
+  return { user, action, outcome, ip, from: startOfDay(from), to: startOfDay(to, 1) };
 }
 
-function startOf(day: string | undefined, daysLater = 0): string | undefined {
+function startOfDay(day: string | undefined, daysLater = 0): string | undefined {
   const [year, month, date] = (day ?? "").split("-").map(Number);
   if (year === undefined || month === undefined || date === undefined) return undefined;
   const start = new Date(year, month - 1, date + daysLater);

@@ -6,7 +6,7 @@ import { Card } from "../../../ui/card.tsx";
 import { cx } from "../../../ui/cx.ts";
 import { formatBytes, formatDateTime, formatNumber, formatRelative } from "../../../base/format.ts";
 import { DiskMeter, diskFree } from "../disk-meter.tsx";
-import { Facts } from "../facts.tsx";
+import { DescriptionList } from "../../../ui/description-list.tsx";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import type { Health } from "../types.ts";
@@ -67,8 +67,9 @@ function ServerCard({ health }: { readonly health: Health }) {
   const waiting = Object.entries(queues).filter(([, count]) => count > 0);
   return (
     <Card title={text.theServer}>
-      <Facts
-        facts={[
+      <DescriptionList
+        isRuled
+        items={[
           [text.runningSince, `${formatDateTime(health.startedAt)} (${formatRelative(health.startedAt)})`],
           [text.memory, formatBytes(health.memoryBytes)],
           [
@@ -96,8 +97,9 @@ function DataCard({ health: { disk, database, snapshots, openFindings, bucket } 
   return (
     <Card title={text.storage}>
       <DiskMeter {...disk} />
-      <Facts
-        facts={[
+      <DescriptionList
+        isRuled
+        items={[
           [text.diskFree, diskFree(disk)],
           [
             text.database,
@@ -111,14 +113,14 @@ function DataCard({ health: { disk, database, snapshots, openFindings, bucket } 
             ),
           ],
           [text.openFindings, formatNumber(openFindings)],
-          ...bucketFacts(bucket),
+          ...listBucketDetails(bucket),
         ]}
       />
     </Card>
   );
 }
 
-function bucketFacts(bucket: Health["bucket"]): [string, string][] {
+function listBucketDetails(bucket: Health["bucket"]): [string, string][] {
   if (bucket === null) return [];
   const { isUp, since, waiting } = bucket;
   return [

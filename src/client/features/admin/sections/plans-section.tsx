@@ -1,7 +1,7 @@
 import { Badge } from "../../../ui/badge.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { formatBytes, formatNumber } from "../../../base/format.ts";
-import { Facts } from "../facts.tsx";
+import { DescriptionList } from "../../../ui/description-list.tsx";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import type { Plan } from "../types.ts";
@@ -34,8 +34,9 @@ function PlanCard({ plan }: { readonly plan: Plan }) {
       title={text.planNames(plan.name)}
       {...(plan.isDefault && { actions: <Badge tone="accent">{text.isDefault}</Badge> })}
     >
-      <Facts
-        facts={[
+      <DescriptionList
+        isRuled
+        items={[
           [text.quota, orNone(plan.quota, formatBytes)],
           [text.maxFileSize, formatBytes(plan.maxFileSize)],
           [text.maxNodes, orNone(plan.maxNodes, formatNumber)],
@@ -43,8 +44,9 @@ function PlanCard({ plan }: { readonly plan: Plan }) {
         ]}
       />
       <h3 className="mt-4 mb-1 text-sm font-medium">{text.requestsHeading}</h3>
-      <Facts
-        facts={Object.entries(plan.limits).map(([category, { limit, windowSeconds }]) => [
+      <DescriptionList
+        isRuled
+        items={Object.entries(plan.limits).map(([category, { limit, windowSeconds }]) => [
           category,
           limit === null ? text.noLimit : text.limitOf(formatNumber(limit), formatWindow(windowSeconds)),
         ])}

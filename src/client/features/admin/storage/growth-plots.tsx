@@ -8,7 +8,7 @@ import { text } from "../text.ts";
 import type { Day } from "../types.ts";
 import { Plot, type Series } from "./plot.tsx";
 
-interface Drawing {
+interface PlotDescription {
   readonly title: string;
   readonly format: (value: number) => string;
   readonly series: readonly Series[];
@@ -17,12 +17,12 @@ interface Drawing {
 /** Storage, files, transfers and users per day, as plots and as one table. */
 export function GrowthPlots({ days }: { readonly days: readonly Day[] }) {
   const times = useMemo(() => days.map(({ date }) => Date.parse(date)), [days]);
-  const drawings = useMemo(() => drawingsOf(days), [days]);
+  const plots = useMemo(() => describePlots(days), [days]);
   if (days.length === 0) return <EmptyState icon={ChartLine} title={text.plotEmpty} />;
   return (
     <>
       <div className="grid gap-4 lg:grid-cols-2">
-        {drawings.map(({ title, format, series }) => (
+        {plots.map(({ title, format, series }) => (
           <Card key={title} title={title}>
             <Plot
               days={times}
@@ -42,7 +42,7 @@ export function GrowthPlots({ days }: { readonly days: readonly Day[] }) {
   );
 }
 
-function drawingsOf(days: readonly Day[]): Drawing[] {
+function describePlots(days: readonly Day[]): PlotDescription[] {
   return [
     {
       title: text.plotStorage,

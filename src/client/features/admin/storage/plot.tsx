@@ -45,10 +45,10 @@ export function Plot({
     if (host === null) return;
     const unmounted = new AbortController();
     void loadScript(() => import("uplot")).then(
-      ({ default: Drawing }) => {
+      ({ default: Plotter }) => {
         if (unmounted.signal.aborted) return;
         setLost(false);
-        draw(Drawing, host, { days, series, format, isBytes }, unmounted.signal);
+        draw(Plotter, host, { days, series, format, isBytes }, unmounted.signal);
       },
       () => setLost(true),
     );
@@ -78,7 +78,7 @@ interface PlotState {
 
 /** Draws into `host` and follows its width and the color scheme, until `signal` is aborted. */
 function draw(
-  Drawing: typeof uPlot,
+  Plotter: typeof uPlot,
   host: HTMLElement,
   { days, series, format, isBytes }: PlotState,
   signal: AbortSignal,
@@ -92,7 +92,7 @@ function draw(
       grid: { stroke: line, width: 1 },
       ticks: { stroke: line, width: 1 },
     };
-    plot = new Drawing(
+    plot = new Plotter(
       {
         width: host.clientWidth,
         height: HEIGHT,

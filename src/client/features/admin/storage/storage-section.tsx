@@ -3,7 +3,7 @@ import { Card } from "../../../ui/card.tsx";
 import { formatBytes, formatNumber } from "../../../base/format.ts";
 import { Select } from "../../../ui/select.tsx";
 import { DiskMeter, diskFree } from "../disk-meter.tsx";
-import { Facts } from "../facts.tsx";
+import { DescriptionList } from "../../../ui/description-list.tsx";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import type { Stats } from "../types.ts";
@@ -44,8 +44,9 @@ function Totals({ stats: { storage, users } }: { readonly stats: Stats }) {
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <Card title={text.storage}>
-        <Facts
-          facts={[
+        <DescriptionList
+          isRuled
+          items={[
             [text.storageUsed, formatBytes(storage.usedBytes)],
             [text.storageVersions, formatBytes(storage.versionsBytes)],
             [text.storageTrash, formatBytes(storage.trashBytes)],
@@ -57,8 +58,9 @@ function Totals({ stats: { storage, users } }: { readonly stats: Stats }) {
       </Card>
       <Card title={text.storageDisk}>
         <DiskMeter {...disk} />
-        <Facts
-          facts={[
+        <DescriptionList
+          isRuled
+          items={[
             [text.diskFree, diskFree(disk)],
             [text.storageStored, formatBytes(storage.blobBytes)],
           ]}

@@ -9,7 +9,7 @@ import { RoleSelect } from "../account-fields.tsx";
 import { AdminDialog } from "../admin-dialog.tsx";
 import { text } from "../text.ts";
 import { type Account, PLANS } from "../types.ts";
-import { choiceOf, QuotaField, quotaOf } from "./quota-field.tsx";
+import { toQuotaChoice, QuotaField, toQuota } from "./quota-field.tsx";
 import { nameOf } from "./user-columns.tsx";
 
 /** Changes the profile, role and limits of an account. Only changed fields are sent. */
@@ -20,10 +20,10 @@ export function EditUserDialog({ account, onClose }: { readonly account: Account
   const [ownsEmail, setOwnsEmail] = useState(false);
   const [role, setRole] = useState(account.role);
   const [plan, setPlan] = useState(account.plan);
-  const [quotaChoice, setQuotaChoice] = useState(() => choiceOf(account));
-  const quota = quotaOf(quotaChoice);
+  const [quotaChoice, setQuotaChoice] = useState(() => toQuotaChoice(account));
+  const quota = toQuota(quotaChoice);
   const isEmailChanged = email.trim() !== account.email;
-  const isQuotaChanged = JSON.stringify(quotaChoice) !== JSON.stringify(choiceOf(account));
+  const isQuotaChanged = JSON.stringify(quotaChoice) !== JSON.stringify(toQuotaChoice(account));
   const changes = {
     ...(name.trim() !== account.name && { name: name.trim() }),
     ...(isEmailChanged && { email: email.trim(), ...(ownsEmail && { emailVerified: true }) }),

@@ -11,7 +11,7 @@ interface QuotaChoice {
 }
 
 /** The choice as an API value; undefined if the typed number is not a valid size. */
-export function quotaOf({ kind, gigabytes }: QuotaChoice): number | null | "plan" | undefined {
+export function toQuota({ kind, gigabytes }: QuotaChoice): number | null | "plan" | undefined {
   if (kind !== "own") return kind === "plan" ? "plan" : null;
   const number = Number(gigabytes.trim().replace(",", "."));
   const bytes = Math.round(number * GIGABYTE);
@@ -19,7 +19,7 @@ export function quotaOf({ kind, gigabytes }: QuotaChoice): number | null | "plan
 }
 
 /** The choice that represents a quota. */
-export function choiceOf({ quota, quotaOverride }: { quota: number | null; quotaOverride: boolean }): QuotaChoice {
+export function toQuotaChoice({ quota, quotaOverride }: { quota: number | null; quotaOverride: boolean }): QuotaChoice {
   if (!quotaOverride) return { kind: "plan", gigabytes: "" };
   if (quota === null) return { kind: "none", gigabytes: "" };
   return { kind: "own", gigabytes: String(Math.round((quota / GIGABYTE) * 1000) / 1000) };
@@ -51,7 +51,7 @@ export function QuotaField({
           inputMode="decimal"
           value={value.gigabytes}
           onChange={(gigabytes) => onChange({ ...value, gigabytes })}
-          error={value.gigabytes !== "" && quotaOf(value) === undefined ? text.quotaInvalid : undefined}
+          error={value.gigabytes !== "" && toQuota(value) === undefined ? text.quotaInvalid : undefined}
           className="w-40"
         />
       )}

@@ -4,7 +4,7 @@ import { Button, buttonClassName } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { cx } from "../../../ui/cx.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { Facts } from "../../../ui/facts.tsx";
+import { DescriptionList } from "../../../ui/description-list.tsx";
 import { formatBytes, formatDate, formatRelative } from "../../../base/format.ts";
 import type { Device } from "../api.ts";
 import { type Row, Rows } from "../rows.tsx";
@@ -70,7 +70,7 @@ function rowOf(device: Device, onRemove: () => void): Row {
       <details className="ms-8 text-sm">
         <summary className="w-fit py-1 text-muted">{text.deviceSettings}</summary>
         <div className="mt-2 flex flex-col gap-2">
-          <Facts facts={factsOf(device)} />
+          <DescriptionList items={listSyncSettings(device)} />
           <p className="text-muted">{text.deviceSettingsLead}</p>
         </div>
       </details>
@@ -78,7 +78,7 @@ function rowOf(device: Device, onRemove: () => void): Row {
   };
 }
 
-function factsOf({ settings }: Device): (readonly [string, string])[] {
+function listSyncSettings({ settings }: Device): (readonly [string, string])[] {
   const yesNo = (is: boolean) => (is ? text.yes : text.no);
   return [
     [text.autoUpload, yesNo(settings.autoUpload)],

@@ -6,7 +6,7 @@ import { loadSession } from "../../../api/session.ts";
 import { Avatar } from "../../../ui/avatar.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { Facts } from "../../../ui/facts.tsx";
+import { DescriptionList } from "../../../ui/description-list.tsx";
 import { formatDate } from "../../../base/format.ts";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
@@ -27,8 +27,8 @@ export function ProfileSection() {
           <Card title={text.you}>
             <div className="flex flex-wrap items-center gap-4">
               <Avatar name={data.name || data.email} size={56} />
-              <Facts
-                facts={[
+              <DescriptionList
+                items={[
                   [text.role, text.roleName(data.role)],
                   [text.plan, data.plan],
                   [text.memberSince, formatDate(data.createdAt)],

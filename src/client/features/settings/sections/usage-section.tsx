@@ -1,6 +1,6 @@
 import { Card } from "../../../ui/card.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
-import { Facts } from "../../../ui/facts.tsx";
+import { DescriptionList } from "../../../ui/description-list.tsx";
 import { formatBytes, formatNumber, formatRelative } from "../../../base/format.ts";
 import { Progress } from "../../../ui/progress.tsx";
 import type { Usage } from "../../../api/types.ts";
@@ -21,8 +21,8 @@ export function UsageSection() {
             <Storage usage={data} />
             <ByType usage={data} />
             <Card title={text.month(data.transfers.period)}>
-              <Facts
-                facts={[
+              <DescriptionList
+                items={[
                   [text.uploaded, text.countAndSize(data.transfers.uploads, formatBytes(data.transfers.uploadedBytes))],
                   [
                     text.downloaded,
@@ -63,8 +63,8 @@ function Storage({ usage: { storage } }: { usage: Usage }) {
           className="mb-4 h-2.5"
         />
       )}
-      <Facts
-        facts={[
+      <DescriptionList
+        items={[
           [text.files, formatNumber(storage.files)],
           [text.folders, formatNumber(storage.folders)],
           [text.versions, formatBytes(storage.versions)],

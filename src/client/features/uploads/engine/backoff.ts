@@ -5,7 +5,7 @@
 const DELAYS_MS = [500, 1000, 2000, 4000, 8000, 15_000] as const;
 
 /** A wait that can be cut short. */
-export interface Wakeable {
+export interface WakeableWait {
   readonly done: Promise<void>;
   wake(): void;
 }
@@ -21,7 +21,7 @@ export function delayBefore(attempt: number, retryAfterSeconds: number | undefin
 }
 
 /** Waits `ms`, or until it is woken. */
-export function wakeableWait(ms: number): Wakeable {
+export function wakeableWait(ms: number): WakeableWait {
   let wake = (): void => undefined;
   const done = new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -22,10 +22,10 @@ export function guardLeaving(store: Pick<UploadStore, "subscribe" | "getSnapshot
     if (isNowSending === isSending) return;
     isSending = isNowSending;
     if (isSending) {
-      window.addEventListener("beforeunload", askBeforeLeaving);
+      window.addEventListener("beforeunload", confirmLeaving);
       acquireLock();
     } else {
-      window.removeEventListener("beforeunload", askBeforeLeaving);
+      window.removeEventListener("beforeunload", confirmLeaving);
       releaseLock();
     }
   });
@@ -43,6 +43,6 @@ function rejectStrayFiles(event: DragEvent): void {
   event.dataTransfer.dropEffect = "none";
 }
 
-function askBeforeLeaving(event: BeforeUnloadEvent): void {
+function confirmLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }

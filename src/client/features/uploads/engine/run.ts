@@ -1,11 +1,11 @@
-import type { Wakeable } from "./backoff.ts";
+import type { WakeableWait } from "./backoff.ts";
 import type { Failure } from "./failures.ts";
 
 /** The state of a running upload, which is not saved. */
 export interface UploadRun {
   readonly controller: AbortController;
   /** The wait before the next attempt. */
-  wait: Wakeable | undefined;
+  wait: WakeableWait | undefined;
   /** The number of failures by kind. */
   readonly failures: Map<Failure["kind"], number>;
 }

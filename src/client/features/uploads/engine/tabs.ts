@@ -11,7 +11,7 @@ export interface TabOwnership {
   onOtherTab(listener: (tab: string) => void): void;
 }
 
-interface Greeting {
+interface TabMessage {
   readonly tab: string;
   readonly isReply: boolean;
 }
@@ -28,14 +28,14 @@ export async function ownTab(): Promise<TabOwnership> {
   if (id !== remembered) await holdLock(locks, id);
   sessionStorage.setItem(NAME, id);
   const channel = new BroadcastChannel(NAME);
-  const greet = (isReply: boolean): void => channel.postMessage({ tab: id, isReply } satisfies Greeting);
+  const greet = (isReply: boolean): void => channel.postMessage({ tab: id, isReply } satisfies TabMessage);
   return {
     id,
     whenClosed: async (tab, take) => {
       if (locks !== undefined) await locks.request(lockName(tab), take);
     },
     onOtherTab: (listener) => {
-      channel.onmessage = ({ data }: MessageEvent<Greeting>) => {
+      channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
         if (!data.isReply) greet(true);
         listener(data.tab);
       };

@@ -12,11 +12,11 @@ export interface Destination {
   readonly sender: () => string;
 }
 
-type SendingState = "waiting" | "sending" | "paused" | "failed" | "done";
+type UploadState = "waiting" | "sending" | "paused" | "failed" | "done";
 
 /** The state of an upload. */
-interface SendingStatus {
-  readonly state: SendingState;
+interface UploadStatus {
+  readonly state: UploadState;
   readonly sentBytes: number;
   /** What is wrong, or what it waits for, for people to read. */
   readonly problem: string | undefined;
@@ -44,22 +44,22 @@ const httpStack: HttpStack = {
 /** Waits between attempts. They never end: a lost connection returns at some time. */
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000, 8_000, ...Array.from({ length: 500 }, () => 15_000)];
 
-/** Uploads one file. `onChange` is called after each change of {@link Sending.status}. */
-export class Sending {
+/** Uploads one file. `onChange` is called after each change of {@link FileUpload.status}. */
+export class FileUpload {
   readonly file: File;
   /** With the folders that it was in, if any. */
   readonly path: string;
   readonly #destination: Destination;
-  readonly #onChange: (sending: Sending) => void;
+  readonly #onChange: (upload: FileUpload) => void;
   #upload: Upload | undefined;
   #isPreparing = false;
   /** The bytes that the server has confirmed. */
   #storedBytes = 0;
-  #status: SendingStatus = { state: "waiting", sentBytes: 0, problem: undefined, isLocked: false };
+  #status: UploadStatus = { state: "waiting", sentBytes: 0, problem: undefined, isLocked: false };
 
   constructor(
     file: File,
-    { path, destination, onChange }: { path: string; destination: Destination; onChange: (sending: Sending) => void },
+    { path, destination, onChange }: { path: string; destination: Destination; onChange: (upload: FileUpload) => void },
   ) {
     this.file = file;
     this.path = path;
@@ -67,7 +67,7 @@ export class Sending {
     this.#onChange = onChange;
   }
 
-  get status(): SendingStatus {
+  get status(): UploadStatus {
     return this.#status;
   }
 
@@ -176,7 +176,7 @@ export class Sending {
     this.#setStatus({ state: "failed", problem: UNREADABLE });
   }
 
-  #setStatus(change: Partial<SendingStatus>): void {
+  #setStatus(change: Partial<UploadStatus>): void {
     this.#status = { ...this.#status, ...change };
     this.#onChange(this);
   }

@@ -3,7 +3,7 @@ import { button, element } from "../dom.ts";
 import { messageIn, parsed } from "./responses.ts";
 
 /** The password form. `onOpen` is called when uploads may continue. */
-export class Unlocking {
+export class UnlockForm {
   readonly element = element("div", { className: "notice", attributes: { hidden: "" } });
   readonly #url: string | undefined;
   readonly #onOpen: () => void;
@@ -34,7 +34,7 @@ export class Unlocking {
   }
 
   /** Shows the form, if the link has a password. */
-  ask(): void {
+  show(): void {
     if (this.#url === undefined || !this.element.hidden) return;
     this.element.hidden = false;
     this.#field.focus();

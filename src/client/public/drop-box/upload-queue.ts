@@ -1,6 +1,6 @@
 /** The uploads of a drop box: some in parallel, the others after them. */
 import type { PickedFile } from "./picking.ts";
-import { type Destination, Sending } from "./sending.ts";
+import { type Destination, FileUpload } from "./file-upload.ts";
 
 const AT_ONCE = 3;
 
@@ -17,80 +17,80 @@ interface QueueTotals {
 }
 
 /** Sends files, a few in parallel. `onChange` is called with each file that changed. */
-export class Queue {
+export class UploadQueue {
   readonly #destination: Destination;
   readonly #maxBytes: number;
-  readonly #onChange: (sending: Sending) => void;
-  readonly #all = new Set<Sending>();
+  readonly #onChange: (upload: FileUpload) => void;
+  readonly #all = new Set<FileUpload>();
 
-  constructor(destination: Destination, maxBytes: number, onChange: (sending: Sending) => void) {
+  constructor(destination: Destination, maxBytes: number, onChange: (upload: FileUpload) => void) {
     this.#destination = destination;
     this.#maxBytes = maxBytes;
     this.#onChange = onChange;
   }
 
-  get all(): ReadonlySet<Sending> {
+  get all(): ReadonlySet<FileUpload> {
     return this.#all;
   }
 
   /** Adds files. Files over the size limit are rejected at once. */
-  add(picked: readonly PickedFile[]): Sending[] {
+  add(picked: readonly PickedFile[]): FileUpload[] {
     const added = picked.map(
       ({ file, path }) =>
-        new Sending(file, { path, destination: this.#destination, onChange: (one) => this.#changed(one) }),
+        new FileUpload(file, { path, destination: this.#destination, onChange: (one) => this.#changed(one) }),
     );
     for (const one of added) {
       this.#all.add(one);
       if (one.file.size > this.#maxBytes) one.reject("This file is too large for this drop box.");
     }
-    this.#fill();
+    this.#startWaiting();
     return added;
   }
 
   /** Resumes paused and failed uploads. */
-  resume(which: Iterable<Sending> = this.#all): void {
+  resume(which: Iterable<FileUpload> = this.#all): void {
     for (const one of which) {
       const { state } = one.status;
       if (state === "paused" || (state === "failed" && one.file.size <= this.#maxBytes)) one.queue();
     }
-    this.#fill();
+    this.#startWaiting();
   }
 
   /** Pauses uploads. */
-  pause(which: Iterable<Sending> = this.#all): void {
+  pause(which: Iterable<FileUpload> = this.#all): void {
     for (const one of which) {
       const { state } = one.status;
       if (state === "waiting" || state === "sending") void one.pause();
     }
-    this.#fill();
+    this.#startWaiting();
   }
 
   /** Removes a file from the list, and deletes what was uploaded of it. */
-  remove(one: Sending): void {
+  remove(one: FileUpload): void {
     this.#all.delete(one);
     if (one.status.state !== "done") void one.cancel();
-    this.#fill();
+    this.#startWaiting();
   }
 
   totals(): QueueTotals {
-    const sums = { files: 0, done: 0, failed: 0, paused: 0, active: 0, bytes: 0, sentBytes: 0 };
+    const totals = { files: 0, done: 0, failed: 0, paused: 0, active: 0, bytes: 0, sentBytes: 0 };
     for (const { file, status } of this.#all) {
-      sums.files += 1;
-      sums.bytes += file.size;
-      sums.sentBytes += status.sentBytes;
-      if (status.state === "waiting" || status.state === "sending") sums.active += 1;
-      else sums[status.state] += 1;
+      totals.files += 1;
+      totals.bytes += file.size;
+      totals.sentBytes += status.sentBytes;
+      if (status.state === "waiting" || status.state === "sending") totals.active += 1;
+      else totals[status.state] += 1;
     }
-    return sums;
+    return totals;
   }
 
-  #changed(one: Sending): void {
+  #changed(one: FileUpload): void {
     this.#onChange(one);
     const { state } = one.status;
-    if (state === "done" || state === "failed") this.#fill();
+    if (state === "done" || state === "failed") this.#startWaiting();
   }
 
-  #fill(): void {
+  #startWaiting(): void {
     const list = [...this.#all];
     let free = AT_ONCE - list.filter(({ status }) => status.state === "sending").length;
     for (const one of list) {

@@ -1,7 +1,7 @@
 /** The list of uploads: one row each, updated with their progress. */
 import { button, element } from "../dom.ts";
-import type { Queue } from "./queue.ts";
-import type { Sending } from "./sending.ts";
+import type { UploadQueue } from "./upload-queue.ts";
+import type { FileUpload } from "./file-upload.ts";
 
 /** The most rows that are rendered. Others follow as uploads finish. */
 const ROWS_MAX = 200;
@@ -16,19 +16,19 @@ interface Row {
 }
 
 /** Renders the list of uploads. */
-export class Rows {
+export class UploadRows {
   readonly list = element("ul", { className: "queue", attributes: { "aria-label": "Files" } });
-  readonly #queue: Queue;
-  readonly #rows = new Map<Sending, Row>();
+  readonly #queue: UploadQueue;
+  readonly #rows = new Map<FileUpload, Row>();
 
-  constructor(queue: Queue) {
+  constructor(queue: UploadQueue) {
     this.#queue = queue;
   }
 
   /** Updates a row, and adds rows if there is room. */
-  draw(one: Sending): void {
+  draw(one: FileUpload): void {
     const row = this.#rows.get(one);
-    if (row !== undefined) fill(row, one);
+    if (row !== undefined) updateRow(row, one);
     if (one.status.state === "done") this.makeRoom();
   }
 
@@ -48,7 +48,7 @@ export class Rows {
     }
   }
 
-  #add(one: Sending): void {
+  #add(one: FileUpload): void {
     const toggle = button("Pause", () => {
       if (one.status.state === "sending" || one.status.state === "waiting") this.#queue.pause([one]);
       else this.#queue.resume([one]);
@@ -77,11 +77,11 @@ export class Rows {
     const row = { item, status, bar, toggle, remove };
     this.#rows.set(one, row);
     this.list.append(item);
-    fill(row, one);
+    updateRow(row, one);
   }
 }
 
-function fill({ status, bar, toggle, remove }: Row, one: Sending): void {
+function updateRow({ status, bar, toggle, remove }: Row, one: FileUpload): void {
   const { state, sentBytes, problem } = one.status;
   const size = one.file.size;
   bar.value = state === "done" || size === 0 ? Number(state === "done") : sentBytes / size;
