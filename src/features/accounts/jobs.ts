@@ -9,7 +9,7 @@ import type { PasswordReset } from "./password-reset/service.ts";
 import type { RateLimiter } from "./rate-limits/limiter.ts";
 
 /** Dependencies of the jobs of accounts. */
-export interface AccountsJobsOptions {
+interface AccountsJobsOptions {
   readonly writer: Writer;
   readonly auth: AuthService;
   readonly apiKeys: ApiKeyService;

@@ -15,7 +15,7 @@ import {
 } from "./passkeys/routes.ts";
 import { passwordResetRoutes } from "./password-reset/routes.ts";
 import type { PasswordReset } from "./password-reset/service.ts";
-import type { Proven } from "./auth/proof.ts";
+import type { ProofCheck } from "./auth/proof.ts";
 import { ownUsageRoutes, type UserRoutesOptions, userRoutes } from "./profile/routes.ts";
 import type { Router } from "./routing/router.ts";
 import { type SetupRoutesOptions, setupRoutes } from "./setup/routes.ts";
@@ -23,7 +23,7 @@ import { type TwoFactorRoutesOptions, twoFactorRoutes } from "./two-factor/route
 import type { User } from "./users/types.ts";
 
 /** Dependencies of the routes of accounts. */
-export interface AccountsRoutesOptions
+interface AccountsRoutesOptions
   extends Omit<AuthRoutesOptions, "tokenLifetimeMs">,
     Omit<UserRoutesOptions, "usageOf" | "eraseAccount" | "versionsMax" | "apiKeys">,
     Omit<ApiKeyRoutesOptions, "apiKeys">,
@@ -38,7 +38,7 @@ export interface AccountsRoutesOptions
   readonly passwordReset: PasswordReset;
   readonly mail: { readonly isConfigured: boolean };
   readonly usageOf: (user: User) => object;
-  readonly eraseAccount: (user: User, proven: Proven) => Promise<void>;
+  readonly eraseAccount: (user: User, checkProof: ProofCheck) => Promise<void>;
 }
 
 /**
@@ -51,7 +51,7 @@ export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
     ...options,
     versionsMax: versions.keep,
     usageOf: ({ user }) => usageOf(user),
-    eraseAccount: ({ user }, proven) => eraseAccount(user, proven),
+    eraseAccount: ({ user }, checkProof) => eraseAccount(user, checkProof),
   };
   const settings = { ...options, basePath, tokenLifetimeMs, signup, defaultPlan };
   return [

@@ -4,7 +4,7 @@ import type { DailySamples } from "./admin-api/daily-samples.ts";
 import type { AuditLog } from "./audit/service.ts";
 
 /** Dependencies of the jobs of administration. */
-export interface AdministrationJobsOptions {
+interface AdministrationJobsOptions {
   readonly audit: AuditLog;
   readonly dailySamples: DailySamples;
 }

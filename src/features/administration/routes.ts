@@ -10,7 +10,7 @@ import { type AdminRoutesOptions, adminRoutes } from "./admin-api/routes.ts";
 import { type AuditRoutesOptions, auditRoutes } from "./audit/routes.ts";
 
 /** Dependencies of the routes of administrators. */
-export interface AdministrationRoutesOptions
+interface AdministrationRoutesOptions
   extends AuditRoutesOptions,
     Omit<AdminRoutesOptions, "defaultPlan" | "integrity" | "twoFactor" | "resetLinks" | "version" | "samples"> {
   readonly config: Pick<Config, "defaultPlan" | "scrub">;

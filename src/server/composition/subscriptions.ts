@@ -98,7 +98,7 @@ function subscribeAccounts(subscribers: Subscribers): void {
   const { events, auth, passwordReset, emailConfirmation, receivedShares } = subscribers;
   // A reset link is valid only for the credentials at the time it was sent.
   events.on("security.credentials_changed", (tx, { accountId }) => passwordReset.forget(tx, accountId));
-  events.on("user.email_unconfirmed", (tx, event) => emailConfirmation.addressGiven(tx, event));
+  events.on("user.email_unconfirmed", (tx, event) => emailConfirmation.sendFirstLink(tx, event));
   // A confirmation by the former password, or without the second factor that is required now, is no longer valid.
   events.on("security.credentials_changed", (tx, { accountId, what }) => {
     if (what === "password" || what === "two_factor_on") auth.endConfirmations(tx, accountId);

@@ -1,7 +1,7 @@
 /** The metrics of GET /metrics. Slow queries run in the reader thread, and their results are cached. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { rows } from "../../db/reader.ts";
-import type { Counted } from "../../features/administration/admin-api/types.ts";
+import type { ServerCounts } from "../../features/administration/admin-api/types.ts";
 import type { JobState } from "../../jobs/scheduler.ts";
 import { COMMIT, VERSION } from "../../version.ts";
 import type { EventLoopDelay } from "../observability/event-loop.ts";
@@ -12,7 +12,7 @@ import type { Services } from "../composition/services.ts";
 
 /** Totals from the database. */
 export interface Totals {
-  readonly counted: Counted;
+  readonly counted: ServerCounts;
   /** Blobs whose metadata is still to be read, at most {@link COUNTED_MAX}. */
   readonly media: number;
   /** Blobs still to be sent to the bucket; undefined without a bucket. */

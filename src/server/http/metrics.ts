@@ -2,7 +2,7 @@
 import { PAGE_ROUTE } from "../../features/accounts/routing/declaration.ts";
 import { Router } from "../../features/accounts/routing/router.ts";
 import { AppError } from "../../errors.ts";
-import { demand } from "../../features/accounts/auth/guard.ts";
+import { requirePrincipal } from "../../features/accounts/auth/guard.ts";
 import { isLocalRequest } from "../../http/client-address.ts";
 import type { JobState } from "../../jobs/scheduler.ts";
 import { EventLoopWatch } from "../observability/event-loop.ts";
@@ -39,7 +39,7 @@ export function metricsRoutes({ services, whyNotReady, host }: MetricsOptions) {
   const eventLoop = new EventLoopWatch();
   return new Router({ name: "metrics" }).get("/metrics", PAGE_ROUTE, async ({ request }) => {
     const isLocal = config.metricsAccess === "local" && isLocalRequest(host.peerOf(request), request.headers);
-    if (config.metricsAccess !== "open" && !isLocal) demandAdmin(request);
+    if (config.metricsAccess !== "open" && !isLocal) requireAdmin(request);
     // Loaded at the first scrape: most servers have none, and it would slow the start down.
     const [{ renderMetrics, METRICS_TYPE }, counted] = await Promise.all([
       import("../observability/metric-text.ts"),
@@ -58,9 +58,9 @@ export function metricsRoutes({ services, whyNotReady, host }: MetricsOptions) {
   });
 }
 
-function demandAdmin(request: Request): void {
+function requireAdmin(request: Request): void {
   try {
-    demand({ access: "admin", scope: "admin" }, request);
+    requirePrincipal({ access: "admin", scope: "admin" }, request);
   } catch (error) {
     if (error instanceof AppError)
       throw new AppError(

@@ -3,7 +3,7 @@ import { SCOPES } from "../auth/scopes.ts";
 import type { ApiKey } from "./types.ts";
 
 /** A row of `api_keys`. */
-export interface ApiKeyRow {
+interface ApiKeyRow {
   readonly id: number;
   readonly publicId: string;
   readonly userId: number;

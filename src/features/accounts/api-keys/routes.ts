@@ -32,14 +32,14 @@ export function apiKeyRoutes({ apiKeys, proof, guard }: ApiKeyRoutesOptions) {
       async ({ request, set, principal, body }) => {
         if (principal.device !== undefined) throw notByDevice();
         const expiresAt = readInstant(body.expiresAt ?? undefined, "expiresAt");
-        const proven = await proof.require("writer", { request, set, principal, body });
+        const checkProof = await proof.require("writer", { request, set, principal, body });
         const { apiKey, key } = await apiKeys.add(
           {
             name: body.name,
             scopes: body.scopes,
             expiresAtMs: expiresAt === undefined ? null : Date.parse(expiresAt),
           },
-          proven,
+          checkProof,
         );
         set.status = 201;
         return ok({ ...presentApiKey(apiKey), key });

@@ -14,7 +14,7 @@ import { apiKeyQueries, toApiKey } from "./queries.ts";
 import type { ApiKey, NewApiKey } from "./types.ts";
 
 /** Dependencies of {@link ApiKeyService}. */
-export interface ApiKeyServiceOptions {
+interface ApiKeyServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -64,7 +64,7 @@ export class ApiKeyService {
    * @throws AppError invalid_token | expired_token | revoked_token
    */
   identify(key: string): KeyPrincipal {
-    const cached = this.#cache.get(key) ?? this.#look(key);
+    const cached = this.#cache.get(key) ?? this.#identifyUncached(key);
     const nowMs = this.#options.clock.nowMs();
     const { expiresAtMs } = cached.principal.key;
     if (expiresAtMs !== null && expiresAtMs <= nowMs) throw expiredKey();
@@ -89,12 +89,12 @@ export class ApiKeyService {
 
   /**
    * Creates a key; durable when this returns. `key` is returned only here.
-   * @param ownerOf returns its owner, in the transaction that creates it; may reject it
+   * @param findOwner returns its owner, in the transaction that creates it; may reject it
    * @throws AppError invalid_field; role if a user who is not an administrator requests the scope admin
    */
   async add(
     input: NewApiKey,
-    ownerOf: (tx: Transaction) => User,
+    findOwner: (tx: Transaction) => User,
   ): Promise<{ readonly apiKey: ApiKey; readonly key: string }> {
     const { writer, clock, events } = this.#options;
     const nowMs = clock.nowMs();
@@ -120,7 +120,7 @@ export class ApiKeyService {
       lastUsedAtMs: null,
     };
     await writer.run((tx) => {
-      const user = ownerOf(tx);
+      const user = findOwner(tx);
       if (given.includes("admin") && user.role !== "admin") {
         throw new AppError("role", "Only administrators can create a key with the admin scope. Remove that scope.");
       }
@@ -176,7 +176,7 @@ export class ApiKeyService {
     return writer.run(() => this.#queries.sweep.run(clock.nowMs() - REVOKED_MS, limit).changes);
   }
 
-  #look(key: string): CachedKey {
+  #identifyUncached(key: string): CachedKey {
     const row = KEY.test(key) ? this.#queries.byHash.get(hashToken(key)) : null;
     if (row === null) {
       throw new AppError("invalid_token", "This API key is not valid. Check it, or create a new one.");

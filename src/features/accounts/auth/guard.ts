@@ -25,7 +25,7 @@ import type { AuthService } from "./service.ts";
 export type Access = "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
 
 /** The access that a closed route requires, and the scope that an API key needs. */
-export interface ClosedRule {
+interface ClosedRule {
   readonly access: Exclude<Access, "public">;
   readonly scope: ScopeRule;
 }
@@ -37,10 +37,10 @@ export type AccessRule = { readonly access: "public"; readonly scope?: undefined
 export const SESSION_COOKIE = "larder_session";
 
 /** Prefix of every API key. It distinguishes keys from access tokens. */
-export const KEY_PREFIX = "lk_";
+const KEY_PREFIX = "lk_";
 
 /** Finds the owner of an API key; `features/accounts/api-keys` implements it. */
-export interface KeyIdentifier {
+interface KeyIdentifier {
   /** @throws AppError invalid_token | expired_token | revoked_token */
   identify(key: string): KeyPrincipal;
   /** The current state of the user whose request began with this key. @throws AppError expired_token | revoked_token */
@@ -48,7 +48,7 @@ export interface KeyIdentifier {
 }
 
 /** Dependencies of the guard. */
-export interface AuthGuardOptions {
+interface AuthGuardOptions {
   readonly auth: AuthService;
   readonly apiKeys: KeyIdentifier;
   /** Called for each request, before authentication: notices changes by other processes. */
@@ -85,12 +85,12 @@ export function authGuard(options: AuthGuardOptions) {
     .onRequest(async ({ request }) => {
       const { isApi, path } = requestContextOf(request);
       if (!isApi && path !== "/metrics") return;
-      await findOut(options, request);
+      await authenticate(options, request);
     })
     .macro({
       access: (rule: ClosedRule) => ({
         resolve({ request }) {
-          return { principal: demand(rule, request) };
+          return { principal: requirePrincipal(rule, request) };
         },
       }),
     });
@@ -111,7 +111,7 @@ export function takesJson(
 ) {
   const checkBody = jsonChecker(body);
   const checkSender = (request: Request) => {
-    if (rule.access !== "public") demand(rule, request);
+    if (rule.access !== "public") requirePrincipal(rule, request);
   };
   return {
     body,
@@ -119,7 +119,7 @@ export function takesJson(
       checkSender(request);
       const given = await (readOther?.(request) ?? readJson(request, isRequired));
       const known = identities.get(request);
-      if (known?.principal !== undefined) await findOut(known.options, request);
+      if (known?.principal !== undefined) await authenticate(known.options, request);
       checkSender(request);
       return checkBody(given);
     },
@@ -130,7 +130,7 @@ export function takesJson(
  * The caller of a route that is not public.
  * @throws AppError if nobody is signed in, or if this caller may not use the route
  */
-export function demand({ access, scope }: ClosedRule, request: Request): Principal {
+export function requirePrincipal({ access, scope }: ClosedRule, request: Request): Principal {
   const identity = identityOf(request);
   const { principal, problem } = identity;
   if (principal === undefined) throw problem ?? missingToken();
@@ -196,7 +196,7 @@ export function deviceOf(principal: Principal): DeviceRef {
 }
 
 /** Authenticates the request now, for {@link identityOf}. */
-async function findOut(options: AuthGuardOptions, request: Request): Promise<void> {
+async function authenticate(options: AuthGuardOptions, request: Request): Promise<void> {
   options.noticeChanges();
   identities.set(request, await identify(options, request));
 }

@@ -31,7 +31,7 @@ export interface ListedSession extends Session {
 }
 
 /** An API key, as the sender of a request. */
-export interface KeyRef {
+interface KeyRef {
   readonly publicId: string;
   /** The scopes of the key, within the role of its user. */
   readonly scopes: readonly Scope[];

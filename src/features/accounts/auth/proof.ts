@@ -15,7 +15,7 @@ import { type ProofMethod, proofRequired, revokedToken } from "./rejections.ts";
 import type { AuthService, CheckedUser } from "./service.ts";
 
 /** Dependencies of {@link ProofService}. */
-export interface ProofServiceOptions {
+interface ProofServiceOptions {
   readonly writer: Writer;
   readonly users: UserService;
   readonly auth: AuthService;
@@ -32,7 +32,7 @@ export interface GivenProof {
   readonly code?: string | undefined;
 }
 
-/** What a handler gets that requires proof: the request, the response headers, the caller and the body. */
+/** What a handler passes on to require proof. */
 export interface ProofContext<Body extends GivenProof = GivenProof> {
   readonly request: Request;
   readonly set: { readonly headers: Record<string, string | number> };
@@ -46,7 +46,10 @@ export interface ProofContext<Body extends GivenProof = GivenProof> {
  * @returns the user in that state
  * @throws AppError revoked_token | role | password_required | bad_credentials | account_disabled | second_factor_required
  */
-export type Proven = (tx: Transaction) => User;
+export type ProofCheck = (tx: Transaction) => User;
+
+/** Runs first in the transaction of a change; what it throws undoes the change. */
+export type TransactionCheck = (tx: Transaction) => unknown;
 
 /** Checks the proof in requests, and confirms sessions. */
 export class ProofService {
@@ -63,31 +66,31 @@ export class ProofService {
    * @throws AppError scope for an API key; password_required; what {@link AuthService.checkCredentials} throws;
    *   rate_limited, as for sign-ins
    */
-  async require(access: Access, context: ProofContext): Promise<Proven> {
+  async require(access: Access, context: ProofContext): Promise<ProofCheck> {
     const { principal, body } = context;
     const session = sessionOf(principal);
     const { auth } = this.#options;
     if (body.currentPassword === undefined) {
-      const demand = (): void => {
+      const requireConfirmed = (): void => {
         if (auth.confirmedUntil(session) === undefined) throw this.#required(principal.user);
       };
-      demand();
+      requireConfirmed();
       return (tx) => {
-        const user = this.standing(access, principal)(tx);
-        demand();
+        const user = this.checkSession(access, principal)(tx);
+        requireConfirmed();
         return user;
       };
     }
     const checked = await this.#checkPassword(context, body.currentPassword);
     return (tx) => {
-      const user = this.standing(access, principal)(tx);
+      const user = this.checkSession(access, principal)(tx);
       auth.confirm(tx, checked);
       return user;
     };
   }
 
-  /** Checks without proof that the session is open and that its user may still do this. @throws AppError as {@link Proven} */
-  standing(access: Access, principal: Principal): Proven {
+  /** Checks without proof that the session is open and that its user may still do this. @throws AppError as {@link ProofCheck} */
+  checkSession(access: Access, principal: Principal): ProofCheck {
     const session = sessionOf(principal);
     const { auth, users } = this.#options;
     return () => {
@@ -117,7 +120,7 @@ export class ProofService {
   async confirmBy(access: Access, principal: Principal, within: (tx: Transaction) => void): Promise<number> {
     const session = sessionOf(principal);
     return this.#options.writer.run((tx) => {
-      this.standing(access, principal)(tx);
+      this.checkSession(access, principal)(tx);
       within(tx);
       return this.#options.auth.confirmSession(tx, session);
     });

@@ -21,7 +21,7 @@ const LOST_RESPONSE_MS = 30_000;
 const REMEMBERED_MAX = 1_000;
 
 /** The device and session of a refresh token. */
-export interface RefreshTokenOwner {
+interface RefreshTokenOwner {
   /** Row id of the device. */
   readonly deviceId: number;
 }

@@ -1,4 +1,4 @@
-/** The errors of failed sign-ins and invalid credentials: the same words everywhere. */
+/** The errors of failed sign-ins and invalid credentials, with the same text everywhere. */
 import { AppError } from "../../../errors.ts";
 
 /** The one response to an unknown email and to a wrong password. */

@@ -21,10 +21,10 @@ import type { TokenSigner } from "./tokens.ts";
 export { DEVICE_TOKEN_LIFETIME_MS, type PreparedSession } from "./sessions.ts";
 
 /** How long a confirmation of a session counts. */
-export const CONFIRMED_MS = 10 * 60_000;
+const CONFIRMED_MS = 10 * 60_000;
 
 /** Dependencies of {@link AuthService}. */
-export interface AuthServiceOptions {
+interface AuthServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -329,8 +329,8 @@ export class AuthService {
    * one. It stays listed while its refresh token is valid, so that a lost phone can be signed out after its access
    * token has expired.
    */
-  listSessions(userId: number, asking?: Session): ListedSession[] {
-    return this.#sessions.list(userId, asking);
+  listSessions(userId: number, current?: Session): ListedSession[] {
+    return this.#sessions.list(userId, current);
   }
 
   /**

@@ -10,7 +10,7 @@ import type { ClientInfo, DeviceRef, ListedSession, Session } from "./principal.
 import type { TokenSigner } from "./tokens.ts";
 
 /** Dependencies of {@link Sessions}. */
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly tokens: TokenSigner;
@@ -30,7 +30,7 @@ export interface PreparedSession {
 }
 
 /** A session and its user, as in its row. */
-export interface StoredSession {
+interface StoredSession {
   readonly userId: number;
   /** Row id of its device. */
   readonly deviceId: number | null;
@@ -155,7 +155,7 @@ export class Sessions {
   }
 
   /** See {@link AuthService.listSessions}. Index sessions_user. */
-  list(userId: number, asking?: Session): ListedSession[] {
+  list(userId: number, current?: Session): ListedSession[] {
     const nowMs = this.#options.clock.nowMs();
     const found = this.#options.db.orm
       .select({
@@ -178,7 +178,7 @@ export class Sessions {
     const shown = new Map<string | number, ListedSession>();
     for (const session of found) {
       const key = session.device?.id ?? session.publicId;
-      if (!shown.has(key) || session.publicId === asking?.publicId) shown.set(key, session);
+      if (!shown.has(key) || session.publicId === current?.publicId) shown.set(key, session);
     }
     return [...shown.values()];
   }

@@ -12,14 +12,14 @@ import type { PlanName, Role } from "../users/types.ts";
 import { hashToken } from "./token-hash.ts";
 
 /** Dependencies of {@link SignupTokens}. */
-export interface SignupTokensOptions {
+interface SignupTokensOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;
 }
 
 /** The rights that a sign-up token gives. */
-export interface Admission {
+interface Admission {
   readonly id: number;
   /** The folded email that it is bound to; null for any. */
   readonly emailKey: string | null;

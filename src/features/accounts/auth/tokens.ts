@@ -7,13 +7,13 @@ import { Elysia } from "elysia";
 import { decodeProtectedHeader } from "jose";
 
 /** The signing key. `kid` is in the header of every token, so that a token of a replaced key is recognized. */
-export interface SigningKey {
+interface SigningKey {
   readonly kid: string;
   readonly secret: Uint8Array;
 }
 
 /** The claims of a token. Times are seconds since 1970 (RFC 7519). */
-export interface TokenClaims {
+interface TokenClaims {
   /** The user's public id. */
   readonly sub: string;
   /** The session's public id. */

@@ -20,7 +20,7 @@ import { ConfirmBody } from "./model.ts";
 import type { EmailConfirmation } from "./service.ts";
 
 /** Dependencies of these routes. */
-export interface EmailConfirmationRoutesOptions {
+interface EmailConfirmationRoutesOptions {
   readonly confirmations: EmailConfirmation;
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export interface EmailConfirmationRoutesOptions {
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 export function emailConfirmationRoutes({ confirmations, guard, clock, basePath }: EmailConfirmationRoutesOptions) {
-  const gone = () => pageResponse(renderConfirmEmailGonePage(basePath), 404, HEADERS);
+  const linkEnded = () => pageResponse(renderConfirmEmailGonePage(basePath), 404, HEADERS);
   const confirm = async (request: Request, token: string) => {
     const user = await confirmations.confirm(token);
     noteAudit(request, { subjectId: user.publicId });
@@ -79,7 +79,7 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
       const token = queryOf(request)["token"] ?? "";
       const user = confirmations.find(token);
       return user === undefined
-        ? gone()
+        ? linkEnded()
         : pageResponse(renderConfirmEmailPage(basePath, token, user.email), 200, HEADERS);
     })
     .post(
@@ -93,7 +93,7 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
         } catch (error) {
           if (!(error instanceof AppError) || error.reason !== "invalid_token") throw error;
           noteAudit(request, { reason: error.reason });
-          return gone();
+          return linkEnded();
         }
       },
     );

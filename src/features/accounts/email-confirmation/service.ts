@@ -19,7 +19,7 @@ import type { User } from "../users/types.ts";
 import { confirmationQueries } from "./queries.ts";
 
 /** Dependencies of {@link EmailConfirmation}. */
-export interface EmailConfirmationOptions {
+interface EmailConfirmationOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export class EmailConfirmation {
   }
 
   /** Sends the first link to an unconfirmed address, in the transaction that stores the address. */
-  addressGiven(tx: Transaction, { accountId }: EventOf<"user.email_unconfirmed">): void {
+  sendFirstLink(tx: Transaction, { accountId }: EventOf<"user.email_unconfirmed">): void {
     const { mail, users, log } = this.#options;
     const user = users.findById(accountId);
     if (user === undefined || !mail.isConfigured) return;
@@ -93,7 +93,7 @@ export class EmailConfirmation {
     const { writer, users, clock } = this.#options;
     return writer.run((tx) => {
       const found = this.find(token);
-      if (found === undefined) throw linkGone();
+      if (found === undefined) throw invalidLink();
       this.#queries.end.run(found.id, clock.nowMs());
       return users.confirmEmail(tx, found.id);
     });
@@ -145,6 +145,6 @@ function tooManyMails(nextMs: number, nowMs: number): RateLimitedError {
   );
 }
 
-function linkGone(): AppError {
+function invalidLink(): AppError {
   return new AppError("invalid_token", "This link is not valid or has expired. Sign in and request a new one.");
 }

@@ -56,7 +56,8 @@ export function inviteRoutes(options: InviteRoutesOptions) {
       },
       async ({ request, set, principal, body }) => {
         const { email, role = "user", plan } = body;
-        const proven = role === "admin" ? await proof.require("admin", { request, set, principal, body }) : undefined;
+        const checkProof =
+          role === "admin" ? await proof.require("admin", { request, set, principal, body }) : undefined;
         const { id, name } = principal.user;
         const expiresAtMs = readExpiry(body, clock.nowMs());
         const { baseUrl } = requestContextOf(request);
@@ -64,7 +65,7 @@ export function inviteRoutes(options: InviteRoutesOptions) {
         const { invite, token, url, isMailed } = await invites.add(
           newInvite,
           (token) => inviteUrl(baseUrl, token),
-          proven,
+          checkProof,
         );
         noteAudit(request, { details: { role, plan: plan ?? null, email: email ?? null } });
         set.status = 201;
@@ -99,20 +100,20 @@ export function inviteRoutes(options: InviteRoutesOptions) {
 }
 
 /** The address of the page of an invitation. The token is in the query, which no log records. */
-export function inviteUrl(baseUrl: string, token: string): string {
+function inviteUrl(baseUrl: string, token: string): string {
   return `${baseUrl}/invite?token=${token}`;
 }
 
 /** GET and POST /invite. */
 function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
-  const gone = () => pageResponse(renderInviteGonePage(basePath), 404, HEADERS);
+  const linkEnded = () => pageResponse(renderInviteGonePage(basePath), 404, HEADERS);
   const show = (model: InvitePageModel, status: number) =>
     pageResponse(renderInvitePage(basePath, model), status, HEADERS);
   return new Router({ name: "invite-page" })
     .get("/invite", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
       const boundTo = invites.addressOf(token);
-      return boundTo === undefined ? gone() : show({ token, boundTo }, 200);
+      return boundTo === undefined ? linkEnded() : show({ token, boundTo }, 200);
     })
     .post(
       "/invite",
@@ -125,7 +126,7 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
         const form = await readForm(request);
         const token = form.get("token") ?? "";
         const boundTo = invites.addressOf(token);
-        if (boundTo === undefined) return gone();
+        if (boundTo === undefined) return linkEnded();
         const email = boundTo ?? form.get("email") ?? "";
         const name = form.get("name")?.trim() ?? "";
         let user: User;
@@ -135,7 +136,7 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Somebody used the invitation while this form was in progress.
-          if (invites.addressOf(token) === undefined) return gone();
+          if (invites.addressOf(token) === undefined) return linkEnded();
           const field = INVITE_FIELDS.find((known) => known === error.details["field"]);
           const [status] = ERROR_RESPONSES[error.reason];
           return show({ token, boundTo, email, name, problem: { field, message: error.message } }, status);

@@ -14,7 +14,7 @@ import { inviteQueries } from "./queries.ts";
 import type { Invite, InviteState, NewInvite } from "./types.ts";
 
 /** Dependencies of {@link InviteService}. */
-export interface InviteServiceOptions {
+interface InviteServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;

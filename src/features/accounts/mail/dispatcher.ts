@@ -1,7 +1,7 @@
 /**
  * Sends queued mails in the background. Transactions that queue mails wake it, and so does a timer for the next mail
  * that is due. No request waits for it. It sends a few mails at a time, but one at a time to each recipient, so that
- * their order is kept. While the server accepts nothing at all, it tries rarely and one mail at a time. A mail that the
+ * their order stays. While the server accepts nothing at all, it tries rarely and one mail at a time. A mail that the
  * server can't handle delays the others by no more than its own attempt.
  */
 import type { Writer } from "../../../db/transaction.ts";
@@ -88,14 +88,14 @@ export class MailDispatcher {
     const { outbox, clock, log } = this.#options;
     if (mail.expiresAt <= clock.nowMs()) {
       await this.#loop.write(() => outbox.expire(clock.nowMs()));
-      return log.warn("Email dropped; it could not be delivered in time.", factsOf(mail));
+      return log.warn("Email dropped; it could not be delivered in time.", logFields(mail));
     }
     const outcome = await withinTime(transport.deliver(mail), stop);
     if (outcome === undefined) return;
     const nowMs = clock.nowMs();
     const nextMs = this.#nextAfter(mail, outcome, nowMs);
     this.#report(mail, outcome);
-    await this.#loop.write(() => outbox.settle(mail, outcome, nextMs, nowMs));
+    await this.#loop.write(() => outbox.recordOutcome(mail, outcome, nextMs, nowMs));
   }
 
   #nextAfter(mail: StoredMail, outcome: MailOutcome, nowMs: number): number {
@@ -113,21 +113,21 @@ export class MailDispatcher {
 
   #report(mail: StoredMail, outcome: MailOutcome): void {
     const { log } = this.#options;
-    if (outcome.state === "sent") return log.debug("Email sent.", factsOf(mail));
-    const facts = { ...factsOf(mail), why: outcome.why };
-    if (outcome.state === "refused") return log.warn("The mail server rejected an email; dropped it.", facts);
+    if (outcome.state === "sent") return log.debug("Email sent.", logFields(mail));
+    const fields = { ...logFields(mail), why: outcome.why };
+    if (outcome.state === "refused") return log.warn("The mail server rejected an email; dropped it.", fields);
     if (outcome.state === "unreachable" && this.#failures === 1) {
       return log.warn(
         "Cannot use the mail server; emails stay queued and will be retried. To check it: larder doctor",
         { why: outcome.why },
       );
     }
-    if (outcome.state === "retry" && mail.attempts === 0) log.info("Email delivery failed; will retry.", facts);
+    if (outcome.state === "retry" && mail.attempts === 0) log.info("Email delivery failed; will retry.", fields);
   }
 }
 
 /** Never the recipient, the subject or the text: other people read logs, and they are archived. */
-function factsOf({ id, kind, attempts }: StoredMail) {
+function logFields({ id, kind, attempts }: StoredMail) {
   return { mail: id, kind, attempts: attempts + 1 };
 }
 

@@ -186,8 +186,8 @@ export class MailNotices {
 
   #findRecipient(accountId: number): User | undefined {
     const user = this.#options.users.findById(accountId);
-    const isThere = user !== undefined && user.disabledAtMs === null && user.email !== "";
-    return isThere ? user : undefined;
+    const canReceive = user !== undefined && user.disabledAtMs === null && user.email !== "";
+    return canReceive ? user : undefined;
   }
 
   #isEnabled({ id }: User, category: MailCategory | "always"): boolean {

@@ -6,9 +6,7 @@ import { MailService } from "./service.ts";
 import type { openSmtp } from "./smtp.ts";
 
 /** The parts of this feature. */
-export interface MailParts
-  extends Omit<MailDispatcherOptions, "outbox" | "transport">,
-    Pick<MailNoticesOptions, "users"> {
+interface MailParts extends Omit<MailDispatcherOptions, "outbox" | "transport">, Pick<MailNoticesOptions, "users"> {
   readonly db: Db;
   readonly smtp: ReturnType<typeof openSmtp>;
   /** Address of this server, for links in mails; null if no mail is sent. */

@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import type { MailOutcome, StoredMail } from "./types.ts";
 
 /** A mail to be queued. */
-export interface MailRow {
+interface MailRow {
   readonly accountId: number | null;
   readonly kind: string;
   readonly recipient: string;
@@ -70,8 +70,8 @@ export class MailOutbox {
     return this.#queries.nextDue.get()?.dueAt ?? undefined;
   }
 
-  /** Records the result of an attempt. The text of a finished mail is deleted. */
-  settle(mail: StoredMail, outcome: MailOutcome, nextMs: number, nowMs: number): void {
+  /** Records the outcome of an attempt. The text of a finished mail is deleted. */
+  recordOutcome(mail: StoredMail, outcome: MailOutcome, nextMs: number, nowMs: number): void {
     if (outcome.state === "sent") this.#queries.finish.run(mail.id, "sent", nowMs, null);
     else if (outcome.state === "refused") this.#queries.finish.run(mail.id, "refused", nowMs, outcome.why);
     else {

@@ -35,8 +35,8 @@ export function renderMail({ subject, paragraphs, link }: MailContent): MailMess
 
 /** Turns plain text into a page, paragraph by paragraph. */
 export function pageOf(text: string): string {
-  const paragraphs = text.split(/\n{2,}/).filter((words) => words.trim() !== "");
-  return page(paragraphs.map((words) => `<p>${escapeMarkup(words.trim()).replaceAll("\n", "<br>")}</p>`).join(""));
+  const paragraphs = text.split(/\n{2,}/).filter((text) => text.trim() !== "");
+  return page(paragraphs.map((text) => `<p>${escapeMarkup(text.trim()).replaceAll("\n", "<br>")}</p>`).join(""));
 }
 
 /** Text on one line: characters that end a line or change its direction become spaces. */
@@ -60,8 +60,8 @@ export function quoteName(name: string): string {
 
 const BREAKING = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
-function paragraph(words: string): string {
-  return words === "" ? "" : `<p>${escapeMarkup(words)}</p>`;
+function paragraph(text: string): string {
+  return text === "" ? "" : `<p>${escapeMarkup(text)}</p>`;
 }
 
 function page(body: string): string {

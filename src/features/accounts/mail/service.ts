@@ -8,7 +8,7 @@ import type { MailOutbox } from "./outbox.ts";
 import type { OutgoingMail } from "./types.ts";
 
 /** Dependencies of {@link MailService}. */
-export interface MailServiceOptions {
+interface MailServiceOptions {
   readonly outbox: MailOutbox;
   readonly clock: Clock;
   readonly log: Log;

@@ -59,7 +59,7 @@ export interface StoredMail {
 }
 
 /**
- * The result of an attempt: `sent`; `rejected`, permanently; `retry`, this mail later; `unreachable`, the server takes
+ * The result of an attempt: `sent`; `refused`, permanently; `retry`, this mail later; `unreachable`, the server takes
  * no mail now. `why` holds only codes: nothing of the mail, and no credentials.
  */
 export type MailOutcome =

@@ -10,6 +10,7 @@ import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import { emailKey } from "../users/email.ts";
+import type { TransactionCheck } from "../auth/proof.ts";
 import type { UserService } from "../users/service.ts";
 import type { PlanName, User } from "../users/types.ts";
 import { identityQueries } from "./queries.ts";
@@ -56,8 +57,8 @@ export class Identities {
   async accountOf(person: ProviderUser): Promise<Entry> {
     this.#checkDomain(person);
     const user = this.#find(person);
-    const entry = user === undefined ? await this.#welcome(person) : { user, made: undefined, role: undefined };
-    return this.#options.adminGroup === null ? entry : this.#giveRole(entry, person, this.#options.adminGroup);
+    const entry = user === undefined ? await this.#signInFirstTime(person) : { user, made: undefined, role: undefined };
+    return this.#options.adminGroup === null ? entry : this.#updateRole(entry, person, this.#options.adminGroup);
   }
 
   /**
@@ -93,7 +94,7 @@ export class Identities {
    * @param check runs first in the transaction
    * @returns how many there were
    */
-  async unlink(userId: number, check: (tx: Transaction) => unknown): Promise<number> {
+  async unlink(userId: number, check: TransactionCheck): Promise<number> {
     return this.#options.writer.run((tx) => {
       check(tx);
       return this.#queries.removeOfUser.run(userId).changes;
@@ -121,9 +122,9 @@ export class Identities {
   }
 
   /** Signs in a user who comes for the first time. */
-  async #welcome(person: ProviderUser): Promise<Entry> {
+  async #signInFirstTime(person: ProviderUser): Promise<Entry> {
     const { users, autoCreate, linkByEmail } = this.#options;
-    if (!autoCreate && !linkByEmail) throw unknownHere();
+    if (!autoCreate && !linkByEmail) throw noLinkedAccount();
     const email = this.#verifiedEmail(person);
     const same = users.findByEmail(email);
     if (same !== undefined) {
@@ -134,7 +135,7 @@ export class Identities {
         "An account with your email already exists. Sign in with its password and link it, or contact your administrator.",
       );
     }
-    if (!autoCreate) throw unknownHere();
+    if (!autoCreate) throw noLinkedAccount();
     return this.#make(email, person);
   }
 
@@ -144,7 +145,7 @@ export class Identities {
       const present = users.findById(user.id);
       // Changed in between: it belongs to another account now.
       const isSame = present !== undefined && emailKey(present.email) === emailKey(email);
-      if (!isSame || present.isEmailUnconfirmed === true) throw unknownHere();
+      if (!isSame || present.isEmailUnconfirmed === true) throw noLinkedAccount();
       return { user: this.#add(tx, user.id, person.subject), made: "link", role: undefined };
     });
   }
@@ -176,7 +177,7 @@ export class Identities {
   #add(tx: Transaction, userId: number, subject: string): User {
     const { users, clock, onLinked } = this.#options;
     const user = users.findById(userId);
-    if (user === undefined) throw unknownHere();
+    if (user === undefined) throw noLinkedAccount();
     if (user.disabledAtMs !== null) {
       throw new AppError("account_disabled", "This account is disabled. Ask your administrator to enable it.");
     }
@@ -194,7 +195,7 @@ export class Identities {
   /**
    * Sets the role by the provider's groups. A user who left the group loses the role, except the last administrator.
    */
-  async #giveRole(entry: Entry, { groups }: ProviderUser, adminGroup: string): Promise<Entry> {
+  async #updateRole(entry: Entry, { groups }: ProviderUser, adminGroup: string): Promise<Entry> {
     const { user } = entry;
     const isAdmin = groups.includes(adminGroup);
     // A disabled account keeps its role, since its sign-in fails.
@@ -251,7 +252,7 @@ function nameOf({ name }: ProviderUser): string | undefined {
   return clean.length === 0 ? undefined : clean.slice(0, NAME_CHARACTERS_MAX).join("");
 }
 
-function unknownHere(): AppError {
+function noLinkedAccount(): AppError {
   return new AppError(
     "signup_closed",
     "No account is linked to this sign-in. Sign in with your password and link it, or contact your administrator.",

@@ -1,4 +1,4 @@
-/** /api/auth/oidc/link: the provider's sign-in of an account; and what the start of every sign-in by it needs. */
+/** /api/auth/oidc/link links an account to the provider. Also the state that every sign-in by the provider needs. */
 import { AppError } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -12,8 +12,8 @@ import { LinkBody, ProviderConfirmBody } from "./model.ts";
 import { ATTEMPT_MS, type OidcService } from "./service.ts";
 
 /** Dependencies of these routes. */
-export interface OidcLinkRoutesOptions {
-  /** Undefined where no provider is configured. */
+interface OidcLinkRoutesOptions {
+  /** Undefined if no provider is configured. */
   readonly oidc: OidcService | undefined;
   readonly proof: ProofService;
   readonly guard: ReturnType<typeof authGuard>;
@@ -77,13 +77,8 @@ export function oidcLinkRoutes({ oidc, proof, guard, basePath }: OidcLinkRoutesO
       },
       async ({ request, set, principal, body }) => {
         requireProvider(oidc);
-        if (proof.methodsOf(principal.user).includes("provider")) {
-          return begin("confirm", { request, set, principal, body });
-        }
-        throw new AppError(
-          "invalid_request",
-          "This account can't be confirmed with this service. Use your password or a passkey.",
-        );
+        if (!proof.methodsOf(principal.user).includes("provider")) throw notConfirmable();
+        return begin("confirm", { request, set, principal, body });
       },
     )
     .delete(
@@ -96,16 +91,21 @@ export function oidcLinkRoutes({ oidc, proof, guard, basePath }: OidcLinkRoutesO
       },
       async ({ request, set, principal, body }) => {
         const { identities } = requireProvider(oidc);
-        const proven = await prove({ request, set, principal, body });
-        return ok({ removed: await identities.unlink(principal.user.id, proven) });
+        const checkProof = await prove({ request, set, principal, body });
+        return ok({ removed: await identities.unlink(principal.user.id, checkProof) });
       },
     );
 }
 
-/** @throws AppError not_found where no provider is configured */
+/** @throws AppError not_found if no provider is configured */
 export function requireProvider(oidc: OidcService | undefined): OidcService {
   if (oidc !== undefined) return oidc;
   throw new AppError("not_found", "This server has no sign-in service. Sign in with your password.");
+}
+
+function notConfirmable(): AppError {
+  const message = "This account can't be confirmed with this service. Use your password or a passkey.";
+  return new AppError("invalid_request", message);
 }
 
 /** The address to which the provider redirects the browser. */

@@ -9,7 +9,7 @@ import { OidcProvider, type ProviderOptions } from "./provider.ts";
 import { OidcService } from "./service.ts";
 
 /** The parts of this feature. */
-export interface OidcParts extends Pick<IdentitiesOptions, "writer" | "clock" | "log" | "users"> {
+interface OidcParts extends Pick<IdentitiesOptions, "writer" | "clock" | "log" | "users"> {
   readonly config: Pick<Config, "oidc" | "defaultPlan">;
   readonly db: Db;
   readonly auth: AuthService;

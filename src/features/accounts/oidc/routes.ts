@@ -16,12 +16,12 @@ import { Router } from "../routing/router.ts";
 import * as docs from "./openapi.ts";
 import { attemptCookie, callbackOf, requireProvider } from "./link-routes.ts";
 import { CodeBody } from "./model.ts";
-import { CODE_MS, type Finished, type OidcService } from "./service.ts";
+import { CODE_MS, type FinishedSignIn, type OidcService } from "./service.ts";
 import { SIGN_IN_MODES } from "./types.ts";
 
 /** Dependencies of these routes. */
 export interface OidcRoutesOptions {
-  /** Undefined where no provider is configured. */
+  /** Undefined if no provider is configured. */
   readonly oidc: OidcService | undefined;
   readonly auth: AuthService;
   readonly guard: ReturnType<typeof authGuard>;
@@ -36,7 +36,7 @@ export interface OidcRoutesOptions {
   readonly basePath: string;
 }
 
-/** Sign-in by the provider, and how people can sign in at all. */
+/** Sign-in by the provider, and the list of sign-in methods. */
 export function oidcRoutes(options: OidcRoutesOptions) {
   const { oidc, guard, cookies, tokenLifetimeMs, signup, hasMail, isSetUp, basePath } = options;
   const attempts = attemptCookie(basePath);
@@ -104,7 +104,11 @@ export function oidcRoutes(options: OidcRoutesOptions) {
 }
 
 /** The response to the browser that comes back from the provider. */
-function finishedResponse({ basePath, cookies }: OidcRoutesOptions, request: Request, finished: Finished): Response {
+function finishedResponse(
+  { basePath, cookies }: OidcRoutesOptions,
+  request: Request,
+  finished: FinishedSignIn,
+): Response {
   noteAudit(request, auditNoteFor(finished));
   const forget = attemptCookie(basePath).forget(request);
   const page = finished.returnTo === "" ? finishedPage(basePath, finished) : undefined;
@@ -121,14 +125,14 @@ function finishedResponse({ basePath, cookies }: OidcRoutesOptions, request: Req
   );
 }
 
-/** The page that ends a sign-in without a page to return to; undefined where the browser goes to the start page. */
-function finishedPage(basePath: string, finished: Finished): string | undefined {
+/** The page that ends a sign-in without a page to return to; undefined if the browser goes to the start page. */
+function finishedPage(basePath: string, finished: FinishedSignIn): string | undefined {
   if (finished.is === "code") return renderSignInCodePage(basePath, finished.code, CODE_MS / 60_000);
   return finished.is === "confirmed" ? renderConfirmedPage(basePath) : undefined;
 }
 
 /** The audit note of a finished sign-in, by its most important action. A code gets none; its exchange is logged. */
-function auditNoteFor(finished: Finished): AuditNote {
+function auditNoteFor(finished: FinishedSignIn): AuditNote {
   const details = { provider: true };
   if (!("entry" in finished)) {
     const done = finished.is === "linked" ? "identity.link" : "session.confirm";
@@ -153,7 +157,7 @@ function redirect(location: string, setCookies: readonly string[]): Response {
   return new Response(null, { status: 302, headers });
 }
 
-/** Answers a rejection with a page for browsers, and with the envelope for other clients. */
+/** Turns rejections into a page for browsers, and into the JSON envelope for other clients. */
 async function asPage(request: Request, basePath: string, handle: () => Promise<Response>): Promise<Response> {
   try {
     return await handle();

@@ -5,6 +5,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { ClientInfo } from "../auth/principal.ts";
+import { accountDisabled } from "../auth/rejections.ts";
 import type { AuthService, SignedIn } from "../auth/service.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
@@ -15,7 +16,7 @@ import type { OidcProvider } from "./provider.ts";
 import type { Attempt, Entry, ProviderUser, SignInMode } from "./types.ts";
 
 /** Dependencies of {@link OidcService}. */
-export interface OidcServiceOptions {
+interface OidcServiceOptions {
   /** The label of the button. */
   readonly name: string;
   readonly provider: OidcProvider;
@@ -28,7 +29,7 @@ export interface OidcServiceOptions {
 }
 
 /** The options of a new sign-in. */
-export interface BeginRequest {
+interface BeginRequest {
   /** The address to which the provider redirects the browser. */
   readonly redirectUri: string;
   readonly returnTo?: string | undefined;
@@ -39,7 +40,7 @@ export interface BeginRequest {
 }
 
 /** A sign-in that has begun. */
-export interface Begun {
+interface StartedSignIn {
   /** The address to which to send the browser. */
   readonly address: string;
   /** The state that the browser stores during the sign-in. */
@@ -47,7 +48,7 @@ export interface Begun {
 }
 
 /** How a sign-in ended. */
-export type Finished =
+export type FinishedSignIn =
   | { readonly is: "signed-in"; readonly signedIn: SignedIn; readonly entry: Entry; readonly returnTo: string }
   | { readonly is: "code"; readonly code: string; readonly entry: Entry; readonly returnTo: string }
   | { readonly is: "linked" | "confirmed"; readonly user: User; readonly returnTo: string };
@@ -85,7 +86,7 @@ export class OidcService {
   }
 
   /** @throws AppError invalid_field | provider_unavailable */
-  async begin(request: BeginRequest): Promise<Begun> {
+  async begin(request: BeginRequest): Promise<StartedSignIn> {
     const { provider, seal, clock } = this.#options;
     const { bySession } = request;
     const nowMs = clock.nowMs();
@@ -111,9 +112,9 @@ export class OidcService {
    * @throws AppError invalid_request if it does not belong to this browser, has expired or was used before |
    *   bad_credentials | provider_unavailable | signup_closed | account_disabled
    */
-  async finish(sealed: string | undefined, query: string, client: ClientInfo): Promise<Finished> {
+  async finish(sealed: string | undefined, query: string, client: ClientInfo): Promise<FinishedSignIn> {
     const { provider, identities, auth } = this.#options;
-    const attempt = this.#attemptOf(sealed, query);
+    const attempt = this.#openAttempt(sealed, query);
     const { returnTo } = attempt;
     const person = await provider.identify(attempt, query);
     if (attempt.bySession?.purpose === "link") {
@@ -142,13 +143,13 @@ export class OidcService {
     const { users, auth } = this.#options;
     const found = this.#codes.take(digestOf(code));
     const user = found && users.findById(found.userId);
-    if (found === undefined || user === undefined || !fits(found.challenge, verifier)) {
+    if (found === undefined || user === undefined || !matchesChallenge(found.challenge, verifier)) {
       throw new AppError("invalid_code", "This code is not valid or has expired. Sign in again to get a new code.");
     }
     return auth.signInConfirmed(user, client);
   }
 
-  #attemptOf(sealed: string | undefined, query: string): Attempt {
+  #openAttempt(sealed: string | undefined, query: string): Attempt {
     const { seal, clock } = this.#options;
     const attempt = sealed === undefined ? undefined : seal.open(sealed, clock.nowMs());
     const state = new URLSearchParams(query).getAll("state");
@@ -212,7 +213,7 @@ function checkChallenge(text: string | undefined): string {
   throw invalidField("challenge", "challenge must be the SHA-256 of your verifier, as 43 base64url characters.");
 }
 
-function fits(challenge: string, verifier: string | undefined): boolean {
+function matchesChallenge(challenge: string, verifier: string | undefined): boolean {
   if (challenge === "") return true;
   return verifier !== undefined && isSame(digestOf(verifier), challenge);
 }
@@ -224,8 +225,4 @@ function isSame(given: string, expected: string): boolean {
 
 function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
-}
-
-function accountDisabled(): AppError {
-  return new AppError("account_disabled", "This account is disabled. Ask your administrator to enable it.");
 }

@@ -5,7 +5,7 @@ import { IdParams } from "../../../http/fields.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { WITH_PROOF } from "../auth/model.ts";
 import { presentConfirmed, presentSignedIn } from "../auth/present.ts";
-import { sessionOf, sessionPrincipalOf } from "../auth/principal.ts";
+import { sessionPrincipalOf } from "../auth/principal.ts";
 import type { ProofService } from "../auth/proof.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
@@ -44,9 +44,9 @@ export function passkeyRoutes({ passkeys, proof, guard }: PasskeyRoutesOptions) 
         ...WITH_PROOF,
       },
       async ({ request, set, principal, body }) => {
-        const session = sessionOf(principal);
         await proof.require("self", { request, set, principal, body });
-        return ok({ options: { ...(await passkeys.registrationOptions(principal.user, session, siteOf(request))) } });
+        const bySession = sessionPrincipalOf(principal);
+        return ok({ options: { ...(await passkeys.registrationOptions(bySession, readSite(request))) } });
       },
     )
     .post(
@@ -61,8 +61,9 @@ export function passkeyRoutes({ passkeys, proof, guard }: PasskeyRoutesOptions) 
         const { name = "Passkey" } = body;
         const bySession = sessionPrincipalOf(principal);
         // The challenge was issued with proof, and is valid only in this session.
-        const standing = proof.standing("self", principal);
-        const passkey = await passkeys.add(bySession, siteOf(request), toRegistration(body.response), name, standing);
+        const checkSession = proof.checkSession("self", principal);
+        const response = toRegistration(body.response);
+        const passkey = await passkeys.add(bySession, readSite(request), response, name, checkSession);
         set.status = 201;
         return ok(presentPasskey(passkey));
       },
@@ -89,8 +90,8 @@ export function passkeyRoutes({ passkeys, proof, guard }: PasskeyRoutesOptions) 
         ...WITH_PROOF,
       },
       async ({ request, set, principal, body, params }) => {
-        const proven = await proof.require("self", { request, set, principal, body });
-        await passkeys.remove(principal.user, params.id, proven);
+        const checkProof = await proof.require("self", { request, set, principal, body });
+        await passkeys.remove(principal.user, params.id, checkProof);
         return ok({ id: params.id }, "The passkey was removed and no longer works.");
       },
     );
@@ -102,7 +103,7 @@ export function passkeySignInRoutes({ passkeys, auth, guard, cookies, tokenLifet
     .post(
       "/options",
       { access: "public", rate: "general", audit: "unaudited", docs: docs.signInOptions, parse: "none" },
-      async ({ request }) => ok({ options: { ...(await passkeys.signInOptions(siteOf(request))) } }),
+      async ({ request }) => ok({ options: { ...(await passkeys.signInOptions(readSite(request))) } }),
     )
     .post(
       "/verify",
@@ -114,7 +115,7 @@ export function passkeySignInRoutes({ passkeys, auth, guard, cookies, tokenLifet
         body: PasskeySignInBody,
       },
       async ({ body, request, set }) => {
-        const { user, confirm } = await passkeys.verify(siteOf(request), toAssertion(body.response));
+        const { user, confirm } = await passkeys.verify(readSite(request), toAssertion(body.response));
         const signedIn = await auth.signInConfirmed(user, clientOf(request), confirm);
         if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         return presentSignedIn(signedIn, tokenLifetimeMs);
@@ -129,8 +130,8 @@ export function passkeyConfirmRoutes({ passkeys, proof, guard }: PasskeyRoutesOp
       "/options",
       { access: "self", scope: "never", rate: "general", audit: "unaudited", docs: docs.confirmOptions, parse: "none" },
       async ({ principal, request }) => {
-        const asking = sessionPrincipalOf(principal);
-        return ok({ options: { ...(await passkeys.confirmOptions(asking, siteOf(request))) } });
+        const current = sessionPrincipalOf(principal);
+        return ok({ options: { ...(await passkeys.confirmOptions(current, readSite(request))) } });
       },
     )
     .post(
@@ -144,14 +145,14 @@ export function passkeyConfirmRoutes({ passkeys, proof, guard }: PasskeyRoutesOp
         body: PasskeyConfirmBody,
       },
       async ({ principal, body, request }) => {
-        const asking = sessionPrincipalOf(principal);
-        const { confirm } = await passkeys.verifyConfirmation(asking, siteOf(request), toAssertion(body.response));
+        const current = sessionPrincipalOf(principal);
+        const { confirm } = await passkeys.verifyConfirmation(current, readSite(request), toAssertion(body.response));
         return ok(presentConfirmed(await proof.confirmBy("self", principal, confirm)));
       },
     );
 }
 
-function siteOf(request: Request): Site {
+function readSite(request: Request): Site {
   const { origin, hostname } = new URL(requestContextOf(request).baseUrl);
   return { origin, rpId: hostname };
 }

@@ -6,11 +6,12 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
-import type { Transaction, Writer } from "../../../db/transaction.ts";
+import type { Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
+import type { TransactionCheck } from "../auth/proof.ts";
 import type { Session, SessionPrincipal } from "../auth/principal.ts";
 import { accountDisabled } from "../auth/rejections.ts";
 import { checkName } from "../users/name.ts";
@@ -21,7 +22,7 @@ import { type PasskeyRow, passkeyQueries, toPasskey } from "./queries.ts";
 import type { Passkey, PasskeyProof, Site } from "./types.ts";
 
 /** Dependencies of {@link PasskeyService}. */
-export interface PasskeyServiceOptions {
+interface PasskeyServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -63,8 +64,7 @@ export class PasskeyService {
 
   /** Options with which a browser creates a passkey on this site. */
   async registrationOptions(
-    user: User,
-    { publicId: sessionId }: Session,
+    { user, session }: SessionPrincipal,
     { rpId }: Site,
   ): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const { generateRegistrationOptions } = await loadLibrary();
@@ -74,7 +74,7 @@ export class PasskeyService {
       userName: user.email,
       userDisplayName: user.name,
       userID: Uint8Array.from(Buffer.from(user.publicId)),
-      challenge: bytesOf(this.#challenges.issue(`add:${sessionId}`)),
+      challenge: bytesOf(this.#challenges.issue(`add:${session.publicId}`)),
       timeout: TIMEOUT_MS,
       attestationType: "none",
       supportedAlgorithmIDs: ALGORITHMS,
@@ -89,16 +89,16 @@ export class PasskeyService {
 
   /**
    * Adds the passkey that an authenticator created; durable when this returns.
-   * @param standing runs first in the same transaction; what it throws undoes it
+   * @param checkSession runs first in the same transaction; what it throws undoes it
    * @throws AppError invalid_field if it does not match the challenge, session and site, or is known already; what
-   *   `standing` throws
+   *   `checkSession` throws
    */
   async add(
     { user, session }: SessionPrincipal,
     site: Site,
     response: RegistrationResponseJSON,
     givenName: string,
-    standing: (tx: Transaction) => unknown,
+    checkSession: TransactionCheck,
   ): Promise<Passkey> {
     const { writer, clock, events } = this.#options;
     const name = checkName(givenName, NAME_CHARACTERS_MAX);
@@ -106,7 +106,7 @@ export class PasskeyService {
     const nowMs = clock.nowMs();
     const credentialId = bytesOf(credential.id);
     return writer.run((tx) => {
-      standing(tx);
+      checkSession(tx);
       if (this.#queries.byCredential.get(credentialId) !== null) throw notAdded("It is already registered.");
       if (this.count(user.id) >= PASSKEYS_MAX) {
         throw new AppError("invalid_request", `You can have at most ${PASSKEYS_MAX} passkeys. Remove one first.`, {
@@ -144,13 +144,13 @@ export class PasskeyService {
 
   /**
    * Removes a passkey of a user; durable when this returns.
-   * @param proven runs first in the same transaction; what it throws undoes it
-   * @throws AppError not_found; what `proven` throws
+   * @param checkProof runs first in the same transaction; what it throws undoes it
+   * @throws AppError not_found; what `checkProof` throws
    */
-  async remove(user: User, publicId: string, proven: (tx: Transaction) => unknown): Promise<void> {
+  async remove(user: User, publicId: string, checkProof: TransactionCheck): Promise<void> {
     const { writer, events } = this.#options;
     await writer.run((tx) => {
-      proven(tx);
+      checkProof(tx);
       this.#get(user.id, publicId);
       this.#queries.remove.run(publicId);
       const deviceId = user.viaDeviceId ?? null;

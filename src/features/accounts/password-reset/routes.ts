@@ -15,7 +15,7 @@ import { ForgotBody, ResetBody } from "./model.ts";
 import type { PasswordReset } from "./service.ts";
 
 /** Dependencies of these routes. */
-export interface PasswordResetRoutesOptions {
+interface PasswordResetRoutesOptions {
   readonly resets: PasswordReset;
   readonly guard: ReturnType<typeof authGuard>;
   /** `""`, or the path below which everything is served. */
@@ -28,7 +28,7 @@ const MAILED = "If an account with this email exists, we sent it an email with a
 const NO_MAIL = "This server can't send email. Ask your administrator for a link to reset your password.";
 
 export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRoutesOptions) {
-  const gone = () => pageResponse(renderResetGonePage(basePath), 404, HEADERS);
+  const linkEnded = () => pageResponse(renderResetGonePage(basePath), 404, HEADERS);
   return new Router({ name: "password-reset-routes", guard })
     .post(
       "/api/auth/password/forgot",
@@ -63,7 +63,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
     )
     .get("/reset-password", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
-      return resets.isOpen(token) ? pageResponse(renderResetPage(basePath, token), 200, HEADERS) : gone();
+      return resets.isOpen(token) ? pageResponse(renderResetPage(basePath, token), 200, HEADERS) : linkEnded();
     })
     .post(
       "/reset-password",
@@ -75,7 +75,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
       async ({ request }) => {
         const form = await readForm(request);
         const token = form.get("token") ?? "";
-        if (!resets.isOpen(token)) return gone();
+        if (!resets.isOpen(token)) return linkEnded();
         const endKeys = form.get("endKeys") !== null && form.get("endKeys") !== undefined;
         try {
           const { publicId } = await resets.reset(token, form.get("newPassword") ?? "", endKeys);
@@ -84,7 +84,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Somebody used the link while this form was in progress.
-          if (!resets.isOpen(token)) return gone();
+          if (!resets.isOpen(token)) return linkEnded();
           noteAudit(request, { reason: error.reason });
           const [status] = ERROR_RESPONSES[error.reason];
           return pageResponse(renderResetPage(basePath, token, { message: error.message, endKeys }), status, HEADERS);

@@ -11,6 +11,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { Log } from "../../../lib/log.ts";
 import { checkNewPassword } from "../users/passwords.ts";
+import type { TransactionCheck } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
 import { hashToken } from "../auth/token-hash.ts";
 import { resetMail } from "../mail/mail-templates.ts";
@@ -22,7 +23,7 @@ import type { User } from "../users/types.ts";
 import { resetQueries } from "./queries.ts";
 
 /** Dependencies of {@link PasswordReset}. */
-export interface PasswordResetOptions {
+interface PasswordResetOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -50,7 +51,7 @@ const REQUESTS_AT_ONCE = 20;
 export class PasswordReset {
   readonly #options: PasswordResetOptions;
   readonly #queries: ReturnType<typeof resetQueries>;
-  #isLooking = false;
+  #isHandling = false;
 
   constructor(options: PasswordResetOptions) {
     this.#options = options;
@@ -75,8 +76,8 @@ export class PasswordReset {
 
   /** Sends the requested links; also called at the start, for requests from before a crash. Never throws. */
   handleRequests(): void {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+    if (this.#isHandling) return;
+    this.#isHandling = true;
     void this.#handleAll()
       .catch((error: unknown) =>
         this.#options.log.error("Could not process password reset requests; will retry with the next request.", {
@@ -84,7 +85,7 @@ export class PasswordReset {
         }),
       )
       .finally(() => {
-        this.#isLooking = false;
+        this.#isHandling = false;
       });
   }
 
@@ -102,12 +103,12 @@ export class PasswordReset {
     }
     const token = newSecretToken();
     const nowMs = clock.nowMs();
-    this.#queries.put.run(userId, hashToken(token), this.#basisOf(userId), nowMs, nowMs + RESET_LIFETIME_MS);
+    this.#queries.put.run(userId, hashToken(token), this.#hashCredentials(userId), nowMs, nowMs + RESET_LIFETIME_MS);
     return token;
   }
 
   /** Like {@link issue}, in its own transaction. @param before runs first in it; what it throws undoes it */
-  async issueNow(userId: number, before?: (tx: Transaction) => unknown): Promise<string> {
+  async issueNow(userId: number, before?: TransactionCheck): Promise<string> {
     return this.#options.writer.run((tx) => {
       before?.(tx);
       return this.issue(tx, userId);
@@ -128,7 +129,7 @@ export class PasswordReset {
     checkNewPassword(newPassword, "newPassword");
     const { users, auth, apiKeys, events } = this.#options;
     const found = this.#find(token);
-    if (found === undefined) throw linkGone();
+    if (found === undefined) throw invalidLink();
     return users.update(
       found.id,
       { password: newPassword },
@@ -139,7 +140,7 @@ export class PasswordReset {
       },
       // During hashing, the link may have been used, or the account may have changed.
       () => {
-        if (this.#find(token)?.id !== found.id) throw linkGone();
+        if (this.#find(token)?.id !== found.id) throw invalidLink();
         this.#queries.remove.run(found.id);
       },
     );
@@ -205,11 +206,11 @@ export class PasswordReset {
     if (row === null || row.expiresAt <= clock.nowMs()) return undefined;
     const user = users.findById(row.userId);
     if (user === undefined || user.disabledAtMs !== null) return undefined;
-    return timingSafeEqual(row.basis, this.#basisOf(user.id)) ? user : undefined;
+    return timingSafeEqual(row.basis, this.#hashCredentials(user.id)) ? user : undefined;
   }
 
   /** The state that a link depends on: any change of the email or the password ends the link. */
-  #basisOf(userId: number): Buffer {
+  #hashCredentials(userId: number): Buffer {
     const row = this.#queries.credentials.get(userId);
     return hashToken(`${row?.emailKey ?? ""}\0${row?.passwordHash ?? ""}`);
   }
@@ -220,6 +221,6 @@ export function resetLink(baseUrl: string, token: string): string {
   return `${baseUrl}/reset-password?token=${token}`;
 }
 
-function linkGone(): AppError {
+function invalidLink(): AppError {
   return new AppError("invalid_token", "This link is not valid or has expired. Request a new one.");
 }

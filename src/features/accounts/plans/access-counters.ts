@@ -10,7 +10,7 @@ export interface NodeAccess {
 }
 
 /** Dependencies of {@link AccessCounters}. */
-export interface AccessCountersOptions {
+interface AccessCountersOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly log: Log;

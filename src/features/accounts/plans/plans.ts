@@ -53,7 +53,7 @@ export interface Plans extends Readonly<Record<PlanName, Plan>> {
 }
 
 /** How many wrong passwords are allowed. Neither a preset nor `rateLimitScale` nor `rateLimits=off` changes this. */
-export interface WrongPasswordLimits {
+interface WrongPasswordLimits {
   /** Per minute, address and account (or link): the sign-in limit of `free`, or its configured number. */
   readonly perMinute: Limit;
   /** Per minute and address, for any accounts and links. */
@@ -72,10 +72,10 @@ export interface PlanOverride {
 }
 
 /** Overrides by plan. */
-export type PlanOverrides = Readonly<Partial<Record<PlanName, PlanOverride | undefined>>>;
+type PlanOverrides = Readonly<Partial<Record<PlanName, PlanOverride | undefined>>>;
 
 /** The configuration of plans. */
-export interface PlanSettings {
+interface PlanSettings {
   readonly overrides?: PlanOverrides;
   /** Multiplies every rate limit except those of wrong passwords; numbers in `overrides` stay as given. */
   readonly limitMultiplier?: number;

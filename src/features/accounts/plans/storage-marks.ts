@@ -7,7 +7,7 @@ import type { Events } from "../../../events/events.ts";
 const STORAGE_MARKS = [100, 95, 80] as const;
 
 /** Dependencies of {@link StorageMarks}. */
-export interface StorageMarksOptions {
+interface StorageMarksOptions {
   readonly events: Events;
   /** Bytes that an account may store; null for no limit. */
   readonly quotaOf: (accountId: number) => number | null;

@@ -15,7 +15,7 @@ export interface Transfers {
 }
 
 /** Dependencies of {@link TransferCounters}. */
-export interface TransferCountersOptions {
+interface TransferCountersOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -133,11 +133,11 @@ export class TransferCounters {
   }
 }
 
-function addTo(sum: Counts, counts: Counts): void {
-  sum.uploads += counts.uploads;
-  sum.uploadedBytes += counts.uploadedBytes;
-  sum.downloads += counts.downloads;
-  sum.downloadedBytes += counts.downloadedBytes;
+function addTo(total: Counts, counts: Counts): void {
+  total.uploads += counts.uploads;
+  total.uploadedBytes += counts.uploadedBytes;
+  total.downloads += counts.downloads;
+  total.downloadedBytes += counts.downloadedBytes;
 }
 
 function keyOf(accountId: number, period: string): string {

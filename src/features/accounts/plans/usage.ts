@@ -21,7 +21,7 @@ export interface TypeTotals {
 }
 
 /** The input of {@link accountUsage}. */
-export interface UsageInput {
+interface UsageInput {
   readonly totals: AccountTotals;
   readonly byType: readonly TypeTotals[];
   readonly transfers: Transfers;
@@ -33,7 +33,7 @@ export interface UsageInput {
 }
 
 /** The data of GET /api/users/usage. Sizes are in bytes; null in `quota`, `remaining` and `limit` means no limit. */
-export interface AccountUsage {
+interface AccountUsage {
   readonly storage: {
     readonly used: number;
     readonly quota: number | null;

@@ -2,12 +2,13 @@
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
+import type { TransactionCheck } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { UserService } from "../users/service.ts";
 import type { User, UserChanges } from "../users/types.ts";
 
-/** Services that a change uses. */
-export interface ChangeAccountServices {
+/** Dependencies of {@link changeAccount}. */
+interface ChangeAccountServices {
   readonly users: UserService;
   readonly auth: Pick<AuthService, "endSessions">;
   readonly events: Events;
@@ -26,7 +27,7 @@ export async function changeAccount(
   userId: number,
   changes: UserChanges,
   within?: (tx: Transaction, user: User) => void,
-  check?: (tx: Transaction) => unknown,
+  check?: TransactionCheck,
 ): Promise<User> {
   let emailBefore: string | undefined;
   return users.update(

@@ -3,13 +3,13 @@ import type { Transaction } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import { type Principal, sessionOf } from "../auth/principal.ts";
-import type { Proven } from "../auth/proof.ts";
+import type { ProofCheck } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 
 /** PUT /api/users/profile. */
-export interface ProfileChange {
+interface ProfileChange {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
   readonly newPassword?: string | undefined;
@@ -27,7 +27,7 @@ export interface KeyEnder {
  * transaction. A new email and a new password each emit `security.credentials_changed` in it. The caller requires proof
  * for a new email or password. The transaction checks the proof again, so that only one of two concurrent changes with
  * the same old password succeeds.
- * @param proven the proof, if it was required
+ * @param checkProof the proof, if it was required
  * @throws AppError invalid_field | email_taken | overloaded | bad_credentials | account_disabled; scope for an API key
  *   that changes more than the name
  */
@@ -35,7 +35,7 @@ export async function changeProfile(
   services: { users: UserService; auth: Pick<AuthService, "endSessions">; apiKeys: KeyEnder; events: Events },
   principal: Principal,
   change: ProfileChange,
-  proven?: Proven,
+  checkProof?: ProofCheck,
 ): Promise<User> {
   const { name, email, newPassword, endKeys = false } = change;
   if (name === undefined && email === undefined && newPassword === undefined) {
@@ -72,7 +72,7 @@ export async function changeProfile(
         }
         if (after.email !== emailBefore) emitChange("email");
       },
-      proven,
+      checkProof,
     )
     .catch((error: unknown) => {
       // The name of the field differs from that of new accounts.

@@ -9,8 +9,8 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 
-/** Services that the deletion of an account uses. */
-export interface EraseOptions {
+/** Dependencies of {@link eraseAccount}. */
+interface EraseOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly users: UserService;
@@ -54,20 +54,20 @@ export async function eraseAccount(
 }
 
 /**
- * Deletes the rows of deleted accounts whose trees are gone. A transaction for the housekeeping job.
+ * Deletes the rows of deleted accounts whose trees are deleted. A transaction for the housekeeping job.
  * @returns how many
  */
 export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">): Promise<number> {
   const { db, writer } = options;
   return writer.run(() => {
-    const gone = db.sqlite
+    const erased = db.sqlite
       .query<{ id: number }, []>(
         // The root is the last row of a tree to be deleted.
         `SELECT u.id FROM users u JOIN accounts a ON a.id = u.id
          WHERE u.email_key LIKE 'erased:%' AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = -a.root_id) LIMIT 10`,
       )
       .all();
-    for (const { id } of gone) {
+    for (const { id } of erased) {
       for (const table of [
         "journal",
         "undo",
@@ -90,6 +90,6 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
       }
       db.sqlite.query("DELETE FROM users WHERE id = ?1").run(id);
     }
-    return gone.length;
+    return erased.length;
   });
 }

@@ -5,7 +5,7 @@ import { IdParams } from "../../../http/fields.ts";
 import type { Events } from "../../../events/events.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { type Principal, sessionOf } from "../auth/principal.ts";
-import type { ProofService, Proven } from "../auth/proof.ts";
+import type { ProofService, ProofCheck } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { Router } from "../routing/router.ts";
@@ -30,7 +30,7 @@ export interface UserRoutesOptions {
   /** How many earlier versions of a file are retained unless the user has set a number. */
   readonly versionsMax: number;
   /** Deletes the account permanently. */
-  readonly eraseAccount: (principal: Principal, proven: Proven) => Promise<void>;
+  readonly eraseAccount: (principal: Principal, checkProof: ProofCheck) => Promise<void>;
 }
 
 const OWN_ROUTE = { access: "self", scope: "profile", rate: "profile" } as const;
@@ -52,10 +52,10 @@ export function userRoutes(options: UserRoutesOptions) {
       },
       async ({ request, set, principal, body }) => {
         const needsProof = body.email !== undefined || body.newPassword !== undefined;
-        const proven = needsProof ? await proof.require("self", { request, set, principal, body }) : undefined;
+        const checkProof = needsProof ? await proof.require("self", { request, set, principal, body }) : undefined;
         const details = body.endKeys === true ? { details: { endKeys: true } } : {};
         noteAudit(request, { action: profileActionOf(body), ...details });
-        return ok(presentProfile(await changeProfile(options, principal, body, proven)));
+        return ok(presentProfile(await changeProfile(options, principal, body, checkProof)));
       },
     )
     .delete(
@@ -71,8 +71,8 @@ export function userRoutes(options: UserRoutesOptions) {
       },
       async ({ request, set, principal, body }) => {
         const given = { currentPassword: body.currentPassword ?? body.password, code: body.code };
-        const proven = await proof.require("self", { request, set, principal, body: given });
-        await eraseAccount(principal, proven);
+        const checkProof = await proof.require("self", { request, set, principal, body: given });
+        await eraseAccount(principal, checkProof);
         return ok({ id: principal.user.publicId }, "The account and all its files were deleted.");
       },
     )

@@ -25,7 +25,7 @@ export function categoryOf(rule: RateRule | undefined, path: string, query: stri
   if (rule === undefined) return unrouted(path);
   if (rule === "uncounted") return undefined;
   if (typeof rule === "string") return rule;
-  return rule.thumbnails !== undefined && asksForThumbnail(query) ? rule.thumbnails : rule.category;
+  return rule.thumbnails !== undefined && requestsThumbnail(query) ? rule.thumbnails : rule.category;
 }
 
 /**
@@ -45,7 +45,7 @@ function unrouted(path: string): Category | undefined {
 /** The values of `thumbnail` that select a thumbnail. With any other value, the whole file may be sent. */
 const THUMBNAIL_VALUES: ReadonlySet<string> = new Set(["", "true", "1", "small", "medium", "large"]);
 
-function asksForThumbnail(query: string): boolean {
+function requestsThumbnail(query: string): boolean {
   if (query === "") return false;
   const values = new URLSearchParams(query).getAll("thumbnail");
   return values.length > 0 && values.every((value) => THUMBNAIL_VALUES.has(value));

@@ -15,9 +15,9 @@ export interface RateLimitResult {
   readonly category: Category;
   /** Null for no limit. */
   readonly limit: Limit;
-  /** Requests left in the window; null where there is no limit. */
+  /** Requests left in the window; null if there is no limit. */
   readonly remaining: number | null;
-  /** When the oldest counted request leaves the window; of a rejection: when a request is accepted again. */
+  /** When the oldest counted request leaves the window; for a rejection, when a request is accepted again. */
   readonly resetAtMs: number;
   readonly windowSeconds: number;
 }
@@ -26,11 +26,11 @@ export interface RateLimitResult {
 export interface Counter {
   readonly kind: CountKind;
   readonly window: SlidingWindow;
-  /** Accepted requests that are not in the database yet, */
+  /** Accepted requests that are not in the database yet. */
   hits: number;
-  /** rejected ones, */
+  /** Rejected requests that are not in the database yet. */
   rejected: number;
-  /** and when the latest of them came. */
+  /** Time of the latest of these requests. */
   atMs: number;
   isDirty: boolean;
 }
@@ -38,7 +38,7 @@ export interface Counter {
 /** A caller whose requests are counted. */
 export interface Subject {
   readonly key: string;
-  /** By the index of the kind in {@link KINDS}; made when first used. */
+  /** By the index of the kind in {@link KINDS}; created when first used. */
   readonly counters: (Counter | undefined)[];
   /** The last hour minute by minute, oldest first; undefined for subjects without statistics. */
   readonly minutes: MinuteTotals[] | undefined;
@@ -90,7 +90,7 @@ export function findCounter(subject: Subject | undefined, kind: CountKind): Coun
   return subject?.counters[INDEX_OF.get(kind) ?? 0];
 }
 
-/** The counter of a subject; a new one where there is none. */
+/** The counter of a subject; a new one if there is none. */
 export function counterOf(subject: Subject, kind: CountKind): Counter {
   const found = findCounter(subject, kind);
   if (found !== undefined) return found;

@@ -1,5 +1,5 @@
 /** Whether a request begins a download or continues one. */
-export type DownloadStep = "counts" | "continues";
+type DownloadStep = "counts" | "continues";
 
 const PERIOD_MS = 3_600_000;
 const ENTRIES_MAX = 50_000;
@@ -33,7 +33,7 @@ export class DownloadLedger {
   }
 
   /** The result of {@link begin}, without recording the request. */
-  stepOf(callerKey: string, contentKey: string, isRange: boolean, nowMs: number): DownloadStep {
+  peek(callerKey: string, contentKey: string, isRange: boolean, nowMs: number): DownloadStep {
     return isRange && this.#isBegun(`${callerKey} ${contentKey}`, nowMs) ? "continues" : "counts";
   }
 

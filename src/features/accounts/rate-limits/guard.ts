@@ -10,18 +10,18 @@ import { identityOf } from "../auth/guard.ts";
 import { checkingFrom } from "../users/password-line.ts";
 import type { Category, Plan } from "../plans/plans.ts";
 import { emailKey } from "../users/email.ts";
-import type { RateRule } from "../routing/declaration.ts";
+import type { RateRule, ResponseHeaders } from "../routing/declaration.ts";
 import type { PlanName, User } from "../users/types.ts";
 import { categoryOf, isCountedByHandler } from "./categories.ts";
 import type { DownloadLedger } from "./download-ledger.ts";
-import { bodyLimitHeaders, RateLimitedError, rateLimited, rateLimitHeaders } from "./headers.ts";
+import { bodyLimitHeaders, RateLimitedError, rateLimitHeaders } from "./headers.ts";
 import { addressSubject, userSubject, type RateLimitResult } from "./counters.ts";
 import type { RateLimiter } from "./limiter.ts";
 import type { PasswordGate, SigninLimiter } from "./signin-limiter.ts";
 import { type RateLimitUsage, rateLimitUsage } from "./usage.ts";
 
 /** Dependencies of {@link RateGate}. */
-export interface RateGateOptions {
+interface RateGateOptions {
   readonly limiter: RateLimiter;
   readonly signins: SigninLimiter;
   /** Records downloads for their category only; the download counts have their own ledger. */
@@ -31,9 +31,6 @@ export interface RateGateOptions {
   readonly findPlan: (email: string) => PlanName | undefined;
   readonly clock: Clock;
 }
-
-/** Response headers as the framework stores them until they are sent. */
-type HeaderBag = Record<string, string | number>;
 
 /** The rate limits, as routes and the guard use them. */
 export class RateGate {
@@ -49,7 +46,7 @@ export class RateGate {
    * @param rule of its route; undefined if no route matches
    * @throws AppError rate_limited
    */
-  countRequest(request: Request, rule: RateRule | undefined, headers: HeaderBag): void {
+  countRequest(request: Request, rule: RateRule | undefined, headers: ResponseHeaders): void {
     const requestContext = requestContextOf(request);
     const { path, query } = requestContext;
     const category = categoryOf(rule, path, query);
@@ -72,7 +69,7 @@ export class RateGate {
    * `general`, unless this rejects it.
    * @throws AppError rate_limited
    */
-  countWholeDownload(request: Request, headers: HeaderBag): void {
+  countWholeDownload(request: Request, headers: ResponseHeaders): void {
     if (headers["X-RateLimit-Resource"] !== "general") return;
     const { principal } = identityOf(request);
     const plan = this.#options.planOf(principal?.user.plan ?? "free");
@@ -89,7 +86,7 @@ export class RateGate {
    */
   countPlanned(
     request: Request,
-    headers: HeaderBag,
+    headers: ResponseHeaders,
     count: number,
   ): { readonly taken: number; readonly rejection: AppError | undefined } {
     const { limiter, clock } = this.#options;
@@ -101,7 +98,7 @@ export class RateGate {
     const { taken, limitResult } = limiter.takeUpTo(subject, "uploads", plan.limits.uploads, count);
     // Retry-After belongs to the error, and is set only if the call fails with it.
     this.#show({ ...limitResult, allowed: true }, headers);
-    return { taken, rejection: taken < count ? rateLimited(limitResult, clock.nowMs()) : undefined };
+    return { taken, rejection: taken < count ? new RateLimitedError(limitResult, clock.nowMs()) : undefined };
   }
 
   /**
@@ -116,7 +113,7 @@ export class RateGate {
    * Runs the password check of a sign-in, within the limits of sign-ins.
    * @throws AppError rate_limited; what `check` throws
    */
-  async guardSignIn<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {
+  async guardSignIn<T>(request: Request, headers: ResponseHeaders, email: string, check: () => Promise<T>): Promise<T> {
     noteAudit(request, { email });
     const { signins, findPlan } = this.#options;
     const account = emailKey(email);
@@ -125,16 +122,21 @@ export class RateGate {
   }
 
   /** Counts a sign-in that names no account. @throws AppError rate_limited if the address has used up its ceiling */
-  countMalformedSignIn(request: Request, headers: HeaderBag): void {
+  countMalformedSignIn(request: Request, headers: ResponseHeaders): void {
     const limitResult = this.#options.signins.malformed(this.#addressKey(request));
     this.#show(limitResult, headers);
-    if (!limitResult.allowed) throw rateLimited(limitResult, this.#options.clock.nowMs());
+    if (!limitResult.allowed) throw new RateLimitedError(limitResult, this.#options.clock.nowMs());
   }
 
   /**
    * Like {@link guardSignIn}, for a password that is checked elsewhere. The request itself counts in its own category.
    */
-  async guardPassword<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {
+  async guardPassword<T>(
+    request: Request,
+    headers: ResponseHeaders,
+    email: string,
+    check: () => Promise<T>,
+  ): Promise<T> {
     const isShare = email.startsWith("share:");
     noteAudit(request, isShare ? { target: { type: "share", id: email.slice("share:".length) } } : { email });
     const gate = await this.#options.signins.beforeElsewhere(this.#addressKey(request), emailKey(email));
@@ -148,7 +150,7 @@ export class RateGate {
    * Describes the limit of unfinished bodies in the headers, if that limit rejected the request. Its own window may
    * have room, and its Reset would differ from Retry-After.
    */
-  showBodyLimit(error: unknown, headers: HeaderBag): void {
+  showBodyLimit(error: unknown, headers: ResponseHeaders): void {
     if (!(error instanceof TooManyBodiesError) || headers["X-RateLimit-Resource"] === undefined) return;
     Object.assign(headers, bodyLimitHeaders(error, this.#options.clock.nowMs()));
   }
@@ -170,7 +172,7 @@ export class RateGate {
   ): Promise<T> {
     if (!gate.allowed) {
       show(gate.limitResult);
-      throw rateLimited(gate.limitResult, this.#options.clock.nowMs());
+      throw new RateLimitedError(gate.limitResult, this.#options.clock.nowMs());
     }
     try {
       const checked = await checkingFrom(this.#addressKey(request), check);
@@ -190,17 +192,17 @@ export class RateGate {
     }
   }
 
-  #count(subject: string, category: Category, plan: Plan, headers: HeaderBag): void {
+  #count(subject: string, category: Category, plan: Plan, headers: ResponseHeaders): void {
     const limitResult = this.#options.limiter.check(subject, category, plan.limits[category]);
     this.#show(limitResult, headers);
-    if (!limitResult.allowed) throw rateLimited(limitResult, this.#options.clock.nowMs());
+    if (!limitResult.allowed) throw new RateLimitedError(limitResult, this.#options.clock.nowMs());
   }
 
   /** Further ranges of a download in progress count as `general`. A rejected download is not in progress. */
-  #countDownload(request: Request, path: string, subject: string, plan: Plan, headers: HeaderBag): void {
+  #countDownload(request: Request, path: string, subject: string, plan: Plan, headers: ResponseHeaders): void {
     const { downloads, clock } = this.#options;
     const isRange = request.headers.has("range");
-    if (downloads.stepOf(subject, path, isRange, clock.nowMs()) === "continues") {
+    if (downloads.peek(subject, path, isRange, clock.nowMs()) === "continues") {
       this.#count(subject, "general", plan, headers);
       return;
     }
@@ -209,7 +211,7 @@ export class RateGate {
   }
 
   /** The state of the window of uploads, without counting: for requests that are rejected before they plan anything. */
-  #showUploads(request: Request, headers: HeaderBag): void {
+  #showUploads(request: Request, headers: ResponseHeaders): void {
     const { subject, plan } = this.#callerOf(request);
     const limitResult = this.#options.limiter.peek(subject, "uploads", plan.limits.uploads);
     this.#show({ ...limitResult, allowed: true }, headers);
@@ -230,7 +232,7 @@ export class RateGate {
       : undefined;
   }
 
-  #show(limitResult: RateLimitResult, headers: HeaderBag): void {
+  #show(limitResult: RateLimitResult, headers: ResponseHeaders): void {
     Object.assign(headers, rateLimitHeaders(limitResult, this.#options.clock.nowMs()));
   }
 

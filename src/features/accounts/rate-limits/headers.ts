@@ -3,7 +3,7 @@ import { UNLIMITED_ON_WIRE } from "../plans/plans.ts";
 import type { RateLimitResult } from "./counters.ts";
 
 /** Rate limit headers of every response under /api; `Retry-After` only with 429. */
-export interface RateLimitHeaders {
+interface RateLimitHeaders {
   "X-RateLimit-Limit": string;
   "X-RateLimit-Remaining": string;
   "X-RateLimit-Reset": string;
@@ -65,9 +65,4 @@ export class RateLimitedError extends AppError {
       { resource: limitResult.category, limit: limitResult.limit ?? UNLIMITED_ON_WIRE, retryAfter },
     );
   }
-}
-
-/** See {@link RateLimitedError}. */
-export function rateLimited(limitResult: RateLimitResult, nowMs: number): RateLimitedError {
-  return new RateLimitedError(limitResult, nowMs);
 }

@@ -3,7 +3,7 @@
  * ("How requests are counted") describes restarts, crashes and the bound on memory.
  *
  * A row sums up one second of one subject and category, and holds its last instant. So after a restart a request may
- * leave its window up to a second late, never early. Where memory is full, the subject that was quiet longest is
+ * leave its window up to a second late, never early. If memory is full, the subject that was quiet longest is
  * evicted once its counts are saved. They are loaded again if it returns within the hour.
  */
 import type { Db } from "../../../db/open.ts";
@@ -30,7 +30,7 @@ import {
 } from "./counters.ts";
 
 /** Dependencies of {@link RateLimiter}. */
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ export interface RateLimiterOptions {
 }
 
 /** Accepted and rejected requests of the last hour, to the minute. */
-export interface RequestTotals {
+interface RequestTotals {
   readonly accepted: number;
   readonly rejected: number;
 }
@@ -68,8 +68,8 @@ interface TakenRow extends DirtyCounter {
 const SUBJECTS_MAX = 20_000;
 /** About two milliseconds of writing. */
 const ROWS_PER_TRANSACTION = 1_000;
-/** The quietest of so many subjects is evicted; looking at all of them would delay the new one too long. */
-const EVICTION_LOOKS = 32;
+/** Number of subjects of which the quietest is evicted. Comparing all would delay the new one too long. */
+const EVICTION_CANDIDATES = 32;
 
 /** Counts requests by subject and category, and decides which are within their limit. */
 export class RateLimiter {
@@ -172,13 +172,13 @@ export class RateLimiter {
   /** All requests of a user in the last hour, or sign-ins, in all categories. Nothing is stored for addresses. */
   totals(subjectKey: string): RequestTotals {
     const nowMs = this.#options.clock.nowMs();
-    const sum = { accepted: 0, rejected: 0 };
+    const total = { accepted: 0, rejected: 0 };
     for (const minute of this.#find(subjectKey, nowMs)?.minutes ?? []) {
       if ((minute.minute + 1) * MINUTE_MS <= nowMs - RETENTION_MS) continue;
-      sum.accepted += minute.accepted;
-      sum.rejected += minute.rejected;
+      total.accepted += minute.accepted;
+      total.rejected += minute.rejected;
     }
-    return sum;
+    return total;
   }
 
   /** Subjects in memory. */
@@ -274,9 +274,9 @@ export class RateLimiter {
   #evict(nowMs: number): void {
     const mayLoseCounts = this.#subjects.size >= 2 * this.#subjectsMax;
     let quietest: Subject | undefined;
-    let looks = 0;
+    let checked = 0;
     for (const subject of this.#subjects.values()) {
-      if (looks++ === EVICTION_LOOKS) break;
+      if (checked++ === EVICTION_CANDIDATES) break;
       // A subject that was checked moves to the end, so that the next check finds others.
       this.#subjects.delete(subject.key);
       this.#subjects.set(subject.key, subject);

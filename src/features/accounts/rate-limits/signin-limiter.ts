@@ -10,7 +10,7 @@
  * | all     | sign-ins for (address, account)                  | the plan's    | 1 minute | yes                  |
  *
  * They are checked in this order, those of the address before any account is looked up. A rejection shows the limit and
- * the length of its window; where several reject, the latest reset. docs/limits.md ("How sign-ins are counted") gives
+ * the length of its window; if several reject, the latest reset. docs/limits.md ("How sign-ins are counted") gives
  * the reasons: nobody locks out another address, nothing shows whether an account exists, and a rejection says nothing
  * about the password.
  */
@@ -21,7 +21,7 @@ import { addressSubject, type CountKind, type RateLimitResult, WRONG_BY_HOUR } f
 import type { RateLimiter } from "./limiter.ts";
 
 /** A password that may be checked now. Call exactly one of its methods, also after an error. */
-export interface PasswordAttempt {
+interface PasswordAttempt {
   /** The password was wrong, or there is no such account. Returns the result to show, with the numbers of `free`. */
   failed(): RateLimitResult;
   /** The password was right and its code was wrong. Returns the result to show, with the numbers of `free`. */
@@ -42,7 +42,7 @@ export type PasswordGate =
   | { readonly allowed: false; readonly limitResult: RateLimitResult };
 
 /** Dependencies of {@link SigninLimiter}. */
-export interface SigninLimiterOptions {
+interface SigninLimiterOptions {
   readonly limiter: RateLimiter;
   readonly plans: Plans;
 }
@@ -55,7 +55,7 @@ interface Window {
 }
 
 /** An attempt to check a password. */
-interface Try {
+interface PasswordTry {
   readonly addressKey: string;
   /** The key of the address and the account. */
   readonly key: string;
@@ -66,7 +66,7 @@ interface Try {
 /**
  * Attempts in progress of an address, or of an (address, account), and the requests that wait for one of them to end.
  */
-interface InProgress {
+interface TriesInProgress {
   tries: number;
   readonly waiting: (() => void)[];
 }
@@ -82,7 +82,7 @@ export class SigninLimiter {
   readonly #limiter: RateLimiter;
   readonly #plans: Plans;
   /** By the subject in which they count if they are wrong. */
-  readonly #inProgress = new Map<string, InProgress>();
+  readonly #inProgress = new Map<string, TriesInProgress>();
 
   constructor(options: SigninLimiterOptions) {
     this.#limiter = options.limiter;
@@ -96,7 +96,7 @@ export class SigninLimiter {
    * @param plan the account's; undefined for an unknown account
    */
   async before(addressKey: string, account: string, plan: PlanName | undefined): Promise<PasswordGate> {
-    return this.#ask({ addressKey, key: keyOf(addressKey, account), signIn: { plan: plan ?? "free" } });
+    return this.#admit({ addressKey, key: keyOf(addressKey, account), signIn: { plan: plan ?? "free" } });
   }
 
   /**
@@ -104,7 +104,7 @@ export class SigninLimiter {
    * @param account the email in its compared form, or a name of the share that no email can have
    */
   async beforeElsewhere(addressKey: string, account: string): Promise<PasswordGate> {
-    return this.#ask({ addressKey, key: keyOf(addressKey, account), signIn: undefined });
+    return this.#admit({ addressKey, key: keyOf(addressKey, account), signIn: undefined });
   }
 
   /**
@@ -130,21 +130,21 @@ export class SigninLimiter {
     return allSubject(keyOf(addressKey, account));
   }
 
-  async #ask(attempted: Try): Promise<PasswordGate> {
+  async #admit(attempted: PasswordTry): Promise<PasswordGate> {
     for (;;) {
-      const rejection = this.#rejectionOf(attempted);
+      const rejection = this.#findRejection(attempted);
       if (rejection !== undefined) return rejection;
-      const busy = this.#busyOf(attempted);
-      if (busy === undefined) return { allowed: true, attempt: this.#begin(attempted) };
-      if (busy.waiting.length >= WAITING_MAX) {
+      const blocking = this.#findBlocking(attempted);
+      if (blocking === undefined) return { allowed: true, attempt: this.#begin(attempted) };
+      if (blocking.waiting.length >= WAITING_MAX) {
         return this.#reject(allSubject(attempted.key), { ...this.#peekWrong(attempted), allowed: false, remaining: 0 });
       }
-      await new Promise<void>((resolve) => busy.waiting.push(resolve));
+      await new Promise<void>((resolve) => blocking.waiting.push(resolve));
     }
   }
 
   /** The windows of an attempt, in the order of the table above. */
-  #windowsOf({ addressKey, key, signIn }: Try): Window[] {
+  #windowsOf({ addressKey, key, signIn }: PasswordTry): Window[] {
     const { signinCeiling, wrongPasswords } = this.#plans;
     const slow = { subject: wrongSubject(key), kind: WRONG_BY_HOUR, limit: wrongPasswords.perHour } as const;
     const guesses = {
@@ -159,13 +159,13 @@ export class SigninLimiter {
     return [slow, ceiling, guesses, wrong, all];
   }
 
-  #rejectionOf(attempted: Try): PasswordGate | undefined {
-    const refusing = this.#windowsOf(attempted)
+  #findRejection(attempted: PasswordTry): PasswordGate | undefined {
+    const rejecting = this.#windowsOf(attempted)
       .map((window) => ({ window, limitResult: this.#peek(window) }))
       .filter(({ limitResult }) => !limitResult.allowed);
-    const [first] = refusing;
+    const [first] = rejecting;
     if (first === undefined) return undefined;
-    const resetAtMs = Math.max(...refusing.map(({ limitResult }) => limitResult.resetAtMs));
+    const resetAtMs = Math.max(...rejecting.map(({ limitResult }) => limitResult.resetAtMs));
     // In the statistics of the account, only a rejection by its own windows counts.
     const isOfAddress = first.window.subject === addressSubject(attempted.addressKey);
     return this.#reject(isOfAddress ? first.window.subject : allSubject(attempted.key), {
@@ -175,22 +175,22 @@ export class SigninLimiter {
   }
 
   /** The attempts in progress that must end before this one, since all of them may be wrong; undefined if none. */
-  #busyOf(attempted: Try): InProgress | undefined {
-    const rooms = new Map<string, number>();
+  #findBlocking(attempted: PasswordTry): TriesInProgress | undefined {
+    const freeTries = new Map<string, number>();
     for (const window of this.#windowsOf(attempted)) {
       const progress =
         window.subject === wrongSubject(attempted.addressKey) ? window.subject : wrongSubject(attempted.key);
       if (window.subject === addressSubject(attempted.addressKey)) continue;
-      rooms.set(progress, Math.min(rooms.get(progress) ?? Infinity, this.#peek(window).remaining ?? Infinity));
+      freeTries.set(progress, Math.min(freeTries.get(progress) ?? Infinity, this.#peek(window).remaining ?? Infinity));
     }
-    for (const [subject, room] of rooms) {
+    for (const [subject, free] of freeTries) {
       const inProgress = this.#inProgress.get(subject);
-      if (inProgress !== undefined && inProgress.tries >= room) return inProgress;
+      if (inProgress !== undefined && inProgress.tries >= free) return inProgress;
     }
     return undefined;
   }
 
-  #begin({ addressKey, key, signIn }: Try): PasswordAttempt {
+  #begin({ addressKey, key, signIn }: PasswordTry): PasswordAttempt {
     if (signIn !== undefined) this.#limiter.check(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
     const subjects = [wrongSubject(addressKey), wrongSubject(key)];
     for (const subject of subjects) this.#enter(subject);
@@ -241,14 +241,14 @@ export class SigninLimiter {
     if (inProgress === undefined) return;
     inProgress.tries--;
     if (inProgress.tries === 0) this.#inProgress.delete(subject);
-    for (const ask of inProgress.waiting.splice(0)) ask();
+    for (const admit of inProgress.waiting.splice(0)) admit();
   }
 
   #peek({ subject, kind, limit }: Window): RateLimitResult {
     return this.#limiter.peek(subject, kind, limit);
   }
 
-  #peekWrong({ key }: Pick<Try, "key">): RateLimitResult {
+  #peekWrong({ key }: Pick<PasswordTry, "key">): RateLimitResult {
     return this.#limiter.peek(wrongSubject(key), CATEGORY, this.#plans.wrongPasswords.perMinute);
   }
 

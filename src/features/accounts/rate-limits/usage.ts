@@ -5,7 +5,7 @@ import { percentageOf } from "../plans/usage.ts";
 import type { RateLimiter } from "./limiter.ts";
 
 /** One category in GET /api/users/usage/rate-limits. */
-export interface RateLimitUsageRecord {
+interface RateLimitUsageRecord {
   readonly endpoint: string;
   readonly resource: Category;
   readonly limit: number;
@@ -28,7 +28,7 @@ export interface RateLimitUsage {
 }
 
 /** The subjects of a user: the user in every category, except sign-ins, which count by address and account. */
-export interface CountedSubjects {
+interface CountedSubjects {
   readonly user: string;
   /** {@link SigninLimiter.subjectOf} the address of the request and the user's own email. */
   readonly signin: string;

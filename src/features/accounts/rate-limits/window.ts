@@ -90,8 +90,8 @@ export class SlidingWindow {
   #advance(nowMs: number): void {
     const times = this.#times;
     if ((times[times.length - 1] ?? 0) > nowMs + this.#coarseMs) this.#clockWentBack(nowMs);
-    const goneMs = nowMs - this.#lengthMs;
-    while (this.#head < times.length && (times[this.#head] ?? 0) <= goneMs) {
+    const expiredMs = nowMs - this.#lengthMs;
+    while (this.#head < times.length && (times[this.#head] ?? 0) <= expiredMs) {
       this.#used -= this.#counts[this.#head] ?? 0;
       this.#head++;
     }

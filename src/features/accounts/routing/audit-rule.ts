@@ -1,6 +1,6 @@
-/** How a route says that its requests are audited. The audit log itself is `features/administration/audit`. */
+/** Declares whether the requests of a route are audited. `features/administration/audit` implements the audit log. */
 
-/** Every action that the audit log knows, in alphabetical order. */
+/** All actions of the audit log, in alphabetical order. */
 export const AUDIT_ACTIONS = [
   "account.erase",
   "admin.change",
@@ -84,24 +84,24 @@ export const AUDIT_ACTIONS = [
 ] as const;
 
 /** One of {@link AUDIT_ACTIONS}. */
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** How the requests of a route are audited. */
 export interface AuditRule {
   readonly action: AuditAction;
-  /** The kind of thing that it is done to, such as `share`. Its id is in the path ({@link targetParam}) or in the response. */
+  /** The type of the target, such as `share`. Its id is in the path ({@link targetParam}) or in the response. */
   readonly target?: string;
-  /** The path parameter that holds the id of the target. */
+  /** The path parameter with the id of the target. */
   readonly targetParam?: string;
-  /** The path parameter that holds the public id of the account that it is done to. With the target `user`: the target. */
+  /** The path parameter with the public id of the affected account. The target `user` needs none. */
   readonly accountParam?: string;
   /**
-   * `security` (the default): written before the response is sent. `deferred`: within a second. `rejections`: only what was
-   * rejected, within a second.
+   * `security` (the default): written before the response is sent. `deferred`: written within a second. `rejections`:
+   * only rejected requests, within a second.
    */
   readonly write?: "security" | "deferred" | "rejections";
-  /** Audited only from this value of the setting `audit.files` on. Always, where it is left out. */
+  /** The lowest value of the setting `audit.files` with which this is audited; absent for always. */
   readonly files?: "changes" | "all";
-  /** The request carries a password, a code or a token to be guessed: a rate limit that it meets is worth a row. */
+  /** The request contains a password, code or token, so reaching a rate limit is audited. */
   readonly isGuess?: true;
 }

@@ -1,4 +1,4 @@
-/** What every route declares where it is mounted. A route that leaves one of these out does not compile. */
+/** The declaration that every route is mounted with. A route without a required field does not compile. */
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { RouteDocs } from "../../../http/documented.ts";
 import type { AccessRule } from "../auth/guard.ts";
@@ -6,7 +6,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { Category } from "../plans/plans.ts";
 import type { AuditRule } from "./audit-rule.ts";
 
-/** What the requests of a route count as. `uncounted` is for pages and monitors, outside /api. */
+/** The rate limit that the requests of a route count towards. `uncounted` is for pages and monitors, outside /api. */
 export type RateRule =
   | Category
   | "uncounted"
@@ -14,55 +14,55 @@ export type RateRule =
       readonly category: Category;
       /** A request for a thumbnail counts as `general`. */
       readonly thumbnails?: "general";
-      /** The handler counts, because only the body says what. Before it runs, the state of the window is shown. */
+      /** The handler counts, because the category depends on the body. Until then, the headers only show the window. */
       readonly countedBy?: "handler";
     };
 
-/** How a route takes its body; without these it takes none, or reads the stream itself (`parse: "none"`). */
+/** How the body is read. Without these fields there is none, or the handler reads the stream (`parse: "none"`). */
 interface BodyDeclaration {
-  /** The JSON body. The sender is checked before it is read, and again when it has arrived. */
+  /** The schema of the JSON body. The sender is checked before the body is read and again afterwards. */
   readonly body?: TSchema;
-  /** Whether the body may be left out; it is then `{}`. */
+  /** The body may be absent, and is then `{}`. */
   readonly isBodyOptional?: true;
-  /** Reads bodies of another type, to be held against the schema as JSON is; undefined leaves them to JSON. */
+  /** Reads bodies of another type, which are validated like JSON. Returns undefined for JSON bodies. */
   readonly readOther?: (request: Request) => Promise<object> | undefined;
-  /** Called before a body, or its sender, is rejected. */
+  /** Called before the rejection of a body or its sender. */
   readonly onRejected?: (request: Request, headers: ResponseHeaders) => void;
   readonly parse?: "none";
 }
 
-/** What a route declares. */
+/** The declaration of a route. */
 export type RouteDeclaration = AccessRule &
   BodyDeclaration & {
     readonly rate: RateRule;
     readonly audit: AuditRule | "unaudited";
-    /** Its text in the OpenAPI document, made when the document is requested; `hidden` for pages. */
+    /** The text in the OpenAPI document, created when the document is requested; `hidden` for pages. */
     readonly docs: (() => RouteDocs) | "hidden";
-    /** Parameters of the path, to be validated. Without it, one that cannot be decoded is undefined. */
+    /** Schema of the path parameters. Without it, a parameter that can't be decoded is undefined. */
     readonly params?: TSchema;
   };
 
-/** The declaration of a page, or of a file that pages load: public, without a limit, unaudited, undocumented. */
+/** Declares a page, or a file that pages load. */
 export const PAGE_ROUTE = { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" } as const;
 
-/** The declaration of a route for administrators, without `audit` and `docs`. */
+/** Declares a route for administrators, except `audit` and `docs`. */
 export const ADMIN_ROUTE = { access: "admin", scope: "admin", rate: "general" } as const;
 
-/** The declaration of a route that only reads for administrators, without `docs`. */
+/** Declares a route with which administrators read, except `docs`. */
 export const ADMIN_READ = { ...ADMIN_ROUTE, audit: { action: "admin.read", write: "rejections" } } as const;
 
-/** The declaration of a route that reads files, without `docs`. */
+/** Declares a route that reads files, except `docs`. */
 export const READ_FILES = { access: "reader", scope: "files:read", rate: "operations", audit: "unaudited" } as const;
 
-/** The declaration of a route that changes files, without `audit` and `docs`. */
+/** Declares a route that changes files, except `audit` and `docs`. */
 export const CHANGE_FILES = { access: "writer", scope: "files:write", rate: "operations" } as const;
 
-/** Response headers as the framework keeps them until they are sent. */
+/** Response headers as the framework stores them until they are sent. */
 export type ResponseHeaders = Record<string, string | number>;
 
 type StaticOf<S, None> = S extends TSchema ? Static<S> : None;
 
-/** What a handler gets. */
+/** The parameter of a handler. */
 export interface RouteContext<D extends RouteDeclaration> {
   readonly request: Request;
   readonly set: { headers: ResponseHeaders; status?: number | string };
@@ -71,10 +71,10 @@ export interface RouteContext<D extends RouteDeclaration> {
   readonly body: StaticOf<D["body"], undefined>;
 }
 
-/** A route as the tables at run time know it. */
+/** A route in the table of all routes. */
 export interface DeclaredRoute {
   readonly method: string;
-  /** With `:name` for each parameter, from the root. */
+  /** The full path, with `:name` for each parameter. */
   readonly path: string;
   readonly declaration: RouteDeclaration;
 }

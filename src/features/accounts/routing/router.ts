@@ -1,4 +1,4 @@
-/** How features mount their routes: each with its declaration. The only place, besides the guards, that knows Elysia's routes. */
+/** Features mount their routes here. Apart from the guards, no other file uses the routes of Elysia. */
 import { type AnyElysia, Elysia } from "elysia";
 import { documented, HIDDEN } from "../../../http/documented.ts";
 import { RouteTable } from "../../../http/route-table.ts";
@@ -8,18 +8,18 @@ import type { DeclaredRoute, ResponseHeaders, RouteContext, RouteDeclaration } f
 
 type Handler<D extends RouteDeclaration> = (context: RouteContext<D>) => unknown;
 
-/** What a {@link Router} is made with. */
-export interface RouterOptions {
+/** Options of a {@link Router}. */
+interface RouterOptions {
   readonly name: string;
-  /** What the paths of all its routes begin with. */
+  /** Precedes the paths of all routes. */
   readonly prefix?: string;
-  /** Finds out who the caller is; only routers whose routes are all public do without. */
+  /** Authenticates the caller. Required unless all routes are public. */
   readonly guard?: ReturnType<typeof authGuard>;
 }
 
 /** Routes of a feature. */
 export class Router {
-  /** What the application uses. */
+  /** The routes as a plugin of the framework. */
   readonly plugin: AnyElysia;
   readonly #prefix: string;
   readonly #hasGuard: boolean;
@@ -32,7 +32,7 @@ export class Router {
     if (guard !== undefined) this.plugin.use(guard);
   }
 
-  /** Its routes and those of the routers it uses. */
+  /** The routes of this router and of the routers that it uses. */
   get routes(): readonly DeclaredRoute[] {
     return this.#routes;
   }
@@ -62,8 +62,8 @@ export class Router {
   }
 
   /**
-   * Adds the routes of other routers, below this one's prefix. The framework adds a route once more on each level: wings
-   * therefore give their routers as a list.
+   * Adds the routes of other routers, below the prefix of this one. The framework copies the routes on each level, so
+   * features return a list of routers instead of nesting them.
    */
   use(...others: readonly Router[]): this {
     for (const other of others) {
@@ -73,13 +73,13 @@ export class Router {
     return this;
   }
 
-  /** Adds hooks: for the routes that follow, or for all, as they say themselves. */
+  /** Adds hooks. Their scope in the framework decides whether they apply to all routes or only to later ones. */
   hook(plugin: AnyElysia): this {
     this.plugin.use(plugin);
     return this;
   }
 
-  /** Called with each error of the routes that follow. */
+  /** Calls `handle` with each error of the routes that are added later. */
   onError(handle: (context: { error: unknown; request: Request; set: { headers: ResponseHeaders } }) => void): this {
     this.plugin.onError(({ error, request, set }) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the framework's type also names cookies, as objects
@@ -90,7 +90,7 @@ export class Router {
 
   #add<D extends RouteDeclaration>(method: string, path: string, declaration: D, handler: Handler<D>): this {
     this.#routes.push({ method, path: this.#prefix + path, declaration });
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the hooks below add to the framework's context
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the hooks below add the fields to the framework's context
     this.plugin.route(method, path, handler as (context: object) => unknown, this.#hooksOf(declaration));
     return this;
   }
@@ -108,7 +108,6 @@ export class Router {
   }
 }
 
-/** How the framework reads the body: as the declaration says. */
 function bodyHooks(declaration: RouteDeclaration): object {
   const { body, parse, isBodyOptional, readOther, onRejected } = declaration;
   if (body === undefined) return parse === undefined ? {} : { parse };
@@ -129,7 +128,7 @@ function bodyHooks(declaration: RouteDeclaration): object {
 
 /**
  * All routes of an application, by method and path.
- * @throws where the framework serves a route that no declaration stands for, or two declarations are for one address
+ * @throws if a route has no declaration, or if two declarations have the same method and path
  */
 export function routeTable(application: Router): RouteTable<DeclaredRoute> {
   const declared = new Set(application.routes.map(keyOf));

@@ -34,11 +34,11 @@ const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" 
 
 /** GET and POST /setup. */
 export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: SetupRoutesOptions) {
-  const gone = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
+  const linkEnded = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
   return new Router({ name: "setup-routes" })
     .get("/setup", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
-      return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : gone();
+      return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : linkEnded();
     })
     .post(
       "/setup",
@@ -50,7 +50,7 @@ export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: S
       async ({ request }) => {
         const form = await readForm(request);
         const token = form.get("token") ?? "";
-        if (!auth.isSetupToken(token)) return gone();
+        if (!auth.isSetupToken(token)) return linkEnded();
         const entered: SetupPageModel = {
           token,
           email: form.get("email") ?? "",
@@ -73,7 +73,7 @@ export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: S
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Somebody used the link while this form was in progress.
-          if (!auth.isSetupToken(token)) return gone();
+          if (!auth.isSetupToken(token)) return linkEnded();
           const field = FIELDS.find((known) => known === error.details["field"]);
           return pageResponse(
             renderSetupPage(basePath, { ...entered, problem: { field, message: error.message } }),

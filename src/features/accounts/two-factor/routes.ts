@@ -39,8 +39,8 @@ export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoF
       },
       async ({ request, set, principal, body }) => {
         twoFactor.checkOff(principal.user.id);
-        const proven = await proof.require("self", { request, set, principal, body });
-        return ok(await twoFactor.setUp(principal.user, proven));
+        const checkProof = await proof.require("self", { request, set, principal, body });
+        return ok(await twoFactor.setUp(principal.user, checkProof));
       },
     )
     .post(
@@ -53,8 +53,8 @@ export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoF
       },
       async ({ principal, body }) => {
         // The secret was issued with proof, and only its recipient can make a code from it.
-        const standing = proof.standing("self", principal);
-        return ok({ recoveryCodes: [...(await twoFactor.enable(principal.user, body.code, standing))] });
+        const checkSession = proof.checkSession("self", principal);
+        return ok({ recoveryCodes: [...(await twoFactor.enable(principal.user, body.code, checkSession))] });
       },
     )
     .post(
@@ -81,8 +81,8 @@ export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoF
         isBodyOptional: true,
       },
       async ({ request, set, principal, body }) => {
-        const proven = await prove({ request, set, principal, body });
-        return ok({ recoveryCodes: [...(await twoFactor.renewRecoveryCodes(principal.user, proven))] });
+        const checkProof = await prove({ request, set, principal, body });
+        return ok({ recoveryCodes: [...(await twoFactor.renewRecoveryCodes(principal.user, checkProof))] });
       },
     );
 }

@@ -10,7 +10,7 @@ const TAG_BYTES = 16;
 /** @returns nonce, tag and ciphertext */
 export function sealSecret(key: Uint8Array, userId: number, secret: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(bindingOf(userId));
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(bindTo(userId));
   const sealed = Buffer.concat([cipher.update(secret), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
@@ -21,7 +21,7 @@ export function openSecret(key: Uint8Array, userId: number, sealed: Uint8Array):
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
   if (tag.length < TAG_BYTES) return undefined;
   try {
-    const decipher = createDecipheriv("aes-256-gcm", key, nonce).setAAD(bindingOf(userId)).setAuthTag(tag);
+    const decipher = createDecipheriv("aes-256-gcm", key, nonce).setAAD(bindTo(userId)).setAuthTag(tag);
     const opened = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
     return Buffer.concat([opened, decipher.final()]);
   } catch {
@@ -29,6 +29,6 @@ export function openSecret(key: Uint8Array, userId: number, sealed: Uint8Array):
   }
 }
 
-function bindingOf(userId: number): Buffer {
+function bindTo(userId: number): Buffer {
   return Buffer.from(`two-factor:${userId}`);
 }

@@ -5,6 +5,7 @@ import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { checkedAddress } from "../users/password-line.ts";
+import type { TransactionCheck } from "../auth/proof.ts";
 import { invalidCode } from "../auth/rejections.ts";
 import type { SecondFactors } from "../auth/second-factors.ts";
 import type { User } from "../users/types.ts";
@@ -14,7 +15,7 @@ import { openSecret, sealSecret } from "./sealed-secret.ts";
 import { WrongCodes } from "./wrong-codes.ts";
 
 /** Dependencies of {@link TwoFactorService}. */
-export interface TwoFactorServiceOptions {
+interface TwoFactorServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -27,11 +28,8 @@ export interface TwoFactorServiceOptions {
   readonly isSignedInFrom: (userId: number, addressKey: string) => boolean;
 }
 
-/** Checks in the transaction that the owner still makes the request. Throws if not. */
-export type Proven = (tx: Transaction) => unknown;
-
 /** The second factor of an account as shown to its owner. */
-export interface TwoFactorState {
+interface TwoFactorState {
   readonly isEnabled: boolean;
   readonly recoveryCodesLeft: number;
 }
@@ -81,18 +79,21 @@ export class TwoFactorService implements SecondFactors {
   /**
    * Begins the setup with a new secret, which becomes active when {@link enable} receives a code made from it. An
    * earlier unfinished setup is dropped. Durable when this returns.
-   * @param proven runs first in the same transaction; what it throws undoes it
-   * @throws AppError invalid_request if it is already on; what `proven` throws
+   * @param checkProof runs first in the same transaction; what it throws undoes it
+   * @throws AppError invalid_request if it is already on; what `checkProof` throws
    */
-  async setUp(user: User, proven: Proven): Promise<{ readonly secret: string; readonly otpauthUrl: string }> {
+  async setUp(
+    user: User,
+    checkProof: TransactionCheck,
+  ): Promise<{ readonly secret: string; readonly otpauthUrl: string }> {
     const { writer, clock, key } = this.#options;
     const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
     await writer.run((tx) => {
-      proven(tx);
+      checkProof(tx);
       if (this.#findEnabled(user.id) !== undefined) throw isOnAlready();
       this.#queries.begin.run(user.id, sealSecret(key, user.id, bytes), clock.nowMs());
     });
-    const totp = totpOf(bytes, user.email);
+    const totp = makeTotp(bytes, user.email);
     return { secret: totp.secret.base32, otpauthUrl: totp.toString() };
   }
 
@@ -101,16 +102,16 @@ export class TwoFactorService implements SecondFactors {
    * @returns the recovery codes, shown only here
    * @throws AppError invalid_code; invalid_request if no setup is in progress, or if it is already on
    */
-  async enable(user: User, code: string, proven: Proven): Promise<readonly string[]> {
+  async enable(user: User, code: string, checkProof: TransactionCheck): Promise<readonly string[]> {
     return this.#options.writer.run((tx) => {
-      proven(tx);
+      checkProof(tx);
       const row = this.#queries.find.get(user.id);
       if (row?.enabledAtMs !== null && row !== null) throw isOnAlready();
       const nowMs = this.#options.clock.nowMs();
       if (row === null || row.createdAtMs + SETUP_MS <= nowMs) {
         throw new AppError("invalid_request", "The two-factor setup has expired or was not started. Start it again.");
       }
-      const step = this.#stepOf(user.id, row, code);
+      const step = this.#findStep(user.id, row, code);
       if (step === undefined) throw invalidCode();
       this.#queries.enable.run(user.id, nowMs, step);
       this.#emitChange(tx, user, "two_factor_on");
@@ -143,9 +144,9 @@ export class TwoFactorService implements SecondFactors {
    * Replaces all recovery codes; durable when this returns.
    * @throws AppError invalid_request if two-factor authentication is off
    */
-  async renewRecoveryCodes(user: User, proven: Proven): Promise<readonly string[]> {
+  async renewRecoveryCodes(user: User, checkProof: TransactionCheck): Promise<readonly string[]> {
     return this.#options.writer.run((tx) => {
-      proven(tx);
+      checkProof(tx);
       if (this.#findEnabled(user.id) === undefined) throw isOff();
       this.#emitChange(tx, user, "recovery_codes");
       return this.#renewCodes(user.id);
@@ -166,9 +167,9 @@ export class TwoFactorService implements SecondFactors {
   }
 
   /** Turns it off for its owner, in its own transaction. @throws AppError invalid_request if it is already off */
-  async switchOff(user: User, proven: Proven): Promise<void> {
+  async switchOff(user: User, checkProof: TransactionCheck): Promise<void> {
     await this.#options.writer.run((tx) => {
-      proven(tx);
+      checkProof(tx);
       if (!this.disable(tx, user)) throw isOff();
     });
   }
@@ -176,7 +177,7 @@ export class TwoFactorService implements SecondFactors {
   #use(userId: number, code: string): void {
     const row = this.#findEnabled(userId);
     if (row === undefined) throw invalidCode();
-    const step = this.#stepOf(userId, row, code);
+    const step = this.#findStep(userId, row, code);
     if (step !== undefined) {
       this.#queries.useStep.run(userId, step);
       return;
@@ -190,7 +191,7 @@ export class TwoFactorService implements SecondFactors {
   }
 
   /** The time step of a code of the app; undefined for wrong, old and used codes (RFC 6238 §5.2). */
-  #stepOf(userId: number, row: TwoFactorRow, code: string): number | undefined {
+  #findStep(userId: number, row: TwoFactorRow, code: string): number | undefined {
     const token = code.replaceAll(/\s/g, "");
     if (!/^\d{6}$/.test(token)) return undefined;
     const secret = openSecret(this.#options.key, userId, row.sealedSecret);
@@ -202,7 +203,7 @@ export class TwoFactorService implements SecondFactors {
       );
     }
     const nowMs = this.#options.clock.nowMs();
-    const delta = totpOf(secret, "").validate({ token, timestamp: nowMs, window: STEPS_AROUND });
+    const delta = makeTotp(secret, "").validate({ token, timestamp: nowMs, window: STEPS_AROUND });
     if (delta === null) return undefined;
     const step = Math.floor(nowMs / 1000 / STEP_SECONDS) + delta;
     return step > row.lastStep ? step : undefined;
@@ -233,7 +234,7 @@ export class TwoFactorService implements SecondFactors {
   }
 }
 
-function totpOf(secret: Uint8Array, label: string): TOTP {
+function makeTotp(secret: Uint8Array, label: string): TOTP {
   return new TOTP({
     issuer: ISSUER,
     label,

@@ -2,7 +2,7 @@
 import { SKELETON_VERSION, skeleton, withoutIgnorable } from "../../../lib/skeleton.ts";
 
 /** The forms stored for each address, in indexed columns. */
-export interface EmailForms {
+interface EmailForms {
   /** Folded by compatibility and case (NFKC_Casefold): wide, small and styled letters become plain ones. */
   readonly folded: string;
   /** The UTS 39 skeleton of the folded address. */

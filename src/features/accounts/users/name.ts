@@ -9,7 +9,7 @@ export function checkName(text: string, charactersMax: number): string {
   const name = text.trim().normalize("NFC");
   // Half a UTF-16 surrogate pair, which JSON can contain, would come back from the database as another character.
   const isText = name !== "" && name.isWellFormed();
-  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
+  // oxlint-disable-next-line no-control-regex -- rejects control characters
   if (!isText || [...name].length > charactersMax || /[\u0000-\u001f\u007f-\u009f]/.test(name)) {
     throw invalidField("name", `A name must have 1 to ${charactersMax} characters, and no control characters.`);
   }

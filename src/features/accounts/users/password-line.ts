@@ -1,6 +1,6 @@
 /**
- * The address from which the current check of a password comes, so that checks from one address delay those from others
- * by at most one. It is passed on through promises, and undefined outside of such a check.
+ * The client address of the current password check; undefined outside of one. Checks are queued by address, so that
+ * those from one address delay those from another by at most one. Promises pass the address on.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 

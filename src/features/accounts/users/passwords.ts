@@ -14,7 +14,7 @@ const RUNNING_MAX = Math.max(1, Math.min(2, availableParallelism() - 1));
 /** A longer queue would take more than a few seconds. */
 const WAITING_MAX = 100;
 /** The cost of one hash: KiB of memory, and passes over them. */
-export interface HashCost {
+interface HashCost {
   readonly memoryCost: number;
   readonly timeCost: number;
 }

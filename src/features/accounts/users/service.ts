@@ -15,7 +15,7 @@ import { toUser, type UserRow, userQueries } from "./queries.ts";
 import type { NewUser, User, UserChanges } from "./types.ts";
 
 /** Dependencies of {@link UserService}. */
-export interface UserServiceOptions {
+interface UserServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -85,11 +85,6 @@ export class UserService {
     const { orm } = this.#options.db;
     const row = orm.select({ hasPassword: users.hasPassword }).from(users).where(eq(users.id, userId)).get();
     return row?.hasPassword === 1;
-  }
-
-  /** @throws AppError last_admin if the change would leave no enabled administrator */
-  checkLastAdmin(user: User, changes: UserChanges): void {
-    this.#keepLastAdmin(user, changes);
   }
 
   /** All accounts that are not being deleted, by email. */
@@ -194,7 +189,7 @@ export class UserService {
         this.#checkEmailFree(email);
         if (changes.isByAdministrator !== true) this.#checkNoLookalike(email, userId);
       }
-      this.#keepLastAdmin(former, changes);
+      this.checkLastAdmin(former, changes);
       const disabledAt =
         changes.isDisabled === undefined
           ? undefined
@@ -346,7 +341,8 @@ export class UserService {
     );
   }
 
-  #keepLastAdmin(before: User, changes: UserChanges): void {
+  /** @throws AppError last_admin if the change would leave no enabled administrator */
+  checkLastAdmin(before: User, changes: UserChanges): void {
     const isEnabledAdmin = before.role === "admin" && before.disabledAtMs === null;
     const staysOne = (changes.role ?? "admin") === "admin" && changes.isDisabled !== true;
     if (!isEnabledAdmin || staysOne) return;

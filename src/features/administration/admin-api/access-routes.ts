@@ -4,7 +4,7 @@ import { ok } from "../../../http/envelope.ts";
 import { IdParams } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { WITH_PROOF } from "../../accounts/auth/model.ts";
-import type { ProofService } from "../../accounts/auth/proof.ts";
+import type { ProofService, TransactionCheck } from "../../accounts/auth/proof.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import { presentDeviceFacts, presentRemoved } from "../../mobile/devices/present.ts";
 import type { DeviceService } from "../../mobile/devices/service.ts";
@@ -13,12 +13,12 @@ import type { User } from "../../accounts/users/types.ts";
 import { ADMIN_READ, ADMIN_ROUTE } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import type { AccountAdministration, Check } from "./service.ts";
+import type { AccountAdministration } from "./service.ts";
 
 /** Controls the second factors of accounts. */
-export interface TwoFactorControl {
+interface TwoFactorControl {
   /** Removes all second factors of an account, so that its password is enough again; durable when this returns. */
-  disable(user: User, check: Check): Promise<void>;
+  disable(user: User, check: TransactionCheck): Promise<void>;
 }
 
 /** Dependencies of these routes. */
@@ -67,8 +67,8 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
       },
       async ({ request, set, principal, body, params }) => {
         const user = accounts.getOther(principal.user, params.id);
-        const proven = await proof.require("admin", { request, set, principal, body });
-        await auth.endSession(user.id, params.sessionId, proven);
+        const checkProof = await proof.require("admin", { request, set, principal, body });
+        await auth.endSession(user.id, params.sessionId, checkProof);
         return ok({ id: params.sessionId }, "The session is signed out.");
       },
     )
@@ -85,8 +85,8 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
       },
       async ({ request, set, principal, body, params }) => {
         const user = accounts.getOther(principal.user, params.id);
-        const proven = await proof.require("admin", { request, set, principal, body });
-        const removed = await devices.remove(user.id, params.deviceId, proven);
+        const checkProof = await proof.require("admin", { request, set, principal, body });
+        const removed = await devices.remove(user.id, params.deviceId, checkProof);
         return ok(presentRemoved(removed), "The device was removed and signed out.");
       },
     )

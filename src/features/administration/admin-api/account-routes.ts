@@ -8,7 +8,7 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { WITH_PROOF } from "../../accounts/auth/model.ts";
 import { notByKey, type Principal } from "../../accounts/auth/principal.ts";
-import type { ProofService } from "../../accounts/auth/proof.ts";
+import type { ProofService, TransactionCheck } from "../../accounts/auth/proof.ts";
 import type { Plans } from "../../accounts/plans/plans.ts";
 import { PLAN_NAMES, type PlanName, ROLES, type User, type UserChanges } from "../../accounts/users/types.ts";
 import { ADMIN_READ, ADMIN_ROUTE } from "../../accounts/routing/declaration.ts";
@@ -16,13 +16,17 @@ import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { AccountBody, NewAccountBody, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "./model.ts";
 import { presentAccount } from "./present.ts";
-import type { AccountAdministration, Check } from "./service.ts";
+import type { AccountAdministration } from "./service.ts";
 import { ACCOUNT_SORTS, type AccountQuery, type AccountRow } from "./types.ts";
 
 /** Issues links by which somebody sets a password. */
-export interface ResetLinks {
+interface ResetLinks {
   /** @param baseUrl what the link starts with @param check runs first in its transaction */
-  issue(user: User, baseUrl: string, check?: Check): Promise<{ readonly url: string; readonly expiresAtMs: number }>;
+  issue(
+    user: User,
+    baseUrl: string,
+    check?: TransactionCheck,
+  ): Promise<{ readonly url: string; readonly expiresAtMs: number }>;
 }
 
 /** Dependencies of these routes. */
@@ -61,10 +65,11 @@ export function accountRoutes(options: AccountRoutesOptions) {
       async ({ request, set, principal, body }) => {
         const { email, name, quota, password, role = "user", plan = options.defaultPlan } = body;
         // A stolen session could create an administrator to keep its access, so that needs proof.
-        const proven = role === "admin" ? await proof.require("admin", { request, set, principal, body }) : undefined;
+        const checkProof =
+          role === "admin" ? await proof.require("admin", { request, set, principal, body }) : undefined;
         const quotaBytes = quota === "plan" ? undefined : quota;
         const named = name === undefined ? {} : { name };
-        const user = await accounts.add({ email, ...named, role, plan, quotaBytes, password }, proven);
+        const user = await accounts.add({ email, ...named, role, plan, quotaBytes, password }, checkProof);
         noteAudit(request, { subjectId: user.publicId, details: { role, plan } });
         set.status = 201;
         const record = await presentById(user.publicId);
@@ -90,13 +95,13 @@ export function accountRoutes(options: AccountRoutesOptions) {
         checkChanges(principal, changes, endKeys);
         const needsProof = PROVEN_CHANGES.some((field) => changes[field] !== undefined);
         if (needsProof) accounts.rejectOwn(principal.user, accounts.get(params.id).publicId, readChanges(changes));
-        const proven = needsProof ? await proof.require("admin", { request, set, principal, body }) : undefined;
+        const checkProof = needsProof ? await proof.require("admin", { request, set, principal, body }) : undefined;
         // Logs the new values too, except passwords: the log must show who made whom an administrator.
         const { password: _secret, ...logged } = { ...changes, ...(endKeys && { endKeys }) };
         const emailBefore = body.email === undefined ? {} : { emailBefore: accounts.get(params.id).email };
         const password = body.password === undefined ? {} : { password: "changed" };
         noteAudit(request, { details: { ...logged, ...emailBefore, ...password } });
-        await accounts.change(params.id, readChanges(changes), endKeys, proven);
+        await accounts.change(params.id, readChanges(changes), endKeys, checkProof);
         return ok(await presentById(params.id));
       },
     );
@@ -137,14 +142,14 @@ export function accountActionRoutes({ accounts, guard, usageOf, resetLinks, proo
       },
       async ({ request, set, principal, body, params }) => {
         const user = accounts.getOther(principal.user, params.id);
-        const proven = await proof.require("admin", { request, set, principal, body });
-        return ok(await passwordLink(resetLinks, user, request, proven));
+        const checkProof = await proof.require("admin", { request, set, principal, body });
+        return ok(await passwordLink(resetLinks, user, request, checkProof));
       },
     );
 }
 
 /** A link by which the user of an account sets a password. */
-async function passwordLink(resetLinks: ResetLinks, user: User, request: Request, check?: Check) {
+async function passwordLink(resetLinks: ResetLinks, user: User, request: Request, check?: TransactionCheck) {
   const { url, expiresAtMs } = await resetLinks.issue(user, requestContextOf(request).baseUrl, check);
   return { url, expiresAt: toTimestamp(expiresAtMs) };
 }

@@ -2,11 +2,12 @@
 import type { Database } from "bun:sqlite";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { periodOf } from "../../accounts/plans/transfers.ts";
 import type { Statistics } from "./statistics.ts";
 import type { DailySample } from "./types.ts";
 
 /** Dependencies of {@link DailySamples}. */
-export interface DailySamplesOptions {
+interface DailySamplesOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
   readonly clock: Clock;
@@ -109,12 +110,17 @@ export class DailySamples {
   }
 }
 
-const NOT_KNOWN: DailyTransfers = { uploads: null, uploadedBytes: null, downloads: null, downloadedBytes: null };
+const UNKNOWN_TRANSFERS: DailyTransfers = {
+  uploads: null,
+  uploadedBytes: null,
+  downloads: null,
+  downloadedBytes: null,
+};
 
 /** Transfers of a day: the growth since the sample of the day before. Counts restart each month. */
 function transfersOf(sample: DailySample, before: DailySample | undefined): DailyTransfers {
-  if (before?.day !== sample.day - 1) return NOT_KNOWN;
-  const isNewMonth = monthOf(before) !== monthOf(sample);
+  if (before?.day !== sample.day - 1) return UNKNOWN_TRANSFERS;
+  const isNewMonth = periodOf(before.day * DAY_MS) !== periodOf(sample.day * DAY_MS);
   // The counts of a deleted account are deleted with it.
   const since = (name: keyof DailyTransfers) => Math.max(0, sample[name] - (isNewMonth ? 0 : before[name]));
   return {
@@ -123,10 +129,6 @@ function transfersOf(sample: DailySample, before: DailySample | undefined): Dail
     downloads: since("downloads"),
     downloadedBytes: since("downloadedBytes"),
   };
-}
-
-function monthOf({ day }: DailySample): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 7);
 }
 
 /** In the order of {@link COLUMNS}. */

@@ -7,7 +7,7 @@ import { RATE_CATEGORIES } from "../../../config/settings/plans.ts";
 import { type Plan, WINDOW_SECONDS } from "../../accounts/plans/plans.ts";
 import type { DailyTransfers } from "./daily-samples.ts";
 import { problemsOf } from "./health.ts";
-import type { AccountRow, Counted, DailySample, ServerHealth } from "./types.ts";
+import type { AccountRow, ServerCounts, DailySample, ServerHealth } from "./types.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -59,7 +59,7 @@ export interface ServerState {
 }
 
 /** GET /api/admin/stats. */
-export function presentStats(counted: Counted, state: ServerState) {
+export function presentStats(counted: ServerCounts, state: ServerState) {
   const { diskFreeBytes, diskTotalBytes, jobs, integrity, version, startedAtMs, nowMs } = state;
   return {
     users: counted.users,
@@ -95,7 +95,7 @@ export function presentPlan(plan: Plan, isDefault: boolean) {
 }
 
 /** State that GET /api/admin/health shows in addition to the server's own. */
-export interface HealthContext {
+interface HealthContext {
   readonly queues: Readonly<Record<string, number>>;
   readonly jobs: readonly JobState[];
   readonly startedAtMs: number;
@@ -162,8 +162,8 @@ export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | 
 
 /** The days of GET /api/admin/stats/history. */
 export function presentHistory(samples: readonly (DailySample & { readonly transfers: DailyTransfers })[]) {
-  return samples.map(({ day, sampledAtMs, transfers, ...sums }) => ({
-    ...sums,
+  return samples.map(({ day, sampledAtMs, transfers, ...totals }) => ({
+    ...totals,
     ...transfers,
     date: new Date(day * DAY_MS).toISOString().slice(0, 10),
     sampledAt: toTimestamp(sampledAtMs),

@@ -66,7 +66,7 @@ function count(condition: string): string {
 }
 
 /** The stored bytes of all accounts. A scan of the accounts. */
-export function storageSums() {
+export function storageTotals() {
   return rows<{ usedBytes: number; files: number; folders: number; versionsBytes: number; trashBytes: number }>(
     `SELECT coalesce(sum(${USED}), 0) AS usedBytes, coalesce(sum(files), 0) AS files,
        coalesce(sum(folders), 0) AS folders, coalesce(sum(version_bytes), 0) AS versionsBytes,
@@ -76,14 +76,14 @@ export function storageSums() {
 }
 
 /** Referenced blobs. It scans all of them, so the caller caches the result. */
-export function blobSums() {
+export function blobTotals() {
   return rows<{ blobs: number; blobBytes: number }>(
     "SELECT count(*) AS blobs, coalesce(sum(size_bytes), 0) AS blobBytes FROM blobs WHERE refs > 0",
   );
 }
 
 /** Transfers of a month. A scan of the months of all accounts. */
-export function transferSums(period: string) {
+export function transferTotals(period: string) {
   return rows<{ uploads: number; uploadedBytes: number; downloads: number; downloadedBytes: number }>(
     `SELECT coalesce(sum(uploads), 0) AS uploads, coalesce(sum(uploaded_bytes), 0) AS uploadedBytes,
        coalesce(sum(downloads), 0) AS downloads, coalesce(sum(downloaded_bytes), 0) AS downloadedBytes
@@ -95,7 +95,7 @@ export function transferSums(period: string) {
 /**
  * Requests since an instant, without the counts of wrong passwords. Index rate_hits_at; rows are at most an hour old.
  */
-export function requestSums(sinceMs: number) {
+export function requestTotals(sinceMs: number) {
   return rows<{ accepted: number; refused: number }>(
     `SELECT coalesce(sum(hits), 0) AS accepted, coalesce(sum(rejected), 0) AS refused FROM rate_hits
      WHERE at >= ?1 AND subject NOT GLOB '[lw]:*'`,

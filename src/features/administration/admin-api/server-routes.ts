@@ -14,7 +14,7 @@ import { presentJob, presentPlan, presentStats, type ServerState } from "./prese
 import type { Statistics } from "./statistics.ts";
 
 /** The jobs of the running server. */
-export interface JobControl {
+interface JobControl {
   list(): readonly JobState[];
   /** Runs a job now. @throws Error for an unknown name */
   run(name: string): Promise<JobOutcome>;

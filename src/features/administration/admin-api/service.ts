@@ -2,6 +2,7 @@ import type { Reader } from "../../../db/reader.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
+import type { TransactionCheck } from "../../accounts/auth/proof.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import { changeAccount, unknownAccount } from "../../accounts/profile/change-account.ts";
 import type { KeyEnder } from "../../accounts/profile/change-profile.ts";
@@ -11,19 +12,16 @@ import { accountOf, accountPage } from "./queries.ts";
 import type { AccountQuery, AccountRow } from "./types.ts";
 
 /** Dependencies of {@link AccountAdministration}. */
-export interface AccountAdministrationOptions {
+interface AccountAdministrationOptions {
   readonly reader: Reader;
   readonly writer: Writer;
   readonly users: UserService;
   readonly auth: AuthService;
   readonly events: Events;
   /** Deletes an account permanently. @throws AppError last_admin */
-  readonly eraseAccount: (user: User, check: Check) => Promise<void>;
+  readonly eraseAccount: (user: User, check: TransactionCheck) => Promise<void>;
   readonly apiKeys: KeyEnder;
 }
-
-/** Runs first in the transaction of a change; what it throws undoes the change. */
-export type Check = (tx: Transaction) => unknown;
 
 /**
  * What administrators do with accounts. Every change takes effect on the next request of the account. At least one
@@ -67,7 +65,7 @@ export class AccountAdministration {
   }
 
   /** Creates an account; durable when this returns. @throws AppError invalid_field | email_taken | overloaded */
-  async add(input: NewUser, check?: Check): Promise<User> {
+  async add(input: NewUser, check?: TransactionCheck): Promise<User> {
     return this.#options.users.add({ ...input, isByAdministrator: true }, check);
   }
 
@@ -76,7 +74,7 @@ export class AccountAdministration {
    * @param endKeys with a new password: revokes the API keys too
    * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
    */
-  async change(publicId: string, changes: UserChanges, endKeys: boolean, check?: Check): Promise<User> {
+  async change(publicId: string, changes: UserChanges, endKeys: boolean, check?: TransactionCheck): Promise<User> {
     const { apiKeys } = this.#options;
     const within = (tx: Transaction, { id }: User) => void (endKeys && apiKeys.revokeAll(tx, id));
     return changeAccount(this.#options, this.get(publicId).id, changes, within, check);
@@ -87,7 +85,7 @@ export class AccountAdministration {
    * @returns the deleted user
    * @throws AppError not_found | last_admin
    */
-  async erase(publicId: string, check: Check): Promise<User> {
+  async erase(publicId: string, check: TransactionCheck): Promise<User> {
     const user = this.get(publicId);
     await this.#options.eraseAccount(user, check);
     return user;
@@ -97,7 +95,7 @@ export class AccountAdministration {
    * Ends all sessions of an account, including those of phones; durable when this returns. API keys stay.
    * @throws AppError not_found
    */
-  async endSessions(publicId: string, check: Check): Promise<void> {
+  async endSessions(publicId: string, check: TransactionCheck): Promise<void> {
     const { id } = this.get(publicId);
     await this.#options.writer.run((tx) => {
       check(tx);

@@ -2,11 +2,11 @@ import { type Read, type Reader, rows } from "../../../db/reader.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { periodOf } from "../../accounts/plans/transfers.ts";
-import { accountCounts, blobSums, requestSums, storageSums, transferSums, uploadsUnderWay } from "./queries.ts";
-import type { Counted } from "./types.ts";
+import { accountCounts, blobTotals, requestTotals, storageTotals, transferTotals, uploadsUnderWay } from "./queries.ts";
+import type { ServerCounts } from "./types.ts";
 
 /** Dependencies of {@link Statistics}. */
-export interface StatisticsOptions {
+interface StatisticsOptions {
   readonly reader: Reader;
   readonly clock: Clock;
   /** Statements that count queued messages, each in a column `waiting`, by the name under which they are shown. */
@@ -15,34 +15,34 @@ export interface StatisticsOptions {
 
 const HOUR_MS = 3_600_000;
 const ACTIVE_MS = 30 * 24 * HOUR_MS;
-/** Sums that took longer than this are cached, */
+/** Counts that took longer than this are cached. */
 const QUICK_MS = 20;
-/** for so many times as long as they took, */
+/** Slow counts are cached for this many times their duration. */
 const CACHE_FACTOR = 50;
-/** but never longer than this. */
+/** The longest time for which they are cached. */
 const CACHE_MS_MAX = 60_000;
 
 interface CachedCounts {
-  readonly counted: Counted;
+  readonly counted: ServerCounts;
   /** On the monotonic clock. */
   readonly untilMs: number;
 }
 
 /**
  * The numbers of GET /api/admin/stats that must be summed up. The reader thread does that, so that nobody waits. Slow
- * sums are cached, so that repeated requests use at most a fiftieth of its time.
+ * counts are cached, so that repeated requests use at most a fiftieth of its time.
  */
 export class Statistics {
   readonly #options: StatisticsOptions;
   #cached: CachedCounts | undefined;
-  #counting: Promise<Counted> | undefined;
+  #counting: Promise<ServerCounts> | undefined;
 
   constructor(options: StatisticsOptions) {
     this.#options = options;
   }
 
   /** Current on a small server; up to a minute old on one with millions of files. */
-  async count(): Promise<Counted> {
+  async count(): Promise<ServerCounts> {
     if (this.#cached !== undefined && performance.now() < this.#cached.untilMs) return this.#cached.counted;
     this.#counting ??= this.#countNow().finally(() => {
       this.#counting = undefined;
@@ -50,7 +50,7 @@ export class Statistics {
     return this.#counting;
   }
 
-  async #countNow(): Promise<Counted> {
+  async #countNow(): Promise<ServerCounts> {
     const { reader, clock, queues } = this.#options;
     const nowMs = clock.nowMs();
     const period = periodOf(nowMs);
@@ -60,10 +60,10 @@ export class Statistics {
     const startedMs = performance.now();
     const [users, storage, blobs, transfers, requests, uploads] = await reader.read([
       accountCounts(nowMs - ACTIVE_MS),
-      storageSums(),
-      blobSums(),
-      transferSums(period),
-      requestSums(nowMs - HOUR_MS),
+      storageTotals(),
+      blobTotals(),
+      transferTotals(period),
+      requestTotals(nowMs - HOUR_MS),
       uploadsUnderWay(),
     ]);
     const waiting: readonly (readonly { waiting: number }[])[] = await reader.read<
@@ -71,7 +71,7 @@ export class Statistics {
     >(waits.map(([, read]) => read));
     const tookMs = performance.now() - startedMs;
     const of = only(users);
-    const counted: Counted = {
+    const counted: ServerCounts = {
       users: {
         total: of["total"] ?? 0,
         active: of["active"] ?? 0,

@@ -55,7 +55,7 @@ export interface AccountTotals {
 }
 
 /** The stored bytes of all accounts, and their size in the store, where equal contents are stored once. */
-export interface StorageTotals {
+interface StorageTotals {
   readonly usedBytes: number;
   readonly files: number;
   readonly folders: number;
@@ -66,7 +66,7 @@ export interface StorageTotals {
 }
 
 /** Transfers of all accounts in the current month. */
-export interface TransferTotals {
+interface TransferTotals {
   readonly period: string;
   readonly uploads: number;
   readonly uploadedBytes: number;
@@ -75,7 +75,7 @@ export interface TransferTotals {
 }
 
 /** Figures that are counted in the database. */
-export interface Counted {
+export interface ServerCounts {
   readonly users: AccountTotals;
   readonly storage: StorageTotals;
   readonly transfers: TransferTotals;

@@ -15,7 +15,7 @@ import type { AuditLog } from "./service.ts";
 import type { AuditEntry, AuditFiles, AuditPerson, AuditVia } from "./types.ts";
 
 /** Dependencies of {@link auditRecorder}. */
-export interface AuditRecorderOptions {
+interface AuditRecorderOptions {
   readonly audit: AuditLog;
   readonly log: Log;
   readonly files: AuditFiles;
@@ -54,15 +54,15 @@ export function auditRecorder(options: AuditRecorderOptions) {
   return (request: Request, response: Response | Promise<Response>): Response | Promise<Response> => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     // Most requests are reads that are not audited: their responses do not wait.
-    if (isRead && auditedOf(options, request) === undefined) return response;
+    if (isRead && findAuditedAction(options, request) === undefined) return response;
     return response instanceof Promise
-      ? response.then((settled) => afterResponse(options, request, settled))
+      ? response.then((resolved) => afterResponse(options, request, resolved))
       : afterResponse(options, request, response);
   };
 }
 
 /** How a request is audited, by its route. */
-function auditedOf({ routeOf, files }: AuditRecorderOptions, request: Request): AuditedAction | undefined {
+function findAuditedAction({ routeOf, files }: AuditRecorderOptions, request: Request): AuditedAction | undefined {
   const { path } = requestContextOf(request);
   const route = routeOf(request.method, path);
   return route && auditedAction(route, path, files);
@@ -76,7 +76,7 @@ function afterResponse(
 ): Response | Promise<Response> {
   const note = auditNoteOf(request);
   // HEAD performs no audited action, unless its handler says so.
-  const found = request.method === "HEAD" ? undefined : auditedOf(options, request);
+  const found = request.method === "HEAD" ? undefined : findAuditedAction(options, request);
   // An action from the handler overrides the action of the route.
   const audited =
     note.action === undefined ? found : { ...explicit(note.action), ...found, write: "security" as const };
@@ -84,14 +84,14 @@ function afterResponse(
   const { status } = response;
   if (status < 400 && note.isNotDone === true) return response;
   if (status < 400) {
-    return audited.write === "rejections" ? response : whenDone(options, request, response, audited, note);
+    return audited.write === "rejections" ? response : recordDone(options, request, response, audited, note);
   }
   const outcome = outcomeOf(status, note.reason, audited);
-  if (outcome !== undefined) options.audit.note({ ...entryOf(options, request, audited, note), ...outcome });
+  if (outcome !== undefined) options.audit.note({ ...makeEntry(options, request, audited, note), ...outcome });
   return response;
 }
 
-async function whenDone(
+async function recordDone(
   options: AuditRecorderOptions,
   request: Request,
   response: Response,
@@ -99,9 +99,9 @@ async function whenDone(
   note: AuditNote,
 ): Promise<Response> {
   try {
-    const reported =
+    const responseIds =
       request.method === "GET" ? { userId: note.userId, madeId: undefined } : await readResponse(response, note);
-    const entry = { ...entryOf(options, request, audited, note, reported), outcome: "done" as const };
+    const entry = { ...makeEntry(options, request, audited, note, responseIds), outcome: "done" as const };
     if (audited.write === "deferred") options.audit.note(entry);
     else await options.audit.record(entry);
   } catch (error) {
@@ -124,13 +124,13 @@ function outcomeOf(status: number, reason: string | undefined, audited: AuditedA
 }
 
 /** The user and the target in a response: who signed in, what was created. */
-interface Reported {
+interface ResponseIds {
   readonly userId: string | undefined;
   readonly madeId: string | undefined;
 }
 
 /** Responses to changes are read if they are JSON, which is small; only ids are taken from them. */
-async function readResponse(response: Response, note: AuditNote): Promise<Reported> {
+async function readResponse(response: Response, note: AuditNote): Promise<ResponseIds> {
   const nothing = { userId: note.userId, madeId: undefined };
   if (!/^application\/json(;|$)/.test(response.headers.get("content-type") ?? "")) return nothing;
   const body: unknown = await response.clone().json();
@@ -146,26 +146,27 @@ function idOf(value: unknown): string | undefined {
   return isRecord && typeof value.id === "string" ? value.id : undefined;
 }
 
-function entryOf(
+function makeEntry(
   options: AuditRecorderOptions,
   request: Request,
   audited: AuditedAction,
   note: AuditNote,
-  reported?: Reported,
+  responseIds?: ResponseIds,
 ): Omit<AuditEntry, "outcome"> {
   const { users } = options;
   const { principal } = identityOf(request);
-  const signedIn = reported?.userId === undefined ? undefined : users.findByPublicId(reported.userId);
+  const signedIn = responseIds?.userId === undefined ? undefined : users.findByPublicId(responseIds.userId);
   const given = note.email === undefined ? undefined : users.findByEmail(note.email);
   // A successful sign-in with an email belongs to that account. A failed one may come from anybody.
   const user =
-    personOf(principal?.user ?? signedIn ?? (reported === undefined ? undefined : given)) ?? unknownPerson(note.email);
+    toPerson(principal?.user ?? signedIn ?? (responseIds === undefined ? undefined : given)) ??
+    unknownPerson(note.email);
   const subjectId = note.subjectId ?? audited.subjectId;
   const subject =
     subjectId === undefined
-      ? (personOf(principal?.user ?? signedIn ?? given) ?? undefined)
-      : (personOf(users.findByPublicId(subjectId)) ?? { id: subjectId, email: undefined });
-  const targetId = reported?.madeId ?? audited.target?.id;
+      ? (toPerson(principal?.user ?? signedIn ?? given) ?? undefined)
+      : (toPerson(users.findByPublicId(subjectId)) ?? { id: subjectId, email: undefined });
+  const targetId = responseIds?.madeId ?? audited.target?.id;
   const target =
     note.target ??
     (audited.target === undefined || targetId === undefined
@@ -174,7 +175,7 @@ function entryOf(
   return {
     action: note.action ?? audited.action,
     user,
-    ...credentialOf(principal),
+    ...describeCredential(principal),
     subject,
     target,
     clientAddress: requestContextOf(request).clientAddress,
@@ -183,13 +184,13 @@ function entryOf(
   };
 }
 
-function credentialOf(principal: Principal | undefined): { via: AuditVia; viaName?: string | undefined } {
+function describeCredential(principal: Principal | undefined): { via: AuditVia; viaName?: string | undefined } {
   if (principal === undefined) return { via: "none" };
   if (principal.key !== undefined) return { via: "key", viaName: principal.key.publicId };
   return { via: principal.session.kind, viaName: principal.device?.name };
 }
 
-function personOf(user: User | undefined): AuditPerson | undefined {
+function toPerson(user: User | undefined): AuditPerson | undefined {
   return user && { id: user.publicId, email: user.email || undefined };
 }
 

@@ -62,14 +62,14 @@ export class DeferredEntries {
       return true;
     }
     const own = keyOf(entry);
-    const key = this.#groups.has(own) || !isCrowded ? own : keyOf(anybody(entry));
+    const key = this.#groups.has(own) || !isCrowded ? own : keyOf(withoutPerson(entry));
     const group = this.#groups.get(key);
     if (group !== undefined) {
       group.times++;
       group.atMs = atMs;
       return false;
     }
-    const grouped = key === own ? entry : anybody(entry);
+    const grouped = key === own ? entry : withoutPerson(entry);
     this.#groups.set(key, { entry: grouped, sinceMs: atMs, atMs, times: 0 });
     this.#push({ entry: grouped, atMs });
     return true;
@@ -102,7 +102,7 @@ export class DeferredEntries {
 }
 
 /** The entry without its person: it stands for many, who can't all be listed. */
-function anybody({ action, outcome, reason }: AuditEntry): AuditEntry {
+function withoutPerson({ action, outcome, reason }: AuditEntry): AuditEntry {
   return { action, outcome, reason, via: "none", details: { crowded: true } };
 }
 

@@ -9,7 +9,7 @@ const Person = t.Union([t.Object({ id: TextOrNone, email: TextOrNone }), t.Null(
 const Via = t.Object({ kind: t.String({ enum: [...AUDIT_VIAS] }), name: TextOrNone });
 const Target = t.Union([t.Object({ type: t.String(), id: TextOrNone }), t.Null()]);
 
-const WHAT = {
+const COMMON_FIELDS = {
   id: t.String(),
   at: Timestamp,
   action: t.String({ examples: ["sign_in", "user.change"] }),
@@ -23,7 +23,7 @@ const WHAT = {
 
 /** An entry of GET /api/admin/audit. */
 export const AuditRecord = t.Object({
-  ...WHAT,
+  ...COMMON_FIELDS,
   user: Person,
   via: Via,
   account: Person,
@@ -31,8 +31,8 @@ export const AuditRecord = t.Object({
 });
 
 /** An entry of GET /api/users/activity. */
-export const ActivityRecord = t.Object({
-  ...WHAT,
+const ActivityRecord = t.Object({
+  ...COMMON_FIELDS,
   by: t.String({
     enum: ["you", "administrator", "guest", "unknown"],
     description: "guest: someone with whom it is shared",

@@ -4,7 +4,7 @@ import type { AuditRow } from "./types.ts";
 /** An entry as administrators see it. */
 export function presentAuditRow(row: AuditRow) {
   return {
-    ...presentWhat(row),
+    ...presentCommon(row),
     user: presentPerson(row.userId, row.email),
     via: { kind: row.via, name: row.viaName },
     account: presentPerson(row.subjectId, row.subjectEmail),
@@ -22,7 +22,7 @@ export function presentActivity(row: AuditRow, ownId: string) {
   // After a rejected sign-in, nobody is known.
   const by = isOwn ? "you" : row.userId === null && row.via !== "cli" ? "unknown" : other;
   const isHidden = by === other;
-  const what = presentWhat(row);
+  const what = presentCommon(row);
   return {
     ...what,
     by,
@@ -91,7 +91,7 @@ function csvField(value: string | number | null): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function presentWhat(row: AuditRow) {
+function presentCommon(row: AuditRow) {
   return {
     id: idOf(row),
     at: toTimestamp(row.at),

@@ -9,7 +9,7 @@ import { auditBefore, auditPage, auditWrites } from "./queries.ts";
 import type { AuditEntry, AuditFilter, AuditRow } from "./types.ts";
 
 /** Dependencies of {@link AuditLog}. */
-export interface AuditLogOptions {
+interface AuditLogOptions {
   readonly db: Db;
   readonly reader: Reader;
   readonly writer: Writer;

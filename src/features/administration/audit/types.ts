@@ -4,11 +4,11 @@ export const AUDIT_VIAS = ["web", "mobile", "key", "cli", "system", "none"] as c
 /** One of {@link AUDIT_VIAS}. */
 export type AuditVia = (typeof AUDIT_VIAS)[number];
 
-/** `rejected`: the caller had no permission; `failed`: the server could not do it. */
+/** `refused`: the caller had no permission; `failed`: the server could not do it. */
 export const AUDIT_OUTCOMES = ["done", "refused", "failed"] as const;
 
 /** One of {@link AUDIT_OUTCOMES}. */
-export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
+type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
 /** An account in the log: by its public id and its email at that time. */
 export interface AuditPerson {

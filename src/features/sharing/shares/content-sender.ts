@@ -131,7 +131,7 @@ export class ShareSender {
     const [caller, key] = [callerOf(request), keyOf(opened, contentKey)];
     const isRange = request.headers.has("range");
     const continues =
-      downloads.stepOf(caller, key, isRange, clock.nowMs()) === "continues" ||
+      downloads.peek(caller, key, isRange, clock.nowMs()) === "continues" ||
       (isRange && this.#counting.has(`${caller} ${key}`));
     if (isThumbnail || !continues) throw usedUp();
   }
@@ -160,7 +160,7 @@ export class ShareSender {
       await other;
       other = this.#counting.get(`${caller} ${key}`);
     }
-    if (downloads.stepOf(caller, key, isRange, clock.nowMs()) === "continues") return 0;
+    if (downloads.peek(caller, key, isRange, clock.nowMs()) === "continues") return 0;
     const counting = this.#options.statistics.count(opened.share, file);
     if (counting !== undefined) {
       if (isRange) {
@@ -181,7 +181,7 @@ export class ShareSender {
     if (kind === "whole") return true;
     if (kind === "head" || kind === "notModified") return false;
     const { downloads, clock } = this.#options;
-    return downloads.stepOf(callerOf(request), keyOf(opened, contentKeyOf(file)), true, clock.nowMs()) === "counts";
+    return downloads.peek(callerOf(request), keyOf(opened, contentKeyOf(file)), true, clock.nowMs()) === "counts";
   }
 
   async #content(opened: OpenedShare, file: FileNode): Promise<ShareContent> {

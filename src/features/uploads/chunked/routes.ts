@@ -3,7 +3,7 @@ import { AppError, invalidField, notFound } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readBoolean, readQuery, readInstant } from "../../../http/fields.ts";
-import { type authGuard, demand, deviceOf, identityOf, uploaderOf } from "../../accounts/auth/guard.ts";
+import { type authGuard, deviceOf, identityOf, requirePrincipal, uploaderOf } from "../../accounts/auth/guard.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import { incomingBytes, receiveForm } from "../../library/files/incoming.ts";
 import { presentContextOf, presentUploaded } from "../../library/files/present.ts";
@@ -200,7 +200,7 @@ function openUpload(
     const open = () => uploads.openSigned(uploadId, scope, signature);
     return { upload: open().upload, confirm: () => void open() };
   }
-  const upload = uploads.get(demand({ access: "deviceWriter", scope: "device" }, request).user, uploadId);
+  const upload = uploads.get(requirePrincipal({ access: "deviceWriter", scope: "device" }, request).user, uploadId);
   return { upload, confirm: uploaderOf(request).confirm };
 }
 

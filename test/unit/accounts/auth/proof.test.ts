@@ -34,9 +34,9 @@ async function open(access: Access = "self") {
   const confirm = () => proof.confirm(access, contextOf({ currentPassword: PASSWORD }));
   /** Why the transaction rejects a proof given before `change`; the user if it doesn't. */
   const rejectionAfter = async (given: GivenProof, change: () => unknown): Promise<unknown> => {
-    const proven = await require(given);
+    const checkProof = await require(given);
     await change();
-    return reasonOf(() => writer.run((tx) => void proven(tx)));
+    return reasonOf(() => writer.run((tx) => void checkProof(tx)));
   };
   return { ...opened, proof, require, confirm, principal, rejectionAfter };
 }

@@ -36,11 +36,11 @@ function mailBench(deliver?: (mail: StoredMail) => Promise<MailOutcome>) {
       .all()
       .map(({ state }) => state);
   /** Sends all due mails. */
-  const settle = async () => {
+  const recordOutcome = async () => {
     dispatcher.wake();
     for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
   };
-  return { db, clock, writer, outbox, attempts, outcomes, dispatcher, mail, send, states, settle };
+  return { db, clock, writer, outbox, attempts, outcomes, dispatcher, mail, send, states, recordOutcome };
 }
 
 test("mails to one recipient are sent in order, even after a failure; others don't wait for them", async () => {
@@ -50,13 +50,13 @@ test("mails to one recipient are sent in order, even after a failure; others don
   await bench.send("ann@example.test", "second");
   await bench.send("bob@example.test", "other");
   bench.dispatcher.start();
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.attempts.map(({ subject }) => subject).toSorted()).toEqual(["first", "other"]);
   await bench.send("ANN@example.test", "third");
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.attempts).toHaveLength(2);
   bench.clock.ms += 60_000;
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.attempts.slice(2).map(({ subject }) => subject)).toEqual(["first", "second", "third"]);
   expect(bench.states()).toEqual(["sent", "sent", "sent", "sent"]);
 });
@@ -67,7 +67,7 @@ test("a permanently rejected mail is not retried, and its text is deleted", asyn
   await bench.send("ann@example.test", "lost");
   await bench.send("ann@example.test", "next");
   bench.dispatcher.start();
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.states()).toEqual(["refused", "sent"]);
   expect(bench.db.sqlite.query("SELECT text, html FROM mails WHERE text <> '' OR html <> ''").all()).toEqual([]);
 });
@@ -77,17 +77,17 @@ test("an unreachable server is tried rarely, with one mail at a time; then all a
   for (let count = 0; count < 5; count++) await bench.send(`user${count}@example.test`, `mail ${count}`);
   bench.outcomes.push(...Array.from({ length: 3 }, () => ({ state: "unreachable", why: "ECONNECTION" }) as const));
   bench.dispatcher.start();
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.attempts).toHaveLength(3);
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.attempts).toHaveLength(3);
   bench.outcomes.push({ state: "unreachable", why: "ECONNECTION" });
   bench.clock.ms += 60_000;
-  await bench.settle();
+  await bench.recordOutcome();
   // The attempt moves on to the next mail.
   expect(bench.attempts.slice(3).map(({ subject }) => subject)).toEqual(["mail 3"]);
   bench.clock.ms += 60_000;
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.states()).toEqual(["sent", "sent", "sent", "sent", "sent"]);
 });
 
@@ -97,11 +97,11 @@ test("a mail that makes the server disconnect delays others only by its own atte
   );
   await bench.send("ann@example.test", "poison");
   bench.dispatcher.start();
-  await bench.settle();
+  await bench.recordOutcome();
   for (let count = 0; count < 5; count++) await bench.send(`user${count}@example.test`, `mail ${count}`);
   for (let minutes = 0; minutes < 30; minutes++) {
     bench.clock.ms += 60_000;
-    await bench.settle();
+    await bench.recordOutcome();
   }
   expect(bench.states()).toEqual(["waiting", "sent", "sent", "sent", "sent", "sent"]);
 });
@@ -111,17 +111,17 @@ test("a mail is retried for 48 hours, or until it is no longer useful", async ()
   await bench.send("ann@example.test", "long");
   await bench.send("bob@example.test", "short", HOUR_MS / 2);
   bench.dispatcher.start();
-  await bench.settle();
+  await bench.recordOutcome();
   bench.clock.ms += HOUR_MS / 2;
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.states()).toEqual(["waiting", "expired"]);
   for (let hours = 1; hours < 47; hours++) {
     bench.clock.ms += HOUR_MS;
-    await bench.settle();
+    await bench.recordOutcome();
   }
   expect(bench.states()[0]).toBe("waiting");
   bench.clock.ms += 2 * HOUR_MS;
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.states()[0]).toBe("expired");
   expect(bench.attempts.length).toBeGreaterThan(40);
 });
@@ -132,7 +132,7 @@ test("a mail queued while the clock was ahead doesn't wait for that time", async
   await bench.send("ann@example.test", "early");
   bench.clock.ms -= 1_000 * HOUR_MS;
   bench.dispatcher.start();
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.states()).toEqual(["sent"]);
 });
 
@@ -160,11 +160,11 @@ test("a mail in progress at shutdown is finished, and no other starts", async ()
   await bench.send("ann@example.test", "first");
   await bench.send("ann@example.test", "second");
   bench.dispatcher.start();
-  await bench.settle();
+  await bench.recordOutcome();
   const closed = bench.dispatcher.close();
   resolve({ state: "sent" });
   await closed;
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.attempts).toHaveLength(1);
   expect(bench.states()).toEqual(["sent", "waiting"]);
 });
@@ -177,7 +177,7 @@ test("a rolled-back transaction sends nothing", async () => {
     throw new Error("undone");
   });
   await expect(undone).rejects.toThrow("undone");
-  await bench.settle();
+  await bench.recordOutcome();
   expect(bench.attempts).toEqual([]);
 });
 
@@ -185,7 +185,7 @@ test("finished mails are deleted after a week", async () => {
   const bench = mailBench();
   await bench.send("ann@example.test", "sent");
   bench.dispatcher.start();
-  await bench.settle();
+  await bench.recordOutcome();
   const sweep = () => bench.writer.run((tx) => bench.mail.sweep(tx, 100));
   expect(await sweep()).toBe(0);
   bench.clock.ms += 8 * 24 * HOUR_MS;

@@ -28,18 +28,18 @@ test("ranges continue a whole download, and each whole download restarts the hou
 
 test("reading the next step changes nothing", () => {
   const ledger = new DownloadLedger();
-  expect(ledger.stepOf("u:1", "digest", true, 0)).toBe("counts");
+  expect(ledger.peek("u:1", "digest", true, 0)).toBe("counts");
   expect(ledger.begin("u:1", "digest", true, 0)).toBe("counts");
-  expect(ledger.stepOf("u:1", "digest", true, 0)).toBe("continues");
-  expect(ledger.stepOf("u:1", "digest", false, 0)).toBe("counts");
+  expect(ledger.peek("u:1", "digest", true, 0)).toBe("continues");
+  expect(ledger.peek("u:1", "digest", false, 0)).toBe("counts");
 });
 
 test("the oldest entries are removed if there are too many", () => {
   const ledger = new DownloadLedger(2);
   for (const name of ["a", "b", "c"]) ledger.begin("u:1", name, true, 0);
-  expect(ledger.stepOf("u:1", "a", true, 1)).toBe("counts");
-  expect(ledger.stepOf("u:1", "b", true, 1)).toBe("continues");
-  expect(ledger.stepOf("u:1", "c", true, 1)).toBe("continues");
+  expect(ledger.peek("u:1", "a", true, 1)).toBe("counts");
+  expect(ledger.peek("u:1", "b", true, 1)).toBe("continues");
+  expect(ledger.peek("u:1", "c", true, 1)).toBe("continues");
 });
 
 test("a download from before the clock was set back counts again", () => {

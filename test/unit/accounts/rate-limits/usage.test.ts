@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { buildPlans } from "../../../../src/features/accounts/plans/plans.ts";
-import { rateLimited, rateLimitHeaders } from "../../../../src/features/accounts/rate-limits/headers.ts";
+import { RateLimitedError, rateLimitHeaders } from "../../../../src/features/accounts/rate-limits/headers.ts";
 import { userSubject } from "../../../../src/features/accounts/rate-limits/counters.ts";
 import { rateLimitUsage } from "../../../../src/features/accounts/rate-limits/usage.ts";
 import { START_MS, testLimiter } from "./support.ts";
@@ -117,7 +117,7 @@ describe("rate-limit headers", () => {
       expect(Math.abs(Number(headers["X-RateLimit-Reset"]) - clock.ms / 1000 - retryAfter)).toBeLessThan(1);
       clock.ms += retryAfter * 1000;
       expect(limiter.peek(subjects.user, "signup", 3).allowed).toBe(true);
-      expect(rateLimited(limitResult, START_MS + elapsedMs)).toMatchObject({
+      expect(new RateLimitedError(limitResult, START_MS + elapsedMs)).toMatchObject({
         reason: "rate_limited",
         details: { resource: "signup", limit: 3, retryAfter },
       });

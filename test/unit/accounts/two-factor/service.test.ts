@@ -5,12 +5,12 @@ import { HOUR_MS, openCredentials, reasonOf } from "../auth/support.ts";
 
 const STEP_MS = 30_000;
 /** Callers check the proof. */
-const proven = () => undefined;
+const checkProof = () => undefined;
 
 async function setUp() {
   const opened = await openCredentials();
   const { twoFactor, user, clock } = opened;
-  const { secret } = await twoFactor.setUp(user, proven);
+  const { secret } = await twoFactor.setUp(user, checkProof);
   const codeAt = (steps: number) =>
     new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock.ms + steps * STEP_MS });
   const use = (code: string) => reasonOf(() => twoFactor.use(user.id, code));
@@ -20,7 +20,7 @@ async function setUp() {
 describe("a code", () => {
   test("is valid from one step before its time to one after it, once (RFC 6238 §5.2)", async () => {
     const { twoFactor, user, clock, codeAt, use } = await setUp();
-    await twoFactor.enable(user, codeAt(0), proven);
+    await twoFactor.enable(user, codeAt(0), checkProof);
     clock.ms += 10 * STEP_MS;
     expect(await use(codeAt(-2))).toBe("invalid_code");
     expect(await use(codeAt(2))).toBe("invalid_code");
@@ -32,16 +32,16 @@ describe("a code", () => {
 
   test("used to switch it on can't be used again to sign in", async () => {
     const { twoFactor, user, codeAt, use } = await setUp();
-    await twoFactor.enable(user, codeAt(0), proven);
+    await twoFactor.enable(user, codeAt(0), checkProof);
     expect(await use(codeAt(0))).toBe("invalid_code");
   });
 
   test("is rejected before it is switched on, and after it is switched off", async () => {
     const { twoFactor, user, clock, codeAt, use, emitted } = await setUp();
     expect(await use(codeAt(0))).toBe("invalid_code");
-    const [code = ""] = await twoFactor.enable(user, codeAt(0), proven);
+    const [code = ""] = await twoFactor.enable(user, codeAt(0), checkProof);
     clock.ms += STEP_MS;
-    await twoFactor.switchOff(user, proven);
+    await twoFactor.switchOff(user, checkProof);
     expect(await use(codeAt(0))).toBe("invalid_code");
     expect(await use(code)).toBe("invalid_code");
     expect(emitted).toEqual(["two_factor_on", "two_factor_off"]);
@@ -49,7 +49,7 @@ describe("a code", () => {
 
   test("is rejected after twenty wrong ones for an hour", async () => {
     const { twoFactor, user, clock, codeAt, use } = await setUp();
-    await twoFactor.enable(user, codeAt(0), proven);
+    await twoFactor.enable(user, codeAt(0), checkProof);
     clock.ms += 10 * STEP_MS;
     for (let i = 0; i < 20; i++) expect(await use("no code")).toBe("invalid_code");
     expect(await use(codeAt(0))).toBe("rate_limited");
@@ -60,7 +60,7 @@ describe("a code", () => {
   test("can be tried twenty times, even concurrently", async () => {
     // All attempts that arrived before the first result were once accepted.
     const { twoFactor, user, codeAt, use } = await setUp();
-    await twoFactor.enable(user, codeAt(0), proven);
+    await twoFactor.enable(user, codeAt(0), checkProof);
     const reasons = await Promise.all(Array.from({ length: 30 }, () => use("no code")));
     expect(reasons.filter((reason) => reason === "invalid_code")).toHaveLength(20);
     expect(reasons.filter((reason) => reason === "rate_limited")).toHaveLength(10);
@@ -68,7 +68,7 @@ describe("a code", () => {
 
   test("is accepted after the clock was set back behind twenty wrong ones", async () => {
     const { twoFactor, user, clock, codeAt, use } = await setUp();
-    await twoFactor.enable(user, codeAt(0), proven);
+    await twoFactor.enable(user, codeAt(0), checkProof);
     clock.ms += 24 * HOUR_MS;
     for (let i = 0; i < 20; i++) expect(await use("no code")).toBe("invalid_code");
     clock.ms -= 24 * HOUR_MS;
@@ -80,7 +80,7 @@ describe("a setup", () => {
   test("must be completed within an hour", async () => {
     const { twoFactor, user, clock, codeAt } = await setUp();
     clock.ms += HOUR_MS;
-    expect(await reasonOf(() => twoFactor.enable(user, codeAt(0), proven))).toBe("invalid_request");
+    expect(await reasonOf(() => twoFactor.enable(user, codeAt(0), checkProof))).toBe("invalid_request");
     expect(twoFactor.methodsOf(user.id)).toEqual([]);
   });
 });
@@ -102,7 +102,7 @@ describe("the server's key", () => {
 
   test("after its loss recovery codes still work", async () => {
     const { twoFactor, openTwoFactor, user, clock, codeAt } = await setUp();
-    const [recovery = ""] = await twoFactor.enable(user, codeAt(0), proven);
+    const [recovery = ""] = await twoFactor.enable(user, codeAt(0), checkProof);
     clock.ms += STEP_MS;
     const after = openTwoFactor(crypto.getRandomValues(new Uint8Array(32)));
     expect(after.methodsOf(user.id)).toEqual(["totp", "recovery_code"]);

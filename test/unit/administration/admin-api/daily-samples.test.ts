@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { migrate } from "../../../../src/db/migrate.ts";
 import { Writer } from "../../../../src/db/transaction.ts";
 import { DailySamples } from "../../../../src/features/administration/admin-api/daily-samples.ts";
-import type { Counted } from "../../../../src/features/administration/admin-api/types.ts";
+import type { ServerCounts } from "../../../../src/features/administration/admin-api/types.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 
 const HOUR_MS = 3_600_000;
@@ -21,7 +21,7 @@ beforeEach(() => {
   uploads = 10;
 });
 
-function sampleCounts(): Counted {
+function sampleCounts(): ServerCounts {
   return {
     users: {
       total: 2,
