@@ -166,7 +166,7 @@ export class Household {
   }
 
   /** Repairs all lines and syncs all phones until nothing changes any more. */
-  async settle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     this.line.quality = { cuts: 0, cutWithinBytes: 0 };
     for (const handset of this.handsets) handset.isOnline = true;
     for (let round = 1; round <= roundsMax; round++) {
@@ -368,7 +368,7 @@ export async function runHousehold(
   try {
     const ends = await Promise.allSettled([household.run(), disturb(household)]);
     for (const end of ends) if (end.status === "rejected") throw end.reason;
-    await household.settle();
+    await household.waitUntilIdle();
     const faults = await household.faults();
     console.info(`${label}: ${household.summary()}`);
     if (faults.length > 0) throw new Error(faults.slice(0, 20).join("\n"));

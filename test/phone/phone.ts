@@ -195,7 +195,7 @@ export class Phone {
         const change = batch.find(({ localId }) => localId === result["localId"]);
         if (change === undefined) throw response.unexpected("a result for an unknown change");
         this.ledger.note(`${this.name} offers ${JSON.stringify(change)}: ${JSON.stringify(result)}`);
-        await this.settleChange(change, result, conflicts, response);
+        await this.handleResult(change, result, conflicts, response);
         state.changes = state.changes.filter((other) => other !== change);
         this.disk.save();
         count += 1;
@@ -330,7 +330,7 @@ export class Phone {
     return rotated(changes, this.random.between(0, changes.length));
   }
 
-  private async settleChange(
+  private async handleResult(
     change: Change,
     result: Record<string, unknown>,
     conflicts: Record<string, unknown>[],
@@ -339,7 +339,7 @@ export class Phone {
     switch (result["status"]) {
       case "applied":
       case "already_stored":
-        this.settleApplied(change, maybeText(result, "fileId"));
+        this.noteApplied(change, maybeText(result, "fileId"));
         return;
       case "upload_required":
         this.expectUpload(change, { fileId: change.fileId, baseChecksum: change.baseChecksum });
@@ -353,14 +353,14 @@ export class Phone {
         return;
       }
       case "rejected":
-        await this.settleRejected(change, result, response);
+        await this.handleRejection(change, result, response);
         return;
       default:
         throw response.unexpected(`status ${String(result["status"])}`);
     }
   }
 
-  private settleApplied(change: Change, fileId: string | undefined): void {
+  private noteApplied(change: Change, fileId: string | undefined): void {
     if (change.action === "delete") {
       this.folder.forget(change.fileId ?? "");
       return;
@@ -375,11 +375,11 @@ export class Phone {
     }
     if (fileId === undefined) throw new Error(`${change.action} was applied without a file id`);
     this.ledger.stored(change.checksum, fileId);
-    this.settleStored(change.key, fileId, { path: change.path, checksum: change.checksum });
+    this.noteStored(change.key, fileId, { path: change.path, checksum: change.checksum });
   }
 
   /** Records that the server has this content as this file; the local file may have changed since. */
-  private settleStored(key: string, fileId: string, base: { path: string; checksum: string }): void {
+  private noteStored(key: string, fileId: string, base: { path: string; checksum: string }): void {
     const file = this.folder.byKey(key);
     // It was deleted on the phone during the upload: the deletion has to be sent.
     if (file === undefined) {
@@ -411,7 +411,7 @@ export class Phone {
     });
   }
 
-  private async settleRejected(change: Change, result: Record<string, unknown>, response: ApiResponse): Promise<void> {
+  private async handleRejection(change: Change, result: Record<string, unknown>, response: ApiResponse): Promise<void> {
     const reason = maybeText(result, "error.details.reason");
     const file = this.folder.byKey(change.key);
     switch (reason) {
@@ -456,26 +456,26 @@ export class Phone {
     let count = 0;
     const unplanned = state.uploads.filter(({ uploadId }) => uploadId === undefined);
     if (unplanned.length > 0) {
-      for (const [upload, end] of await this.uploader.plan(unplanned)) await this.settleUpload(upload, end);
+      for (const [upload, end] of await this.uploader.plan(unplanned)) await this.handleUploadEnd(upload, end);
       this.step();
     }
     for (const upload of this.random.shuffled(state.uploads)) {
       if (upload.uploadId === undefined) continue;
       const end = await this.uploader.finish(upload);
       this.step();
-      await this.settleUpload(upload, end);
+      await this.handleUploadEnd(upload, end);
       this.step();
       count += 1;
     }
     return count;
   }
 
-  private async settleUpload(upload: PendingUpload, end: UploadEnd): Promise<void> {
+  private async handleUploadEnd(upload: PendingUpload, end: UploadEnd): Promise<void> {
     const { state } = this.disk;
     state.uploads = state.uploads.filter((other) => other !== upload);
     this.ledger.note(`${this.name} sent ${JSON.stringify({ ...upload, chunks: [] })}: ${JSON.stringify(end)}`);
     if (end.kind === "stored") {
-      this.settleStored(upload.key, end.fileId, { path: end.path, checksum: upload.checksum });
+      this.noteStored(upload.key, end.fileId, { path: end.path, checksum: upload.checksum });
       const file = this.folder.byKey(upload.key);
       // It was completed before, the response was lost, and someone has changed the file since.
       if (end.checksum !== upload.checksum && file !== undefined) await this.mirror.refetch(file, end.fileId);

@@ -13,7 +13,7 @@ import {
 } from "../../features/accounts/auth/model.ts";
 import { CONFLICT_SCHEMAS, ItemError } from "../../features/mobile/conflicts/model.ts";
 import {
-  DeviceFactsRecord,
+  DeviceDetailsRecord,
   DeviceRecord,
   DeviceSettingsRecord,
   DeviceSignedInResponse,
@@ -53,7 +53,7 @@ export const NAMED_SCHEMAS = {
   Code,
   Confirmed: ConfirmedRecord,
   Device: DeviceRecord,
-  DeviceFacts: DeviceFactsRecord,
+  DeviceFacts: DeviceDetailsRecord,
   DeviceSettings: DeviceSettingsRecord,
   DeviceSignedIn: DeviceSignedInResponse,
   Durability: DurabilityRecord,

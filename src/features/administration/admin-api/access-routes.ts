@@ -6,7 +6,7 @@ import type { authGuard } from "../../accounts/auth/guard.ts";
 import { WITH_PROOF } from "../../accounts/auth/model.ts";
 import type { ProofService, TransactionCheck } from "../../accounts/auth/proof.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
-import { presentDeviceFacts, presentRemoved } from "../../mobile/devices/present.ts";
+import { presentDeviceDetails, presentRemoved } from "../../mobile/devices/present.ts";
 import type { DeviceService } from "../../mobile/devices/service.ts";
 import { presentSessionItem } from "../../accounts/profile/present.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -73,7 +73,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
       },
     )
     .get("/users/:id/devices", { ...READ, docs: docs.listDevices, params: IdParams }, ({ params }) =>
-      ok({ devices: devices.list(accounts.get(params.id).id).map(presentDeviceFacts) }),
+      ok({ devices: devices.list(accounts.get(params.id).id).map(presentDeviceDetails) }),
     )
     .delete(
       "/users/:id/devices/:deviceId",

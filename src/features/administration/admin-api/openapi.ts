@@ -16,7 +16,7 @@ import {
   ResetLinkRecord,
   StatsRecord,
 } from "./model.ts";
-import { DeviceFactsRecord, RemovedDevice } from "../../mobile/devices/model.ts";
+import { DeviceDetailsRecord, RemovedDevice } from "../../mobile/devices/model.ts";
 import { PLAN_NAMES, ROLES } from "../../accounts/users/types.ts";
 import { PROOF_ERRORS } from "../../accounts/auth/confirm-routes.ts";
 import { SessionItem, UsageRecord } from "../../accounts/profile/model.ts";
@@ -54,7 +54,7 @@ export const listDevices = (): RouteDocs => ({
   tag: "Administration",
   summary: "List the devices of an account",
   description: "Registered phones and computers.",
-  data: t.Object({ devices: t.Array(DeviceFactsRecord) }),
+  data: t.Object({ devices: t.Array(DeviceDetailsRecord) }),
   errors: ["not_found", "invalid_field"],
 });
 

@@ -86,7 +86,7 @@ export class ConflictService {
    * Ends an open conflict whose change was applied after all, or is no longer needed. Nobody decided it: if the change
    * is sent again, it is decided as if there had been no conflict. Call it inside a transaction.
    */
-  settle(_tx: Transaction, conflict: Conflict, fileId: string): void {
+  endAsApplied(_tx: Transaction, conflict: Conflict, fileId: string): void {
     this.#end(conflict.id, fileId);
     this.#queries.detach.run(conflict.id);
   }
@@ -95,11 +95,11 @@ export class ConflictService {
    * Ends the device's open conflicts about a file after a change of it was applied. A deletion ends all except uploads
    * of other local files with its name; any other change ends conflicts of the same kind. Call it inside a transaction.
    */
-  settleAll(_tx: Transaction, deviceId: number, fileId: string, change: LocalChange): void {
+  endAllOfFile(_tx: Transaction, deviceId: number, fileId: string, change: LocalChange): void {
     for (const row of this.#queries.openOfFile.all(deviceId, fileId)) {
       const earlier = toConflict(row).change;
-      const isSettled = change.action === "delete" ? earlier.action !== "upload" : isOfKind(earlier, change);
-      if (isSettled) this.#end(row.id, fileId);
+      const isEnded = change.action === "delete" ? earlier.action !== "upload" : isOfKind(earlier, change);
+      if (isEnded) this.#end(row.id, fileId);
     }
   }
 
@@ -182,8 +182,8 @@ export class ConflictService {
     if (deviceId === null) return;
     for (const row of this.#queries.openOfFile.all(deviceId, file.publicId)) {
       const { action, digest = file.digest } = toConflict(row).change;
-      const isSettled = action === "update" || (action === "upload" && digest === file.digest);
-      if (isSettled) this.#end(row.id, file.publicId);
+      const isEnded = action === "update" || (action === "upload" && digest === file.digest);
+      if (isEnded) this.#end(row.id, file.publicId);
     }
   }
 
@@ -194,8 +194,8 @@ export class ConflictService {
     for (const row of this.#queries.awaiting.all(deviceId)) {
       const { action, digest, name, folder } = toConflict(row).change;
       if (action !== "upload" && this.#options.tree.findFile(accountId, row.fileId) !== undefined) continue;
-      const isSettled = digest === undefined ? name === file.name && folder === file.folder : digest === file.digest;
-      if (isSettled) this.#end(row.id, file.publicId);
+      const isEnded = digest === undefined ? name === file.name && folder === file.folder : digest === file.digest;
+      if (isEnded) this.#end(row.id, file.publicId);
     }
   }
 

@@ -82,7 +82,7 @@ export const DeviceParams = t.Object({
   deviceId: t.String({ description: "As the device chose it, percent-encoded" }),
 });
 
-const FACTS = {
+const DEVICE_DETAILS = {
   id: t.String(),
   name: t.String(),
   platform: t.String(),
@@ -94,11 +94,11 @@ const FACTS = {
 };
 
 /** A device as administrators see it, without its settings, which name folders. */
-export const DeviceFactsRecord = t.Object(FACTS);
+export const DeviceDetailsRecord = t.Object(DEVICE_DETAILS);
 
 /** A device as the API returns it. */
 export const DeviceRecord = t.Object({
-  ...FACTS,
+  ...DEVICE_DETAILS,
   isCurrent: t.Boolean(),
   settings: DeviceSettingsRecord,
 });

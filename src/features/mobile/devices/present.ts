@@ -14,7 +14,7 @@ interface SyncState {
 }
 
 /** A device without `isCurrent`, which depends on the client, and without its settings, which name folders. */
-export function presentDeviceFacts(device: Device) {
+export function presentDeviceDetails(device: Device) {
   const { publicId, name, platform, model, osVersion, appVersion, registeredAtMs, lastActiveAtMs } = device;
   return {
     id: publicId,
@@ -31,7 +31,7 @@ export function presentDeviceFacts(device: Device) {
 /** A device as the API returns it. @param currentId row id of the requesting device, if it is one */
 export function presentDevice(device: Device, currentId: number | undefined) {
   return {
-    ...presentDeviceFacts(device),
+    ...presentDeviceDetails(device),
     isCurrent: device.id === currentId,
     settings: presentDeviceSettings(device.settings),
   };

@@ -44,7 +44,7 @@ export interface Call {
 }
 
 /** Rolls a transaction back because the two halves of a move have to be applied separately. */
-export class NoMove extends Error {}
+export class NotAMoveError extends Error {}
 
 /** Applies changes to the tree and records them. */
 export class ChangeApplier {
@@ -66,7 +66,7 @@ export class ChangeApplier {
     const outcome = this.#followUp(tx, earlier, this.#execute(tx, call, change, decision, isAccepted));
     const isDone = outcome.status === "applied" || outcome.status === "already_stored";
     if (isDone && outcome.fileId !== undefined) {
-      this.#options.conflicts.settleAll(tx, call.device.id, outcome.fileId, change);
+      this.#options.conflicts.endAllOfFile(tx, call.device.id, outcome.fileId, change);
     }
     return outcome;
   }
@@ -124,7 +124,7 @@ export class ChangeApplier {
       return { ...outcome, conflictId: conflict.publicId };
     }
     const isDone = status === "applied" || status === "already_stored";
-    if (isDone && fileId !== undefined) conflicts.settle(tx, conflict, fileId);
+    if (isDone && fileId !== undefined) conflicts.endAsApplied(tx, conflict, fileId);
     return outcome;
   }
 
@@ -220,19 +220,19 @@ export class ChangeApplier {
     this.#options.queries.record.run(device.id, fingerprintOf(change), fileId, callId, seq, nowMs);
   }
 
-  /** Applies both halves of a move. @returns the file's id @throws NoMove; AppError not_a_folder */
+  /** Applies both halves of a move. @returns the file's id @throws NotAMoveError; AppError not_a_folder */
   move(tx: Transaction, call: Call, upload: LocalChange, deletion: LocalChange): string {
     const { user, serverState } = call;
     const { name, folder = ROOT_PATH } = upload;
     const file = this.#options.tree.findFile(user.id, deletion.fileId ?? "");
-    if (file === undefined || name === undefined || file.digest !== upload.digest) throw new NoMove();
+    if (file === undefined || name === undefined || file.digest !== upload.digest) throw new NotAMoveError();
     const known = [upload, deletion].map((change) =>
       this.#options.queries.applied.get(call.device.id, fingerprintOf(change)),
     );
     if (known.every((record) => record?.fileId === file.publicId && record.callId !== call.id)) return file.publicId;
-    if (isChanged(deletion, file, serverState)) throw new NoMove();
+    if (isChanged(deletion, file, serverState)) throw new NotAMoveError();
     const holder = serverState.findFileNamed(folder, name);
-    if ((holder !== undefined && holder.id !== file.id) || serverState.hasFolder(folder, name)) throw new NoMove();
+    if ((holder !== undefined && holder.id !== file.id) || serverState.hasFolder(folder, name)) throw new NotAMoveError();
     const moved = this.#options.treeWriter.updateFile(tx, file, { name, folderPath: folder });
     for (const change of [upload, deletion]) this.#remember(call, change, moved.publicId, moved.seq);
     return moved.publicId;

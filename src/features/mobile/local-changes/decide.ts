@@ -83,8 +83,8 @@ function decideUpload(change: LocalChange, serverState: ServerState): Decision {
     const isKnown = fileId === undefined ? baseDigest !== undefined : fileId === holder.publicId;
     if (isKnown) return decideUpdate({ ...change, fileId: holder.publicId }, serverState);
   }
-  const tooMuch = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, false);
-  if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
+  const sizeError = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, false);
+  if (sizeError !== undefined) return { do: "reject", error: sizeError };
   const existing = digest && serverState.findFileWithContent(digest, sizeBytes);
   // A backup stores a photo once: if a person moved it, it must not appear again where the camera saved it.
   if (change.isAutomatic === true && existing !== undefined) {
@@ -98,8 +98,8 @@ function decideUpload(change: LocalChange, serverState: ServerState): Decision {
   if (digest !== undefined && change.isAutomatic === true && serverState.wasDeleted(digest)) {
     return { do: "reject", error: deletedByYou() };
   }
-  const overQuota = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, true);
-  return overQuota === undefined ? { do: "request_content", fileId: undefined } : { do: "reject", error: overQuota };
+  const quotaError = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, true);
+  return quotaError === undefined ? { do: "request_content", fileId: undefined } : { do: "reject", error: quotaError };
 }
 
 function decideUpdate(change: LocalChange, serverState: ServerState): Decision {
@@ -108,18 +108,18 @@ function decideUpdate(change: LocalChange, serverState: ServerState): Decision {
   if ("do" in found) return found;
   const { file } = found;
   if (file.digest === digest) return stored(file, serverState);
-  const tooMuch = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, false);
-  if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
+  const sizeError = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, false);
+  if (sizeError !== undefined) return { do: "reject", error: sizeError };
   // A file that became empty is more often a fault of the device than intended.
   const isEmptied = file.sizeBytes > 0 && (sizeBytes === 0 || digest === EMPTY_DIGEST);
   if (isEmptied || isChanged(change, file, serverState)) return conflict("modified", file);
   if (digest !== undefined && serverState.findFileWithContent(digest, sizeBytes) !== undefined) {
     return { do: "replace", file, digest };
   }
-  const overQuota = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, true);
-  return overQuota === undefined
+  const quotaError = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, true);
+  return quotaError === undefined
     ? { do: "request_content", fileId: file.publicId }
-    : { do: "reject", error: overQuota };
+    : { do: "reject", error: quotaError };
 }
 
 function decideMove(change: LocalChange, serverState: ServerState): Decision {

@@ -6,7 +6,7 @@ import type { Digest } from "../../../blobs/digest.ts";
 import type { LocalChange } from "../mass-change/types.ts";
 
 /** Changes that are applied together: one change, or both halves of a move. */
-export type Unit =
+export type ChangeUnit =
   | { readonly kind: "single"; readonly index: number }
   | { readonly kind: "move"; readonly upload: number; readonly deletion: number };
 
@@ -19,8 +19,8 @@ export interface PairingState {
 }
 
 /** The changes in order; a move is where its first half was. Each deletion is paired with the first matching upload. */
-export function pairMoves(changes: readonly (LocalChange | undefined)[], serverState: PairingState): Unit[] {
-  const moves = new Map<number, Unit>();
+export function pairMoves(changes: readonly (LocalChange | undefined)[], serverState: PairingState): ChangeUnit[] {
+  const moves = new Map<number, ChangeUnit>();
   const deletions = deletionsByDigest(changes, serverState);
   for (const [upload, change] of changes.entries()) {
     if (change?.action !== "upload" || change.digest === undefined || deletions.size === 0) continue;
@@ -28,11 +28,11 @@ export function pairMoves(changes: readonly (LocalChange | undefined)[], serverS
     const deletion = unpaired?.find(({ fileId }) => !serverState.isStoredElsewhere(change, fileId));
     if (unpaired === undefined || deletion === undefined) continue;
     unpaired.splice(unpaired.indexOf(deletion), 1);
-    const unit: Unit = { kind: "move", upload, deletion: deletion.index };
+    const unit: ChangeUnit = { kind: "move", upload, deletion: deletion.index };
     moves.set(upload, unit);
     moves.set(deletion.index, unit);
   }
-  const units = new Set(changes.map((_, index): Unit => moves.get(index) ?? { kind: "single", index }));
+  const units = new Set(changes.map((_, index): ChangeUnit => moves.get(index) ?? { kind: "single", index }));
   return [...units];
 }
 

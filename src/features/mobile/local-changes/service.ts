@@ -15,11 +15,11 @@ import type { LocalChange } from "../mass-change/types.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { AccountState } from "./account-state.ts";
-import { applied, type Call, ChangeApplier, type ChangeApplierOptions, NoMove, rejected } from "./apply-change.ts";
+import { applied, type Call, ChangeApplier, type ChangeApplierOptions, NotAMoveError, rejected } from "./apply-change.ts";
 import { decide } from "./decide.ts";
 import { LastCalls } from "./last-calls.ts";
 import { findOthersChanges } from "./others.ts";
-import { pairMoves, type Unit } from "./pair-moves.ts";
+import { pairMoves, type ChangeUnit } from "./pair-moves.ts";
 import { type LocalChangeQueries, localChangeQueries } from "./queries.ts";
 import type { AppliedCall, ChangeOutcome } from "./types.ts";
 
@@ -128,7 +128,7 @@ export class LocalChangeService {
 
   async #applyUnit(
     call: Call,
-    unit: Unit,
+    unit: ChangeUnit,
     read: readonly (LocalChange | undefined)[],
     outcomes: ChangeOutcome[],
   ): Promise<void> {
@@ -199,7 +199,7 @@ export class LocalChangeService {
       );
       return [applied(first, fileId), applied(second, fileId)];
     } catch (error) {
-      const isRejected = error instanceof NoMove || (error instanceof AppError && !isServerFault(error));
+      const isRejected = error instanceof NotAMoveError || (error instanceof AppError && !isServerFault(error));
       if (!isRejected) throw error;
       return [await this.#applyOne(call, first), await this.#applyOne(call, second)];
     }

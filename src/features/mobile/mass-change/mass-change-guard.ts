@@ -95,7 +95,7 @@ export class MassChangeGuard {
   }
 
   /** The hold that the changes must go into; undefined if they are allowed. */
-  #findOrBegin(tx: Transaction, device: DeviceFacts, accountId: number, added: Added, nowMs: number): Hold | undefined {
+  #findOrBegin(tx: Transaction, device: DeviceFacts, accountId: number, added: AddedChanges, nowMs: number): Hold | undefined {
     if (this.#queries.acceptedSince.get(device.id, nowMs - ALLOWANCE_MS) !== null) return undefined;
     // Later changes wait as well, or a broken device would continue at the rate of the window.
     const open = this.#queries.openHold.get(device.id, nowMs);
@@ -111,7 +111,7 @@ export class MassChangeGuard {
   }
 
   /** The number of changes within the window, if that is too many. */
-  #excess(deviceId: number, accountId: number, added: Added, nowMs: number): number | undefined {
+  #excess(deviceId: number, accountId: number, added: AddedChanges, nowMs: number): number | undefined {
     const { tree, filesMax, percentMax } = this.#options;
     const before = this.#queries.countsSince.get(deviceId, nowMs - WINDOW_MS) ?? { deletions: 0, replacements: 0 };
     const requested = added.deletions + added.replacements + added.following;
@@ -129,7 +129,7 @@ export class MassChangeGuard {
   }
 }
 
-interface Added {
+interface AddedChanges {
   readonly deletions: number;
   readonly replacements: number;
   readonly following: number;

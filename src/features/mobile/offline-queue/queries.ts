@@ -162,7 +162,7 @@ function holdQueries(sqlite: Database) {
 }
 
 /** The stored number of a priority: 0 is executed first. */
-export function rankOf(priority: Priority): number {
+export function priorityNumber(priority: Priority): number {
   return PRIORITIES.indexOf(priority);
 }
 

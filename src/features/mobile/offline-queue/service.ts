@@ -22,7 +22,7 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { type OperationRow, queueQueries, rankOf, STATUS, toOperation, writeError } from "./queries.ts";
+import { type OperationRow, queueQueries, priorityNumber, STATUS, toOperation, writeError } from "./queries.ts";
 import type { AddedOperation, NewOperation, Operation, OperationStatus } from "./types.ts";
 
 /** Options of {@link QueueService}. */
@@ -159,13 +159,13 @@ export class QueueService {
    * Checks the holds of operations: those of an accepted hold become executable, those of a declined or dropped hold
    * fail. @returns whether any hold still waits for a decision
    */
-  async settleHolds(): Promise<boolean> {
+  async checkHolds(): Promise<boolean> {
     const { massChangeGuard, writer, clock } = this.#options;
     let isAnyOpen = false;
     for (const { holdId, accountId } of this.#queries.holds.all()) {
       const hold = massChangeGuard.find(accountId, holdId);
       if (hold !== undefined && hold.decision === null && hold.expiresAtMs > clock.nowMs()) isAnyOpen = true;
-      else while (await writer.run(() => this.#settleSome(holdId, hold))) await Bun.sleep(0);
+      else while (await writer.run(() => this.#settleBatch(holdId, hold))) await Bun.sleep(0);
     }
     return isAnyOpen;
   }
@@ -267,7 +267,7 @@ export class QueueService {
       }
       const status = isDone ? STATUS.completed : STATUS.queued;
       const [attempts, finishedAt] = isDone ? [1, receivedAt] : [0, null];
-      const rank = rankOf(priority);
+      const rank = priorityNumber(priority);
       this.#queries.insert.run(
         ...([accountId, deviceId, id, type, rank, createdAt, receivedAt] as const),
         ...([remotePath, fileId, status, attempts, finishedAt] as const),
@@ -319,7 +319,7 @@ export class QueueService {
   }
 
   /** Call it inside a transaction. @returns whether there are more */
-  #settleSome(holdId: string, hold: Hold | undefined): boolean {
+  #settleBatch(holdId: string, hold: Hold | undefined): boolean {
     const rows = this.#queries.ofHold.all(holdId, SETTLE_BATCH);
     for (const row of rows) {
       if (hold?.decision === "accepted") this.#queries.release.run(row.id);

@@ -49,7 +49,7 @@ export class QueueWorker {
       try {
         const next = this.#queue.findNextDevice(deviceId);
         if (next === undefined) {
-          await this.#sleep((await this.#queue.settleHolds()) ? HOLDS_POLL_MS : undefined);
+          await this.#sleep((await this.#queue.checkHolds()) ? HOLDS_POLL_MS : undefined);
           continue;
         }
         deviceId = next;

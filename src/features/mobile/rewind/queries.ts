@@ -39,7 +39,7 @@ export class RewindQueries {
   readonly #walk;
   readonly #rowsOfNode;
   readonly #restored;
-  readonly #settle;
+  readonly #markUndone;
   readonly #creation;
 
   constructor(sqlite: Database) {
@@ -59,7 +59,7 @@ export class RewindQueries {
       `SELECT 1 AS found FROM undo INDEXED BY undo_node
        WHERE node_id = ?1 AND account_id = ?2 AND device_id = ?3 AND at >= ?4 AND what = 'create' LIMIT 1`,
     );
-    this.#settle = sqlite.prepare<undefined, [number, number, string]>(
+    this.#markUndone = sqlite.prepare<undefined, [number, number, string]>(
       `UPDATE undo SET rewound = 1 WHERE account_id = ?1 AND device_id = ?2
          AND seq IN (SELECT value FROM json_each(?3)) AND rewound = 0`,
     );
@@ -125,8 +125,8 @@ export class RewindQueries {
   }
 
   /** Marks changes as undone. Call it inside a transaction. */
-  settle(accountId: number, deviceId: number, entries: readonly UndoEntry[]): void {
-    this.#settle.run(accountId, deviceId, JSON.stringify(entries.map(({ seq }) => seq)));
+  markUndone(accountId: number, deviceId: number, entries: readonly UndoEntry[]): void {
+    this.#markUndone.run(accountId, deviceId, JSON.stringify(entries.map(({ seq }) => seq)));
   }
 }
 

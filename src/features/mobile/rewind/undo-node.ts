@@ -81,7 +81,7 @@ export class NodeUndoer {
     if (entries.every(({ isRewound }) => isRewound)) return [];
     const current = this.#currentOf(entries);
     const outcomes = this.#apply(tx, planNode(entries, current), current, entries, visited);
-    queries.settle(accountId, deviceId, entries);
+    queries.markUndone(accountId, deviceId, entries);
     return outcomes;
   }
 

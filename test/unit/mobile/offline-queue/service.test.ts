@@ -280,11 +280,11 @@ describe("a held delete", () => {
     await t.executeAll();
     expect(t.states()).toEqual([`op-${file?.publicId} queued confirmation_required`]);
     expect(t.deleted).toEqual([]);
-    expect(await t.queue.settleHolds()).toBe(true);
+    expect(await t.queue.checkHolds()).toBe(true);
     expect(t.queue.findNextDevice(0)).toBeUndefined();
 
     t.massChangeGuard.hold = { ...hold, decision: "accepted" };
-    expect(await t.queue.settleHolds()).toBe(false);
+    expect(await t.queue.checkHolds()).toBe(false);
     t.massChangeGuard.hold = undefined;
     await t.executeAll();
     expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
@@ -299,7 +299,7 @@ describe("a held delete", () => {
     await t.executeAll();
     t.massChangeGuard.hold = { ...hold, decision: "accepted" };
     if (file !== undefined) t.tree.run((tx) => t.tree.write.deleteFile(tx, file));
-    await t.queue.settleHolds();
+    await t.queue.checkHolds();
     await t.executeAll();
     expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
   });
@@ -310,7 +310,7 @@ describe("a held delete", () => {
     t.massChangeGuard.hold = hold;
     await t.executeAll();
     t.massChangeGuard.hold = { ...hold, decision: "declined" };
-    await t.queue.settleHolds();
+    await t.queue.checkHolds();
     await t.add(t.deleteOf(b?.publicId ?? ""));
     await t.executeAll();
     expect(t.states().sort()).toEqual([a, b].map((file) => `op-${file?.publicId} failed confirmation_required`).sort());
