@@ -165,7 +165,7 @@ export class Household {
     this.isServerUp = true;
   }
 
-  /** Repairs all lines and syncs all phones until nothing changes any more. */
+  /** Repairs all lines and syncs all phones until nothing changes. */
   async waitUntilIdle(): Promise<void> {
     this.line.quality = { cuts: 0, cutWithinBytes: 0 };
     for (const handset of this.handsets) handset.isOnline = true;

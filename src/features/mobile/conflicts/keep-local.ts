@@ -25,12 +25,12 @@ interface KeepLocalOptions {
 }
 
 /**
- * The result: the file. With `needsContent`, the device has to send the content for this file, or for a new one if
- * `fileId` is null. Or the hold in which the change waits.
+ * The resulting file, or the hold in which the change waits. With `needsContent`, the device has to send the content:
+ * for this file, or for a new one if `fileId` is null.
  */
 type KeepLocalResult = { readonly needsContent: boolean; readonly fileId: string | null } | { readonly hold: Hold };
 
-/** With more equal names something is wrong: the name is rejected. */
+/** With more equal names, something is wrong, and the name is rejected. */
 const NUMBER_MAX = 1_000;
 const NAMELESS = "file";
 

@@ -173,8 +173,8 @@ export class ConflictService {
   }
 
   /**
-   * Ends the conflicts of a device about the content of a file for which it uploaded new content. It has seen the
-   * server's side then, or was asked for its own content. A conflict about another local file with this name stays
+   * Ends the conflicts of a device about the content of a file after it uploaded new content for it. The device has seen
+   * the server's side then, or was requested to send its own. A conflict about another local file with this name stays
    * open.
    */
   onFileUpdated(_tx: Transaction, event: EventOf<"file.updated">): void {

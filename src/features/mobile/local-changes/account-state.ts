@@ -21,7 +21,7 @@ interface AccountStateOptions {
 }
 
 /**
- * The state of an account, for the rules. Each method reads the current state, inside a transaction that of the
+ * The state of an account, for the rules. Each method reads the current state; inside a transaction, that of the
  * transaction.
  */
 export class AccountState implements ServerState, PairingState {

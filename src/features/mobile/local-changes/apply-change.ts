@@ -43,7 +43,7 @@ export interface Call {
   removalsAhead: number;
 }
 
-/** Rolls a transaction back because the two halves of a move have to be applied separately. */
+/** Rolls back a transaction if the two halves of a move must be applied separately. */
 export class NotAMoveError extends Error {}
 
 /** Applies changes to the tree and records them. */
@@ -72,8 +72,8 @@ export class ChangeApplier {
   }
 
   /**
-   * Whether a change that was applied before is a repetition. It is none within one call, nor if the device has seen a
-   * later state of the file, nor if the file is gone: "applied" would then claim that it exists.
+   * Whether a change that was applied before is a repetition. It is not within one call, or if the device has seen a
+   * later state of the file, or if the file was deleted: "applied" would then claim that it exists.
    */
   #isRepetition(call: Call, change: LocalChange, record: AppliedChange): boolean {
     const file = this.#options.tree.findFile(call.user.id, record.fileId);
@@ -113,7 +113,7 @@ export class ChangeApplier {
     return { localId, status: "upload_required", fileId, conflictId: conflict.publicId };
   }
 
-  /** Updates an earlier conflict of a change that is resolved now, or waits for its content. */
+  /** Ends the earlier conflict of an applied change, or marks that it waits for content. */
   #followUp(tx: Transaction, conflict: Conflict | undefined, outcome: ChangeOutcome): ChangeOutcome {
     if (conflict === undefined || conflict.resolution !== null) return outcome;
     const { conflicts } = this.#options;
@@ -232,7 +232,8 @@ export class ChangeApplier {
     if (known.every((record) => record?.fileId === file.publicId && record.callId !== call.id)) return file.publicId;
     if (isChanged(deletion, file, serverState)) throw new NotAMoveError();
     const holder = serverState.findFileNamed(folder, name);
-    if ((holder !== undefined && holder.id !== file.id) || serverState.hasFolder(folder, name)) throw new NotAMoveError();
+    if ((holder !== undefined && holder.id !== file.id) || serverState.hasFolder(folder, name))
+      throw new NotAMoveError();
     const moved = this.#options.treeWriter.updateFile(tx, file, { name, folderPath: folder });
     for (const change of [upload, deletion]) this.#remember(call, change, moved.publicId, moved.seq);
     return moved.publicId;

@@ -32,7 +32,7 @@ export interface ServerState {
   rejectionOf(sizeBytes: number, isNew: boolean): AppError | undefined;
 }
 
-/** A decision. */
+/** What happens with a change. */
 export type Decision =
   | { readonly do: "nothing"; readonly status: "applied" | "already_stored"; readonly fileId: string }
   | { readonly do: "create"; readonly digest: Digest; readonly folder: string; readonly name: string }
@@ -91,7 +91,7 @@ function decideUpload(change: LocalChange, serverState: ServerState): Decision {
     return { do: "nothing", status: "already_stored", fileId: existing };
   }
   if (holder !== undefined) {
-    // Cameras reuse names: a backup stores the photo next to the other one, under a numbered name.
+    // Cameras reuse names, so a backup stores the photo next to the other one, under a numbered name.
     if (change.isAutomatic !== true) return nameConflict(holder.publicId, holder);
   } else if (serverState.hasFolder(folder, name)) return { do: "reject", error: nameTaken(name) };
   else if (digest !== undefined && existing !== undefined) return { do: "create", digest, folder, name };

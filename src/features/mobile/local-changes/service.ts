@@ -1,7 +1,6 @@
 /**
- * Applies changes of devices (`POST sync/files`) in their order, each in its own transaction; the transactions share
- * commits. Applied changes are recorded, so that a repeated request changes nothing and gets
- * the same response.
+ * Applies changes of devices (`POST sync/files`) in order, each in its own transaction; the transactions share commits.
+ * Applied changes are recorded, so a repeated request changes nothing and gets the same response.
  */
 import type { Database } from "bun:sqlite";
 import type { Reader } from "../../../db/reader.ts";
@@ -15,7 +14,14 @@ import type { LocalChange } from "../mass-change/types.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { AccountState } from "./account-state.ts";
-import { applied, type Call, ChangeApplier, type ChangeApplierOptions, NotAMoveError, rejected } from "./apply-change.ts";
+import {
+  applied,
+  type Call,
+  ChangeApplier,
+  type ChangeApplierOptions,
+  NotAMoveError,
+  rejected,
+} from "./apply-change.ts";
 import { decide } from "./decide.ts";
 import { LastCalls } from "./last-calls.ts";
 import { findOthersChanges } from "./others.ts";
@@ -32,7 +38,7 @@ interface LocalChangeServiceOptions extends Omit<ChangeApplierOptions, "queries"
   readonly limitsOf: (user: User) => StorageLimits;
 }
 
-/** A parsed change, or the error that it is invalid with. */
+/** A parsed change, or the error if it is invalid. */
 export type ReadChange = LocalChange | { readonly localId: string; readonly error: AppError };
 
 /** Transactions queued at once; other transactions run between two such batches. */

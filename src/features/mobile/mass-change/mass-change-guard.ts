@@ -95,7 +95,13 @@ export class MassChangeGuard {
   }
 
   /** The hold that the changes must go into; undefined if they are allowed. */
-  #findOrBegin(tx: Transaction, device: DeviceFacts, accountId: number, added: AddedChanges, nowMs: number): Hold | undefined {
+  #findOrBegin(
+    tx: Transaction,
+    device: DeviceFacts,
+    accountId: number,
+    added: AddedChanges,
+    nowMs: number,
+  ): Hold | undefined {
     if (this.#queries.acceptedSince.get(device.id, nowMs - ALLOWANCE_MS) !== null) return undefined;
     // Later changes wait as well, or a broken device would continue at the rate of the window.
     const open = this.#queries.openHold.get(device.id, nowMs);

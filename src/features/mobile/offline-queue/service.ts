@@ -42,15 +42,15 @@ interface QueueServiceOptions {
 const ADD_BATCH = 100;
 /** The maximum of queued operations of a device. */
 const QUEUED_MAX = 20_000;
-/** How often an operation is tried that fails because of an error of the server. */
+/** The maximum of attempts for an operation that fails because of a server error. */
 const ATTEMPTS_MAX = 3;
 const QUEUED_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 const FINISHED_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 const SWEEP_ROWS = 200;
-const SETTLE_BATCH = 50;
+const DECISION_BATCH = 50;
 /** The maximum of queued deletions that the mass-change guard counts in advance. */
 const FOLLOWING_MAX = 1_000;
-/** Temporary errors of the server: the operation is tried again, and the try does not count. */
+/** Temporary errors of the server: the operation is retried, and the attempt does not count. */
 const TEMPORARY: ReadonlySet<string> = new Set(["disk_full", "database_busy", "database_error", "store_missing"]);
 
 /** Adds, lists, executes and expires the queued operations of devices. */
@@ -165,7 +165,7 @@ export class QueueService {
     for (const { holdId, accountId } of this.#queries.holds.all()) {
       const hold = massChangeGuard.find(accountId, holdId);
       if (hold !== undefined && hold.decision === null && hold.expiresAtMs > clock.nowMs()) isAnyOpen = true;
-      else while (await writer.run(() => this.#settleBatch(holdId, hold))) await Bun.sleep(0);
+      else while (await writer.run(() => this.#applyDecision(holdId, hold))) await Bun.sleep(0);
     }
     return isAnyOpen;
   }
@@ -318,15 +318,15 @@ export class QueueService {
     tx.afterCommit(() => access.forget(file.id));
   }
 
-  /** Call it inside a transaction. @returns whether there are more */
-  #settleBatch(holdId: string, hold: Hold | undefined): boolean {
-    const rows = this.#queries.ofHold.all(holdId, SETTLE_BATCH);
+  /** Releases or fails operations of a decided or dropped hold. Call it inside a transaction. @returns whether there are more */
+  #applyDecision(holdId: string, hold: Hold | undefined): boolean {
+    const rows = this.#queries.ofHold.all(holdId, DECISION_BATCH);
     for (const row of rows) {
       if (hold?.decision === "accepted") this.#queries.release.run(row.id);
       else this.#finish(row.id, "failed", hold === undefined ? toOperation(row).error : confirmationRequired(hold));
     }
     this.#wake();
-    return rows.length === SETTLE_BATCH;
+    return rows.length === DECISION_BATCH;
   }
 
   #recordFailure(operation: OperationRow, error: unknown): void {

@@ -78,7 +78,7 @@ function planRestore(
   };
 }
 
-/** The state before the first change, or at the deletion if others changed the node or the device created it. */
+/** The state before the first change; at the deletion, if others changed the node or the device created it. */
 function before<T>(aspect: Aspect<T>, atDeletion: T): T {
   return aspect.isByOthers ? atDeletion : (aspect.from ?? atDeletion);
 }
