@@ -10,11 +10,11 @@ import type { TreeWriter } from "../../tree/writer.ts";
 import { sweepErased } from "../accounts/profile/erase-account.ts";
 import type { UserService } from "../accounts/users/service.ts";
 import { readSettings } from "../accounts/users/settings.ts";
-import { reachOf } from "./history/service.ts";
+import { historyAgeMs } from "./history/service.ts";
 import type { Idempotency } from "./idempotency/service.ts";
 import type { TrashService } from "./trash/service.ts";
 
-/** What the jobs of files and folders work with. */
+/** Dependencies of the jobs of files and folders. */
 export interface LibraryJobsOptions {
   readonly config: Pick<Config, "versions">;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface LibraryJobsOptions {
   readonly idempotency: Idempotency;
 }
 
-/** Name of the job that takes deleted folders apart; it is also woken by each such deletion. */
+/** Name of the job that removes the rows of deleted folders; each such deletion also starts it. */
 export const REAP_JOB = "reap-deleted";
 
 /** The result of {@link REAP_JOB} when nothing is left to remove. */
@@ -36,7 +36,7 @@ export const NOTHING_REAPED = reapResult(0, 0);
 
 const SWEEP_ROWS = 1_000;
 const REAP_REST_MS = 5;
-/** A device that was away for longer starts again from the beginning. */
+/** A device that did not sync for longer starts again from the beginning. */
 const JOURNAL_AGE_MS = 90 * 24 * 60 * 60 * 1000;
 
 /** Removes deleted, superseded and expired items, and recounts what is stored. */
@@ -77,7 +77,7 @@ function reapJob({ db, writer, treeWriter }: LibraryJobsOptions): Job {
         const some = await writer.run((tx) => treeWriter.reapSome(tx));
         if (some === 0) break;
         removed += some;
-        // Everybody else's turn: what is deleted is gone already, only its rows are not.
+        // Other writers go first: deleted items are already invisible, only their rows remain.
         await Bun.sleep(REAP_REST_MS);
       }
       const accounts = await sweepErased({ db, writer });
@@ -130,7 +130,7 @@ function historyJob({ config, clock, users, writer, treeWriter }: LibraryJobsOpt
     description: "Removes previous locations of files and folders that are older than the history limit.",
     deletesByAge: true,
     async run({ signal }) {
-      const olderThanMs = clock.nowMs() - reachOf(config.versions.maxAgeMs);
+      const olderThanMs = clock.nowMs() - historyAgeMs(config.versions.maxAgeMs);
       let removed = 0;
       for (const { id } of users.list()) {
         for (let some = SWEEP_ROWS; some === SWEEP_ROWS && !signal.aborted; removed += some) {
@@ -151,17 +151,17 @@ function journalJob({ clock, users, writer, treeWriter }: LibraryJobsOptions): J
     deletesByAge: true,
     async run({ signal }) {
       const olderThanMs = clock.nowMs() - JOURNAL_AGE_MS;
-      let looked = 0;
+      let steps = 0;
       for (const { id } of users.list()) {
         let afterSeq = 0;
         do {
           afterSeq = await writer.run((tx) => treeWriter.sweepJournal(tx, id, olderThanMs, afterSeq));
-          looked++;
+          steps++;
           await Bun.sleep(REAP_REST_MS);
         } while (afterSeq > 0 && !signal.aborted);
         if (signal.aborted) break;
       }
-      return `${looked} steps`;
+      return `${steps} steps`;
     },
   };
 }
@@ -176,8 +176,8 @@ function undoJob({ config, clock, users, writer, treeWriter }: LibraryJobsOption
       let removed = 0;
       for (const { id } of users.list()) {
         for (let some = -1; some !== 0 && !signal.aborted; removed += Math.max(0, some)) {
-          // The history shows and restores what devices deleted, as far back as it reaches.
-          const ageMs = Math.max(UNDO_MS, reachOf(config.versions.maxAgeMs));
+          // The history needs these records to show and restore items that devices deleted.
+          const ageMs = Math.max(UNDO_MS, historyAgeMs(config.versions.maxAgeMs));
           some = await writer.run((tx) => treeWriter.sweepUndo(tx, id, clock.nowMs() - ageMs, SWEEP_ROWS));
           await Bun.sleep(REAP_REST_MS);
         }

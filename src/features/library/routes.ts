@@ -13,7 +13,7 @@ import { type TagRoutesOptions, tagRoutes } from "./tags/routes.ts";
 import { type TrashRoutesOptions, trashRoutes } from "./trash/routes.ts";
 import { type VersionRoutesOptions, versionRoutes } from "./versions/routes.ts";
 
-/** What the routes of files and folders work with. */
+/** Dependencies of the routes of files and folders. */
 export interface LibraryRoutesOptions
   extends FolderRoutesOptions,
     TrashRoutesOptions,

@@ -10,7 +10,7 @@ import { FileBulkService } from "../../features/library/files/bulk.ts";
 import { ContentSender } from "../../features/library/files/content-sender.ts";
 import { FileService } from "../../features/library/files/service.ts";
 import { FolderService } from "../../features/library/folders/service.ts";
-import { HistoryService, reachOf } from "../../features/library/history/service.ts";
+import { HistoryService, historyAgeMs } from "../../features/library/history/service.ts";
 import { Permissions } from "../../features/library/permissions/permissions.ts";
 import { TagService } from "../../features/library/tags/service.ts";
 import { TrashService } from "../../features/library/trash/service.ts";
@@ -65,7 +65,7 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     folders: new FolderService({ ...needs, planOf: (owner) => limitsOf(owner).plan }),
     sender: new ContentSender({ ...needs, downloads: new DownloadLedger(), onCounted }),
     versions: new VersionService({ ...needs, findUser: (id) => users.findById(id) }),
-    history: new HistoryService({ ...needs, reachMs: reachOf(config.versions.maxAgeMs) }),
+    history: new HistoryService({ ...needs, maxAgeMs: historyAgeMs(config.versions.maxAgeMs) }),
     trash: new TrashService({ ...needs, keepMs: config.trash.keepMs }),
     archives: new ArchiveService({ tree, blobs, log }),
     archiveSender: new ArchiveSender({ transfers, downloads: new DownloadLedger(), clock }),

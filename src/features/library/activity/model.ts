@@ -4,7 +4,7 @@ import { ref } from "../../../http/documented.ts";
 import { Timestamp } from "../../../http/fields.ts";
 import { ACTIVITY_KINDS } from "./types.ts";
 
-const Named = t.Union([t.Object({ id: t.String(), name: t.String() }), t.Null()]);
+const NamedRecord = t.Union([t.Object({ id: t.String(), name: t.String() }), t.Null()]);
 const Location = t.Object({
   name: t.String(),
   folder: t.Union([t.String(), t.Null()], { description: "null if that folder no longer exists" }),
@@ -18,8 +18,8 @@ const NodeActivityRecord = t.Object({
       "downloads (audit.files)",
   }),
   at: Timestamp,
-  by: Named,
-  device: Named,
+  by: NamedRecord,
+  device: NamedRecord,
   from: t.Optional(Location),
   to: t.Optional(Location),
   version: t.Optional(Type.Integer({ minimum: 1 })),

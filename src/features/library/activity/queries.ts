@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 
-/** A former location of a node, until the change. */
-export interface LeftRow {
+/** A former location of a node, and when it ended. */
+export interface FormerLocationRow {
   readonly atMs: number;
   /** 0 for the trash. */
   readonly parentId: number;
@@ -18,13 +18,13 @@ export interface CreationRow {
 }
 
 /** A share that a node has. */
-export interface SharedRow {
+export interface ShareRow {
   readonly atMs: number;
   readonly kind: "public" | "link" | "upload" | "account";
 }
 
 /** An entry of the audit log about a node. */
-export interface AuditedRow {
+export interface AuditRow {
   readonly atMs: number;
   readonly action: string;
   readonly userId: string | null;
@@ -35,14 +35,14 @@ const ROWS_MAX = 1_000;
 
 /** The records about one node in several tables, each read through an index. */
 export class ActivityRows {
-  readonly #left;
+  readonly #formerLocations;
   readonly #creation;
-  readonly #shared;
-  readonly #audited;
+  readonly #shares;
+  readonly #auditEntries;
 
   constructor(sqlite: Database) {
     // The key of former_places, then that of the journal.
-    this.#left = sqlite.prepare<LeftRow, [number]>(
+    this.#formerLocations = sqlite.prepare<FormerLocationRow, [number]>(
       `SELECT p.at AS atMs, p.parent_id AS parentId, p.name, d.public_id AS deviceId, d.name AS deviceName
        FROM former_places p
        LEFT JOIN journal j ON j.account_id = p.account_id AND j.seq = p.seq
@@ -58,33 +58,33 @@ export class ActivityRows {
        LEFT JOIN devices d ON d.id = j.device_id
        WHERE n.id = ?1`,
     );
-    this.#shared = sqlite.prepare<SharedRow, [number]>(
+    this.#shares = sqlite.prepare<ShareRow, [number]>(
       `SELECT created_at AS atMs, kind FROM shares INDEXED BY shares_node WHERE node_id = ?1
        ORDER BY id DESC LIMIT ${ROWS_MAX}`,
     );
-    this.#audited = sqlite.prepare<AuditedRow, [string]>(
+    this.#auditEntries = sqlite.prepare<AuditRow, [string]>(
       `SELECT at AS atMs, action, user_id AS userId FROM audit INDEXED BY audit_target
        WHERE target_id = ?1 AND outcome = 'done' AND action IN ('version.delete', 'file.download')
        ORDER BY id DESC LIMIT ${ROWS_MAX}`,
     );
   }
 
-  /** The former locations of a node, the last one first. */
-  left(nodeId: number): LeftRow[] {
-    return this.#left.all(nodeId);
+  /** The former locations of a node, latest first. */
+  formerLocations(nodeId: number): FormerLocationRow[] {
+    return this.#formerLocations.all(nodeId);
   }
 
   creation(nodeId: number): CreationRow | undefined {
     return this.#creation.get(nodeId) ?? undefined;
   }
 
-  /** The shares that a node has now, the newest first. */
-  shared(nodeId: number): SharedRow[] {
-    return this.#shared.all(nodeId);
+  /** The current shares of a node, newest first. */
+  shares(nodeId: number): ShareRow[] {
+    return this.#shares.all(nodeId);
   }
 
-  /** Entries that only the audit log has, newest first. */
-  audited(publicId: string): AuditedRow[] {
-    return this.#audited.all(publicId);
+  /** Entries recorded only in the audit log, newest first. */
+  auditEntries(publicId: string): AuditRow[] {
+    return this.#auditEntries.all(publicId);
   }
 }

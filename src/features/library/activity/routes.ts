@@ -7,7 +7,7 @@ import * as docs from "./openapi.ts";
 import { presentNodeActivity } from "./present.ts";
 import type { ActivityService } from "./service.ts";
 
-/** What the route works with. */
+/** Dependencies of {@link activityRoutes}. */
 export interface ActivityRoutesOptions {
   readonly activity: ActivityService;
   readonly guard: ReturnType<typeof authGuard>;

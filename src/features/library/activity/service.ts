@@ -1,6 +1,6 @@
 /**
  * The activity of one file or folder, combined from existing records: its versions, its former locations, its shares,
- * and entries of the audit log. So each part reaches as far back as its records are retained.
+ * and entries of the audit log. Each part goes back as far as its records are retained.
  */
 import type { Database } from "bun:sqlite";
 import type { Permissions } from "../permissions/permissions.ts";
@@ -8,10 +8,10 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import { IN_TRASH } from "../../../tree/tables/history.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { ActivityRows, type LeftRow } from "./queries.ts";
+import { ActivityRows, type FormerLocationRow } from "./queries.ts";
 import type { Activity, ActivityFolder } from "./types.ts";
 
-/** What {@link ActivityService} works with. */
+/** Dependencies of {@link ActivityService}. */
 export interface ActivityServiceOptions {
   readonly sqlite: Database;
   readonly tree: TreeReader;
@@ -46,7 +46,7 @@ export class ActivityService {
       ...this.#contents(node, showsVersions),
       this.#creation(node, isOwn),
     ];
-    // Entries of the same moment stay in the order above: nothing happened to a node before its creation.
+    // Entries with the same time stay in the order above: nothing happened to a node before its creation.
     const sorted = all.toSorted((a, b) => b.atMs - a.atMs);
     const entries = sorted.slice((page - 1) * limit, page * limit).map(({ describe }) => describe());
     return { entries, total: all.length };
@@ -56,7 +56,7 @@ export class ActivityService {
     const describe = (): Activity => {
       const row = this.#rows.creation(node.id);
       const by = this.#person(row?.userId ?? null);
-      return { kind: "created", atMs: node.createdAtMs, by, device: isOwn ? deviceOf(row) : undefined };
+      return { kind: "created", atMs: node.createdAtMs, by, device: isOwn ? toDevice(row) : undefined };
     };
     return { atMs: node.createdAtMs, describe };
   }
@@ -74,15 +74,15 @@ export class ActivityService {
 
   #moves(node: TreeNode): ActivitySource[] {
     let next: Location = { parentId: node.parentId ?? IN_TRASH, name: node.name };
-    return this.#rows.left(node.id).map((row) => {
+    return this.#rows.formerLocations(node.id).map((row) => {
       const to = next;
       next = row;
       return { atMs: row.atMs, describe: () => this.#change(row, to) };
     });
   }
 
-  #change(row: LeftRow, next: Location): Activity {
-    const base = { atMs: row.atMs, device: deviceOf(row) };
+  #change(row: FormerLocationRow, next: Location): Activity {
+    const base = { atMs: row.atMs, device: toDevice(row) };
     if (next.parentId === IN_TRASH) return { kind: "trashed", ...base, from: this.#folder(row) };
     const to = this.#folder(next);
     if (row.parentId === IN_TRASH) return { kind: "restored", ...base, to };
@@ -90,19 +90,19 @@ export class ActivityService {
   }
 
   #shares(node: TreeNode): ActivitySource[] {
-    return this.#rows.shared(node.id).map(({ atMs, kind }) => ({
+    return this.#rows.shares(node.id).map(({ atMs, kind }) => ({
       atMs,
       describe: () => ({ kind: "shared", atMs, by: this.#person(node.accountId), share: kind }),
     }));
   }
 
   #audited(node: TreeNode): ActivitySource[] {
-    return this.#rows.audited(node.publicId).map(({ atMs, action, userId }) => ({
+    return this.#rows.auditEntries(node.publicId).map(({ atMs, action, userId }) => ({
       atMs,
       describe: () => ({
         kind: action === "version.delete" ? "version_deleted" : "downloaded",
         atMs,
-        by: named(userId === null ? undefined : this.#options.users.findByPublicId(userId)),
+        by: toPerson(userId === null ? undefined : this.#options.users.findByPublicId(userId)),
       }),
     }));
   }
@@ -112,24 +112,24 @@ export class ActivityService {
   }
 
   #person(id: number | null): Activity["by"] {
-    return named(id === null ? undefined : this.#options.users.findById(id));
+    return toPerson(id === null ? undefined : this.#options.users.findById(id));
   }
 }
 
-/** An entry; who did it and where is looked up only for the entries of the page. */
+/** An entry. The user and the location are looked up only for entries on the requested page. */
 interface ActivitySource {
   readonly atMs: number;
   readonly describe: () => Activity;
 }
 
-type Location = Pick<LeftRow, "parentId" | "name">;
+type Location = Pick<FormerLocationRow, "parentId" | "name">;
 
 /** An erased account has no name. */
-function named(user: User | undefined): Activity["by"] {
+function toPerson(user: User | undefined): Activity["by"] {
   return user === undefined || user.email === "" ? undefined : { publicId: user.publicId, name: user.name };
 }
 
-function deviceOf(
+function toDevice(
   row: { readonly deviceId: string | null; readonly deviceName: string | null } | undefined,
 ): Activity["device"] {
   const { deviceId = null, deviceName = null } = row ?? {};

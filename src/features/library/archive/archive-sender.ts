@@ -15,7 +15,7 @@ import type { TransferCounters } from "../../accounts/plans/transfers.ts";
 import type { DownloadLedger } from "../../accounts/rate-limits/download-ledger.ts";
 import type { ArchivePlan } from "./types.ts";
 
-/** What {@link ArchiveSender} works with. */
+/** Dependencies of {@link ArchiveSender}. */
 export interface ArchiveSenderOptions {
   readonly transfers: TransferCounters;
   readonly downloads: DownloadLedger;
@@ -42,7 +42,7 @@ export interface ArchiveRequest {
 const IN_MEMORY_BYTES_MAX = 4 * 1024 * 1024;
 
 const MEDIA_TYPE = "application/zip";
-/** Access may end at any time: every use revalidates and gets 304. */
+/** Access may end at any time, so clients must revalidate on every use. */
 const DEFAULT_CACHE_CONTROL = "private, no-cache";
 
 /** Sends archives. */
@@ -54,8 +54,8 @@ export class ArchiveSender {
   }
 
   /**
-   * The response to a GET or HEAD, or to a POST with a selection. A POST sends the whole archive, because a range
-   * applies only to GET. A request with several ranges gets the whole archive, too.
+   * The response to a GET or HEAD, or to a POST with a selection. Ranges apply only to GET, so a POST gets the whole
+   * archive. So does a request with several ranges.
    * @throws AppError precondition_failed | range_not_satisfiable; content_missing | content_damaged if detected before
    *   the first byte
    */
@@ -71,7 +71,7 @@ export class ArchiveSender {
       archiveRequest.set.headers = {};
       return new Response(null, { status: 304, headers });
     }
-    const range = rangeOf(plan, request, condition === "ignoreRange");
+    const range = rangeToSend(plan, request, condition === "ignoreRange");
     Object.assign(headers, contentHeaders(plan, range?.length ?? plan.sizeBytes));
     if (request.method === "HEAD") {
       archiveRequest.set.headers = {};
@@ -80,7 +80,7 @@ export class ArchiveSender {
     if (range === undefined) archiveRequest.countWhole();
     else headers["content-range"] = contentRange(range, plan.sizeBytes);
     const sent = range ?? { offset: 0, length: plan.sizeBytes };
-    const body = await bodyOf(plan, sent);
+    const body = await createBody(plan, sent);
     archiveRequest.set.headers = {};
     this.#count(plan, archiveRequest.callerKey, range);
     archiveRequest.onContentSent?.();
@@ -93,13 +93,13 @@ export class ArchiveSender {
    */
   #count(plan: ArchivePlan, callerKey: string, range: ByteRange | undefined): void {
     const { transfers, downloads, clock } = this.#options;
-    const step = downloads.begin(callerKey, plan.etag, range !== undefined, clock.nowMs());
-    transfers.noteDownload(plan.accountId, range?.length ?? plan.sizeBytes, step === "counts" ? 1 : 0);
+    const downloadState = downloads.begin(callerKey, plan.etag, range !== undefined, clock.nowMs());
+    transfers.noteDownload(plan.accountId, range?.length ?? plan.sizeBytes, downloadState === "counts" ? 1 : 0);
   }
 }
 
 /** The range to send; undefined for the whole archive. @throws AppError range_not_satisfiable */
-function rangeOf(plan: ArchivePlan, request: Request, isIgnored: boolean): ByteRange | undefined {
+function rangeToSend(plan: ArchivePlan, request: Request, isIgnored: boolean): ByteRange | undefined {
   if (request.method !== "GET" || isIgnored) return undefined;
   const range = parseRange(request.headers.get("range"), plan.sizeBytes);
   if (range.kind === "unsatisfiable") {
@@ -112,7 +112,7 @@ function rangeOf(plan: ArchivePlan, request: Request, isIgnored: boolean): ByteR
   return range.kind === "ranges" && range.ranges.length === 1 ? range.ranges[0] : undefined;
 }
 
-async function bodyOf(plan: ArchivePlan, { offset, length }: ByteRange) {
+async function createBody(plan: ArchivePlan, { offset, length }: ByteRange) {
   if (length > IN_MEMORY_BYTES_MAX) return plan.stream(offset, offset + length);
   const bytes = new Uint8Array(length);
   let at = 0;

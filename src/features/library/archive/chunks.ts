@@ -6,7 +6,7 @@ import type { Entries } from "./entries.ts";
 import type { ContentSource } from "./types.ts";
 import { centralHeader, endRecords, localHeader } from "./zip-format.ts";
 
-/** Headers and small files are sent together in chunks of about this size; larger chunks are sent as they are. */
+/** Headers and small files are joined into chunks of about this size. Larger chunks are sent unchanged. */
 const BUFFER_BYTES = 64 * 1024;
 const GATHER_BYTES = 2 * BUFFER_BYTES;
 /** How long chunks may be produced before the event loop gets a turn: small files are read synchronously. */
@@ -36,9 +36,9 @@ class ChunkBuffer {
   }
 }
 
-/** Length of the archive of these entries. */
+/** Size of the archive of these entries. */
 export function archiveBytes(entries: Entries): number {
-  return entries.contentBytes + entries.centralBytes + endOf(entries).length;
+  return entries.contentBytes + entries.centralBytes + endRecordsOf(entries).length;
 }
 
 /**
@@ -82,7 +82,7 @@ async function* rawChunks(
   if (end > contentBytes && start < directoryEnd) {
     yield* directoryChunks(entries, Math.max(0, start - contentBytes), Math.min(end, directoryEnd) - contentBytes);
   }
-  if (end > directoryEnd) yield endOf(entries).subarray(Math.max(0, start - directoryEnd), end - directoryEnd);
+  if (end > directoryEnd) yield endRecordsOf(entries).subarray(Math.max(0, start - directoryEnd), end - directoryEnd);
 }
 
 /** Local headers and file content. */
@@ -131,7 +131,7 @@ function* directoryChunks(entries: Entries, start: number, end: number): Generat
   }
 }
 
-function endOf(entries: Entries): Buffer {
+function endRecordsOf(entries: Entries): Buffer {
   return endRecords(entries.count, entries.contentBytes, entries.centralBytes);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The entries of an archive in packed arrays: about 65 bytes and the name per entry, at any depth. A million files take
- * about 90 MB while their archive is being sent.
+ * The entries of an archive in packed arrays: about 65 bytes plus the name per entry, at any depth. A million files take
+ * about 90 MB while their archive is sent.
  */
 import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 import { centralHeaderLength, localHeaderLength, type ZipEntry } from "./zip-format.ts";
@@ -15,7 +15,7 @@ export interface NewEntry {
   readonly sizeBytes: number;
   readonly crc32: number;
   readonly modifiedSeconds: number;
-  /** 32 bytes; of folders none. */
+  /** 32 bytes; null for folders. */
   readonly digest: Uint8Array | null;
 }
 
@@ -26,11 +26,11 @@ const INITIAL_NAME_BYTES = 2_048;
 /** Folder paths cached: the path of a folder is needed for each file in it. */
 const CACHED_PATHS_MAX = 64;
 
-/** Entries in the order of the archive, each known by its number. */
+/** Entries in the order of the archive, identified by number. */
 export class Entries {
   #count = 0;
   #parents = new Int32Array(INITIAL_CAPACITY);
-  /** Where the name of each ends in {@link #names}; it begins where the one before ends. */
+  /** End of each name in {@link #names}; it begins at the end of the previous one. */
   #nameEnds = new Uint32Array(INITIAL_CAPACITY);
   #names = new Uint8Array(INITIAL_NAME_BYTES);
   /** -1 for folders. */
@@ -39,7 +39,7 @@ export class Entries {
   #times = new Int32Array(INITIAL_CAPACITY);
   #digests = new Uint8Array(INITIAL_CAPACITY * DIGEST_BYTES);
   #offsets = new Float64Array(INITIAL_CAPACITY);
-  /** Where the local header of the next one will begin. */
+  /** Offset of the local header of the next entry. */
   #endOffset = 0;
   #centralBytes = 0;
   readonly #paths = new Map<number, Buffer>();
@@ -48,7 +48,7 @@ export class Entries {
     return this.#count;
   }
 
-  /** Bytes of all local headers and contents: where the directory begins. */
+  /** Bytes of all local headers and file content; the directory begins there. */
   get contentBytes(): number {
     return this.#endOffset;
   }
@@ -119,7 +119,7 @@ export class Entries {
     return low;
   }
 
-  /** Length of an entry's record in the directory, without making it. */
+  /** Length of an entry's record in the directory, without building the record. */
   centralLength(number: number): number {
     const size = Math.max(0, this.#sizes[number] ?? 0);
     const offset = this.#offsets[number] ?? 0;
@@ -143,7 +143,7 @@ export class Entries {
     let at = number;
     for (; at >= 0 && !this.#paths.has(at); at = this.#parents[at] ?? -1) ancestors.push(at);
     const above = this.#paths.get(at) ?? Buffer.alloc(0);
-    const below = ancestors.toReversed().flatMap((one) => [this.#nameOf(one), Buffer.of(SLASH)]);
+    const below = ancestors.toReversed().flatMap((folder) => [this.#nameOf(folder), Buffer.of(SLASH)]);
     const path = Buffer.concat([above, ...below]);
     if (this.#paths.size >= CACHED_PATHS_MAX) this.#paths.clear();
     this.#paths.set(number, path);

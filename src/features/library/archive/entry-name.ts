@@ -1,10 +1,7 @@
-/**
- * Names inside an archive. They are names of the tree, with `_` in place of everything that could escape the target
- * folder, or could not be unpacked, on any system.
- */
+/** Names inside an archive: `_` replaces everything that could escape the target folder or fail to unpack on any system. */
 
 // Path separators, the colon of drive letters and alternate streams, and control characters.
-// oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f/\\:]/g;
 /** Windows drops them: `..  ` would become `..`, and `a.` would become `a`. */
 const TRAILING = /[. ]+$/;

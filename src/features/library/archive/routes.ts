@@ -10,7 +10,7 @@ import type { ArchiveSender } from "./archive-sender.ts";
 import { ArchiveBody } from "./model.ts";
 import type { ArchiveService } from "./service.ts";
 
-/** What the archive routes work with. */
+/** Dependencies of the archive routes. */
 export interface ArchiveRoutesOptions {
   readonly archives: ArchiveService;
   readonly archiveSender: ArchiveSender;

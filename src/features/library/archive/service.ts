@@ -15,7 +15,7 @@ import { archiveBytes, archiveChunks } from "./chunks.ts";
 import type { ArchivePlan, ContentSource } from "./types.ts";
 import { localHeader } from "./zip-format.ts";
 
-/** What {@link ArchiveService} works with. */
+/** Dependencies of {@link ArchiveService}. */
 export interface ArchiveServiceOptions {
   readonly tree: TreeReader;
   readonly blobs: BlobStore;
@@ -27,14 +27,14 @@ export const ARCHIVE_ENTRIES_MAX = 1_000_000;
 /** Listings read concurrently, and queued. */
 const READING_MAX = 2;
 const WAITING_MAX = 32;
-/** Plans cached for those who come again for the rest: as many as have this many entries together. */
+/** Total entries of cached plans. Plans are cached for clients that resume a download. */
 const CACHED_ENTRIES_MAX = 200_000;
-/** Up to this size a file is read at once. */
+/** Files up to this size are read synchronously. */
 const SMALL_BYTES_MAX = 64 * 1024;
 /** The name of an account's root folder in an archive. */
 const ROOT_NAME = "files";
 
-/** Plans archives. It reads the tree in one snapshot, in slices, so that nobody waits for it. */
+/** Plans archives. It reads the tree from one snapshot in short slices, so other requests do not wait. */
 export class ArchiveService {
   readonly #options: ArchiveServiceOptions;
   readonly #source: ContentSource;
@@ -50,16 +50,16 @@ export class ArchiveService {
   }
 
   /**
-   * The archive of these files and folders, each at the top level under its own name; equal names are numbered. The
-   * caller checks permissions first.
-   * @param roots at least one, each once
-   * @param name of the archive, with or without `.zip`; by default that of the single node, or `files`
+   * Plans the archive of these files and folders. Each is at the top level under its own name; equal names are
+   * numbered. The caller checks permissions first.
+   * @param roots at least one, without duplicates
+   * @param name of the archive, with or without `.zip`; by default the name of the single node, or `files`
    * @throws AppError not_found if one of them is gone; invalid_request if there are too many entries; overloaded
    */
   plan(roots: readonly TreeNode[], name?: string): Promise<ArchivePlan> {
     const fileName = archiveName(roots, name);
     const key = `${roots.map(({ id }) => id).join(" ")} ${fileName}`;
-    const heads = this.#headsOf(roots);
+    const heads = this.#currentHeads(roots);
     const cached = this.#cached.get(key);
     if (cached?.heads === heads) return Promise.resolve(cached.plan);
     // Downloads in several parallel ranges request the same plan at the same time.
@@ -85,14 +85,14 @@ export class ArchiveService {
         roots.map(({ id }) => id),
         (node, position) => builder.add(node, position),
       );
-      return this.#planOf(builder, fileName, lastModifiedMs, roots[0]?.accountId ?? 0);
+      return this.#buildPlan(builder, fileName, lastModifiedMs, roots[0]?.accountId ?? 0);
     } finally {
       this.#reading--;
       this.#queue.shift()?.();
     }
   }
 
-  #planOf({ entries, hasher }: Builder, fileName: string, lastModifiedMs: number, accountId: number): ArchivePlan {
+  #buildPlan({ entries, hasher }: Builder, fileName: string, lastModifiedMs: number, accountId: number): ArchivePlan {
     const sizeBytes = archiveBytes(entries);
     const chunks = (start: number, end: number) => archiveChunks(entries, this.#source, start, end);
     return {
@@ -103,12 +103,12 @@ export class ArchiveService {
       lastModifiedMs,
       accountId,
       chunks,
-      stream: (start, end) => streamOf(chunks(start, end), (error) => this.#broke(fileName, error)),
+      stream: (start, end) => toStream(chunks(start, end), (error) => this.#logAbort(fileName, error)),
     };
   }
 
-  /** The status is sent already, so the connection is closed, and the reason is logged. */
-  #broke(fileName: string, error: unknown): void {
+  /** The status was already sent, so the connection is closed and the reason is logged. */
+  #logAbort(fileName: string, error: unknown): void {
     this.#options.log.error("Archive download aborted; could not read one of its files.", { fileName, error });
   }
 
@@ -122,7 +122,7 @@ export class ArchiveService {
     this.#reading++;
   }
 
-  #headsOf(roots: readonly TreeNode[]): string {
+  #currentHeads(roots: readonly TreeNode[]): string {
     const accounts = new Set(roots.map(({ accountId }) => accountId));
     return [...accounts].map((accountId) => `${accountId}:${this.#options.tree.headOf(accountId)}`).join(" ");
   }
@@ -164,7 +164,7 @@ class Builder {
       isFolder,
       sizeBytes: isFolder ? 0 : node.sizeBytes,
       crc32: node.crc32 ?? 0,
-      modifiedSeconds: secondsOf(node),
+      modifiedSeconds: toSeconds(node),
       digest: node.digest,
     });
     hasher.update(localHeader(entries.get(number)));
@@ -177,31 +177,31 @@ class Builder {
     const { parent } = position;
     const name = this.#nameOf(node, position);
     const isTooLong = isFolder && this.entries.pathBytes(parent) + Buffer.byteLength(name) > PATH_BYTES_MAX;
-    return isTooLong ? { parent: -1, name: unused(`… ${name}`, this.#topNames, () => false) } : { parent, name };
+    return isTooLong ? { parent: -1, name: unusedName(`… ${name}`, this.#topNames, () => false) } : { parent, name };
   }
 
   #nameOf(node: WalkedNode, position: WalkPosition): string {
     const name = node.name === ROOT_PATH ? ROOT_NAME : node.name;
     const safe = safeName(name);
-    if (position.parent < 0) return unused(safe, this.#topNames, () => false);
+    if (position.parent < 0) return unusedName(safe, this.#topNames, () => false);
     if (safe === name) return name;
     if (this.#replaced.parent !== position.parent) this.#replaced = { parent: position.parent, names: new Set() };
     // A sibling with an unchanged name may have it: `hasSibling` finds only unchanged names.
-    return unused(safe, this.#replaced.names, position.hasSibling);
+    return unusedName(safe, this.#replaced.names, position.hasSibling);
   }
 }
 
-function unused(name: string, given: Set<string>, isTaken: (name: string) => boolean): string {
+function unusedName(name: string, used: Set<string>, isTaken: (name: string) => boolean): string {
   let free = name;
-  for (let number = 1; given.has(free) || isTaken(free); number++) free = numberedName(name, number);
-  given.add(free);
+  for (let number = 1; used.has(free) || isTaken(free); number++) free = numberedName(name, number);
+  used.add(free);
   return free;
 }
 
 const SECONDS_MAX = 2 ** 31 - 1;
 
 /** The modification time reported by the device, else that of the content. */
-function secondsOf({ fileModifiedAt, contentAtMs, modifiedAtMs }: WalkedNode): number {
+function toSeconds({ fileModifiedAt, contentAtMs, modifiedAtMs }: WalkedNode): number {
   const own = fileModifiedAt === null ? Number.NaN : Date.parse(fileModifiedAt);
   const ms = Number.isNaN(own) ? (contentAtMs ?? modifiedAtMs) : own;
   return Math.min(SECONDS_MAX, Math.max(-SECONDS_MAX, Math.floor(ms / 1_000)));
@@ -215,14 +215,14 @@ function archiveName(roots: readonly TreeNode[], name: string | undefined): stri
   return base.toLowerCase().endsWith(".zip") && name !== undefined ? base : `${base}.zip`;
 }
 
-/** Reads files from the store. Small ones are read synchronously, which costs less than opening a stream. */
+/** Reads files from the store. Small files are read synchronously, which costs less than opening a stream. */
 function contentSource(blobs: BlobStore): ContentSource {
   return {
     open({ digest, sizeBytes, offset, lengthBytes }) {
-      const reached = blobs.prepareRead(digest);
-      if (reached !== undefined) return reached.then(() => blobs.open(digest, offset, lengthBytes));
+      const fetching = blobs.prepareRead(digest);
+      if (fetching !== undefined) return fetching.then(() => blobs.open(digest, offset, lengthBytes));
       if (lengthBytes <= SMALL_BYTES_MAX) return blobs.readRange(digest, offset, lengthBytes);
-      // Links are not followed, and another size means other content.
+      // Symbolic links are not followed. A different size means different content.
       if (blobs.stat(digest)?.sizeBytes !== sizeBytes) throw contentMissing(digest);
       return Bun.file(blobs.pathOf(digest))
         .slice(offset, offset + lengthBytes)
@@ -231,8 +231,8 @@ function contentSource(blobs: BlobStore): ContentSource {
   };
 }
 
-/** A stream of chunks produced on demand; an error of theirs ends it. */
-function streamOf(
+/** A stream of chunks produced on demand. An error while producing them ends it. */
+function toStream(
   chunks: AsyncGenerator<Uint8Array, void, undefined>,
   onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {

@@ -1,14 +1,14 @@
 import type { Digest } from "../../../blobs/digest.ts";
 
-/** Reads files: the blob store, or a substitute. */
+/** Reads file content: from the blob store, or in tests from a substitute. */
 export interface ContentSource {
   /**
-   * A range of a file. Small ones are returned at once, others as they are read.
+   * A range of a file. Small ranges are returned as bytes, others as a stream.
    * @throws AppError content_missing | content_damaged if the blob is missing or has another size
    */
   open(content: {
     readonly digest: Digest;
-    /** Of the whole content, as its row says. */
+    /** Size of the whole content according to its row. */
     readonly sizeBytes: number;
     readonly offset: number;
     readonly lengthBytes: number;
@@ -23,7 +23,7 @@ export interface ArchivePlan {
   /** Name of the downloaded file: `Photos.zip`. */
   readonly fileName: string;
   readonly sizeBytes: number;
-  /** Strong, with its quotes: over path, size, CRC-32, digest and time of every entry. */
+  /** Strong, with quotes: a hash of path, size, CRC-32, digest and time of every entry. */
   readonly etag: string;
   /** Files and folders in it. */
   readonly entries: number;
@@ -32,8 +32,8 @@ export interface ArchivePlan {
   /** The account charged with the traffic. */
   readonly accountId: number;
   /**
-   * Bytes `start` to `end` (exclusive), read on demand. A file that cannot be read or does not match its row ends them
-   * with an error: the archive is never silently short.
+   * Bytes `start` to `end` (exclusive), read on demand. Throws if a file cannot be read or does not match its row: the
+   * archive is never silently short.
    */
   chunks(start: number, end: number): AsyncGenerator<Uint8Array, void, undefined>;
   /** The same as a stream that reads only as fast as its consumer. */

@@ -5,9 +5,9 @@
  * data descriptor is needed. Zip64 fields are used only for numbers that do not fit.
  */
 
-/** What the records of an entry say. */
+/** The data in the records of an entry. */
 export interface ZipEntry {
-  /** UTF-8, `/`-separated; of folders with a slash at the end. */
+  /** UTF-8, `/`-separated; folders end with a slash. */
   readonly path: Uint8Array;
   readonly isFolder: boolean;
   /** 0 for folders. */
@@ -15,7 +15,7 @@ export interface ZipEntry {
   readonly crc32: number;
   /** Seconds since 1970 UTC; within 32 bits, signed. */
   readonly modifiedSeconds: number;
-  /** Where its local header begins. */
+  /** Offset of its local header. */
   readonly offset: number;
 }
 
@@ -26,7 +26,7 @@ const MAX_32 = 0xffff_ffff;
 const MAX_16 = 0xffff;
 const VERSION_ZIP64 = 45;
 const VERSION_PLAIN = 20;
-/** By Unix, whose permission bits stand in the upper half of the external attributes. */
+/** Made by Unix: the upper half of the external attributes contains permission bits. */
 const MADE_BY = (3 << 8) | VERSION_ZIP64;
 const FLAG_UTF8 = 1 << 11;
 /** rw-r--r--: the tree does not record the executable bit. */
@@ -34,7 +34,7 @@ const FILE_MODE = 0o100_644;
 const FOLDER_MODE = 0o040_755;
 const DOS_FOLDER = 0x10;
 
-/** A size or place that its 32 bits can't hold; all ones mean "see the Zip64 field". */
+/** Whether a size or offset does not fit into 32 bits. All ones mean "see the Zip64 field". */
 function isLarge(number: number): boolean {
   return number >= MAX_32;
 }
@@ -50,7 +50,7 @@ export function centralHeaderLength(pathBytes: number, sizeBytes: number, offset
   return CENTRAL_BYTES + pathBytes + TIMESTAMP_BYTES + (wide > 0 ? 4 + wide : 0);
 }
 
-/** What stands before an entry's content (APPNOTE 4.3.7). */
+/** The header before an entry's content (APPNOTE 4.3.7). */
 export function localHeader(entry: ZipEntry): Buffer {
   const { path, sizeBytes } = entry;
   const isWide = isLarge(sizeBytes);
@@ -94,7 +94,7 @@ export function centralHeader(entry: ZipEntry): Buffer {
   return header;
 }
 
-/** What stands after the directory (APPNOTE 4.3.14 to 4.3.16). */
+/** The records after the directory (APPNOTE 4.3.14 to 4.3.16). */
 export function endRecords(entries: number, centralOffset: number, centralBytes: number): Buffer {
   const isZip64 = entries >= MAX_16 || isLarge(centralOffset) || isLarge(centralBytes);
   const records = Buffer.alloc(isZip64 ? 56 + 20 + 22 : 22);
@@ -122,7 +122,7 @@ export function endRecords(entries: number, centralOffset: number, centralBytes:
   return records;
 }
 
-/** Flags, method, time, CRC, sizes and lengths: the same in both headers, from the flags on. */
+/** Writes flags, method, time, CRC, sizes and lengths, which are the same in both headers. */
 function writeCommon(header: Buffer, at: number, entry: ZipEntry, extraBytes: number): void {
   const { path, sizeBytes, crc32, modifiedSeconds } = entry;
   const size = isLarge(sizeBytes) ? MAX_32 : sizeBytes;
@@ -139,7 +139,7 @@ function writeCommon(header: Buffer, at: number, entry: ZipEntry, extraBytes: nu
   header.writeUInt16LE(extraBytes, at + 22);
 }
 
-/** The extended timestamp of Info-ZIP: when it was modified, in UTC. @returns where it ends */
+/** Writes the modification time in UTC as an extended timestamp of Info-ZIP. @returns the end offset */
 function writeTimestamp(header: Buffer, at: number, seconds: number): number {
   header.writeUInt16LE(0x5455, at);
   header.writeUInt16LE(5, at + 2);

@@ -10,7 +10,7 @@ import { CopyBody, MoveBody } from "./model.ts";
 import { presentContextOf, presentItem, presentOutcomes } from "./present.ts";
 import type { Destination, FileBulkService } from "./bulk.ts";
 
-/** What the routes that take many files and folders work with. */
+/** Dependencies of {@link fileBulkRoutes}. */
 export interface FileBulkRoutesOptions {
   readonly bulk: FileBulkService;
   readonly guard: ReturnType<typeof authGuard>;

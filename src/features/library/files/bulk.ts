@@ -11,7 +11,7 @@ import type { User } from "../../accounts/users/types.ts";
 import { attempt, type Outcome } from "./outcomes.ts";
 import type { StorageLimits } from "./service.ts";
 
-/** What {@link FileBulkService} works with. */
+/** Dependencies of {@link FileBulkService}. */
 export interface FileBulkServiceOptions {
   readonly writer: Writer;
   readonly treeWriter: TreeWriter;
@@ -43,11 +43,11 @@ export class FileBulkService {
   /** Moves files and folders independently, in order; only within one account. */
   async move(user: User, ids: readonly string[], { path, share }: Destination): Promise<Outcome<TreeNode>[]> {
     const { writer, treeWriter, permissions } = this.#options;
-    return each(ids, (publicId) =>
+    return attemptEach(ids, (publicId) =>
       writer.run((tx) => {
         const { node, owner } = permissions.node(user, publicId, "manage");
         const target = permissions.location(user, path, share);
-        if (owner.id !== target.owner.id) throw betweenAccounts();
+        if (owner.id !== target.owner.id) throw crossAccountMove();
         return target.view.show(this.#userTreeWriter.write(user, target, () => treeWriter.move(tx, node, target.path)));
       }),
     );
@@ -75,7 +75,7 @@ export class FileBulkService {
     return unlessRejected(() => this.#options.permissions.node(user, publicId, "read").node.kind) === "folder";
   }
 
-  /** The caller and the owner of the destination queue for their turn; a rejection comes in its turn too. */
+  /** The accounts whose turn a copy waits for: the caller, and the owner of the destination if access is permitted. */
   #accountsOf(user: User, { path, share }: Destination): number[] {
     const owner = unlessRejected(() => this.#options.permissions.location(user, path, share).owner.id);
     return owner === undefined ? [user.id] : [user.id, owner];
@@ -90,11 +90,11 @@ export class FileBulkService {
   ): Promise<Outcome<TreeNode>[]> {
     const { writer, idempotency } = this.#options;
     const first = request && idempotency.find(request);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what finish kept of this very request, below
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stored by finish for this request, below
     if (first !== undefined) return (first as ReturnType<typeof writeOutcome>[]).map(readOutcome);
     // Folders are copied one after the other; files share commits.
     let folders: Promise<unknown> = Promise.resolve();
-    const outcomes = await each(ids, (publicId, position) => {
+    const outcomes = await attemptEach(ids, (publicId, position) => {
       // Each item has its own key until all are done: after a crash in between, none is copied twice.
       const item = request && { ...request, key: `${request.key}#${position}` };
       const copy = () => this.#copyOne(user, publicId, destination, options, item);
@@ -156,7 +156,7 @@ export class FileBulkService {
   }
 }
 
-/** Undefined if it is rejected. */
+/** Returns undefined if `check` throws an AppError. */
 function unlessRejected<T>(check: () => T): T | undefined {
   try {
     return check();
@@ -166,14 +166,14 @@ function unlessRejected<T>(check: () => T): T | undefined {
   }
 }
 
-async function each<T>(
+async function attemptEach<T>(
   ids: readonly string[],
   change: (id: string, position: number) => Promise<T>,
 ): Promise<Outcome<T>[]> {
   return Promise.all(ids.map((id, position) => attempt(id, () => change(id, position))));
 }
 
-function betweenAccounts(): AppError {
+function crossAccountMove(): AppError {
   return new AppError(
     "invalid_request",
     "You can't move files between accounts. Copy the files, then delete the originals.",

@@ -16,7 +16,7 @@ import { notePublic, preconditionOf } from "./routes.ts";
 import type { FileService } from "./service.ts";
 import { readUploadFields } from "./upload-form.ts";
 
-/** What the routes that carry bytes work with. */
+/** Dependencies of the routes that transfer file content. */
 export interface FileContentRoutesOptions {
   readonly files: FileService;
   readonly permissions: Permissions;
@@ -24,7 +24,7 @@ export interface FileContentRoutesOptions {
   readonly rateGate: RateGate;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
-  /** Lets a request take as long as it needs: the server's idle time-out is for silent clients. */
+  /** Disables the idle timeout of a request. */
   readonly allowLong: (request: Request) => void;
 }
 

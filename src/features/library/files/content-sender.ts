@@ -1,4 +1,3 @@
-/** Sends the content or the thumbnail of a file, and counts downloads. */
 import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedStore } from "../../../blobs/derived.ts";
 import { lazyBlobStream } from "../../../blobs/remote.ts";
@@ -15,7 +14,7 @@ import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import type { ThumbnailVariant } from "../../media/thumbnails/sizes.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 
-/** What {@link ContentSender} works with. */
+/** Dependencies of {@link ContentSender}. */
 export interface ContentSenderOptions {
   readonly blobs: BlobStore;
   readonly thumbnails: Pick<ThumbnailService, "get">;
@@ -28,19 +27,19 @@ export interface ContentSenderOptions {
   readonly onCounted?: (file: FileNode) => void;
 }
 
-/** One request for a content. */
+/** A request for file content. */
 export interface ContentRequest {
   readonly request: Request;
   /**
-   * The response headers so far. The sender takes them over, because merging them later costs the fast path of Elysia.
+   * The response headers so far. The sender takes them over, because merging them later would miss Elysia's fast path.
    */
   readonly set: { headers: Record<string, string | number> };
   readonly query: Query;
   /** Identifies the caller: a user or an address. */
   readonly callerKey: string;
   /**
-   * Counts the request as a whole download if it began as something less (a thumbnail, a further range) and the whole
-   * content is sent. @throws AppError rate_limited
+   * Counts a request for a thumbnail or a further range as a whole download, if the whole content is sent instead.
+   * @throws AppError rate_limited
    */
   readonly countWhole: () => void;
   /** Called when content is sent, whole or in part; not for HEAD, 304 and thumbnails. Must not throw. */
@@ -51,8 +50,8 @@ export interface ContentRequest {
 }
 
 /**
- * The download of a signed-in user. A handler names `set` in its parameters, because Elysia reads the source of the
- * handler to decide what it fills in: without it, the response to HEAD has the wrong length.
+ * The download of a signed-in user. The handler must destructure `set` in its own parameters: Elysia reads the source of
+ * the handler to decide which fields to set. Without it, the response to HEAD has the wrong length.
  */
 export function downloadBy(
   { request, set, principal }: Pick<ContentRequest, "request" | "set"> & { readonly principal: Principal },
@@ -70,7 +69,7 @@ export function downloadBy(
 /** How long a request waits for a thumbnail in progress. */
 const THUMBNAIL_WAIT_MS = 5_000;
 
-/** Sends content and thumbnails. */
+/** Sends the content or the thumbnail of a file, and counts downloads. */
 export class ContentSender {
   readonly #options: ContentSenderOptions;
 
@@ -91,25 +90,25 @@ export class ContentSender {
 
   #sendContent(file: FileNode, contentRequest: ContentRequest): Response | Promise<Response> {
     const fetching = this.#options.blobs.prepareRead(file.digest);
-    if (fetching === undefined) return this.#sendReached(file, contentRequest);
-    return fetching.then((tier) => this.#sendReached(file, contentRequest, tier === "remote"));
+    if (fetching === undefined) return this.#sendStored(file, contentRequest);
+    return fetching.then((tier) => this.#sendStored(file, contentRequest, tier === "remote"));
   }
 
-  #sendReached(file: FileNode, contentRequest: ContentRequest, isAway = false): Response {
+  #sendStored(file: FileNode, contentRequest: ContentRequest, isRemote = false): Response {
     const { blobs } = this.#options;
     const inline = readBoolean(contentRequest.query["inline"], "inline") ?? false;
-    // Small blobs are opened here, without following a link; for others only the path is passed on.
+    // Small blobs are opened here, without following symbolic links. For others only the path is passed on.
     const isOpenedHere = file.sizeBytes <= SMALL_BLOB_MAX_BYTES;
     if (!isOpenedHere && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
     const sent = sendBlob({
       ...contentRequest,
-      commonHeaders: textOf(contentRequest.set.headers),
+      commonHeaders: toTextHeaders(contentRequest.set.headers),
       blob: {
         sizeBytes: file.sizeBytes,
         path: blobs.pathOf(file.digest),
         read: () => blobs.readSmall(file.digest, file.sizeBytes),
         readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
-        ...(isAway && { stream: lazyBlobStream(blobs, file.digest) }),
+        ...(isRemote && { stream: lazyBlobStream(blobs, file.digest) }),
       },
       etag: `"${file.digest}"`,
       lastModifiedMs: file.contentAtMs,
@@ -134,7 +133,7 @@ export class ContentSender {
     const { path, sizeBytes } = found;
     const { response } = sendBlob({
       ...contentRequest,
-      commonHeaders: textOf(contentRequest.set.headers),
+      commonHeaders: toTextHeaders(contentRequest.set.headers),
       blob: {
         sizeBytes,
         path,
@@ -164,13 +163,13 @@ export class ContentSender {
   }
 }
 
-function textOf(headers: Record<string, string | number>): Record<string, string> {
+function toTextHeaders(headers: Record<string, string | number>): Record<string, string> {
   const text: Record<string, string> = {};
   for (const name in headers) text[name] = String(headers[name]);
   return text;
 }
 
-const VARIANT_OF: Readonly<Record<string, ThumbnailVariant>> = {
+const VARIANTS: Readonly<Record<string, ThumbnailVariant>> = {
   "": "medium",
   true: "medium",
   "1": "medium",
@@ -182,7 +181,7 @@ const VARIANT_OF: Readonly<Record<string, ThumbnailVariant>> = {
 /** The variant in `?thumbnail=`; undefined for the content itself. @throws AppError invalid_field */
 export function readVariant(text: string | undefined): ThumbnailVariant | undefined {
   if (text === undefined || text === "false" || text === "0") return undefined;
-  const variant = VARIANT_OF[text];
+  const variant = VARIANTS[text];
   if (variant === undefined) {
     throw new AppError("invalid_field", "thumbnail must be true, false, small, medium or large.", {
       field: "thumbnail",

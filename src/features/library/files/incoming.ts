@@ -1,6 +1,6 @@
 /**
- * Receives the bytes of every upload, in any protocol. The sender, the declared length and the account that reserves
- * space are known here, and the pace of the sender is enforced.
+ * Receives the bytes of every upload, in any protocol. It knows the sender, the declared length and the account that
+ * reserves space, and disconnects senders that are too slow.
  */
 import { requestContextOf } from "../../../http/request-context.ts";
 import { DEFAULT_FORM_LIMITS, type Form, readMultipart } from "../../../http/read-multipart.ts";
@@ -10,19 +10,19 @@ import type { FileService, PendingUpload } from "./service.ts";
 
 /** Who sends a file in one request. */
 export interface IncomingFile {
-  /** The account whose plan limits the size: the sender's, or the owner's of a drop box. */
+  /** The account whose plan limits the size: the sender, or the owner of the drop box. */
   readonly user: User;
-  /** Accounts, one of which will own the file; by default `user`. */
+  /** The accounts of which one will own the file; by default only `user`. */
   readonly possibleOwners?: readonly User[];
   /** The request's idempotency key. */
   readonly key: string | null;
 }
 
-/** A {@link IncomingFile} of a form. */
+/** An {@link IncomingFile} in a form. */
 export interface IncomingForm extends IncomingFile {
   /** `guestFile` for senders without an account: slow ones are disconnected earlier. */
   readonly kind: "file" | "guestFile";
-  /** Called before each chunk with the size that the file will have with it. Throwing ends the upload. */
+  /** Called before each chunk with the size of the file including that chunk. Throwing ends the upload. */
   readonly checkSize?: (sizeBytes: number) => void;
 }
 
@@ -32,7 +32,7 @@ type Finish<Given extends readonly unknown[], T> = (pendingUpload: PendingUpload
 type Files = Pick<FileService, "beginUpload">;
 
 /**
- * Receives a file in a form. On any error nothing of it is left.
+ * Receives a file in a form. After an error nothing of it remains.
  * @throws AppError as {@link FileService.beginUpload} and {@link readMultipart}; what `finish` throws
  */
 export async function receiveForm<T>(
@@ -56,7 +56,7 @@ export async function receiveForm<T>(
   });
 }
 
-/** Receives a file that is the whole body. On any error nothing of it is left. @throws as {@link receiveForm} */
+/** Receives a file that is the whole body. After an error nothing of it remains. @throws as {@link receiveForm} */
 export async function receiveBody<T>(
   files: Files,
   request: Request,
@@ -69,9 +69,7 @@ export async function receiveBody<T>(
   });
 }
 
-/**
- * The bytes of a part of a file, for protocols that store them as they arrive: their space was reserved at the start.
- */
+/** The bytes of a part of a file, for protocols that reserve the space of the whole file at the start. */
 export function incomingBytes(request: Request, kind: IncomingForm["kind"]) {
   return {
     declaredBytes: declaredBytes(request),

@@ -1,4 +1,4 @@
-/** GET /api/files: the query string as the tree understands it. */
+/** GET /api/files: parses the query string and lists a folder. */
 import { notFound } from "../../../errors.ts";
 import { type Query, readBoolean, readChoice, readInteger } from "../../../http/fields.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
@@ -8,7 +8,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, NodePage, SortField } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
-/** One page, and what it is a page of. */
+/** A page of a folder. */
 export interface Listing extends NodePage {
   readonly folder: Pick<FolderNode, "path" | "name" | "folder">;
   readonly page: number;
@@ -22,7 +22,7 @@ const LIMIT_MAX = 100;
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /**
- * The page that a query string asks for, of the user's own tree or, with `share`, of what somebody shares with them.
+ * The page that a query string requests: of the user's own tree or, with `share`, of a share with them.
  * @throws AppError invalid_field | invalid_path | not_found
  */
 export async function readListing(

@@ -40,14 +40,14 @@ async function sniffOthers(head: Uint8Array, declared: string | undefined, fileN
   return claims.find((claim) => claim !== undefined && inside.test(claim)) ?? sniffed;
 }
 
-/** Names that browsers know better than those file-type gives. */
+/** Names that browsers know better than the names of file-type. */
 const COMMON_NAME: Readonly<Record<string, string>> = {
   "audio/x-m4a": "audio/mp4",
   "audio/vnd.wave": "audio/wav",
   "video/x-m4v": "video/mp4",
 };
 
-/** Container formats: types that a client may declare for them, because the content fits. */
+/** Container formats, and the declared types that are accepted for them. */
 const CONTAINERS: Readonly<Record<string, RegExp>> = {
   "application/zip":
     /^(application\/(vnd\.(openxmlformats-|oasis\.opendocument\.|ms-|android\.package-archive|google-earth\.kmz|comicbook\+zip|apple\.)|epub\+zip|java-archive|x-xpinstall|x-chrome-extension)|model\/3mf)/,
@@ -55,7 +55,7 @@ const CONTAINERS: Readonly<Record<string, RegExp>> = {
   "application/gzip": /^image\/svg\+xml$/,
 };
 
-// ---- what the client and the name say ----
+// ---- declared type and extension ----
 
 function claimedType(declared: string | undefined, fileName: string): string {
   return declaredType(declared) ?? extensionType(fileName) ?? UNKNOWN_MEDIA_TYPE;
@@ -63,7 +63,7 @@ function claimedType(declared: string | undefined, fileName: string): string {
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 
-/** What clients send for unknown types; the last one is curl's default for raw bodies. */
+/** Types that clients send if they don't know the type. The last one is curl's default for raw bodies. */
 const SAYS_NOTHING = new Set([UNKNOWN_MEDIA_TYPE, "binary/octet-stream", "application/x-www-form-urlencoded"]);
 
 function declaredType(declared: string | undefined): string | undefined {
@@ -81,7 +81,7 @@ function extensionType(fileName: string): string | undefined {
 
 type Markup = "text/html" | "application/xhtml+xml" | "image/svg+xml" | "application/xml";
 
-/** Tags that make browsers take unnamed bytes for a page (WHATWG MIME Sniffing §7.1), and the rest of a page's beginning. */
+/** Tags by which browsers recognize a page (WHATWG MIME Sniffing §7.1), and others at the beginning of a page. */
 const HTML_TAGS = new Set(
   "html head script iframe h1 div font table a style title b body br p meta link img form object embed base noscript center".split(
     " ",
@@ -91,7 +91,7 @@ const HTML_TAGS = new Set(
 const ASCII_SPACE = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x20]);
 const LESS_THAN = 0x3c;
 
-/** HTML, SVG or XML by the first thing that isn't space, a comment or a declaration; undefined where there is no markup. */
+/** Detects HTML, SVG or XML by the first element, after white space, comments and declarations. */
 function sniffMarkup(head: Uint8Array): Markup | undefined {
   let start = 0;
   let encoding: "latin1" | "utf-16le" | "utf-16be" = "latin1";
@@ -100,7 +100,7 @@ function sniffMarkup(head: Uint8Array): Markup | undefined {
   else if (head[0] === 0xfe && head[1] === 0xff) encoding = "utf-16be";
   else {
     while (start < head.length && ASCII_SPACE.has(head[start] ?? 0)) start += 1;
-    // UTF-16 without a mark: a "<" with a zero beside it.
+    // UTF-16 without a byte order mark: a "<" next to a zero byte.
     if (head[start] === LESS_THAN && head[start + 1] === 0) encoding = "utf-16le";
     else if (head[start] === 0 && head[start + 1] === LESS_THAN) encoding = "utf-16be";
     else if (head[start] !== LESS_THAN) return undefined;
@@ -131,7 +131,7 @@ function readProlog(text: string): Markup | undefined {
   return (root !== undefined && HTML_TAGS.has(root)) || (hasComment && rest === "") ? "text/html" : undefined;
 }
 
-/** Markup that the name or the client knows more exactly, so long as that is markup or source text too. */
+/** Takes a more exact type from the name or the client, if that type is markup or source text too. */
 function refineMarkup(markup: Markup, declared: string | undefined, fileName: string): string {
   const claims = [extensionType(fileName), declaredType(declared)];
   if (markup === "application/xml") {
@@ -147,10 +147,10 @@ function refineMarkup(markup: Markup, declared: string | undefined, fileName: st
 
 // ---- signatures ----
 
-/** Shorter heads carry no signature that file-type knows. */
+/** Shorter heads have no signature that file-type knows. */
 const SMALLEST_SIGNATURE_BYTES = 4;
 
-/** The commonest formats, by the signatures of their specifications: file-type takes ten times as long for them. */
+/** Detects the most common formats by their signatures, in a tenth of the time of file-type. */
 function sniffCommon(head: Uint8Array): string | undefined {
   switch (head[0]) {
     case 0xff:
@@ -168,7 +168,7 @@ function sniffCommon(head: Uint8Array): string | undefined {
   }
 }
 
-/** An animated PNG announces itself before its picture data (PNG, third edition, §11.3.6.1). */
+/** An animated PNG has an `acTL` chunk before its picture data (PNG, third edition, §11.3.6.1). */
 function sniffPng(head: Uint8Array): string {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   const animation = text.indexOf("acTL");
@@ -184,8 +184,8 @@ function startsWith(head: Uint8Array, ascii: string, offset = 0): boolean {
 }
 
 /**
- * Whether the first 512 bytes are ASCII text. Then the name says more than signatures, which take text beginning with
- * "BM" for a bitmap.
+ * Whether the first 512 bytes are ASCII text. Then the name is more reliable than signatures, which mistake text that
+ * begins with "BM" for a bitmap.
  */
 function isPlainAscii(head: Uint8Array): boolean {
   const length = Math.min(head.length, 512);

@@ -26,8 +26,8 @@ const FILE_BASICS = {
   version: Version,
 };
 
-/** Fields of records asked for with `at`. */
-const OF_THE_PAST = {
+/** Additional fields of records requested with `at`. */
+const AT_FIELDS = {
   contentAvailable: t.Optional(
     t.Boolean({
       description:
@@ -40,7 +40,7 @@ const OF_THE_PAST = {
   ),
 };
 
-/** A record of a file: what all have in common, and this. */
+/** A record of a file: the common fields and these. */
 function withBasics(properties: TProperties) {
   return { allOf: [ref("FileBasics"), t.Object(properties)] };
 }
@@ -58,7 +58,7 @@ export const FILE_SCHEMAS = {
     type: t.Literal("file"),
     createdAt: Timestamp,
     modifiedAt: Timestamp,
-    ...OF_THE_PAST,
+    ...AT_FIELDS,
   }),
   FolderItem: t.Object({
     id: t.String(),
@@ -70,10 +70,10 @@ export const FILE_SCHEMAS = {
     createdAt: Timestamp,
     modifiedAt: Timestamp,
     description: t.String(),
-    isDeleted: OF_THE_PAST.isDeleted,
+    isDeleted: AT_FIELDS.isDeleted,
   }),
   FileInfo: withBasics({
-    ...OF_THE_PAST,
+    ...AT_FIELDS,
     originalName: t.String(),
     downloadUrl: Url,
     createdAt: Timestamp,
@@ -156,14 +156,14 @@ const FailedItems = {
 };
 const Item = { oneOf: [ref("FileItem"), ref("FolderItem")] };
 
-/** Answer of move. */
+/** Response of move. */
 export const MovedRecord = {
   type: "object",
   required: ["moved", "failed"],
   properties: { moved: { type: "array", items: Item }, failed: FailedItems },
 };
 
-/** Answer of copy. */
+/** Response of copy. */
 export const CopiedRecord = {
   type: "object",
   required: ["copied", "failed"],
@@ -177,7 +177,7 @@ export const ContentCheckRecord = t.Object({
   ok: t.Boolean(),
 });
 
-/** The form of an upload, for the document; it is read as a stream. */
+/** The form of an upload, for the OpenAPI document only: it is read as a stream. */
 export const UploadRequest = {
   required: true,
   content: {
@@ -203,7 +203,7 @@ export const UploadRequest = {
   },
 };
 
-/** A raw body of any type, for the document. */
+/** A raw body of any type, for the OpenAPI document. */
 export const RawRequest = {
   required: true,
   content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },

@@ -30,7 +30,7 @@ const QUERY_OF_LISTING = {
   at: AT,
 };
 
-/** What every download of a file takes and answers. */
+/** Parameters and responses of every download of a file. */
 export const DOWNLOAD = {
   query: {
     inline: { type: "boolean", description: "Show in the browser: photos, audio, videos, PDF and plain text only" },

@@ -3,7 +3,7 @@ import { AppError } from "../../../errors.ts";
 /** The result of a bulk call for one id. */
 export type Outcome<T> = { readonly id: string; readonly done: T } | { readonly id: string; readonly error: AppError };
 
-/** The result of an action for one id; a rejection is one, other errors are thrown. */
+/** The result of an action for one id. An AppError becomes a result; other errors are thrown. */
 export async function attempt<T>(id: string, action: () => Promise<T> | T): Promise<Outcome<T>> {
   try {
     return { id, done: await action() };

@@ -10,7 +10,7 @@ import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.t
 import type { User } from "../../accounts/users/types.ts";
 import type { Outcome } from "./outcomes.ts";
 
-/** What presenting needs beyond the node. */
+/** Data for presenting a node, in addition to the node. */
 export interface PresentContext {
   /** `http://host[:port][/base]` */
   readonly baseUrl: string;
@@ -22,14 +22,14 @@ export function presentContextOf(request: Request, hasThumbnail: PresentContext[
   return { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
 }
 
-/** What remains of a node that was deleted permanently. */
+/** The record of a permanently deleted node. */
 export function presentDeleted(node: TreeNode, clock: Clock) {
   return { id: node.publicId, name: node.name, deletedAt: toTimestamp(clock.nowMs()) };
 }
 
 /**
  * The two lists of a bulk response.
- * @throws the error of the first item where every item failed
+ * @throws the error of the first item if every item failed
  */
 export function presentOutcomes<T, P>(outcomes: readonly Outcome<T>[], present: (done: T, id: string) => P) {
   const done = outcomes.flatMap((outcome) => ("done" in outcome ? [present(outcome.done, outcome.id)] : []));
@@ -39,7 +39,7 @@ export function presentOutcomes<T, P>(outcomes: readonly Outcome<T>[], present: 
   return { done, failed: failed.map(({ id, error }) => ({ id, error: errorItem(error) })) };
 }
 
-function urlsOf(file: FileNode, { baseUrl, hasThumbnail }: PresentContext) {
+function fileUrls(file: FileNode, { baseUrl, hasThumbnail }: PresentContext) {
   const url = `${baseUrl}/api/files/${file.publicId}/download`;
   return { url, thumbnailUrl: `${url}?thumbnail=true`, hasThumbnail: hasThumbnail(file) };
 }
@@ -53,7 +53,7 @@ export function presentUploaded(file: FileNode, context: PresentContext) {
     mimeType: file.mediaType,
     size: file.sizeBytes,
     folder: file.folder,
-    ...urlsOf(file, context),
+    ...fileUrls(file, context),
     uploadedAt: toTimestamp(file.contentAtMs),
     isPublic: file.isPublic,
     tags: file.tags,
@@ -74,7 +74,7 @@ export function presentFileItem(file: FileNode, context: PresentContext) {
     mimeType: file.mediaType,
     size: file.sizeBytes,
     folder: file.folder,
-    ...urlsOf(file, context),
+    ...fileUrls(file, context),
     createdAt: toTimestamp(file.createdAtMs),
     modifiedAt: toTimestamp(file.modifiedAtMs),
     isPublic: file.isPublic,
@@ -115,7 +115,7 @@ export function presentInfo(
     media: MediaInfo | undefined;
   },
 ) {
-  const urls = urlsOf(file, context);
+  const urls = fileUrls(file, context);
   return {
     id: file.publicId,
     name: file.name,

@@ -1,13 +1,13 @@
 import type { Transaction } from "../../../db/transaction.ts";
 
-/** What files need of public links. Sharing implements it: the library does not know shares. */
+/** Public links of files. Implemented by sharing, because the library does not depend on it. */
 export interface PublicLinks {
-  /** Gives a file a link with a new token, which replaces an earlier one. Inside the caller's transaction. @returns the token */
+  /** Creates or replaces the link of a file, inside the caller's transaction. @returns its new token */
   open(tx: Transaction, nodeId: number): string;
-  /** Ends the link of a file. Inside the caller's transaction. */
+  /** Deletes the link of a file, inside the caller's transaction. */
   close(tx: Transaction, nodeId: number): void;
-  /** Called after the transaction that ended a link, before the response: a restored database does not revive the link. */
+  /** Called after that transaction and before the response, so that a restored database does not reopen the link. */
   settleEnded(): Promise<void>;
-  /** The token of a file's link; undefined where it has none. */
+  /** The token of a file's link; undefined if it has none. */
   findToken(nodeId: number): string | undefined;
 }

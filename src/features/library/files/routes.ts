@@ -30,7 +30,7 @@ import {
 } from "./present.ts";
 import type { FileService } from "./service.ts";
 
-/** What the file routes work with. */
+/** Dependencies of the file routes. */
 export interface FileRoutesOptions {
   readonly files: FileService;
   readonly permissions: Permissions;
@@ -44,14 +44,14 @@ export interface FileRoutesOptions {
   /** The history of the tree, for queries with a time. */
   readonly past: {
     list(user: User, query: Query, context: PresentContext): Promise<object>;
-    /** A file, and the fields in which its record differs from one of today. */
+    /** A file at that time, and the fields that its current record does not have. */
     find(user: User, fileId: string, query: Query, context: PresentContext): { file: FileNode; fields: object };
   };
 }
 
 /**
- * GET /api/files and /api/files/{id}. What carries bytes is in `content-routes.ts`, what moves and
- * copies many in `bulk-routes.ts`; folders are a feature of their own.
+ * GET /api/files and /api/files/{id}. Uploads and downloads are in `content-routes.ts`, bulk moves and copies in
+ * `bulk-routes.ts`, folders in `folders/`.
  */
 export function fileRoutes(options: FileRoutesOptions) {
   const { files, permissions, tree, links, access, guard, clock, hasThumbnail, past, mediaInfo } = options;
@@ -159,7 +159,7 @@ function readChanges(body: typeof UpdateBody.static): FileChanges {
   };
 }
 
-/** Making a file public, or private again, goes into the audit log as the link does. */
+/** Audits making a file public or private like creating or revoking its link. */
 export function notePublic(request: Request, isPublic: boolean, id: string): void {
   noteAudit(request, { action: isPublic ? "share.create" : "share.revoke", target: { type: "file", id } });
 }

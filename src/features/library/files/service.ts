@@ -36,11 +36,11 @@ export interface StorageLimits {
   readonly plan: string;
   /** Largest file; null for no limit. */
   readonly maxFileSizeBytes: number | null;
-  /** All that the account may hold; null for no limit. */
+  /** Most bytes that the account may store; null for no limit. */
   readonly quotaBytes: number | null;
 }
 
-/** What {@link FileService} works with. */
+/** Dependencies of {@link FileService}. */
 export interface FileServiceOptions {
   readonly blobs: BlobStore;
   readonly writer: Writer;
@@ -100,19 +100,17 @@ export class FileService {
     this.#userTreeWriter = new UserTreeWriter(options.treeWriter, (owner) => options.limitsOf(owner).plan);
   }
 
-  /**
-   * A file on which the user has this permission, their own or shared. @throws AppError not_found | share_permission
-   */
+  /** An own or shared file on which the user has this permission. @throws AppError not_found | share_permission */
   open(user: User, fileId: string, permission: Permission = "read"): PermittedNode<FileNode> {
     return this.#options.permissions.file(user, fileId, permission);
   }
 
   /**
-   * Prepares for a file of unknown content: rejects early what is certain to be too large, and reserves disk space.
+   * Prepares an upload: rejects it early if it is certain to be too large, and reserves disk space.
    * @param declaredBytes Content-Length of the request, if it has one
    * @param key its Idempotency-Key, if it has one
-   * @param possibleOwners accounts that may receive it, as far as known; it is accepted if it fits one of them, and checked
-   *   against the right one at the end
+   * @param possibleOwners the accounts that may get it; it is accepted if one of them has enough space, and checked
+   *   again when the owner is known
    * @throws AppError file_too_large | quota_exceeded | disk_full
    */
   beginUpload(
@@ -141,7 +139,7 @@ export class FileService {
   }
 
   /**
-   * Creates a file from the received bytes. The pending upload is used up, also on failure.
+   * Creates a file from the received bytes. The pending upload ends, also on failure.
    * @returns the file as the user sees it; `isNew` false if `hooks` found an equal one
    * @throws what `uploader.confirm` throws; AppError checksum_mismatch | name_taken | quota_exceeded | not_a_folder |
    *   invalid_path | idempotency_key | disk_full | storage_error
@@ -168,7 +166,7 @@ export class FileService {
       const request = hooks.keyed?.(incoming.digest());
       hooks.admit?.(incoming.digest());
       const blob = await incoming.commit();
-      return await this.#name(owner, blob, mediaType, async () => {
+      return await this.#withLease(owner, blob, mediaType, async () => {
         const found = await hooks.describe?.(blob, mediaType);
         return writer.run((tx) => {
           confirm();
@@ -210,7 +208,7 @@ export class FileService {
   }
 
   /**
-   * Stores the received bytes as the next content of a file. The pending upload is used up, also on failure.
+   * Stores the received bytes as the new content of a file. The pending upload ends, also on failure.
    * @throws as {@link finishUpload}; not_found, share_permission, precondition_failed
    */
   async finishReplacement(
@@ -228,7 +226,7 @@ export class FileService {
       const mediaType = await detectMediaType(incoming.head, target.declaredType, name);
       const request = keyed(incoming.digest());
       const blob = await incoming.commit();
-      return await this.#name(owner, blob, mediaType, () =>
+      return await this.#withLease(owner, blob, mediaType, () =>
         writer.run((tx) => {
           confirm();
           const permitted = this.open(user, target.fileId, "write");
@@ -253,7 +251,7 @@ export class FileService {
   }
 
   /**
-   * Changes metadata or location of a file; a path belongs to the tree of the file, as the user sees it.
+   * Changes metadata or location of a file. A path is in the tree of the file, as the user sees it.
    * @throws AppError not_found | share_permission | name_taken | precondition_failed | not_a_folder
    */
   async update(user: User, fileId: string, changes: FileChanges, precondition?: Precondition): Promise<FileNode> {
@@ -283,7 +281,7 @@ export class FileService {
   }
 
   /**
-   * Deletes a file permanently; its bytes stay for the grace period, accessible only to the operator.
+   * Deletes a file permanently. Its bytes stay for the grace period, but only the operator can access them.
    * @returns the file and its owner
    * @throws AppError not_found | share_permission
    */
@@ -300,7 +298,7 @@ export class FileService {
   }
 
   /**
-   * Reads the content of a file again. If it does not match its digest, that is recorded, and new uploads do not reuse
+   * Reads the content of a file and compares it with its digest. A mismatch is recorded: new uploads then do not reuse
    * the blob until it is stored again.
    * @returns `actual` null if the blob is missing
    */
@@ -346,24 +344,24 @@ export class FileService {
   }
 
   /**
-   * Runs `write`, which refers to a stored blob, and releases the lease, so that garbage collection may see the blob
-   * again.
+   * Runs `write`, which adds a reference to a stored blob. Then releases the lease, so that garbage collection can
+   * handle the blob.
    */
-  async #name<T>(owner: User, blob: BlobLease, mediaType: string, write: () => Promise<T>): Promise<T> {
-    let isNamed = false;
+  async #withLease<T>(owner: User, blob: BlobLease, mediaType: string, write: () => Promise<T>): Promise<T> {
+    let isReferenced = false;
     try {
-      const named = await write();
-      isNamed = true;
+      const result = await write();
+      isReferenced = true;
       this.#options.transfers.noteUpload(owner.id, blob.sizeBytes);
       this.#options.thumbnails.schedule(blob.digest, mediaType);
-      return named;
+      return result;
     } finally {
-      blob.release(isNamed);
+      blob.release(isReferenced);
     }
   }
 }
 
-/** The permission that changes of a shared file need; unchanged fields need none. */
+/** The permission required for changes of a shared file. Fields with the current value require none. */
 function permissionFor(changes: FileChanges, file: FileNode): Permission {
   if (changes.isPublic !== undefined) return "own";
   const { name = file.name, folderPath = file.folder } = changes;

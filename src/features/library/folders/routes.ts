@@ -14,7 +14,7 @@ import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import type { FolderService } from "./service.ts";
 
-/** What the folder routes work with. */
+/** Dependencies of the folder routes. */
 export interface FolderRoutesOptions {
   readonly folders: FolderService;
   readonly guard: ReturnType<typeof authGuard>;

@@ -8,7 +8,7 @@ import type { FolderChanges, FolderNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
 
-/** What {@link FolderService} works with. */
+/** Dependencies of {@link FolderService}. */
 export interface FolderServiceOptions {
   readonly writer: Writer;
   readonly permissions: Permissions;
@@ -25,11 +25,11 @@ export interface FolderInput {
   readonly parentPath: string;
   readonly name: string;
   readonly description: string | undefined;
-  /** The received share that the path starts from; the own tree if undefined. */
+  /** The received share below which the path is; the user's own tree if undefined. */
   readonly share: string | undefined;
 }
 
-/** Folders of an account, and those shared with it. Results are as the user sees them. */
+/** Manages the folders of an account and those shared with it. Results are as the user sees them. */
 export class FolderService {
   readonly #options: FolderServiceOptions;
   readonly #userTreeWriter: UserTreeWriter;
@@ -64,7 +64,7 @@ export class FolderService {
   }
 
   /**
-   * Renames, moves or describes a folder; a path belongs to its tree, as the user sees it.
+   * Renames, moves or describes a folder. A path is in its tree, as the user sees it.
    * @throws AppError not_found | share_permission | name_taken | invalid_path | path_too_long | not_a_folder |
    *   quota_exceeded
    */
@@ -104,7 +104,7 @@ export class FolderService {
     });
   }
 
-  /** Changes a tree in the user's name and returns the folder as they see it. Inside a transaction. */
+  /** Changes a tree on behalf of the user and returns the folder as they see it. Inside a transaction. */
   #write(user: User, target: WriteTarget, change: () => FolderNode): FolderNode {
     return target.view.show(this.#userTreeWriter.write(user, target, change));
   }

@@ -19,15 +19,15 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 const NOT_WITH_AT = ["search", "tags", "tagMode", "mimeType", "recursive", "share"];
 
 /** Parses a time of the query or a body, in milliseconds. @throws AppError invalid_field */
-export function readAt(text: string | undefined): number {
+export function readTime(text: string | undefined): number {
   const instant = "an ISO 8601 time with an offset, such as 2026-01-02T03:04:05.678Z";
   if (text === undefined || !isInstant(text)) throw invalidField("at", `The time must be ${instant}.`);
   return Date.parse(text);
 }
 
-/** The time of a query in milliseconds. A plus sign in its offset may arrive as a space. */
-function readAtOf(query: Query): number {
-  return readAt(query["at"]?.replace(/ (?=\d{2}:\d{2}$)/, "+"));
+/** The time in a query, in milliseconds. The plus sign of its offset may be decoded as a space. */
+function readQueryTime(query: Query): number {
+  return readTime(query["at"]?.replace(/ (?=\d{2}:\d{2}$)/, "+"));
 }
 
 /**
@@ -35,7 +35,7 @@ function readAtOf(query: Query): number {
  * @throws AppError invalid_field | invalid_path | not_found
  */
 export async function listPast(history: HistoryService, user: User, query: Query, context: PresentContext) {
-  const atMs = readAtOf(query);
+  const atMs = readQueryTime(query);
   const field = NOT_WITH_AT.find((name) => query[name] !== undefined);
   if (field !== undefined) {
     throw invalidField(
@@ -62,16 +62,16 @@ export async function listPast(history: HistoryService, user: User, query: Query
 }
 
 /**
- * A file at the time of the query, and the fields in which its record differs from one of today.
+ * A file at the time of the query, and the fields that its current record does not have.
  * @throws AppError invalid_field | not_found
  */
 export function findPast(history: HistoryService, user: User, fileId: string, query: Query, context: PresentContext) {
-  const { file, ...past } = history.file(user, fileId, readAtOf(query));
+  const { file, ...past } = history.file(user, fileId, readQueryTime(query));
   const { url, ...fields } = pastFields(file, past, context);
   return { file, fields: { ...fields, url, downloadUrl: url } };
 }
 
-/** The additional fields of a record of the history; its addresses lead to the version of that time. */
+/** The additional fields of a record of the history. Its URLs point to the version of that time. */
 function pastFields(file: FileNode, past: Omit<PastNode, "node">, { baseUrl }: PresentContext) {
   const url = `${baseUrl}/api/files/${file.publicId}/versions/${file.version}/download`;
   return {

@@ -16,42 +16,43 @@ const LISTED_MAX = 1_000;
 export function presentRestore(request: RestoreRequest, { outcomes, newCount, hasMore }: RestoreResult) {
   const { folderPath, atMs, isDryRun, removesNew } = request;
   const counts = { content: 0, place: 0, undelete: 0, aside: 0, remove: 0, skipped: 0, new: newCount };
-  for (const one of outcomes) if (one.outcome !== "new") counts[one.outcome === "done" ? one.change : "skipped"]++;
+  for (const entry of outcomes)
+    if (entry.outcome !== "new") counts[entry.outcome === "done" ? entry.change : "skipped"]++;
   return {
     folder: folderPath,
     at: toTimestamp(atMs),
     dryRun: isDryRun,
     removeNew: removesNew,
     counts,
-    changes: firstOf(outcomes, (one) => (one.outcome === "done" ? presentDone(one, isDryRun) : undefined)),
-    skipped: firstOf(outcomes, (one) =>
-      one.outcome === "skipped"
-        ? { ...presentNode(one.node), reason: one.reason, message: MESSAGES[one.reason] }
+    changes: presentFirst(outcomes, (entry) => (entry.outcome === "done" ? presentDone(entry, isDryRun) : undefined)),
+    skipped: presentFirst(outcomes, (entry) =>
+      entry.outcome === "skipped"
+        ? { ...presentNode(entry.node), reason: entry.reason, message: MESSAGES[entry.reason] }
         : undefined,
     ),
-    new: firstOf(outcomes, (one) => (one.outcome === "new" ? presentNode(one.node) : undefined)),
+    new: presentFirst(outcomes, (entry) => (entry.outcome === "new" ? presentNode(entry.node) : undefined)),
     hasMore,
   };
 }
 
-function firstOf<T>(outcomes: readonly RestoreOutcome[], present: (one: RestoreOutcome) => T | undefined): T[] {
+function presentFirst<T>(outcomes: readonly RestoreOutcome[], present: (entry: RestoreOutcome) => T | undefined): T[] {
   const listed: T[] = [];
-  for (const one of outcomes) {
-    const record = present(one);
+  for (const entry of outcomes) {
+    const record = present(entry);
     if (record !== undefined) listed.push(record);
     if (listed.length === LISTED_MAX) break;
   }
   return listed;
 }
 
-function presentDone(one: Extract<RestoreOutcome, { outcome: "done" }>, isDryRun: boolean) {
-  const { id, ...node } = presentNode(one.node);
-  const { from, formerId, version } = one;
+function presentDone(entry: Extract<RestoreOutcome, { outcome: "done" }>, isDryRun: boolean) {
+  const { id, ...node } = presentNode(entry.node);
+  const { from, formerId, version } = entry;
   return {
     // A node created by a dry run does not exist.
     id: isDryRun ? (formerId ?? id) : id,
     ...node,
-    change: one.change,
+    change: entry.change,
     ...(from !== undefined && { from }),
     ...(formerId !== undefined && { formerId }),
     ...(version !== undefined && { version }),

@@ -1,7 +1,7 @@
 /**
- * Restores a folder to a moment, in one transaction or several short ones. The state at that moment is read beforehand.
- * The current state is read here, node by node, so that changes made in between are respected. Folders come before
- * their content, from the top down.
+ * Restores a folder to a moment, in one transaction or several short ones. The state at that moment was read before. The
+ * current state is read here, node by node, so concurrent changes are respected. Folders are restored before their
+ * content, from the top down.
  *
  * Nothing is destroyed: content becomes a new version, and a node that occupies a name is renamed with a number.
  */
@@ -16,7 +16,7 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import type { RestoredNode, RestoreOutcome, RestoreSkip } from "./types.ts";
 
 /** What to restore. */
-export interface RestorePlanRun {
+export interface RestoreRunPlan {
   readonly moment: AccountMoment;
   readonly folder: PastFolder;
   /** Row id of its parent; undefined for the root. */
@@ -28,35 +28,35 @@ export interface RestorePlanRun {
   readonly quotaBytes: number | null;
 }
 
-/** What {@link RestoreRun} works with. */
+/** Dependencies of {@link RestoreRun}. */
 export interface RestoreRunOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
 }
 
-/** How many times a node may have been deleted and created again and still be followed. */
+/** How many times a node may have been deleted and created again; beyond that it is not found. */
 const LIVES_MAX = 100;
 
 /** Carries out one restore. */
 export class RestoreRun {
   readonly #options: RestoreRunOptions;
-  readonly #plan: RestorePlanRun;
+  readonly #plan: RestoreRunPlan;
   readonly #steps: Generator<void, void>;
   /** The transaction of the current step. */
   #currentTx: Transaction | undefined;
   readonly #outcomes: RestoreOutcome[] = [];
-  /** Current row ids by former ones, where they differ; for all folders. */
+  /** Current row ids of folders by their former ones. */
   readonly #folders = new Map<number, number>();
   /** Row ids of nodes not yet restored. */
   readonly #pending: Set<number>;
   /** Former state of nodes that were renamed to free a name before their own turn. */
-  readonly #steppedFrom = new Map<number, TreeNode>();
-  /** Row ids of nodes that existed at the moment, or replace one: they are not new. */
+  readonly #renamedFrom = new Map<number, TreeNode>();
+  /** Row ids of nodes that existed at the moment, or replaced one that did: they are not new. */
   readonly #old = new Set<number>();
   /** Row ids of nodes restored from the trash. */
   readonly #fromTrash = new Set<number>();
 
-  constructor(options: RestoreRunOptions, plan: RestorePlanRun) {
+  constructor(options: RestoreRunOptions, plan: RestoreRunPlan) {
     this.#options = options;
     this.#plan = plan;
     this.#steps = this.#work();
@@ -69,7 +69,7 @@ export class RestoreRun {
   }
 
   /**
-   * Runs some steps inside the caller's transaction, until the time is used up.
+   * Runs steps inside the caller's transaction for about `ms` milliseconds.
    * @returns whether the restore is complete
    * @throws AppError quota_exceeded, and what the tree rejects; the transaction is then rolled back
    */
@@ -100,7 +100,7 @@ export class RestoreRun {
       yield;
     }
     const newIds = contents.newIds.filter((id) => !this.#old.has(id));
-    // New files go first and free their names; new folders go last, when they contain nothing old any more.
+    // New files are handled first, which frees their names; new folders last, after old items were moved out of them.
     const rest: number[] = [];
     for (const id of newIds) {
       if (!this.#handleNew(id, "file")) rest.push(id);
@@ -108,8 +108,8 @@ export class RestoreRun {
     }
     if (parentId !== undefined) {
       const former = this.#find(parentId);
-      const holder = former?.kind === "folder" ? former : treeWriter.ensureFolder(this.#tx, accountId, folder.folder);
-      this.#folders.set(parentId, holder.id);
+      const parent = former?.kind === "folder" ? former : treeWriter.ensureFolder(this.#tx, accountId, folder.folder);
+      this.#folders.set(parentId, parent.id);
     }
     const own = parentId === undefined ? [] : [{ id: folder.id, isFolder: true, parentId, name: folder.name }];
     yield* this.#restoreAll([...own, ...contents.changed]);
@@ -124,10 +124,9 @@ export class RestoreRun {
   }
 
   /**
-   * The bytes that an entry adds to the account, as far as known: to check beforehand whether all of it fits. Reads
-   * only.
+   * The estimated bytes that restoring an entry adds to the account, to check the quota beforehand. Read-only.
    */
-  bytesOf({ id, isFolder }: PastEntry): number {
+  addedBytes({ id, isFolder }: PastEntry): number {
     if (isFolder) return 0;
     const { tree } = this.#options;
     const { moment } = this.#plan;
@@ -142,10 +141,10 @@ export class RestoreRun {
   }
 
   /**
-   * Whether an entry is created again, because it is neither in the tree nor in the trash: it then counts as one more
-   * node. Reads only.
+   * Whether an entry will be created again, because it is neither in the tree nor in the trash. It then counts as an
+   * additional node. Read-only.
    */
-  isRemade({ id }: PastEntry): boolean {
+  isRecreated({ id }: PastEntry): boolean {
     const { tree } = this.#options;
     const { accountId } = this.#plan.moment;
     return (
@@ -155,13 +154,13 @@ export class RestoreRun {
     );
   }
 
-  /** A node too deep for its location is retried after the others, which may reduce the depth. */
+  /** If a node is too deep for its location, it is retried after the others, which may reduce its depth. */
   *#restoreAll(entries: readonly PastEntry[]): Generator<void, void> {
     for (let queued = entries; queued.length > 0; ) {
       const tooDeep = new Map<number, PastEntry>();
       for (const entry of queued) {
         const isParentPending = tooDeep.has(entry.parentId) && this.#find(entry.parentId) === undefined;
-        if (isParentPending || !this.#fits(entry)) tooDeep.set(entry.id, entry);
+        if (isParentPending || !this.#tryRestore(entry)) tooDeep.set(entry.id, entry);
         yield;
       }
       if (tooDeep.size === queued.length) return this.#skipTooDeep([...tooDeep.values()]);
@@ -170,7 +169,7 @@ export class RestoreRun {
   }
 
   /** @returns false if it is currently too deep for its location */
-  #fits(entry: PastEntry): boolean {
+  #tryRestore(entry: PastEntry): boolean {
     try {
       this.#restoreEntry(entry);
       return true;
@@ -253,9 +252,9 @@ export class RestoreRun {
       this.#skip("inside_itself", node);
       return node;
     }
-    this.#makeRoom(parentId, name);
+    this.#freeName(parentId, name);
     const moved = this.#options.treeWriter.putBack(this.#tx, node, { folder: parentPath, name }, undefined);
-    const { name: formerName, folder } = this.#steppedFrom.get(node.id) ?? node;
+    const { name: formerName, folder } = this.#renamedFrom.get(node.id) ?? node;
     const from = { name: formerName, folder };
     // Its temporary location after leaving the trash is not reported.
     if (!this.#fromTrash.has(node.id))
@@ -286,11 +285,11 @@ export class RestoreRun {
     if (deleted === undefined) return undefined;
     const { deviceId, publicId, detail } = deleted;
     const { tags = [], metadata = {} } = detail.labelsFrom ?? {};
-    const lost = {
+    const recreated = {
       accountId,
       former: { nodeId: entry.id, publicId },
       location: { folder: parentPath, name: entry.name },
-      // Its public link ended with it.
+      // Its public link was deleted with it.
       labels: { tags, metadata, isPublic: false },
     };
     const { file } = detail;
@@ -302,11 +301,11 @@ export class RestoreRun {
       this.#skip("content_gone", { publicId, isFolder: false, name: entry.name, folder: parentPath });
       return undefined;
     }
-    this.#makeRoom(parentId, entry.name);
+    this.#freeName(parentId, entry.name);
     // Recorded as undone by a rewind of that device, so that a later rewind does not create it a second time.
     const made = treeWriter.rewinding(deviceId, () => {
-      if (file === undefined || content === undefined) return treeWriter.remakeFolder(this.#tx, lost);
-      const again = { ...lost, file, quotaBytes: this.#plan.quotaBytes };
+      if (file === undefined || content === undefined) return treeWriter.remakeFolder(this.#tx, recreated);
+      const again = { ...recreated, file, quotaBytes: this.#plan.quotaBytes };
       const newest = file.contents[0]?.version ?? content.version;
       const whole = treeWriter.remakeFile(this.#tx, { ...again, version: newest });
       return whole ?? treeWriter.remakeFile(this.#tx, { ...again, version: content.version });
@@ -321,17 +320,17 @@ export class RestoreRun {
   }
 
   /** Renames the node that occupies a name; if its own turn comes later, it gets its location then. */
-  #makeRoom(parentId: number, name: string): void {
+  #freeName(parentId: number, name: string): void {
     const { tree, treeWriter } = this.#options;
-    const holder = tree.findNodeIn(parentId, name);
-    if (holder === undefined) return;
-    const stepped = treeWriter.stepAside(this.#tx, holder);
-    if (this.#pending.has(holder.id)) {
-      if (!this.#steppedFrom.has(holder.id)) this.#steppedFrom.set(holder.id, holder);
+    const occupant = tree.findNodeIn(parentId, name);
+    if (occupant === undefined) return;
+    const renamed = treeWriter.stepAside(this.#tx, occupant);
+    if (this.#pending.has(occupant.id)) {
+      if (!this.#renamedFrom.has(occupant.id)) this.#renamedFrom.set(occupant.id, occupant);
       return;
     }
-    const from = { name: holder.name, folder: holder.folder };
-    this.#outcomes.push({ outcome: "done", change: "aside", node: toRestoredNode(stepped), from });
+    const from = { name: occupant.name, folder: occupant.folder };
+    this.#outcomes.push({ outcome: "done", change: "aside", node: toRestoredNode(renamed), from });
   }
 
   /** @returns whether it exists and is of this kind */

@@ -4,20 +4,20 @@ import type { authGuard } from "../../accounts/auth/guard.ts";
 import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { readAt } from "./listing.ts";
+import { readTime } from "./listing.ts";
 import { RestoreBody } from "./model.ts";
 import { presentRestore } from "./present.ts";
 import type { HistoryService } from "./service.ts";
 
-/** What the routes of the time machine work with. */
+/** Dependencies of {@link historyRoutes}. */
 export interface HistoryRoutesOptions {
   readonly history: HistoryService;
   readonly guard: ReturnType<typeof authGuard>;
-  /** Lets a request take as long as it needs. */
+  /** Disables the idle timeout of a request. */
   readonly allowLong: (request: Request) => void;
 }
 
-/** POST /api/files/restore; looking at the past is GET /api/files with `at`. */
+/** POST /api/files/restore. GET /api/files with `at` shows the history. */
 export function historyRoutes({ history, guard, allowLong }: HistoryRoutesOptions) {
   return new Router({ name: "history-routes", prefix: "/api/files", guard }).post(
     "/restore",
@@ -31,7 +31,7 @@ export function historyRoutes({ history, guard, allowLong }: HistoryRoutesOption
       allowLong(request);
       const restoreRequest = {
         folderPath: normalizePath(body.folder),
-        atMs: readAt(body.at),
+        atMs: readTime(body.at),
         isDryRun: body.dryRun ?? false,
         removesNew: body.removeNew ?? false,
         isPartial: body.partial ?? false,

@@ -1,6 +1,6 @@
 /**
- * The history of a tree: views an account at a moment and restores a folder to it. One call reverts an accidental mass
- * change, or the damage of ransomware on a device.
+ * The history of a tree: shows an account at a moment and restores a folder to it. One call reverts an accidental mass
+ * change, or the damage done by ransomware on a device.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -17,10 +17,10 @@ import type { TreeTrials } from "../../../tree/trial.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { RestoreRun, type RestorePlanRun } from "./restore-run.ts";
+import { RestoreRun, type RestoreRunPlan } from "./restore-run.ts";
 import type { PastListing, RestoreOutcome, RestoreRequest, RestoreResult } from "./types.ts";
 
-/** What {@link HistoryService} works with. */
+/** Dependencies of {@link HistoryService}. */
 export interface HistoryServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -32,16 +32,16 @@ export interface HistoryServiceOptions {
   readonly limitsOf: (user: User) => Pick<StorageLimits, "quotaBytes" | "plan">;
   /** Allows one copy or restore per account at a time. */
   readonly turns: Turns;
-  /** How far back one may look. */
-  readonly reachMs: number;
+  /** How far back the history goes. */
+  readonly maxAgeMs: number;
 }
 
 /** The journal is retained no longer than this, regardless of the configuration. */
-const REACH_MS_MAX = 90 * 24 * 60 * 60 * 1000;
+const HISTORY_AGE_MS_MAX = 90 * 24 * 60 * 60 * 1000;
 
-/** How far back the history reaches if replaced versions are retained this long. */
-export function reachOf(versionsMaxAgeMs: number): number {
-  return Math.min(versionsMaxAgeMs, REACH_MS_MAX);
+/** How far back the history goes if replaced versions are retained this long. */
+export function historyAgeMs(versionsMaxAgeMs: number): number {
+  return Math.min(versionsMaxAgeMs, HISTORY_AGE_MS_MAX);
 }
 
 /** Files and folders that one call restores. */
@@ -51,20 +51,21 @@ const STEP_MS = 4;
 /** New nodes listed in the result if they stay. */
 const NEW_LISTED_MAX = 1_000;
 
-interface RestorePlan extends RestorePlanRun {
+interface RestorePlan extends RestoreRunPlan {
   /** How many new nodes stay, including those not listed. */
   readonly newCount: number;
   readonly isComplete: boolean;
 }
 
-/** Rows of deleted folders that are deleted first: per transaction (some milliseconds), and transactions per call. */
+/** Limits for deleting the rows of deleted folders before a restore: rows per transaction (some milliseconds), */
 const ROWS_PER_TRANSACTION = 50;
+/** and transactions per call. */
 const TRANSACTIONS_MAX = 400;
 
-/** Reads and restores the history. Only of the own tree. */
+/** Shows the history of a user's own tree and restores from it. */
 export class HistoryService {
   readonly #options: HistoryServiceOptions;
-  /** No locations were recorded before this time, by earlier versions of the program. */
+  /** Earlier versions of the program recorded no locations: the history begins at this time. */
   readonly #sinceMs: number;
 
   constructor(options: HistoryServiceOptions) {
@@ -83,8 +84,8 @@ export class HistoryService {
   }
 
   /**
-   * A file at a moment, also one that is in the trash now or that a device deleted. @throws AppError invalid_field |
-   * not_found
+   * A file at a moment, even if it is now in the trash or a device deleted it.
+   * @throws AppError invalid_field | not_found
    */
   file(user: User, fileId: string, atMs: number): Omit<PastNode, "node"> & { readonly file: FileNode } {
     const found = this.#options.tree.past.findFile(this.#momentAt(user, atMs), fileId);
@@ -94,9 +95,9 @@ export class HistoryService {
   }
 
   /**
-   * Restores a folder with all below it to a moment; durable on return. It runs in short steps, between which others
-   * read and write. It does not start if the quota cannot hold all of it. A dry run does the same in a trial: others
-   * can read during the trial, but their writes wait.
+   * Restores a folder and everything below it to a moment; durable on return. It runs in short steps, with other requests
+   * in between. It does not start if the quota is too small for the result. A dry run does the same in a trial: other
+   * requests can read during the trial, but writes wait.
    * @throws AppError invalid_field | not_found | quota_exceeded; invalid_request if more than {@link
    *   RESTORE_CHANGES_MAX} nodes changed and a part is not accepted; overloaded while a large deletion is in progress
    */
@@ -110,7 +111,7 @@ export class HistoryService {
     const plan = await this.#plan(user, moment, request);
     try {
       const outcomes = await (request.isDryRun ? this.#tryOut(user, plan) : this.#carryOut(user, plan));
-      // If nothing could be done, another call would not help.
+      // If nothing was done, another call would not help either.
       const hasProgress = outcomes.some(({ outcome }) => outcome === "done");
       return { outcomes, newCount: plan.newCount, hasMore: !plan.isComplete && hasProgress };
     } catch (error) {
@@ -124,7 +125,7 @@ export class HistoryService {
   async #carryOut(user: User, plan: RestorePlan): Promise<readonly RestoreOutcome[]> {
     const { writer, treeWriter } = this.#options;
     const restoreRun = new RestoreRun(this.#options, plan);
-    await this.#requireRoom(user, restoreRun, plan);
+    await this.#requireQuota(user, restoreRun, plan);
     const step = (tx: Transaction) => treeWriter.by(user.viaDeviceId, () => restoreRun.run(tx, STEP_MS));
     // The progress is in memory, so a step cannot be repeated.
     while (!(await writer.run(step, { isRepeatable: false }))) await Bun.sleep(0);
@@ -172,12 +173,12 @@ export class HistoryService {
   }
 
   /** @throws AppError quota_exceeded if the restored content does not fit; nothing was changed then */
-  async #requireRoom(user: User, restoreRun: RestoreRun, { contents, quotaBytes }: RestorePlan): Promise<void> {
+  async #requireQuota(user: User, restoreRun: RestoreRun, { contents, quotaBytes }: RestorePlan): Promise<void> {
     let [bytes, nodes] = [0, 0];
     const steps = new Steps(STEP_MS);
     for (const entry of contents.changed) {
-      bytes += restoreRun.bytesOf(entry);
-      if (restoreRun.isRemade(entry)) nodes++;
+      bytes += restoreRun.addedBytes(entry);
+      if (restoreRun.isRecreated(entry)) nodes++;
       await steps.next();
     }
     const { writer, treeWriter, tree } = this.#options;
@@ -190,7 +191,7 @@ export class HistoryService {
     });
   }
 
-  /** The content of a folder that a device deleted is recorded while its rows are deleted: completes that first. */
+  /** Completes pending deletions: the content of a folder that a device deleted is recorded while its rows are deleted. */
   async #finishDeletions(accountId: number): Promise<void> {
     const { tree, treeWriter, writer } = this.#options;
     for (let step = 0; step < TRANSACTIONS_MAX && tree.isReaping(accountId); step++) {
@@ -203,9 +204,9 @@ export class HistoryService {
   }
 
   #momentAt(user: User, atMs: number): AccountMoment {
-    const { clock, reachMs, tree } = this.#options;
+    const { clock, maxAgeMs, tree } = this.#options;
     const nowMs = clock.nowMs();
-    const oldestMs = Math.max(nowMs - reachMs, this.#sinceMs);
+    const oldestMs = Math.max(nowMs - maxAgeMs, this.#sinceMs);
     if (atMs > nowMs) throw invalidField("at", "The time in at is in the future. Send a past time.");
     if (atMs < oldestMs) {
       const oldest = toTimestamp(oldestMs);

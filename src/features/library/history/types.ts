@@ -13,15 +13,15 @@ export interface RestoreRequest {
   /** Normalized path at that moment; `/` restores everything. */
   readonly folderPath: string;
   readonly atMs: number;
-  /** Reports what would be done, and does nothing. */
+  /** Returns what would be done, and changes nothing. */
   readonly isDryRun: boolean;
-  /** Moves to the trash what was added to the folder since. */
+  /** Moves items to the trash that were added to the folder since. */
   readonly removesNew: boolean;
-  /** If there is more than one call can do: does a part of it instead of nothing. */
+  /** If there is too much for one call: does a part of it instead of rejecting the request. */
   readonly isPartial: boolean;
 }
 
-/** What a restore did. */
+/** The result of a restore. */
 export interface RestoreResult {
   readonly outcomes: readonly RestoreOutcome[];
   /** How many nodes were added since and stay; `outcomes` lists the first. */
@@ -51,7 +51,7 @@ export type RestoreSkip =
   | "folder_gone"
   /** The folder would be inside itself. */
   | "inside_itself"
-  /** It, or something in it, would be too deep, or have too long a path. */
+  /** The path of the node, or of something in it, would be too deep or too long. */
   | "too_deep"
   /** New since then, but it contains something older. */
   | "not_empty";

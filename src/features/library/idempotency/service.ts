@@ -39,9 +39,9 @@ export class Idempotency {
   }
 
   /**
-   * Runs `body` unless it ran for this key already, inside the caller's transaction; then returns the stored result.
-   * The result passes through JSON.
-   * @throws AppError idempotency_key if the key came with another request; what `body` throws, and then nothing is
+   * Runs `body` inside the caller's transaction. If it already ran for this key, returns the stored result instead.
+   * Results are stored as JSON.
+   * @throws AppError idempotency_key if the key was used with another request; what `body` throws, and then nothing is
    *   stored
    */
   once<T>(request: KeyedRequest | undefined, body: () => T): T {
@@ -52,7 +52,7 @@ export class Idempotency {
     if (first !== null) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stored below by the same call
       if (first.fingerprint === fingerprint) return JSON.parse(first.result) as T;
-      throw usedOtherwise();
+      throw keyReused();
     }
     const result = body();
     this.#insert.run(accountId, key, fingerprint, JSON.stringify(result), nowMs);
@@ -62,12 +62,12 @@ export class Idempotency {
   /**
    * The result of a finished request; undefined if it is new. For requests of several transactions, whose result {@link
    * finish} stores.
-   * @throws AppError idempotency_key if the key came with another request
+   * @throws AppError idempotency_key if the key was used with another request
    */
   find(request: KeyedRequest): unknown {
     const first = this.#find.get(request.accountId, request.key, this.#clock.nowMs() - RETENTION_MS);
     if (first === null) return undefined;
-    if (first.fingerprint !== request.fingerprint) throw usedOtherwise();
+    if (first.fingerprint !== request.fingerprint) throw keyReused();
     return JSON.parse(first.result);
   }
 
@@ -77,7 +77,7 @@ export class Idempotency {
     this.#insert.run(accountId, key, fingerprint, JSON.stringify(result), this.#clock.nowMs());
   }
 
-  /** Whether a request with this key has run: then it needs no space. */
+  /** Whether a request with this key was processed: repeating it needs no space. */
   isKnown(accountId: number, key: string): boolean {
     return this.#find.get(accountId, key, this.#clock.nowMs() - RETENTION_MS) !== null;
   }
@@ -88,7 +88,7 @@ export class Idempotency {
   }
 }
 
-function usedOtherwise(): AppError {
+function keyReused(): AppError {
   return new AppError(
     "idempotency_key",
     "This Idempotency-Key was already used for a different request. Use a new key for each request.",
@@ -97,7 +97,7 @@ function usedOtherwise(): AppError {
 
 /**
  * The key of a request, if it carries one.
- * @param parts all that makes this very request
+ * @param parts everything that distinguishes this request from others
  * @throws AppError invalid_field
  */
 export function keyedRequest(

@@ -7,7 +7,7 @@ import type { Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { PhotoRows } from "./queries.ts";
 
-/** What {@link PhotoBackfill} works with. */
+/** Dependencies of {@link PhotoBackfill}. */
 export interface PhotoBackfillOptions {
   readonly rows: PhotoRows;
   readonly writer: Pick<Writer, "run" | "waiting">;
@@ -16,7 +16,7 @@ export interface PhotoBackfillOptions {
   readonly onMoved: () => void;
 }
 
-/** Some milliseconds. */
+/** Files per transaction of some milliseconds. */
 const FILES_PER_TRANSACTION = 500;
 const REST_MS = 5;
 const BUSY_REST_MS = 100;
@@ -39,7 +39,7 @@ export class PhotoBackfill {
     this.wake();
   }
 
-  /** Checks for work, after metadata was read. Retries also after a failure. */
+  /** Checks for work after metadata was read. Also retries after a failure. */
   wake(): void {
     this.#isWoken = true;
     if (this.#isStarted && !this.#isStopped) this.#working ??= this.#work();
@@ -54,7 +54,7 @@ export class PhotoBackfill {
           rows.moveSome(FILES_PER_TRANSACTION);
           tx.afterCommit(onMoved);
         });
-      } else if (!rows.isFilled()) {
+      } else if (!rows.isBackfilled()) {
         await writer.run(() => rows.backfillSome(FILES_PER_TRANSACTION));
       } else {
         return;

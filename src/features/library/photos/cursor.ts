@@ -47,6 +47,6 @@ export function readDatePosition(text: string): PhotoPosition {
 }
 
 /** A day as text: `2026-01-05`. */
-export function dateOf(day: number): string {
+export function toDate(day: number): string {
   return new Date(Math.min(day, LAST_DAY) * DAY_MS).toISOString().slice(0, 10);
 }

@@ -6,7 +6,7 @@ import { PHOTO_TYPES } from "./types.ts";
 const Count = Type.Integer({ minimum: 0 });
 const CountOrNone = t.Union([Count, t.Null()]);
 
-/** A picture or film. */
+/** A picture or video. */
 export const Photo = t.Object({
   id: t.String(),
   name: t.String(),
@@ -25,7 +25,7 @@ export const Photo = t.Object({
   hasThumbnail: t.Boolean(),
 });
 
-/** With `full`, the record of a file besides. */
+/** With `full`, also the fields of a file. */
 const PhotoRecord = { anyOf: [Photo, { allOf: [ref("FileItem"), Photo] }] };
 
 const IsIndexing = t.Boolean({ description: "Files stored before this version are still being indexed" });
@@ -53,7 +53,7 @@ export const TimelineRecord = t.Object({
   }),
 });
 
-/** The filters in the query string of both, for the document. */
+/** The filters in the query string of both routes, for the OpenAPI document. */
 export const QUERY_OF_PHOTOS = {
   type: { type: "string", enum: [...PHOTO_TYPES] },
   tags: { type: "string", description: "Tags that all files must have, separated by commas" },

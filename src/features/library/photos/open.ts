@@ -7,7 +7,7 @@ import { PhotoBackfill } from "./backfill.ts";
 import { PhotoRows } from "./queries.ts";
 import { PhotoService } from "./service.ts";
 
-/** What the photo list needs. */
+/** Dependencies of the photo list. */
 export interface PhotosOptions {
   readonly sqlite: Database;
   readonly reader: Reader;

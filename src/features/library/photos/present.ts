@@ -1,11 +1,11 @@
 import { toTimestamp } from "../../../lib/clock.ts";
 import { presentFileItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
-import { dateOf, toCursor } from "./cursor.ts";
+import { toDate, toCursor } from "./cursor.ts";
 import type { PhotoPage, PhotoTimeline } from "./service.ts";
 import type { Photo } from "./types.ts";
 
-/** What presenting photos needs beyond them. */
+/** Data for presenting photos, in addition to the photos. */
 export interface PhotoContext {
   /** `http://host[:port][/base]` */
   readonly baseUrl: string;
@@ -31,7 +31,7 @@ export function presentPhotos(
 
 /** GET /api/photos/timeline. */
 export function presentTimeline({ days, total }: PhotoTimeline) {
-  return { days: days.map(({ day, count }) => ({ date: dateOf(day), count })), total };
+  return { days: days.map(({ day, count }) => ({ date: toDate(day), count })), total };
 }
 
 function presentPhoto(photo: Photo, { baseUrl, hasThumbnail }: PhotoContext) {
@@ -45,14 +45,14 @@ function presentPhoto(photo: Photo, { baseUrl, hasThumbnail }: PhotoContext) {
     width,
     height,
     durationSeconds: durationMs === null ? null : durationMs / 1000,
-    takenAt: takenAtOf(photo),
+    takenAt: toTakenAt(photo),
     thumbnailUrl: `${baseUrl}/api/files/${publicId}/download?thumbnail=true`,
     hasThumbnail: hasThumbnail(photo),
   };
 }
 
-/** With the offset of the place where it was taken, so that its first ten characters are the day there. */
-function takenAtOf({ takenAtMs, offsetMinutes }: Photo): string {
+/** With the UTC offset of the location, so that the first ten characters are the local date. */
+function toTakenAt({ takenAtMs, offsetMinutes }: Photo): string {
   const local = toTimestamp(takenAtMs);
   if (offsetMinutes === null) return local;
   const minutes = Math.abs(offsetMinutes);

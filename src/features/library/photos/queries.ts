@@ -4,7 +4,7 @@ import type { Bindable } from "../../../db/reader.worker.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
 import type { PhotoPosition, PhotoType } from "./types.ts";
 
-/** A photo as {@link selectPage} gives it. */
+/** A row of {@link selectPage}. */
 export interface PhotoRow {
   readonly nodeId: number;
   readonly day: number;
@@ -114,10 +114,10 @@ export class PhotoRows {
   readonly #sqlite: Database;
   readonly #hasGone;
   readonly #tag;
-  readonly #fill;
+  readonly #backfill;
   readonly #backfillSome;
   readonly #setProgress;
-  readonly #again;
+  readonly #nextRescan;
   readonly #nodesToRescan;
   readonly #move;
   readonly #continueRescan;
@@ -131,14 +131,14 @@ export class PhotoRows {
     this.#tag = sqlite.prepare<{ id: number; count: number }, [number, string]>(
       "SELECT id, count FROM tags WHERE account_id = ?1 AND key = ?2",
     );
-    this.#fill = sqlite.prepare<{ nextId: number; untilId: number }, []>(
+    this.#backfill = sqlite.prepare<{ nextId: number; untilId: number }, []>(
       "SELECT next_id AS nextId, until_id AS untilId FROM photo_fill WHERE id = 1",
     );
     this.#backfillSome = sqlite.prepare<undefined, [number, number]>(
       "INSERT OR IGNORE INTO photos SELECT * FROM photo_sources WHERE node_id BETWEEN ?1 AND ?2",
     );
     this.#setProgress = sqlite.prepare<undefined, [number]>("UPDATE photo_fill SET next_id = ?1 WHERE id = 1");
-    this.#again = sqlite.prepare<Rescan, []>(
+    this.#nextRescan = sqlite.prepare<Rescan, []>(
       "SELECT digest, after_account_id AS accountId, after_node_id AS nodeId FROM photos_again LIMIT 1",
     );
     this.#nodesToRescan = sqlite.prepare<{ accountId: number; id: number }, [Uint8Array, number, number, number]>(
@@ -155,7 +155,7 @@ export class PhotoRows {
     this.#dequeueRescan = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM photos_again WHERE digest = ?1");
   }
 
-  /** A page on the main thread, if the index gives its order. */
+  /** A page, read on the main thread; only if an index gives its order. */
   page({ sql, parameters }: PhotoStatement): PhotoRow[] {
     return this.#sqlite.query<PhotoRow, Bindable[]>(sql).all(...parameters);
   }
@@ -171,27 +171,27 @@ export class PhotoRows {
   }
 
   /** Whether all files stored before this table are in it. */
-  isFilled(): boolean {
-    const fill = this.#fill.get();
-    return fill === null || fill.nextId > fill.untilId;
+  isBackfilled(): boolean {
+    const backfill = this.#backfill.get();
+    return backfill === null || backfill.nextId > backfill.untilId;
   }
 
   /** Indexes this many further ids of nodes stored before this table; inside a transaction. */
   backfillSome(ids: number): void {
-    const fill = this.#fill.get();
-    if (fill === null || fill.nextId > fill.untilId) return;
-    const lastId = Math.min(fill.nextId + ids - 1, fill.untilId);
-    this.#backfillSome.run(fill.nextId, lastId);
+    const backfill = this.#backfill.get();
+    if (backfill === null || backfill.nextId > backfill.untilId) return;
+    const lastId = Math.min(backfill.nextId + ids - 1, backfill.untilId);
+    this.#backfillSome.run(backfill.nextId, lastId);
     this.#setProgress.run(lastId + 1);
   }
   /** Whether files remain to be moved to the dates that their metadata gave. */
   hasFilesToMove(): boolean {
-    return this.#again.get() !== null;
+    return this.#nextRescan.get() !== null;
   }
 
   /** Moves this many further files to their dates; inside a transaction. */
   moveSome(files: number): void {
-    const rescan = this.#again.get();
+    const rescan = this.#nextRescan.get();
     if (rescan === null) return;
     const nodes = this.#nodesToRescan.all(rescan.digest, rescan.accountId, rescan.nodeId, files);
     this.#move.run(JSON.stringify(nodes.map(({ id }) => id)));

@@ -13,7 +13,7 @@ import { type PhotoContext, presentPhotos, presentTimeline } from "./present.ts"
 import type { PhotoService } from "./service.ts";
 import { PHOTO_TYPES, type PhotoFilter, type PhotoPosition } from "./types.ts";
 
-/** What the routes of photos work with. */
+/** Dependencies of the routes of photos. */
 export interface PhotoRoutesOptions {
   readonly photos: PhotoService;
   readonly guard: ReturnType<typeof authGuard>;

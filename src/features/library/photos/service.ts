@@ -12,11 +12,11 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import { type PhotoQuery, type PhotoRow, type PhotoRows, selectDays, selectPage } from "./queries.ts";
 import type { Photo, PhotoDay, PhotoFilter, PhotoPosition } from "./types.ts";
 
-/** What {@link PhotoService} works with. */
+/** Dependencies of {@link PhotoService}. */
 export interface PhotoServiceOptions {
   readonly rows: PhotoRows;
   readonly tree: Pick<TreeReader, "headOf" | "findFolderByPath" | "findByIds">;
-  /** For queries that no index orders. */
+  /** For queries whose order no index gives. */
   readonly reader: Reader;
   /** Whether metadata of recently added files is still to be read. */
   readonly isReadingMetadata: (accountId: number) => boolean;
@@ -35,7 +35,7 @@ export interface PhotoTimeline {
   readonly total: number;
 }
 
-/** Answers that are cached until something changes. */
+/** Cached timelines. */
 const CACHED_MAX = 32;
 
 interface CachedTimeline {
@@ -56,7 +56,7 @@ export class PhotoService {
 
   /** Whether all files stored before this list are in it. */
   get isComplete(): boolean {
-    return this.#options.rows.isFilled();
+    return this.#options.rows.isBackfilled();
   }
 
   /** Whether recently added photos may still move to another day, because their metadata is not read yet. */
@@ -100,7 +100,7 @@ export class PhotoService {
     if (cached?.state === state && this.isComplete) return cached.timeline;
     const { sql, parameters } = selectDays(query);
     const [days] = await this.#options.reader.read([rows<PhotoDay>(sql, parameters)]);
-    const timeline = { days, total: days.reduce((sum, { count }) => sum + count, 0) };
+    const timeline = { days, total: days.reduce((total, { count }) => total + count, 0) };
     this.#timelines.delete(key);
     this.#timelines.set(key, { state, timeline });
     const [oldest] = this.#timelines.keys();
@@ -138,7 +138,7 @@ export class PhotoService {
   }
 }
 
-/** Whether a page costs no more than its rows. */
+/** Whether an index gives the order of a page, so that only its rows are read. */
 function isInOrder({ type, tags, folderId, hasGone }: PhotoQuery): boolean {
   return type === undefined && tags.length === 0 && folderId === undefined && !hasGone;
 }

@@ -1,12 +1,12 @@
 import type { Digest } from "../../../blobs/digest.ts";
 
-/** What a photo is: a picture or a film. */
+/** Types of photos: pictures and videos. */
 export const PHOTO_TYPES = ["photo", "video"] as const;
 
 /** One of {@link PHOTO_TYPES}. */
 export type PhotoType = (typeof PHOTO_TYPES)[number];
 
-/** Which of an account's photos are wanted; absent fields ask for nothing. */
+/** Selects photos of an account. Absent fields do not restrict the selection. */
 export interface PhotoFilter {
   readonly type?: PhotoType | undefined;
   /** All of them. */
@@ -21,12 +21,12 @@ export interface PhotoFilter {
 export interface PhotoPosition {
   /** Days since 1970, where it was taken. */
   readonly day: number;
-  /** What a clock showed there, in milliseconds since 1970 as if that were UTC. */
+  /** Local time there, in milliseconds since 1970 as if it were UTC. */
   readonly takenAtMs: number;
   readonly nodeId: number;
 }
 
-/** A picture or film. */
+/** A picture or video. */
 export interface Photo extends PhotoPosition {
   readonly publicId: string;
   readonly name: string;

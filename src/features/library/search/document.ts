@@ -1,6 +1,6 @@
 /** Builds the index entry of a file or folder. Pure. */
 import { FILE, parseMetadata, parseTags } from "../../../tree/model/rows.ts";
-import { cameraFacets, dateFacets, extensionOf, facet, familiesOf, plainType, sizeFacet, tagFacet } from "./facets.ts";
+import { cameraFacets, dateFacets, extensionOf, facet, toFamilies, plainType, sizeFacet, tagFacet } from "./facets.ts";
 import { toIndexText } from "./words.ts";
 
 /** A node and the metadata of its content, as stored in the database. */
@@ -35,7 +35,7 @@ export interface IndexDocument {
   readonly metadata: string;
 }
 
-/** Characters of metadata and description in an entry: metadata may have 64 KiB. */
+/** Most characters of metadata, and of the description, in an entry. */
 const TEXT_MAX = 64 * 1024;
 const SPACE = "\n";
 
@@ -45,7 +45,7 @@ export function toDocument(row: IndexedRow): IndexDocument {
   const embedded = [row.title, row.artist, row.album, row.camera].filter((text) => text !== null);
   const tags = parseTags(row.tags);
   return {
-    facets: facetsOf(row, tags).join(" "),
+    facets: toFacets(row, tags).join(" "),
     name: toIndexText(row.name),
     tags: toIndexText(tags.join(SPACE)),
     description: toIndexText(description.slice(0, TEXT_MAX)),
@@ -53,7 +53,7 @@ export function toDocument(row: IndexedRow): IndexDocument {
   };
 }
 
-function facetsOf(row: IndexedRow, tags: readonly string[]): string[] {
+function toFacets(row: IndexedRow, tags: readonly string[]): string[] {
   const common = [
     facet("fo", row.parent_id ?? 0),
     ...dateFacets("m", toDay(row.modified_at)),
@@ -63,7 +63,7 @@ function facetsOf(row: IndexedRow, tags: readonly string[]): string[] {
   const takenAt = row.captured_at ?? row.taken_at;
   const extension = extensionOf(row.name);
   return [
-    ...familiesOf(row.media_type).map((family) => facet("fa", family)),
+    ...toFamilies(row.media_type).map((family) => facet("fa", family)),
     facet("ty", plainType(row.media_type)),
     sizeFacet(row.size_bytes),
     ...common,

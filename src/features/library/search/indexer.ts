@@ -1,8 +1,8 @@
 /**
  * Keeps the search index up to date with the trees of all accounts. Writers do not wait for it: it follows the numbered
  * journal of each account in transactions of a few milliseconds, and records its progress in each. After a crash it
- * resumes existing. A database without an index gets one the same way: nodes present at the first start are indexed by id,
- * later changes through the journals.
+ * resumes there. A database without an index gets one the same way: nodes that exist at the first start are indexed by
+ * id, later changes through the journals.
  *
  * It checks once a second whether anything was written, waits while others write, and continues in small steps if they
  * never stop. A search first lets it catch up with one account ({@link SearchIndexer.catchUp}).
@@ -11,7 +11,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { PendingRow, SearchTables } from "./queries.ts";
 
-/** What {@link SearchIndexer} needs. */
+/** Dependencies of {@link SearchIndexer}. */
 export interface SearchIndexerOptions {
   readonly tables: SearchTables;
   readonly writer: Writer;
@@ -40,11 +40,11 @@ const FAILURE_REST_MS = 30_000;
 /** One per database, only in the server. */
 export class SearchIndexer {
   readonly #options: SearchIndexerOptions;
-  readonly #catching = new Map<number, Promise<void>>();
+  readonly #passes = new Map<number, Promise<void>>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #working: Promise<void> | undefined;
   #isStopped = false;
-  #seenMark = "";
+  #seenChangeMark = "";
   #seenTotal: number | undefined;
   #restsUntilMs = 0;
   #busySinceMs: number | undefined;
@@ -65,7 +65,7 @@ export class SearchIndexer {
     clearInterval(this.#timer);
     this.#isStopped = true;
     await this.#working;
-    await Promise.allSettled(this.#catching.values());
+    await Promise.allSettled(this.#passes.values());
   }
 
   /** Changes when entries changed without a change in any journal. */
@@ -73,25 +73,25 @@ export class SearchIndexer {
     return this.#revision;
   }
 
-  /** Whether everything an account has now can be found. */
+  /** Whether all current files of an account can be found. */
   isCaughtUp(accountId: number): boolean {
-    return this.#reaches(accountId, this.#options.headOf(accountId));
+    return this.#isIndexedTo(accountId, this.#options.headOf(accountId));
   }
 
   /**
    * Indexes what an account has changed up to this call, within `waitMs`; the rest follows in the background.
    *
-   * No change is missed by joining a running pass, which may have read the journal's head before the last change: the
-   * loop compares the cursor with the head read by this call, and starts another pass within the same time.
+   * A running pass may have read the journal's head before the last change. So the loop compares the cursor with the head
+   * that this call read, and starts another pass within the same time.
    * @returns the journal number up to which everything can be found; undefined if the time was too short
    */
   async catchUp(accountId: number, waitMs: number): Promise<number | undefined> {
     const headSeq = this.#options.headOf(accountId);
     const untilMs = performance.now() + waitMs;
-    while (!this.#reaches(accountId, headSeq)) {
+    while (!this.#isIndexedTo(accountId, headSeq)) {
       const leftMs = untilMs - performance.now();
       if (leftMs <= 0 || this.#isStopped) return undefined;
-      const running = this.#catching.get(accountId);
+      const running = this.#passes.get(accountId);
       const before = this.#progressOf(accountId);
       await Promise.race([running ?? this.#beginPass(accountId, untilMs), Bun.sleep(leftMs)]);
       // This pass failed, or more is left than a search waits for.
@@ -101,15 +101,15 @@ export class SearchIndexer {
   }
 
   #beginPass(accountId: number, untilMs: number): Promise<void> {
-    const pass = this.#follow(accountId, untilMs).finally(() => this.#catching.delete(accountId));
-    this.#catching.set(accountId, pass);
+    const pass = this.#follow(accountId, untilMs).finally(() => this.#passes.delete(accountId));
+    this.#passes.set(accountId, pass);
     return pass;
   }
 
-  #reaches(accountId: number, seq: number): boolean {
+  #isIndexedTo(accountId: number, seq: number): boolean {
     const { tables } = this.#options;
-    const fill = tables.backfillState();
-    return fill !== undefined && fill.nextId > fill.untilId && tables.cursorOf(accountId) >= seq;
+    const backfill = tables.backfillState();
+    return backfill !== undefined && backfill.nextId > backfill.untilId && tables.cursorOf(accountId) >= seq;
   }
 
   #progressOf(accountId: number): string {
@@ -139,8 +139,8 @@ export class SearchIndexer {
   /** Completes the backfill if little is left; nobody waits for more. */
   async #endBackfill(untilMs: number): Promise<void> {
     const { tables, writer } = this.#options;
-    for (let fill = tables.backfillState(); fill !== undefined; fill = tables.backfillState()) {
-      const left = fill.untilId - fill.nextId + 1;
+    for (let backfill = tables.backfillState(); backfill !== undefined; backfill = tables.backfillState()) {
+      const left = backfill.untilId - backfill.nextId + 1;
       if (left <= 0 || left > BACKFILL_BATCH_MAX || performance.now() > untilMs || this.#isStopped) return;
       await writer.run((tx) => this.#backfillSome(tx));
     }
@@ -148,8 +148,8 @@ export class SearchIndexer {
 
   #tick(): void {
     if (this.#working !== undefined || this.#isStopped || performance.now() < this.#restsUntilMs) return;
-    const mark = this.#options.tables.changeMark();
-    if (mark === this.#seenMark && this.#busySinceMs === undefined) return;
+    const changeMark = this.#options.tables.changeMark();
+    if (changeMark === this.#seenChangeMark && this.#busySinceMs === undefined) return;
     this.#working = this.#work()
       .catch((error: unknown) => {
         this.#restsUntilMs = performance.now() + FAILURE_REST_MS;
@@ -182,14 +182,14 @@ export class SearchIndexer {
     }
     this.#busySinceMs = undefined;
     this.#seenTotal = total;
-    this.#seenMark = tables.changeMark();
+    this.#seenChangeMark = tables.changeMark();
   }
 
-  /** One transaction of the next kind of work. @returns whether existing may be more */
+  /** One transaction of the next kind of work. @returns whether there may be more */
   async #step(): Promise<boolean> {
     const { tables, writer } = this.#options;
-    const fill = tables.backfillState();
-    if (fill === undefined) {
+    const backfill = tables.backfillState();
+    if (backfill === undefined) {
       await this.#begin();
       return true;
     }
@@ -203,7 +203,7 @@ export class SearchIndexer {
       this.#revision++;
       return true;
     }
-    if (fill.nextId <= fill.untilId) {
+    if (backfill.nextId <= backfill.untilId) {
       await writer.run((tx) => this.#backfillSome(tx));
       return true;
     }
@@ -219,14 +219,14 @@ export class SearchIndexer {
 
   #backfillSome(tx: Transaction): void {
     const { tables } = this.#options;
-    const fill = tables.backfillState();
-    if (fill === undefined) return;
-    const rows = tables.nodesFrom(fill, ROWS_PER_TRANSACTION);
+    const backfill = tables.backfillState();
+    if (backfill === undefined) return;
+    const rows = tables.nodesFrom(backfill, ROWS_PER_TRANSACTION);
     // Nodes of erased accounts are no longer indexed.
     const followed = rows.filter(({ account_id: accountId }) => tables.isFollowed(accountId));
     const last =
       this.#index(tx, followed) ??
-      (rows.length < ROWS_PER_TRANSACTION ? fill.untilId : (rows.at(-1)?.id ?? fill.untilId));
+      (rows.length < ROWS_PER_TRANSACTION ? backfill.untilId : (rows.at(-1)?.id ?? backfill.untilId));
     tables.setBackfill(last + 1);
   }
 
@@ -254,7 +254,7 @@ export class SearchIndexer {
       const stoppedAt = this.#index(tx, rows);
       tables.setCursor(
         accountId,
-        stoppedAt === undefined ? endOf(changes, head) : indexedUpTo(changes, rows, stoppedAt),
+        stoppedAt === undefined ? readUpTo(changes, head) : indexedUpTo(changes, rows, stoppedAt),
       );
     });
   }
@@ -278,7 +278,7 @@ export class SearchIndexer {
 type Change = { readonly seq: number; readonly nodeId: number };
 
 /** The number up to which the journal has been read; numbers without a row changed no node. */
-function endOf(changes: readonly Change[], head: number): number {
+function readUpTo(changes: readonly Change[], head: number): number {
   return changes.length < ROWS_PER_TRANSACTION ? head : (changes.at(-1)?.seq ?? head);
 }
 

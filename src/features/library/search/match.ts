@@ -8,8 +8,7 @@ import type { SearchTerm, SizeTerm, WordTerm } from "./types.ts";
 import { quoteWords } from "./words.ts";
 
 /**
- * Columns that contain all free words, best first: the name; then name and tags; then also the description; then
- * anywhere.
+ * Columns that contain all free words, best match first: the name; name and tags; also the description; all columns.
  */
 export const TIERS = ["name", "name tags", "name tags description", "name tags description metadata"] as const;
 const ANYWHERE = TIERS[3];
@@ -44,10 +43,10 @@ export function matchExpression(
 ): string {
   const included = terms.filter((term) => !term.isExcluded);
   const facets = [...included.flatMap(toFacets), ...folders.flatMap(folderFacets)];
-  const words = included.filter(isWord);
+  const wordTerms = included.filter(isWord);
   const parts: string[] = [];
-  const texts = words.filter(({ key }) => key === "text").map(toQuoted);
-  const names = words.filter(({ key }) => key === "name").map(toQuoted);
+  const texts = wordTerms.filter(({ key }) => key === "text").map(toQuoted);
+  const names = wordTerms.filter(({ key }) => key === "name").map(toQuoted);
   // Rare terms first: words before facets.
   if (texts.length > 0) parts.push(`{${columns}} : (${texts.join(" AND ")})`);
   if (names.length > 0) parts.push(`{name} : (${names.join(" AND ")})`);
@@ -58,7 +57,7 @@ export function matchExpression(
   return excluded.length === 0 ? positive : `(${positive}) NOT (${excluded.join(" OR ")})`;
 }
 
-/** A search with everything it needs. */
+/** The parts of a search. */
 export interface SearchQuery {
   readonly accountId: number;
   /** See {@link matchExpression}. */
@@ -83,13 +82,13 @@ export function selectGoneFolders(accountId: number, limit: number): { sql: stri
 export function selectIds(query: SearchQuery): { readonly sql: string; readonly parameters: readonly Bindable[] } {
   const { accountId, terms, folders, gone, limit } = query;
   const conditions = [...terms.flatMap(toConditions), ...folders.flatMap(belowConditions)];
-  const own = `search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1`;
-  const lost =
+  const range = `search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1`;
+  const goneClause =
     gone === undefined || gone.length === 0 ? "" : ` NOT {facets} : ${anyOf(gone.map((id) => facet("fo", id)))}`;
-  const match = lost === "" ? query.match : `(${query.match})${lost}`;
+  const match = goneClause === "" ? query.match : `(${query.match})${goneClause}`;
   if (conditions.length === 0 && gone !== undefined) {
     return {
-      sql: `SELECT group_concat(id) FROM (SELECT f.rowid & ${NODE_MASK} AS id FROM search_text f WHERE ${own}
+      sql: `SELECT group_concat(id) FROM (SELECT f.rowid & ${NODE_MASK} AS id FROM search_text f WHERE ${range}
         ORDER BY f.rowid DESC LIMIT ?)`,
       parameters: [match, accountId, accountId, limit],
     };
@@ -98,7 +97,7 @@ export function selectIds(query: SearchQuery): { readonly sql: string; readonly 
   return {
     sql: `${WITH_GONE_FOLDERS} SELECT group_concat(id) FROM (
         SELECT n.id FROM search_text f CROSS JOIN nodes n ON n.id = (f.rowid & ${NODE_MASK})
-        WHERE ${own} AND n.parent_id > 0 AND n.parent_id NOT IN (SELECT id FROM gone)${where}
+        WHERE ${range} AND n.parent_id > 0 AND n.parent_id NOT IN (SELECT id FROM gone)${where}
         ORDER BY f.rowid DESC LIMIT ?)`,
     parameters: [
       accountId,
@@ -134,7 +133,7 @@ function toFacets(term: SearchTerm): string[] {
     case "is":
       return [quoted(facet("pu", ""))];
     case "size":
-      return sizeWords(term);
+      return toSizeFacets(term);
     case "modified":
     case "created":
     case "taken":
@@ -150,9 +149,9 @@ function typeFacet(type: string): string {
   return FAMILIES.some((family) => family === type) ? facet("fa", type) : facet("ty", type);
 }
 
-function sizeWords({ min, max }: SizeTerm): string[] {
-  const words = sizeFacets(min, max);
-  return words === undefined ? [] : [anyOf(words)];
+function toSizeFacets({ min, max }: SizeTerm): string[] {
+  const facets = sizeFacets(min, max);
+  return facets === undefined ? [] : [anyOf(facets)];
 }
 
 function folderFacets({ folderIds }: SearchFolders): string[] {
@@ -168,16 +167,16 @@ function toExcluded(term: SearchTerm): string[] {
   return facets.length === 0 ? [] : [`{facets} : (${facets.join(" AND ")})`];
 }
 
-function anyOf(words: readonly string[]): string {
-  return `(${words.map(quoted).join(" OR ")})`;
+function anyOf(facets: readonly string[]): string {
+  return `(${facets.map(quoted).join(" OR ")})`;
 }
 
-/** Facets are letters and digits only. */
-function quoted(word: string): string {
-  return `"${word}"`;
+/** Facets contain only letters and digits. */
+function quoted(text: string): string {
+  return `"${text}"`;
 }
 
-/** What the coarse facets cannot decide. */
+/** Conditions that the coarse facets can't decide. */
 function toConditions(term: SearchTerm): Condition[] {
   if (term.key !== "size") return [];
   const { min, max } = term;

@@ -25,7 +25,7 @@ export const SearchRecord = {
   },
 };
 
-/** The query string of GET /api/files/search, for the document. */
+/** The query string of GET /api/files/search, for the OpenAPI document. */
 export const QUERY_OF_SEARCH = {
   q: {
     type: "string",
@@ -37,7 +37,7 @@ export const QUERY_OF_SEARCH = {
   limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
 };
 
-/** The language, for the document. */
+/** The search language, for the OpenAPI document. */
 export const SEARCH_DESCRIPTION = `Searches your own files and folders by name, tags, description, metadata values, media type and embedded metadata (EXIF, ID3). Everything in \`q\` must match; case and accents are ignored.
 
 - \`beach hous\`: words; each may be a prefix (house, houses). \`"beach house"\`: exactly these words in this order. \`-beach\`: without it.

@@ -7,10 +7,10 @@ import { SearchIndexer } from "./indexer.ts";
 import { SearchTables } from "./queries.ts";
 import { SearchService } from "./service.ts";
 
-/** What the search needs. */
+/** Dependencies of the search. */
 export interface SearchOptions {
   readonly sqlite: Database;
-  /** For searches alone. */
+  /** Used only by searches. */
   readonly reader: Reader;
   readonly writer: Writer;
   readonly tree: TreeReader;

@@ -12,7 +12,7 @@ export const QUERY_BYTES_MAX = 4_096;
 /** Words and filters of one query. */
 export const TERMS_MAX = 32;
 
-/** What `type:` may say beside a media type. */
+/** Values of `type:` other than media types. */
 export const FAMILIES = ["image", "video", "audio", "document", "pdf", "archive", "text", "folder"] as const;
 
 const KEYS = ["name", "tag", "type", "ext", "in", "size", "modified", "created", "taken", "camera", "is"] as const;
@@ -23,15 +23,15 @@ interface QueryPart {
   readonly value: string;
   readonly isQuoted: boolean;
   readonly isExcluded: boolean;
-  /** As it was written, for messages. */
+  /** The original text, for messages. */
   readonly written: string;
 }
 
 /**
  * Parses a query. All of its terms must match; case and accents are ignored.
  *
- * Words without a letter, digit or symbol are ignored, as people type them while writing. An unclosed quote extends to
- * the end.
+ * Words without a letter, digit or symbol are ignored: they appear while a user types. An unclosed quote extends to the
+ * end.
  * @throws AppError invalid_field with `field` q, and `word`, the faulty part
  */
 export function parseQuery(q: string): SearchTerm[] {
@@ -39,7 +39,7 @@ export function parseQuery(q: string): SearchTerm[] {
     const details = { limit: QUERY_BYTES_MAX, actual: Buffer.byteLength(q) };
     throw invalidField("q", `A search can have at most ${QUERY_BYTES_MAX} bytes. Use fewer words.`, details);
   }
-  // oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+  // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
   if (/[\u0000-\u0008\u000e-\u001f\u007f]/.test(q) || !q.isWellFormed()) {
     throw invalidField("q", "The search contains a control character. Remove it.");
   }

@@ -40,13 +40,13 @@ export class SearchTables {
   readonly #cursor;
   readonly #setCursor;
   readonly #lagging;
-  readonly #fill;
+  readonly #backfill;
   readonly #setBackfill;
   readonly #rescan;
   readonly #rescanNodes;
   readonly #rescanProgress;
   readonly #dequeueRescan;
-  readonly #changes;
+  readonly #changeCounters;
   readonly #total;
 
   constructor(sqlite: Database) {
@@ -76,7 +76,7 @@ export class SearchTables {
       `SELECT a.id FROM accounts a LEFT JOIN search_cursors c ON c.account_id = a.id
        WHERE a.root_id > 0 AND a.seq > ifnull(c.seq, 0) LIMIT 1000`,
     );
-    this.#fill = sqlite.prepare<BackfillState, []>(
+    this.#backfill = sqlite.prepare<BackfillState, []>(
       `SELECT next_id AS nextId, until_id AS untilId FROM search_fill WHERE format = ${FORMAT}`,
     );
     this.#setBackfill = sqlite.prepare<undefined, [number]>("UPDATE search_fill SET next_id = ?1");
@@ -92,15 +92,15 @@ export class SearchTables {
     );
     this.#dequeueRescan = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM search_again WHERE digest = ?1");
     this.#total = sqlite.prepare<{ total: number }, []>("SELECT ifnull(sum(seq), 0) AS total FROM accounts");
-    this.#changes = sqlite.prepare<{ own: number; others: number }, []>(
+    this.#changeCounters = sqlite.prepare<{ own: number; others: number }, []>(
       "SELECT total_changes() AS own, (SELECT data_version FROM pragma_data_version) AS others",
     );
   }
 
   /** Changes with every change of the database, by this or another process. */
   changeMark(): string {
-    const mark = this.#changes.get();
-    return `${mark?.own ?? 0}/${mark?.others ?? 0}`;
+    const changes = this.#changeCounters.get();
+    return `${changes?.own ?? 0}/${changes?.others ?? 0}`;
   }
 
   /** Changes with every change of files of any account. */
@@ -110,10 +110,10 @@ export class SearchTables {
 
   /** Undefined before the first start with this format of the index. */
   backfillState(): BackfillState | undefined {
-    return this.#fill.get() ?? undefined;
+    return this.#backfill.get() ?? undefined;
   }
 
-  /** Clears the index and starts over: present nodes will be indexed by id, later changes through the journals. */
+  /** Clears the index and starts over: existing nodes will be indexed by id, later changes through the journals. */
   beginBackfill(): void {
     this.#sqlite.run("INSERT INTO search_text (search_text) VALUES ('delete-all')");
     this.#sqlite.run("DELETE FROM search_cursors");
@@ -143,7 +143,7 @@ export class SearchTables {
     return this.#cursor.get(accountId)?.seq ?? 0;
   }
 
-  /** Whether an account is followed: false for one that was erased, and for one that is new. */
+  /** Whether an account is followed: false if it was erased or is new. */
   isFollowed(accountId: number): boolean {
     return this.#cursor.get(accountId) !== null;
   }

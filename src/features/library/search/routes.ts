@@ -10,7 +10,7 @@ import * as docs from "./openapi.ts";
 import type { SearchService } from "./service.ts";
 import type { SearchTerm } from "./types.ts";
 
-/** What the route of searches works with. */
+/** Dependencies of {@link searchRoutes}. */
 export interface SearchRoutesOptions {
   readonly search: SearchService;
   readonly guard: ReturnType<typeof authGuard>;

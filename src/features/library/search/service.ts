@@ -8,7 +8,7 @@ import { hasWords, matchExpression, type SearchFolders, selectGoneFolders, selec
 import { parseQuery } from "./parse-query.ts";
 import type { SearchTerm } from "./types.ts";
 
-/** What {@link SearchService} needs. */
+/** Dependencies of {@link SearchService}. */
 export interface SearchServiceOptions {
   readonly tree: TreeReader;
   /** Has a thread of its own: searches do not wait for recounts and checks. */
@@ -65,8 +65,8 @@ export class SearchService {
   }
 
   /**
-   * One page of the matching files and folders of the caller, best first: those with all words in their names; then
-   * those including tags, description and everything else. Equal ones newest first.
+   * One page of the matching files and folders of the caller, best first: all words in the name; then in name and tags;
+   * then also in the description; then anywhere. Equal matches are sorted newest first.
    * @throws AppError invalid_field (q) | invalid_path | not_found if a folder does not exist | overloaded
    */
   async search(request: SearchRequest): Promise<SearchResult> {

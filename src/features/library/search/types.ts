@@ -1,6 +1,6 @@
 /** A parsed search. Bounds are inclusive; null for none. */
 
-/** Where the words of a search may stand. */
+/** A word or a filter of a search. */
 export type SearchTerm =
   | WordTerm
   | { readonly key: "tag" | "type" | "ext" | "camera"; readonly value: string; readonly isExcluded: boolean }

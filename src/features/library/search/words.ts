@@ -1,18 +1,18 @@
-/** How texts become words, for the index and for searches alike. Pure. */
+/** Prepares texts for the index and for searches in the same way. Pure. */
 
 /** Scripts that are written without spaces, and symbols such as emoji: each character is a word of its own. */
 const APART = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{So}]/gu;
 const SEARCHABLE = /[\p{L}\p{N}\p{Co}\p{So}]/u;
 const LAST_WORD = /([\p{L}\p{N}\p{M}]+)[^\p{L}\p{N}\p{Co}\p{So}]*$/u;
-// oxlint-disable-next-line no-control-regex -- the whole of ASCII is meant
+// oxlint-disable-next-line no-control-regex -- matches all of ASCII on purpose
 const ASCII = /^[\u0000-\u007f]*$/;
 
-/** A text as it is given to the index: compatible forms alike, characters that are words set apart. */
+/** A text in the form for the index: normalized (NFKC), with spaces around characters that are words. */
 export function toIndexText(text: string): string {
   return ASCII.test(text) ? text : text.normalize("NFKC").replaceAll(APART, " $& ");
 }
 
-/** Whether a text holds anything that a search can find. */
+/** Whether a text contains anything that a search can find. */
 export function isSearchable(text: string): boolean {
   return SEARCHABLE.test(text);
 }

@@ -16,7 +16,7 @@ export const TagBody = t.Object({
   remove: t.Optional(t.Array(t.String(), { maxItems: 1000, description: "Tags to remove" })),
 });
 
-/** Answer of POST /api/files/tags. */
+/** Response of POST /api/files/tags. */
 export const TaggedRecord = {
   type: "object",
   required: ["updated", "failed"],

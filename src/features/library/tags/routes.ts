@@ -8,7 +8,7 @@ import * as docs from "./openapi.ts";
 import { TagBody } from "./model.ts";
 import { readTagChanges, type TagService } from "./service.ts";
 
-/** What the routes of tags work with. */
+/** Dependencies of the routes of tags. */
 export interface TagRoutesOptions {
   readonly tags: TagService;
   readonly guard: ReturnType<typeof authGuard>;

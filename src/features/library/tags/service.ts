@@ -11,7 +11,7 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
 
-/** What {@link TagService} works with. */
+/** Dependencies of {@link TagService}. */
 export interface TagServiceOptions {
   readonly writer: Writer;
   readonly tree: TreeReader;
@@ -19,13 +19,13 @@ export interface TagServiceOptions {
   readonly permissions: Permissions;
 }
 
-/** Tags to add and remove; checked already, none in both. */
+/** Tags to add and remove: valid, and none in both. */
 export interface TagChanges {
   readonly add: readonly string[];
   readonly remove: readonly string[];
 }
 
-/** Files changed per transaction: some milliseconds, then others get their turn. */
+/** Files changed per transaction of some milliseconds, so that others can write in between. */
 const FILES_PER_TRANSACTION = 50;
 /** Tags listed per account, the most used ones. */
 const LISTED_MAX = 10_000;
@@ -53,7 +53,7 @@ export class TagService {
     for (let start = 0; start < fileIds.length; start += FILES_PER_TRANSACTION) {
       const ids = fileIds.slice(start, start + FILES_PER_TRANSACTION);
       const { writer, treeWriter } = this.#options;
-      // A file is rejected before anything of it is written, so one transaction can contain rejected files.
+      // A rejected file is rejected before anything is written, so the transaction can continue with the others.
       const some = await writer.run((tx) =>
         ids.map((id): Outcome<FileNode> => {
           try {

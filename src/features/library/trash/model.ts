@@ -8,7 +8,7 @@ export const TrashBody = t.Object({
   fileIds: t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" }),
 });
 
-const Trashed = {
+const TrashedItem = {
   allOf: [
     { oneOf: [ref("FileItem"), ref("FolderItem")] },
     t.Object({
@@ -29,21 +29,21 @@ const FailedItems = {
   },
 };
 
-/** Answer of POST trash. */
-export const PutRecord = {
+/** Response of POST trash. */
+export const MovedToTrashRecord = {
   type: "object",
   required: ["trashed", "failed"],
-  properties: { trashed: { type: "array", items: Trashed }, failed: FailedItems },
+  properties: { trashed: { type: "array", items: TrashedItem }, failed: FailedItems },
 };
 
-/** Answer of GET trash. */
+/** Response of GET trash. */
 export const TrashRecord = {
   type: "object",
   required: ["files", "pagination"],
-  properties: { files: { type: "array", items: Trashed }, pagination: ref("Pagination") },
+  properties: { files: { type: "array", items: TrashedItem }, pagination: ref("Pagination") },
 };
 
-/** Answer of POST trash/restore. */
+/** Response of POST trash/restore. */
 export const RestoredRecord = {
   type: "object",
   required: ["restored", "failed"],
@@ -53,7 +53,7 @@ export const RestoredRecord = {
   },
 };
 
-/** Answer of DELETE trash. */
+/** Response of DELETE trash. */
 export const EmptiedRecord = t.Object({
   deleted: Type.Integer({
     minimum: 0,

@@ -1,5 +1,5 @@
 /** Texts of these routes in the OpenAPI document. */
-import { EmptiedRecord, PutRecord, RestoredRecord, TrashRecord } from "./model.ts";
+import { EmptiedRecord, MovedToTrashRecord, RestoredRecord, TrashRecord } from "./model.ts";
 import { ref, type RouteDocs } from "../../../http/documented.ts";
 
 export const moveToTrash = (): RouteDocs => ({
@@ -9,7 +9,7 @@ export const moveToTrash = (): RouteDocs => ({
     "Each item is processed separately. The request fails only if every item failed. Items in the trash are " +
     "removed from listings, links, search and sync, and their names are free. They count toward the usage until " +
     "they are deleted permanently: after 30 days, or as configured.",
-  data: PutRecord,
+  data: MovedToTrashRecord,
   errors: ["not_found", "invalid_path", "share_permission"],
 });
 

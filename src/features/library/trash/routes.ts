@@ -11,13 +11,13 @@ import { TrashBody } from "./model.ts";
 import { presentTrashed } from "./present.ts";
 import type { TrashService } from "./service.ts";
 
-/** What the trash routes work with. */
+/** Dependencies of the trash routes. */
 export interface TrashRoutesOptions {
   readonly trash: TrashService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
   readonly hasThumbnail: (file: FileNode) => boolean;
-  /** Lets a request take as long as it needs. */
+  /** Disables the idle timeout of a request. */
   readonly allowLong: (request: Request) => void;
 }
 

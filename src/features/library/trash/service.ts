@@ -11,7 +11,7 @@ import type { NodeRef, TrashedNode, TreeNode } from "../../../tree/model/types.t
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
 
-/** What {@link TrashService} works with. */
+/** Dependencies of {@link TrashService}. */
 export interface TrashServiceOptions {
   readonly writer: Writer;
   readonly clock: Clock;
@@ -44,8 +44,8 @@ export class TrashService {
   }
 
   /**
-   * Moves files and folders to the trash of their owner, each independently, in order. A large folder waits for those
-   * before it and delays those after it, because its measured totals are valid only until something changes.
+   * Moves files and folders to the trash of their owner, each independently, in order. A large folder waits for the items
+   * before it, and the items after it wait for it: its measured totals are valid only until something changes.
    */
   async put(user: User, ids: readonly string[]): Promise<Outcome<TrashEntry>[]> {
     const { tree, permissions } = this.#options;
@@ -95,14 +95,14 @@ export class TrashService {
   }
 
   /**
-   * Restores files and folders from the trash, each independently. The last trashed one is restored first, so that a
-   * folder exists again for files trashed from it before.
+   * Restores files and folders from the trash, each independently, the last trashed one first: a folder then exists again
+   * before the files that were trashed from it earlier.
    */
   async restore(user: User, ids: readonly string[]): Promise<Outcome<TreeNode>[]> {
     const { writer, tree, treeWriter } = this.#options;
-    const seqOf = (publicId: string) => tree.trashedSeqOf({ accountId: user.id, publicId }) ?? 0;
+    const trashedSeq = (publicId: string) => tree.trashedSeqOf({ accountId: user.id, publicId }) ?? 0;
     const known = [...new Set(ids)];
-    const order = known.map((id) => ({ id, seq: seqOf(id) })).sort((a, b) => b.seq - a.seq);
+    const order = known.map((id) => ({ id, seq: trashedSeq(id) })).sort((a, b) => b.seq - a.seq);
     const outcomes = await Promise.all(
       order.map(({ id: publicId }) =>
         attempt(publicId, () =>
@@ -122,9 +122,7 @@ export class TrashService {
     return writer.run((tx) => this.#purge(tx, user, { accountId: user.id, publicId }));
   }
 
-  /**
-   * Permanently deletes everything in the trash now, in many short transactions. @returns how many entries of the trash
-   */
+  /** Permanently deletes everything in the trash now, in many short transactions. @returns how many entries */
   async empty(user: User): Promise<number> {
     return this.#purgeUpTo(this.#options.clock.nowMs(), user);
   }

@@ -2,7 +2,7 @@ import { toChecksum } from "../../../blobs/digest.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { StoredVersion } from "./service.ts";
 
-/** A version as the list has it. */
+/** An entry of the version list. */
 export function presentVersion(fileId: string, version: StoredVersion, baseUrl: string) {
   const { author } = version;
   return {

@@ -17,7 +17,7 @@ import { VersionParams } from "./model.ts";
 import { presentVersion } from "./present.ts";
 import type { VersionService } from "./service.ts";
 
-/** What the routes of versions work with. */
+/** Dependencies of the routes of versions. */
 export interface VersionRoutesOptions {
   readonly versions: VersionService;
   readonly sender: ContentSender;

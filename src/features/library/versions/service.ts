@@ -8,7 +8,7 @@ import type { FileNode, FileVersion, Precondition } from "../../../tree/model/ty
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
 
-/** What {@link VersionService} works with. */
+/** Dependencies of {@link VersionService}. */
 export interface VersionServiceOptions {
   readonly writer: Writer;
   readonly tree: TreeReader;
@@ -21,7 +21,7 @@ export interface VersionServiceOptions {
 
 /** A version of a file, with its author. */
 export interface StoredVersion extends FileVersion {
-  /** Undefined if that account is gone. */
+  /** Undefined if that account no longer exists. */
   readonly author: User | undefined;
   readonly isCurrent: boolean;
 }
@@ -42,7 +42,7 @@ export class VersionService {
       const author = version.createdBy === null ? undefined : findUser(version.createdBy);
       return {
         ...version,
-        // An erased account has no name left.
+        // An erased account has no name.
         author: author === undefined || author.email === "" ? undefined : author,
         isCurrent: version.version === node.version,
       };
@@ -61,8 +61,8 @@ export class VersionService {
   }
 
   /**
-   * Makes a version the file's next content; nothing is lost by it. Of the current version nothing happens. Durable on
-   * return.
+   * Stores the content of a version as the new content of the file. Restoring the current version changes nothing. Durable
+   * on return.
    * @throws AppError not_found | share_permission | precondition_failed | quota_exceeded
    */
   async restore(
@@ -88,14 +88,14 @@ export class VersionService {
       });
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-      // A refusal for the quota says which plan it comes from.
+      // A quota error names the plan.
       throw new AppError(error.reason, error.message, { ...error.details, plan });
     }
   }
 
   /**
-   * Drops an earlier version for good.
-   * @returns it, and whose file it was
+   * Deletes an earlier version permanently.
+   * @returns the version, and the owner of the file
    * @throws AppError not_found | share_permission; version_conflict for the current one
    */
   async delete(user: User, fileId: string, version: number): Promise<{ dropped: FileVersion; owner: User }> {

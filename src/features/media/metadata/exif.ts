@@ -54,8 +54,8 @@ function capturedAtOf(tags: Tags): string | undefined {
   const local = parseLocal(textOf(tags.DateTimeOriginal) ?? textOf(tags.DateTimeDigitized));
   if (local === undefined) return undefined;
   const offset = textOf(tags.OffsetTimeOriginal) ?? textOf(tags.OffsetTimeDigitized) ?? textOf(tags.OffsetTime);
-  const sure = offset !== undefined && /^[+-]\d{2}:\d{2}$/.test(offset) ? offset : offsetBySatellite(local, tags);
-  const text = `${local}${sure ?? "Z"}`;
+  const trusted = offset !== undefined && /^[+-]\d{2}:\d{2}$/.test(offset) ? offset : offsetFromGps(local, tags);
+  const text = `${local}${trusted ?? "Z"}`;
   return Number.isNaN(Date.parse(text)) ? undefined : text;
 }
 
@@ -72,7 +72,7 @@ const QUARTER_MS = 15 * 60 * 1000;
 const OFFSET_QUARTERS_MAX = 14 * 4;
 
 /** The offset that makes the camera's clock agree with the satellites, in whole quarters of an hour as offsets are. */
-function offsetBySatellite(local: string, tags: Tags): string | undefined {
+function offsetFromGps(local: string, tags: Tags): string | undefined {
   const date = textOf(tags.GPSDateStamp)?.replaceAll(":", "-");
   const time = tags.GPSTimeStamp?.description;
   if (date === undefined || typeof time !== "string") return undefined;
@@ -107,10 +107,10 @@ function degreesOf(tag: unknown, reference: unknown, negative: string): number |
     Array.isArray(part) && part.length === 2 ? Number(part[0]) / Number(part[1]) : Number(part),
   );
   const [degrees = Number.NaN, minutes = Number.NaN, seconds = Number.NaN] = parts;
-  const sum = degrees + minutes / 60 + seconds / 3600;
-  if (!Number.isFinite(sum)) return undefined;
+  const total = degrees + minutes / 60 + seconds / 3600;
+  if (!Number.isFinite(total)) return undefined;
   const isNegative = textOf(reference)?.startsWith(negative) ?? false;
-  return Number((isNegative ? -sum : sum).toFixed(6));
+  return Number((isNegative ? -total : total).toFixed(6));
 }
 
 function valueOf(tag: unknown): unknown {

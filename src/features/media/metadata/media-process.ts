@@ -5,7 +5,7 @@
 import { findResidentBytes } from "../thumbnails/process-memory.ts";
 import type { FromProcess, MediaInfo, ReadRequest } from "./types.ts";
 
-/** What {@link MediaProcess} needs. */
+/** Dependencies of {@link MediaProcess}. */
 export interface MediaProcessOptions {
   readonly command: readonly string[];
   /** The few variables that a program needs; no secrets. */
@@ -16,7 +16,7 @@ export interface MediaProcessOptions {
 }
 
 /** The result for a file. `isLost`: the process crashed, or exceeded its time or memory. */
-export type Reading = { readonly info: MediaInfo } | { readonly reason: string; readonly isLost: boolean };
+export type ReadResult = { readonly info: MediaInfo } | { readonly reason: string; readonly isLost: boolean };
 
 interface Child {
   readonly process: Bun.Subprocess<"ignore", "ignore", "ignore">;
@@ -34,7 +34,7 @@ export class MediaProcess {
   readonly #options: MediaProcessOptions;
   #child: Child | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
-  #pending: { readonly id: number; readonly resolve: (reading: Reading) => void } | undefined;
+  #pending: { readonly id: number; readonly resolve: (reading: ReadResult) => void } | undefined;
   #lastId = 0;
 
   constructor(options: MediaProcessOptions) {
@@ -42,9 +42,9 @@ export class MediaProcess {
   }
 
   /** Reads the metadata of a file. Call it only after the previous call has resolved. Never throws. */
-  async read(path: string, mediaType: string): Promise<Reading> {
+  async read(path: string, mediaType: string): Promise<ReadResult> {
     clearTimeout(this.#idle);
-    const { promise, resolve } = Promise.withResolvers<Reading>();
+    const { promise, resolve } = Promise.withResolvers<ReadResult>();
     const id = ++this.#lastId;
     this.#pending = { id, resolve };
     let watch: ReturnType<typeof setInterval> | undefined;

@@ -20,8 +20,8 @@ export class MediaRows {
   readonly #next;
   readonly #hasQueued;
   readonly #put;
-  readonly #done;
-  readonly #tried;
+  readonly #dequeue;
+  readonly #countAttempt;
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite;
@@ -41,8 +41,8 @@ export class MediaRows {
          longitude, codec, bitrate, title, artist, album, failure, program, read_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`,
     );
-    this.#done = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM media_queue WHERE digest = ?1");
-    this.#tried = sqlite.prepare<undefined, [Uint8Array]>(
+    this.#dequeue = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM media_queue WHERE digest = ?1");
+    this.#countAttempt = sqlite.prepare<undefined, [Uint8Array]>(
       "UPDATE media_queue SET attempts = attempts + 1 WHERE digest = ?1",
     );
   }
@@ -73,13 +73,13 @@ export class MediaRows {
   }
 
   /** Counts an attempt that ended with the process. */
-  tried(digest: Uint8Array): void {
-    this.#tried.run(digest);
+  countAttempt(digest: Uint8Array): void {
+    this.#countAttempt.run(digest);
   }
 
   /** Removes a blob from the queue. */
-  done(digest: Uint8Array): void {
-    this.#done.run(digest);
+  dequeue(digest: Uint8Array): void {
+    this.#dequeue.run(digest);
   }
 
   put(digest: Uint8Array, info: MediaInfo, failure: string | null, program: string, nowMs: number): void {

@@ -41,7 +41,7 @@ export async function readMovie(file: FileHandle, sizeBytes: number): Promise<Mo
   return {
     width: size.width > 0 ? size.width : null,
     height: size.height > 0 ? size.height : null,
-    ...clockOf(mvhd, local),
+    ...readClock(mvhd, local),
     latitude: position?.[1] === undefined ? null : Number(position[1]),
     longitude: position?.[2] === undefined ? null : Number(position[2]),
   };
@@ -88,7 +88,7 @@ function sizeOf(tkhd: Buffer): { width: number; height: number } {
 }
 
 /** @param local a time with its offset, as phones write it beside; it wins */
-function clockOf(mvhd: Buffer | undefined, local: string | undefined): Pick<Movie, "durationMs" | "takenAt"> {
+function readClock(mvhd: Buffer | undefined, local: string | undefined): Pick<Movie, "durationMs" | "takenAt"> {
   const written = local === undefined ? undefined : `${local.slice(0, -2)}:${local.slice(-2)}`;
   const takenAt = written !== undefined && !Number.isNaN(Date.parse(written)) ? written : null;
   const isLong = mvhd?.[0] === 1;

@@ -11,7 +11,7 @@ import type { MediaProcess } from "./media-process.ts";
 import type { MediaRows, QueuedBlob } from "./queries.ts";
 import { hasMetadata, type MediaInfo, NO_MEDIA_INFO } from "./types.ts";
 
-/** What {@link MediaInfoService} needs. */
+/** Dependencies of {@link MediaInfoService}. */
 export interface MediaInfoOptions {
   readonly rows: MediaRows;
   readonly writer: Writer;
@@ -129,14 +129,14 @@ export class MediaInfoService {
   async #readOne({ digest, attempts, mediaType }: QueuedBlob): Promise<(tx: Transaction) => void> {
     const { rows, clock, findPath, onRead, program, log } = this.#options;
     const path = await findPath(digestFromBytes(digest));
-    if (path === undefined || mediaType === null) return () => rows.done(digest);
+    if (path === undefined || mediaType === null) return () => rows.dequeue(digest);
     const reading = await this.#options.process.read(path, mediaType);
-    if ("reason" in reading && reading.isLost && attempts + 1 < ATTEMPTS_MAX) return () => rows.tried(digest);
+    if ("reason" in reading && reading.isLost && attempts + 1 < ATTEMPTS_MAX) return () => rows.countAttempt(digest);
     if ("reason" in reading) log.debug("No embedded metadata.", { reason: reading.reason });
     const [info, failure] = "info" in reading ? [reading.info, null] : [NO_MEDIA_INFO, reading.reason];
     return (tx) => {
       rows.put(digest, info, failure, program, clock.nowMs());
-      rows.done(digest);
+      rows.dequeue(digest);
       if (failure === null) onRead(tx, digest);
     };
   }

@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 import { DerivedStore } from "../../../blobs/derived.ts";
 import { ContentFault } from "./content-fault.ts";
 import { preloadReplacedLibvips, setNativeOptions } from "./native.ts";
-import type { Configure, FromChild, RenderRequest, ToChild } from "./protocol.ts";
+import type { ConfigureMessage, FromChild, RenderRequest, ToChild } from "./protocol.ts";
 import { PictureRenderer } from "./render.ts";
 
 /** The lowest priority that a process can give itself (setpriority(2)). */
@@ -43,7 +43,7 @@ class ThumbnailChild {
     else void this.#render(message);
   }
 
-  async #configure(message: Configure): Promise<void> {
+  async #configure(message: ConfigureMessage): Promise<void> {
     yieldToOthers();
     this.#derived = new DerivedStore(message.thumbsDir);
     const { sharpRejection, ffmpeg, timeoutMs, memoryLimitBytes } = message;
@@ -69,7 +69,7 @@ class ThumbnailChild {
 }
 
 /** Says where sharp's libraries go and come from; gives the reason why sharp is out of the question, if it is. */
-function setUpLibraries(message: Configure): string | undefined {
+function setUpLibraries(message: ConfigureMessage): string | undefined {
   try {
     setNativeOptions({ directory: message.nativeDir, libvips: message.libvips });
     if (!Bun.isStandaloneExecutable) preloadReplacedLibvips();

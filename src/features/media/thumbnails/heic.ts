@@ -31,7 +31,7 @@ export async function decodeHeic(bytes: Uint8Array): Promise<Buffer> {
     throw new ContentFault(`the file has ${bytes.byteLength} bytes, HEIC is read up to ${HEIC_SIZE_BYTES_MAX}`);
   }
   loading ??= loadLibHeif();
-  return new Decoding(await loading).decode(bytes);
+  return new HeicDecoding(await loading).decode(bytes);
 }
 
 /** One module, one memory, for the life of the process. */
@@ -44,7 +44,7 @@ async function loadLibHeif(): Promise<LibHeif> {
 }
 
 /** One decoding: owns what it allocated in the module's memory. */
-class Decoding {
+class HeicDecoding {
   /** `struct heif_error { int code; int subcode; const char *message }`, returned through a pointer. */
   readonly #error: number;
   /** A place for one pointer or size that a call gives back. */

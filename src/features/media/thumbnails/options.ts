@@ -32,7 +32,7 @@ export interface ThumbnailConfig {
   readonly idleMs?: number;
 }
 
-/** What a {@link ThumbnailService} needs. */
+/** Dependencies of {@link ThumbnailService}. */
 export interface ThumbnailServiceOptions {
   readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
   readonly derived: DerivedStore;

@@ -17,12 +17,12 @@ export interface ThumbnailStatus {
 /**
  * First message of the child: it is ready to receive. What is sent before that may be lost, as Bun does not buffer it.
  */
-export interface Hello {
+export interface HelloMessage {
   readonly type: "hello";
 }
 
 /** First message of the server, after the child's hello: everything a child needs to know. It reads neither environment nor configuration. */
-export interface Configure {
+export interface ConfigureMessage {
   readonly type: "configure";
   /** The directory of the derived store. */
   readonly thumbsDir: string;
@@ -49,26 +49,26 @@ export interface RenderRequest {
   readonly variants: readonly ThumbnailVariant[];
 }
 
-export type ToChild = Configure | RenderRequest;
+export type ToChild = ConfigureMessage | RenderRequest;
 
 /** The child has loaded what it could and takes requests from now on. */
-export interface Ready {
+export interface ReadyMessage {
   readonly type: "ready";
   readonly status: ThumbnailStatus;
 }
 
 /** All variants asked for are in the derived store. */
-export interface Rendered {
+export interface RenderedMessage {
   readonly type: "rendered";
   readonly id: number;
 }
 
 /** No variant could be made. `isContentFault` distinguishes a permanent fault of the file from one of the machine. */
-export interface RenderFailed {
+export interface RenderFailedMessage {
   readonly type: "failed";
   readonly id: number;
   readonly reason: string;
   readonly isContentFault: boolean;
 }
 
-export type FromChild = Hello | Ready | Rendered | RenderFailed;
+export type FromChild = HelloMessage | ReadyMessage | RenderedMessage | RenderFailedMessage;

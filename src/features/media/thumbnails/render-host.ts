@@ -1,7 +1,7 @@
 import type { DerivedStore } from "../../../blobs/derived.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { ThumbnailConfig } from "./options.ts";
-import type { FromChild, Hello, Ready, RenderRequest, ThumbnailStatus } from "./protocol.ts";
+import type { FromChild, HelloMessage, ReadyMessage, RenderRequest, ThumbnailStatus } from "./protocol.ts";
 import { type ProcessEnd, RenderProcess } from "./render-process.ts";
 
 const IDLE_MS = 60_000;
@@ -16,7 +16,7 @@ const RECYCLE_BYTES = 256 * 1024 * 1024;
 const PASSED_ENVIRONMENT = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH"];
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** What a {@link RenderHost} needs. */
+/** Dependencies of {@link RenderHost}. */
 export interface RenderHostOptions {
   readonly derived: Pick<DerivedStore, "directory">;
   readonly log: Log;
@@ -26,7 +26,7 @@ export interface RenderHostOptions {
   /** Renderings that run in the process now. */
   readonly runningCount: () => number;
   readonly onReady: (status: ThumbnailStatus) => void;
-  readonly onMessage: (message: Exclude<FromChild, Hello | Ready>) => void;
+  readonly onMessage: (message: Exclude<FromChild, HelloMessage | ReadyMessage>) => void;
   /** Called when the process has ended; `wasReady` false if it ended while loading. Not after {@link RenderHost.close}. */
   readonly onEnd: (end: ProcessEnd, wasReady: boolean) => void;
   /** Called when no process can be started, until a later try. */
@@ -140,7 +140,7 @@ export class RenderHost {
     }
   }
 
-  #receive(message: Exclude<FromChild, Hello>): void {
+  #receive(message: Exclude<FromChild, HelloMessage>): void {
     if (this.#isClosed) return;
     if (message.type !== "ready") {
       this.#options.onMessage(message);
@@ -217,5 +217,5 @@ export class RenderHost {
 export function describeEnd(end: ProcessEnd): string {
   if (end.killReason !== undefined) return `the image process ${end.killReason}`;
   const how = end.signal === undefined ? `with code ${end.exitCode}` : `by ${end.signal}`;
-  return `the image process ended ${how}${end.lastWords === "" ? "" : `: ${end.lastWords}`}`;
+  return `the image process ended ${how}${end.lastError === "" ? "" : `: ${end.lastError}`}`;
 }

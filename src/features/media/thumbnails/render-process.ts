@@ -1,5 +1,5 @@
 import type { Log } from "../../../lib/log.ts";
-import type { Configure, FromChild, Hello, RenderRequest } from "./protocol.ts";
+import type { ConfigureMessage, FromChild, HelloMessage, RenderRequest } from "./protocol.ts";
 import { findResidentBytes } from "./process-memory.ts";
 
 /** How a child ended. */
@@ -9,21 +9,21 @@ export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: string | undefined;
   /** The last line it wrote to standard error. */
-  readonly lastWords: string;
+  readonly lastError: string;
 }
 
-/** What a {@link RenderProcess} needs. */
+/** Dependencies of {@link RenderProcess}. */
 export interface RenderProcessOptions {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  readonly configure: Configure;
+  readonly configure: ConfigureMessage;
   readonly log: Log;
-  readonly onMessage: (message: Exclude<FromChild, Hello>) => void;
+  readonly onMessage: (message: Exclude<FromChild, HelloMessage>) => void;
   /** Called once, after the process and everything it started is gone. */
   readonly onEnd: (end: ProcessEnd) => void;
 }
 
-const LAST_WORDS_CHARS = 300;
+const LAST_ERROR_CHARS = 300;
 
 /** One child process, from start to end. It leads its own process group, so that an ffmpeg it started ends with it. */
 export class RenderProcess {
@@ -85,7 +85,7 @@ export class RenderProcess {
     await this.#child.exited;
   }
 
-  #send(message: Configure | RenderRequest): void {
+  #send(message: ConfigureMessage | RenderRequest): void {
     try {
       this.#child.send(message);
     } catch (error) {
@@ -105,7 +105,7 @@ export class RenderProcess {
   }
 
   async #awaitEnd(onEnd: (end: ProcessEnd) => void): Promise<void> {
-    const lastWords = readTail(this.#child.stderr);
+    const lastError = readTail(this.#child.stderr);
     await this.#child.exited;
     this.#isTerminating = true;
     this.#hasEnded = true;
@@ -115,7 +115,7 @@ export class RenderProcess {
       killReason: this.#killReason,
       exitCode,
       signal: signalCode === null ? undefined : String(signalCode),
-      lastWords: await lastWords,
+      lastError: await lastError,
     });
   }
 }
@@ -123,6 +123,6 @@ export class RenderProcess {
 async function readTail(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let tail = "";
-  for await (const chunk of stream) tail = (tail + decoder.decode(chunk, { stream: true })).slice(-LAST_WORDS_CHARS);
+  for await (const chunk of stream) tail = (tail + decoder.decode(chunk, { stream: true })).slice(-LAST_ERROR_CHARS);
   return tail.replaceAll(/\s+/g, " ").trim();
 }

@@ -16,7 +16,7 @@ const PICTURE_SIZE_BYTES_MAX = 512 * 1024 * 1024;
 const SVG_SIZE_BYTES_MAX = 16 * 1024 * 1024;
 const BUN_SIZE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** What a {@link PictureRenderer} may use. */
+/** Dependencies of {@link PictureRenderer}. */
 export interface RendererOptions {
   /** Why sharp is not to be loaded, or undefined where it may be. */
   readonly sharpRejection: string | undefined;

@@ -3,13 +3,13 @@ import type { Digest } from "../../../blobs/digest.ts";
 import { LIBVIPS_VERSION, VERSION } from "../../../version.ts";
 import { BUN_FORMATS, isVideoFormat, promisedFormat } from "./formats.ts";
 import type { ThumbnailResult, ThumbnailServiceOptions } from "./options.ts";
-import type { Rendered, RenderFailed, ThumbnailStatus } from "./protocol.ts";
+import type { RenderedMessage, RenderFailedMessage, ThumbnailStatus } from "./protocol.ts";
 import { Job, type JobOutcome, JobQueue } from "./queue.ts";
 import { describeEnd, RenderHost } from "./render-host.ts";
 import type { ProcessEnd } from "./render-process.ts";
 import { SCHEDULED_VARIANTS, type ThumbnailVariant, VARIANTS } from "./sizes.ts";
 
-interface Running {
+interface RunningJob {
   readonly job: Job;
   readonly timer: Timer;
   /** The variant it is made from, if it is not made from the file itself. */
@@ -38,7 +38,7 @@ export class ThumbnailService {
   readonly #queue = new JobQueue(QUEUE_LIMITS);
   /** Every queued or running job. */
   readonly #jobs = new Map<Digest, Job>();
-  readonly #running = new Map<number, Running>();
+  readonly #running = new Map<number, RunningJob>();
   #nextId = 1;
   #busyTimer: Timer | undefined;
   #statusWaiters: ((status: ThumbnailStatus) => void)[] = [];
@@ -276,7 +276,7 @@ export class ThumbnailService {
     return { variants: usual, source: undefined };
   }
 
-  #receive(message: Rendered | RenderFailed): void {
+  #receive(message: RenderedMessage | RenderFailedMessage): void {
     const running = this.#running.get(message.id);
     if (running === undefined) return;
     clearTimeout(running.timer);
@@ -286,7 +286,7 @@ export class ThumbnailService {
     this.#pump();
   }
 
-  #fail({ job, source }: Running, message: RenderFailed): void {
+  #fail({ job, source }: RunningJob, message: RenderFailedMessage): void {
     if (source !== undefined) {
       // The source variant was damaged or deleted, which is no fault of the file: it is rendered from the file itself.
       this.#orFail(job, () => {

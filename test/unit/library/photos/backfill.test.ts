@@ -53,15 +53,15 @@ test("files of an earlier version are indexed in steps, and a restart continues"
   addFiles(1_200, 2);
   migrate(db.sqlite, silentLog);
   const rows = new PhotoRows(db.sqlite);
-  expect(rows.isFilled()).toBe(false);
+  expect(rows.isBackfilled()).toBe(false);
   // Files added during the backfill are listed immediately, and changed ones are not indexed twice.
   addFiles(2, 2_000);
   db.sqlite.run("UPDATE nodes SET captured_at = '2021-01-01T00:00:00Z' WHERE id = 4");
   const writer = new Writer(db.sqlite, silentLog);
   await writer.run(() => rows.backfillSome(500));
-  expect(rows.isFilled()).toBe(false);
+  expect(rows.isBackfilled()).toBe(false);
   await new PhotoBackfill({ rows, writer, log: silentLog, onMoved: () => {} }).drain();
-  expect(rows.isFilled()).toBe(true);
+  expect(rows.isBackfilled()).toBe(true);
   const even = Array.from({ length: 600 }, (_, index) => 2 + 2 * index);
   expect(inList().map(({ id }) => id)).toEqual([...even, 2_000]);
   const one = (id: number) =>
@@ -77,7 +77,7 @@ test("files of an earlier version are indexed in steps, and a restart continues"
 
 test("a new database has nothing to index", () => {
   migrate(db.sqlite, silentLog);
-  expect(new PhotoRows(db.sqlite).isFilled()).toBe(true);
+  expect(new PhotoRows(db.sqlite).isBackfilled()).toBe(true);
 });
 
 test("metadata of a blob moves all files that have it, in steps", async () => {

@@ -4,7 +4,7 @@ import {
   dateRangeFacets,
   extensionOf,
   facet,
-  familiesOf,
+  toFamilies,
   sizeFacet,
   sizeFacets,
 } from "../../../../src/features/library/search/facets.ts";
@@ -54,12 +54,12 @@ describe("sizeFacets", () => {
 });
 
 test("families", () => {
-  expect(familiesOf("application/pdf")).toEqual(["document", "pdf"]);
-  expect(familiesOf("IMAGE/JPEG; a=b")).toEqual(["image"]);
-  expect(familiesOf("application/zip")).toEqual(["archive"]);
-  expect(familiesOf("application/vnd.openxmlformats-officedocument.wordprocessingml.document")).toEqual(["document"]);
-  expect(familiesOf("text/csv")).toEqual(["text"]);
-  expect(familiesOf("")).toEqual(["other"]);
+  expect(toFamilies("application/pdf")).toEqual(["document", "pdf"]);
+  expect(toFamilies("IMAGE/JPEG; a=b")).toEqual(["image"]);
+  expect(toFamilies("application/zip")).toEqual(["archive"]);
+  expect(toFamilies("application/vnd.openxmlformats-officedocument.wordprocessingml.document")).toEqual(["document"]);
+  expect(toFamilies("text/csv")).toEqual(["text"]);
+  expect(toFamilies("")).toEqual(["other"]);
 });
 
 test("words of facets are letters and digits for any value", () => {
