@@ -35,7 +35,7 @@ export class BlobFolders {
     for (const folder of folders) this.#durable.delete(folder);
   }
 
-  /** @returns false where the folder above is missing */
+  /** @returns false if the folder above is missing */
   #makeFolder(folder: string): boolean {
     try {
       this.#disk.makeFolder(folder);

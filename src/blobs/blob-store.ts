@@ -14,10 +14,10 @@ export interface BlobRef {
  * releases the lease once its row is committed or given up.
  */
 export interface BlobLease extends BlobRef {
-  /** False where the blob was stored already and nothing was written. */
+  /** False if the blob was stored already and nothing was written. */
   readonly isNew: boolean;
   /**
-   * Ends the lease. The bytes are deleted where no row names them and no other upload has a lease on them.
+   * Ends the lease. The bytes are deleted if no row names them and no other upload has a lease on them.
    * @param isNamed whether a committed row of the caller names the blob now
    */
   release(isNamed: boolean): void;
@@ -54,13 +54,13 @@ export interface BlobStore {
   /** Path of the blob, for sendfile and for the thumbnail process. The file may be missing: see {@link fetchLocal}. */
   pathOf(digest: Digest): string;
   /**
-   * Size of the blob as stored, on this disk or in the remote store; undefined where neither has it. A symbolic link
+   * Size of the blob as stored, on this disk or in the remote store; undefined if neither has it. A symbolic link
    * counts as no blob and is not followed.
    */
   stat(digest: Digest): { sizeBytes: number } | undefined;
   /**
    * Fetches a blob from the remote store to this disk. For at least ten minutes after that, {@link pathOf},
-   * {@link readSmall} and {@link readRange} find it. Returns undefined and does nothing where the blob is on this disk
+   * {@link readSmall} and {@link readRange} find it. Returns undefined and does nothing if the blob is on this disk
    * already or the remote store does not have it.
    * @throws (rejects) AppError content_missing | content_damaged | provider_unavailable | disk_full
    */
@@ -72,13 +72,13 @@ export interface BlobStore {
   prepareRead(digest: Digest): Promise<"local" | "remote"> | undefined;
   /** Streams a range of a blob from this disk or the remote store. @throws as {@link fetchLocal}, also in mid-stream */
   open(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncIterable<Uint8Array>>;
-  /** Like {@link readRange}, also from the remote store. Synchronous where the blob is on this disk. @throws as both */
+  /** Like {@link readRange}, also from the remote store. Synchronous if the blob is on this disk. @throws as both */
   read(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>>;
   /** Reads a whole small blob synchronously (some microseconds for 10 KiB). @throws AppError content_missing */
   readSmall(digest: Digest, sizeBytes: number): Buffer<ArrayBuffer>;
   /**
    * Reads a small range of a blob synchronously.
-   * @throws AppError content_missing where the blob is missing or shorter
+   * @throws AppError content_missing if the blob is missing or shorter
    */
   readRange(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer>;
   /**
@@ -90,10 +90,10 @@ export interface BlobStore {
   isLeased(digest: Digest): boolean;
   /**
    * Moves a blob to quarantine, where it stays until {@link unlinkQuarantined}. Synchronous, so that no upload of the same
-   * bytes comes between the caller's decision and the move. Does nothing where the blob is missing.
+   * bytes comes between the caller's decision and the move. Does nothing if the blob is missing.
    */
   quarantine(digest: Digest): void;
-  /** Deletes a blob from quarantine. Does nothing where it is missing. */
+  /** Deletes a blob from quarantine. Does nothing if it is missing. */
   unlinkQuarantined(digest: Digest): void;
   /** Files on disk under one first byte (`00` … `ff`), for the search for orphans. */
   listFolder(firstByte: string): { digest: Digest; modifiedAtMs: number }[];
@@ -122,7 +122,7 @@ export interface BlobWriter {
   digest(): Digest;
   /** Makes the blob durable. After an error nothing is left behind. @throws AppError disk_full | storage_error | store_missing */
   commit(): Promise<BlobLease>;
-  /** Deletes what was written. Never throws; safe to call after `commit`. */
+  /** Deletes the written bytes. Never throws; safe to call after `commit`. */
   abort(): void;
 }
 

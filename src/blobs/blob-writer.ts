@@ -9,8 +9,8 @@ import type { SyncQueue } from "./sync-queue.ts";
 /** Moves staged bytes to a path, by a rename, and returns the descriptor that is open on them. */
 export type MoveStaged = (path: string) => number;
 
-/** What {@link DiskBlobWriter} works with. */
-export interface DiskBlobWriterOptions extends PutOptions {
+/** Dependencies of {@link DiskBlobWriter}. */
+interface DiskBlobWriterOptions extends PutOptions {
   readonly disk: Disk;
   readonly log: Log;
   readonly syncQueue: SyncQueue;
@@ -79,7 +79,7 @@ export class DiskBlobWriter implements BlobWriter {
       // Most bytes reach the device here, so that small files in the same batch don't wait for them.
       if (this.#staged !== undefined) await disk.dataSync(this.#staged.fd);
       const leased = await lease(blob, (path) => this.#moveStaged(path));
-      this.abort(); // deletes the staged file where the blob was stored already
+      this.abort(); // deletes the staged file if the blob was stored already
       return leased;
     } catch (error) {
       this.abort();

@@ -68,7 +68,7 @@ export class DerivedStore {
     }
   }
 
-  /** Reads a small variant that {@link find} found, synchronously. @throws the system's error where it was deleted since */
+  /** Reads a small variant found by {@link find}, synchronously. @throws the system's error if it was deleted since */
   read(file: DerivedFile): Buffer<ArrayBuffer> {
     const bytes = Buffer.allocUnsafeSlow(file.sizeBytes);
     const descriptor = openSync(file.path, "r");
@@ -138,7 +138,7 @@ export class DerivedStore {
   }
 }
 
-/** Names of the files in a folder; none where the folder is missing. */
+/** Names of the files in a folder; none if the folder is missing. */
 async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -169,7 +169,7 @@ function isWholeWebp(header: Buffer, sizeBytes: number): boolean {
   );
 }
 
-/** Runs `write`; where a folder is missing, makes the folders of `paths` and runs it again. */
+/** Runs `write`; if a folder is missing, makes the folders of `paths` and runs it again. */
 async function withFolders(paths: readonly string[], write: () => Promise<void>): Promise<void> {
   try {
     await write();

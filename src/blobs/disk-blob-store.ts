@@ -35,12 +35,12 @@ import { Quarantine } from "./quarantine.ts";
 import { RemoteReader, type RemoteStore } from "./remote.ts";
 import { SyncQueue } from "./sync-queue.ts";
 
-/** What {@link DiskBlobStore} works with. */
-export interface DiskBlobStoreOptions {
+/** Dependencies of {@link DiskBlobStore}. */
+interface DiskBlobStoreOptions {
   readonly layout: Layout;
   readonly index: BlobIndex;
   readonly log: Log;
-  /** Throws where the store's disk is not the one that was mounted at start. Called before a blob gets its name. */
+  /** Throws if the store's disk is not the one that was mounted at start. Called before a blob gets its name. */
   readonly checkStore: () => void;
   /** Reads each new blob back before the upload is acknowledged. */
   readonly verifyAfterWrite?: boolean;
@@ -121,7 +121,7 @@ export class DiskBlobStore implements BlobStore {
     return this.statLocal(digest) ?? this.#remote?.remote.find(digest);
   }
 
-  /** Size of the copy on this disk, or undefined where there is none. */
+  /** Size of the copy on this disk, or undefined if there is none. */
   statLocal(digest: Digest): { sizeBytes: number } | undefined {
     const stats = fs.lstatSync(this.#layout.blob(digest), { throwIfNoEntry: false });
     return stats?.isFile() ? { sizeBytes: stats.size } : undefined;
@@ -231,7 +231,7 @@ export class DiskBlobStore implements BlobStore {
     );
   }
 
-  /** The queue that syncs files of another folder: the store's own where both lie on the same file system. */
+  /** The queue that syncs files of another folder: the store's own if both are on the same file system. */
   syncQueueFor(folder: string): SyncQueue {
     if (fs.statSync(folder).dev === fs.statSync(this.#layout.root).dev) return this.#syncQueue;
     const queue = new SyncQueue(folder, this.#log);
@@ -239,7 +239,7 @@ export class DiskBlobStore implements BlobStore {
     return queue;
   }
 
-  /** Makes the folders that every blob needs, where they are missing. Call once, at start. */
+  /** Makes the folders that every blob needs, if they are missing. Call once, at start. */
   makeFolders(): void {
     for (const folder of this.#layout.folders()) fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
@@ -264,7 +264,7 @@ export class DiskBlobStore implements BlobStore {
     return this.#leases.take(blob, () => this.#commitBlob(blob, moveStaged));
   }
 
-  /** Gives staged bytes their final path and makes them durable. @returns false where a whole copy was there already */
+  /** Gives staged bytes their final path and makes them durable. @returns false if a whole copy was there already */
   async #commitBlob({ digest, sizeBytes }: BlobRef, moveStaged: MoveStaged): Promise<boolean> {
     // 1. Skip a blob that is stored already. One that is damaged, or has another size than its row, is written again.
     const row = this.#index.find(digest);
@@ -285,10 +285,10 @@ export class DiskBlobStore implements BlobStore {
       // 6. Sync the bytes and the folder entries.
       await this.#syncQueue.sync({ fd, folders });
 
-      // 7. Read the blob back, where that is configured.
+      // 7. Read the blob back, if that is configured.
       if (this.#verifyAfterWrite) await this.#checkWritten(digest);
     } catch (error) {
-      // What a failed sync left on the device is unknown, and another sync would prove nothing: forget it all.
+      // The state on the device after a failed sync is unknown, and another sync would prove nothing: forget it all.
       this.#folders.forget(folders);
       if (row === undefined) this.#unlinkBlob(digest);
       throw error;
@@ -335,7 +335,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   /**
-   * Deletes a name in `incoming/`. It is left over where the blob was stored already, and where the blob was a hard link to
+   * Deletes a name in `incoming/`. It is left over if the blob was stored already, and if the blob was a hard link to
    * the same bytes: rename(2) does nothing then.
    */
   #unlinkStaged(path: string): void {

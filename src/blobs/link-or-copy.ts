@@ -7,7 +7,7 @@ const WRITE_BACK_BYTES = 8 * 1024 * 1024;
 /** EXDEV: another file system. The others: a file system without hard links, or with no more for this file. */
 const NO_LINK = ["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"];
 
-/** Gives a file a second name; where the file system can't, makes a durable copy. @throws the system's error */
+/** Gives a file a second name; if the file system can't, makes a durable copy. @throws the system's error */
 export async function linkOrCopy(disk: Disk, from: string, to: string): Promise<void> {
   try {
     disk.link(from, to);

@@ -34,7 +34,7 @@ export class PrefixHasher {
 
   /**
    * Hashes the rest of a file, up to its end at `toBytes`.
-   * @throws Error with the system's `code` where the file can't be read
+   * @throws Error with the system's `code` if the file can't be read
    */
   whole(key: string, path: string, toBytes: number): Promise<FileHashes> {
     const id = ++this.#lastId;

@@ -15,12 +15,12 @@ export class Quarantine {
     this.#log = log;
   }
 
-  /** Moves a blob out of the store. Does nothing where it is missing. @throws AppError storage_error */
+  /** Moves a blob out of the store. Does nothing if it is missing. @throws AppError storage_error */
   moveIn(digest: Digest): void {
     ignoreMissing(() => this.#disk.rename(this.#layout.blob(digest), this.#layout.quarantined(digest)));
   }
 
-  /** Deletes a blob for good. Does nothing where it is missing. @throws AppError storage_error */
+  /** Deletes a blob for good. Does nothing if it is missing. @throws AppError storage_error */
   unlink(digest: Digest): void {
     ignoreMissing(() => this.#disk.unlink(this.#layout.quarantined(digest)));
   }

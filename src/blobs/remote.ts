@@ -31,8 +31,8 @@ export interface RemoteStore {
   noteVerified(digest: Digest, sizeBytes: number): void;
 }
 
-/** What {@link RemoteReader} works with. */
-export interface RemoteReaderOptions {
+/** Dependencies of {@link RemoteReader}. */
+interface RemoteReaderOptions {
   readonly remote: RemoteStore;
   readonly index: BlobIndex;
   /** Begins a blob on this disk. */
@@ -177,7 +177,7 @@ export class RemoteReader {
     }
   }
 
-  /** @returns false where the disk failed or is full: the reader gets the bytes all the same */
+  /** @returns false if the disk failed or is full: the reader gets the bytes all the same */
   async #tryToWrite(writer: BlobWriter, buffer: Uint8Array): Promise<boolean> {
     try {
       await writer.write(buffer);

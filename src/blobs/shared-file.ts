@@ -2,8 +2,8 @@ import * as fs from "node:fs";
 import { type Disk, translateDiskError, tryDisk } from "./disk.ts";
 import type { SyncQueue } from "./sync-queue.ts";
 
-/** What a {@link SharedFile} works with. */
-export interface SharedFileOptions {
+/** Dependencies of a {@link SharedFile}. */
+interface SharedFileOptions {
   readonly fd: number;
   readonly disk: Disk;
   readonly syncQueue: SyncQueue;
@@ -46,7 +46,7 @@ export class SharedFile {
     this.sync().catch(() => {}); // reported to callers that wait for a sync of their own
   }
 
-  /** @returns undefined where the file ends before */
+  /** @returns undefined if the file ends before */
   read(lengthBytes: number, position: number): Buffer<ArrayBuffer> | undefined {
     const bytes = Buffer.allocUnsafeSlow(lengthBytes);
     try {

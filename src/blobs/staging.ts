@@ -38,8 +38,8 @@ export interface ReplacementFile {
   abort(): void;
 }
 
-/** What {@link Staging} works with. */
-export interface StagingOptions {
+/** Dependencies of {@link Staging}. */
+interface StagingOptions {
   /** `uploads/`, which exists. */
   readonly directory: string;
   /** Makes small files and folder entries durable in batches. */
@@ -74,7 +74,7 @@ export class Staging {
     return join(this.#options.directory, name);
   }
 
-  /** Size of a file on disk, or undefined where it is missing. */
+  /** Size of a file on disk, or undefined if it is missing. */
   sizeOf(name: string): number | undefined {
     const stats = fs.lstatSync(this.pathOf(name), { throwIfNoEntry: false });
     return stats?.isFile() ? stats.size : undefined;
@@ -141,7 +141,7 @@ export class Staging {
 
   /**
    * Copies a file into another one at a position, a buffer at a time; durable on return. Safe to repeat.
-   * @returns false where the source is missing
+   * @returns false if the source is missing
    */
   async copyInto(from: string, file: StagedFile, position: number): Promise<boolean> {
     const sizeBytes = this.sizeOf(from);

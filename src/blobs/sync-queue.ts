@@ -9,7 +9,7 @@ import type { SyncReply, SyncRequest } from "./sync.worker.ts";
 import { syncsWhole } from "./syncfs.ts";
 
 /** A file whose bytes and folder entries are not yet on the device. */
-export interface UnsyncedFile {
+interface UnsyncedFile {
   readonly fd: number;
   /** The file's folder, and every folder above it that got a new entry. */
   readonly folders: readonly string[];
@@ -26,7 +26,7 @@ type SyncBody =
 
 /** From so many files on, one syncfs is cheaper than one sync for each. */
 const GROUP_FILES_MIN = 3;
-/** How long a batch waits for more files, where the batch before it had several. A single file does not wait. */
+/** How long a batch waits for more files, if the batch before it had several. A single file does not wait. */
 const GATHER_MS = 1;
 /** A syncfs that took longer than this wrote other programs' pages; none is made for the pause after it. */
 const SLOW_SYNC_MS = 25;

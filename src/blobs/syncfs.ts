@@ -1,7 +1,7 @@
 import { dlopen } from "bun:ffi";
 import { statfsSync } from "node:fs";
 
-/** Loads syncfs(2) of glibc or musl, which returns 0 on success. Undefined where neither can be loaded. */
+/** Loads syncfs(2) of glibc or musl, which returns 0 on success. Undefined if neither can be loaded. */
 export function loadSyncfs(): ((fd: number) => number) | undefined {
   for (const library of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
     try {

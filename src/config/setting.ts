@@ -3,7 +3,7 @@ import { formatDuration } from "../lib/duration.ts";
 import { formatSize, parseDuration, parseSize } from "./quantities.ts";
 
 /** An unparsed value: text from a flag or the environment, or a value in larder.toml. */
-export type RawValue = unknown;
+type RawValue = unknown;
 
 /** Rejects a value. The message completes "KEY …", such as "must be a whole number". */
 export class BadValue extends Error {
@@ -14,7 +14,7 @@ export class BadValue extends Error {
 export type Unit = "" | "Ms" | "Bytes";
 
 /** How a value is parsed and shown. */
-export interface SettingKind<T> {
+interface SettingKind<T> {
   /** The accepted values, for the help: "size", "on or off". */
   readonly accepts: string;
   /** The same in one word, for the argument of a flag: `<number>`, `<spec|household>`. */

@@ -7,7 +7,7 @@ import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { LazyDatabase } from "./lazy-database.ts";
 
 /** The oldest SQLite version without known bugs that lose data of a write-ahead log. */
-export const SQLITE_MINIMUM = "3.51.3";
+const SQLITE_MINIMUM = "3.51.3";
 
 /** Drizzle. Prepare frequent queries once with `.prepare()` and reuse them. */
 export type Orm = BunSQLiteDatabase;
@@ -21,7 +21,7 @@ export interface Db {
    * If so, caches of database content must be dropped. Takes about two microseconds.
    */
   changedElsewhere(): boolean;
-  /** Sets how long a statement may block on another process's lock. The default is short, as a server needs it. */
+  /** Sets how long a statement may block on another process's lock. The default is short, for servers. */
   setBusyTimeout(ms?: number): void;
   /**
    * Merges the write-ahead log into the file if no other connection is open, and closes.

@@ -40,7 +40,7 @@ interface Batch {
 }
 
 /** How a transaction is run. */
-export interface TransactionOptions {
+interface TransactionOptions {
   /** False if the body must not run a second time after the disk was full and space was freed. */
   readonly isRepeatable?: boolean;
   /** True if the change is not worth a new snapshot of the database: counters, and when jobs ran. */
@@ -104,7 +104,7 @@ export class Writer {
   }
 
   /**
-   * What is wrong with the database, as a sentence: a broken or read-only disk until a commit succeeds again; damage
+   * The fault of the database, as a sentence: a broken or read-only disk until a commit succeeds again; damage
    * until the program ends.
    */
   get fault(): string | undefined {

@@ -48,7 +48,7 @@ export type CredentialName =
   | "passkey_removed";
 
 /** The payload of each event, besides the account it belongs to (`users.id`). */
-export interface EventCatalogue {
+interface EventCatalogue {
   /**
    * `tree`: a file was created by upload or copy, or restored: from the trash, by a rewind, or to an earlier state.
    * `deviceId`: the device whose request did it, if any. Files copied or restored with their folder have no own event.

@@ -20,7 +20,7 @@ import { AppError } from "../errors.ts";
 export type BodyKind = "small" | "guestFile" | "file";
 
 /** How long a small body may take, in milliseconds. */
-export const SMALL_BODY_MS = 15_000;
+const SMALL_BODY_MS = 15_000;
 /** Minimum bytes per second of a guest's file, on average, after the time of a small body. */
 const GUEST_BYTES_PER_SECOND = 1_024;
 /** A body that arrives within this time needs no slot. */
@@ -31,7 +31,7 @@ const OPEN_MAX = 1_024;
 const KEEP_OPEN_EVERY_MS = 1_000;
 
 /** Dependencies of {@link BodyPaces}. */
-export interface BodyPacesOptions {
+interface BodyPacesOptions {
   /** Maximum number of bodies per address that take longer than a second. */
   readonly perAddressMax: number;
   /** A monotonic clock in milliseconds. */

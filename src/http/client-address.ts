@@ -12,7 +12,7 @@ import { addressBlock, CidrList, isLoopback, normalizeAddress } from "../lib/cid
 import type { Log } from "../lib/log.ts";
 
 /** The headers of a request. */
-export type RequestHeaders = Pick<Headers, "get">;
+type RequestHeaders = Pick<Headers, "get">;
 
 /** Headers that proxies add to a request. If one is present, the peer may not be the client. */
 const FORWARDING_HEADERS = [

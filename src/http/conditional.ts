@@ -1,7 +1,7 @@
 /** Conditional requests (RFC 9110 §13): compares the conditions of a request with the current content of a file. */
 
 /** The validators of the current content. */
-export interface Validators {
+interface Validators {
   /** Strong, with its quotes: `"<hex digest>"`. */
   readonly etag: string;
   /** Time of the content, in milliseconds; compared in whole seconds, like HTTP dates. */
@@ -9,7 +9,7 @@ export interface Validators {
 }
 
 /** The result of the conditional headers of a request. */
-export type ConditionResult =
+type ConditionResult =
   /** Continue as if there were no conditions. */
   | "proceed"
   /** Continue without the Range: the client has a part of other content. */

@@ -14,7 +14,7 @@ export function contentDisposition(fileName: string, inline: boolean): string {
 }
 
 /** The Content-Disposition of a form part (RFC 7578 §4.2). */
-export interface FormDisposition {
+interface FormDisposition {
   readonly name: string;
   /** The name as sent; `filename*` takes precedence over `filename`. Undefined without both. */
   readonly fileName: string | undefined;

@@ -2,7 +2,7 @@
 import { AppError, type ErrorDetails, type Reason } from "../errors.ts";
 
 /** `error.code` of the API. */
-export type ErrorCode =
+type ErrorCode =
   | "VALIDATION_ERROR"
   | "AUTHENTICATION_FAILED"
   | "INSUFFICIENT_PERMISSIONS"
@@ -97,13 +97,13 @@ const RETRY_AFTER_S: Partial<Record<Reason, number>> = {
 export const DEFAULT_RETRY_AFTER_S = 5;
 
 /** The failure envelope of the API. */
-export interface ErrorBody {
+interface ErrorBody {
   readonly success: false;
   readonly error: { readonly code: ErrorCode; readonly message: string; readonly details: ErrorDetails };
 }
 
 /** An error as the client sees it: never a stack, a path or SQL. */
-export interface ErrorResponse {
+interface ErrorResponse {
   readonly status: number;
   readonly body: ErrorBody;
   readonly headers: Readonly<Record<string, string>>;

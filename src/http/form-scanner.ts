@@ -67,7 +67,7 @@ export class FormScanner {
     }
   }
 
-  /** Reads on in the present state. @returns where the next state begins; undefined if that needs more bytes */
+  /** Continues in the current state. @returns the start of the next state; undefined if that needs more bytes */
   *#step(rest: Buffer): Generator<ScanEvent, number | undefined, undefined> {
     switch (this.#state) {
       case "preamble":

@@ -7,7 +7,7 @@ export interface ByteRange {
 }
 
 /** The meaning of a Range header for a file of known size. */
-export type RangeRequest =
+type RangeRequest =
   /** No Range, or one to ignore: send the whole file. */
   | { readonly kind: "whole" }
   /** Valid, but entirely outside the file: 416. */

@@ -18,7 +18,7 @@ export const DEFAULT_FORM_LIMITS: FormLimits = {
 };
 
 /** What the form says about its file, before the file's first byte. */
-export interface FormFile {
+interface FormFile {
   /** The name as sent, unchecked and never empty; undefined if the part has none. */
   readonly fileName: string | undefined;
   /** The part's Content-Type, unchecked; undefined if it has none. */
@@ -29,7 +29,7 @@ export interface FormFile {
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
 /** Handles the file of a form. */
-export interface FormHandlers {
+interface FormHandlers {
   /** Called once, for the part named `file`. Returns the sink of its bytes. @param fieldsSoFar the fields before it */
   beginFile(file: FormFile, fieldsSoFar: FormFields): BufferSink | Promise<BufferSink>;
   /** The pace of the form, which begins as a small body. */

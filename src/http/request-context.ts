@@ -28,7 +28,7 @@ const HOST = /^[A-Za-z0-9._:[\]-]+$/;
 const idPrefix = `req_${Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex")}`;
 let lastNumber = 0;
 
-export class RequestContext {
+class RequestContext {
   readonly request: Request;
   readonly requestId: string;
   readonly startedMs = performance.now();

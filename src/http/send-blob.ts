@@ -31,7 +31,7 @@ export interface SendableBlob {
 }
 
 /** Options of {@link sendBlob}. */
-export interface SendBlobOptions {
+interface SendBlobOptions {
   readonly request: Request;
   readonly blob: SendableBlob;
   /** Strong, with its quotes. */

@@ -10,7 +10,7 @@ import { type Clock, toTimestamp } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 
 /** Dependencies of {@link ClockWatch} works with. */
-export interface ClockWatchOptions {
+interface ClockWatchOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;

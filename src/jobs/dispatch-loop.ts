@@ -8,8 +8,8 @@ import { type Backoff, backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 
-/** What {@link DispatchLoop} works with. */
-export interface DispatchLoopOptions {
+/** Dependencies of {@link DispatchLoop}. */
+interface DispatchLoopOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;

@@ -62,8 +62,8 @@ export interface JobState {
   readonly lastError: string | null;
 }
 
-/** What {@link Scheduler} works with. */
-export interface SchedulerOptions {
+/** Dependencies of {@link Scheduler}. */
+interface SchedulerOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -146,7 +146,7 @@ export class Scheduler {
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   readonly #statements;
 
-  /** @throws Error for a pattern that is none, or a name given twice */
+  /** @throws Error for an invalid pattern or a duplicate name */
   constructor(options: SchedulerOptions) {
     this.#options = options;
     for (const job of options.jobs) {

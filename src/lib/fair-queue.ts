@@ -1,5 +1,5 @@
 /** Limits of a {@link FairQueue}. */
-export interface FairQueueLimits {
+interface FairQueueLimits {
   /** How much work runs concurrently. */
   readonly runningMax: number;
   /** How much work may wait, over all lines. */

@@ -4,7 +4,7 @@ const TIME_CHARACTERS = 10;
 const RANDOM_CHARACTERS = 10;
 
 /** The kind of object of an id: its prefix. */
-export type IdPrefix =
+type IdPrefix =
   | "file"
   | "fold"
   | "usr"

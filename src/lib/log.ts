@@ -4,10 +4,10 @@ import { currentRequestId } from "./async-context.ts";
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /** The format of the lines. */
-export type LogForm = "pretty" | "json";
+type LogForm = "pretty" | "json";
 
 /** Fields of a line besides its message. Never a token, a password, a secret or content of a file. */
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** The program's log. One line per event; control characters are escaped. */
 export interface Log {

@@ -85,16 +85,13 @@ export function uploadedName(fileName: string): string {
 /**
  * Case-folds a name for sorting and searching (not for comparing: names are case-sensitive). ASCII takes a fast path.
  * Other text is converted to upper and then to lower case, so that "ß" equals "SS" and a final sigma equals an ordinary
- * one. The result is stored with each name: when this function changes, raise {@link FOLD_VERSION}.
+ * one. The result is stored with each name: a change of this function needs a migration.
  */
 export function fold(text: string): string {
   // oxlint-disable-next-line no-control-regex -- the whole of ASCII is meant
   if (/^[\u0000-\u007f]*$/.test(text)) return text.toLowerCase();
   return text.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
 }
-
-/** Raised whenever {@link fold} changes its result for some text, so that stored sort keys are recomputed. */
-export const FOLD_VERSION = 1;
 
 function invalidPath(field: string, message: string): AppError {
   return new AppError("invalid_path", message, { field });

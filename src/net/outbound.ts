@@ -15,10 +15,10 @@ import type { AllowedTargets } from "../lib/allowed-targets.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** Returns the addresses of a host name. Rejects if it has none or the name server does not respond. */
-export type Resolver = (hostname: string) => Promise<readonly string[]>;
+type Resolver = (hostname: string) => Promise<readonly string[]>;
 
 /** Options of {@link Outbound}. */
-export interface OutboundOptions {
+interface OutboundOptions {
   /** Targets that may be private and reached by plain http. */
   readonly allow: Pick<AllowedTargets, "isEmpty" | "has">;
   /** The resolver of the machine by default. */
@@ -55,7 +55,7 @@ export interface OutboundResponse {
  * - aborted: the caller's signal.
  * - garbage: the response is not HTTP.
  */
-export type OutboundFailure = "forbidden" | "unreachable" | "timeout" | "aborted" | "garbage";
+type OutboundFailure = "forbidden" | "unreachable" | "timeout" | "aborted" | "garbage";
 
 /** A request without a response. The message may be logged: it names neither the address nor anything sent. */
 export class OutboundError extends Error {

@@ -3,7 +3,7 @@ import { TreeStore, type TreeOptions } from "./tables/store.ts";
 import { TreeWriter } from "./writer.ts";
 
 /** The tree of one database: its reading and writing sides, which share their caches. */
-export interface Tree {
+interface Tree {
   readonly reader: TreeReader;
   readonly writer: TreeWriter;
 }

@@ -222,10 +222,10 @@ export class TreeWriter {
   }
 
   /**
-   * Copies a file, or a folder with all below it, by reference to the same contents. `isNew` is false where a file became
+   * Copies a file, or a folder with all below it, by reference to the same blobs. `isNew` is false if a file became
    * a version of another.
    * @throws AppError not_found | name_taken | not_a_folder | quota_exceeded; invalid_path for a folder into itself;
-   *   invalid_request where a folder has more than `COPY_NODES_MAX` below it (see {@link copyLarge})
+   *   invalid_request if a folder has more than `COPY_NODES_MAX` below it (see {@link copyLarge})
    */
   copy(
     tx: Transaction,

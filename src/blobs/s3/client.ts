@@ -26,7 +26,7 @@ export interface S3Options {
 }
 
 /** Metadata of an object. */
-export interface S3Head {
+interface S3Head {
   readonly sizeBytes: number;
   /** Without quotes. An unchanged object keeps its ETag; how it is computed depends on the service. */
   readonly etag: string;
@@ -93,7 +93,7 @@ export class S3Client {
     });
   }
 
-  /** Metadata of an object; undefined where it is missing. */
+  /** Metadata of an object; undefined if it is missing. */
   async head(key: string): Promise<S3Head | undefined> {
     return this.#stat(key);
   }
@@ -121,7 +121,7 @@ export class S3Client {
     }
   }
 
-  /** Reads a whole small object; undefined where it is missing. */
+  /** Reads a whole small object; undefined if it is missing. */
   async getSmall(key: string): Promise<Uint8Array | undefined> {
     try {
       return await this.#call(async () => new Uint8Array(await this.#bucket.file(key).arrayBuffer()));
@@ -152,7 +152,7 @@ export class S3Client {
     return this.#confirm(key, { sizeBytes, sha256, etag });
   }
 
-  /** Deletes an object. Does nothing where it is missing. */
+  /** Deletes an object. Does nothing if it is missing. */
   async remove(key: string): Promise<void> {
     try {
       await this.#call(() => this.#bucket.file(key).delete());
@@ -173,8 +173,8 @@ export class S3Client {
   }
 
   /**
-   * Metadata of an object. A rejected HEAD has no body, and Bun takes every 404 for a missing object, even where the bucket is
-   * missing. So after a failure a GET follows, whose response has an error code.
+   * Metadata of an object. A rejected HEAD has no body, and Bun takes every 404 for a missing object, even if the bucket
+   * is missing. So after a failure a GET follows, whose response has an error code.
    */
   async #stat(key: string): Promise<S3Head | undefined> {
     return this.#retry(async () => {
@@ -335,7 +335,7 @@ interface BufferReader {
   cancel(): Promise<void>;
 }
 
-/** Bun's message where the service sent none: the connection broke, or the response has no body. */
+/** Bun's message if the service sent none: the connection broke, or the response has no body. */
 const NO_MESSAGE = "an unexpected error has occurred";
 
 /** Codes of temporary failures (of Amazon, MinIO and Ceph), and of Bun for responses that are not from S3. */

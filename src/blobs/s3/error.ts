@@ -1,5 +1,5 @@
 /** Kinds of failures that callers handle differently. */
-export type S3Problem = "absent" | "unreachable" | "refused" | "damaged" | "cut";
+type S3Problem = "absent" | "unreachable" | "refused" | "damaged" | "cut";
 
 /** A request to the service failed. The message is for the operator. */
 export class S3Error extends Error {

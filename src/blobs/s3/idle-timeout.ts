@@ -12,7 +12,7 @@ export class IdleTimeout {
     this.#ms = ms;
   }
 
-  /** Starts the timeout again, because bytes moved. @throws TimeoutError where the wait has ended */
+  /** Starts the timeout again, because bytes moved. @throws TimeoutError if the wait has ended */
   restart(): void {
     if (this.#hasEnded) throw new TimeoutError("The wait has ended.");
     clearTimeout(this.#timer);

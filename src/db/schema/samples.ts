@@ -1,6 +1,6 @@
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 
-/** What the server stored and did, one row per day; the totals are those of the last sample of the day. */
+/** The statistics of the server, one row per day; the totals are those of the last sample of the day. */
 export const dailySamples = sqliteTable("daily_samples", {
   /** Days since 1970, UTC. */
   day: integer("day").primaryKey(),

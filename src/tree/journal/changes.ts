@@ -60,7 +60,7 @@ interface PageRequest {
   readonly isInPlace: boolean;
 }
 
-/** What reading one journal row needs. */
+/** The context for reading one journal row. */
 interface RowContext {
   readonly row: JournalRow;
   readonly request: PageRequest;

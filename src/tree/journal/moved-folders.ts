@@ -32,7 +32,7 @@ export class ListMissing extends Error {
 }
 
 /** Which folders are listed: those below `folderId` whose effective number is `rowSeq`. */
-export interface ListRequest {
+interface ListRequest {
   readonly folderId: number;
   readonly rowSeq: number;
   readonly wantsFolders: boolean;

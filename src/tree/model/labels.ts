@@ -1,4 +1,4 @@
-/** Checks tags and metadata. Called once where a request comes in; all other code relies on it. */
+/** Checks tags and metadata. Called once for each request; all other code relies on it. */
 import { AppError, invalidField } from "../../errors.ts";
 import { fold } from "../../lib/path.ts";
 import type { MetadataChanges } from "./types.ts";

@@ -106,7 +106,7 @@ export interface NodePage {
 }
 
 /**
- * What an account holds. `usedBytes` counts against the quota: files, earlier versions, trash and bytes reserved for
+ * The totals of an account. `usedBytes` counts against the quota: files, earlier versions, trash and bytes reserved for
  * uploads in progress.
  */
 export interface Usage {
@@ -231,7 +231,7 @@ export interface CopyOptions {
   readonly reserveSpace?: ((bytes: number) => () => void) | undefined;
 }
 
-/** What is known of a deleted node. */
+/** The stored data of a deleted node. */
 export interface DeletedNode {
   readonly publicId: string;
   readonly name: string;

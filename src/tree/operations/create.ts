@@ -13,7 +13,7 @@ import { applyFileChanges } from "./update.ts";
 import { addVersion, type Content } from "../tables/versions.ts";
 
 /** A file to be stored in a folder, with new or copied content. */
-export interface FilePlacement extends Omit<NewFile, "blob" | "folderPath"> {
+interface FilePlacement extends Omit<NewFile, "blob" | "folderPath"> {
   readonly folderId: number;
   readonly content: Content;
 }

@@ -54,7 +54,7 @@ export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: num
 }
 
 /** A folder to be inserted. */
-export interface InsertedFolder {
+interface InsertedFolder {
   readonly accountId: number;
   readonly parentId: number;
   readonly name: string;

@@ -44,7 +44,7 @@ export interface LostFolder {
 }
 
 /** The deleted node that a new one replaces. */
-export interface FormerNode {
+interface FormerNode {
   readonly nodeId: number;
   readonly publicId: string;
 }

@@ -27,7 +27,7 @@ export interface Criteria {
 export type Source = "names" | "tag" | "walk" | "table";
 
 /** A statement, or a part of one, with its parameters in order. */
-export interface Sql {
+interface Sql {
   readonly sql: string;
   readonly parameters: readonly Bindable[];
 }
@@ -116,7 +116,7 @@ function fromIndex(criteria: Criteria, source: Source): Sql {
   return { sql: "", parameters: [] };
 }
 
-/** Tags of which every match carries one: all given tags if any may match, else the rarest. */
+/** Every match has one of these tags: all given tags if any may match, else the rarest. */
 function drivingTags({ tagIds, isAnyTag }: Criteria): readonly number[] {
   return isAnyTag ? tagIds : tagIds.slice(0, 1);
 }

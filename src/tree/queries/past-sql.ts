@@ -17,7 +17,7 @@ export interface AccountMoment {
 }
 
 /** A child of a folder at a moment. */
-export interface ChildRow {
+interface ChildRow {
   readonly parent_id: number;
   readonly id: number;
   readonly kind: number;
@@ -25,7 +25,7 @@ export interface ChildRow {
 }
 
 /** A child of a folder at a moment that may differ now. */
-export interface ChangedRow extends ChildRow {
+interface ChangedRow extends ChildRow {
   /** 1: it is in its former folder; a file also has its former content. */
   readonly isBack: number;
   /** 1: its row no longer exists. */

@@ -58,7 +58,7 @@ export interface PastEntry {
   readonly name: string;
 }
 
-/** What may differ now from a folder at a moment. */
+/** The nodes of a folder at a moment that may differ now. */
 export interface PastContents {
   /** From the top down; unchanged nodes are left out. */
   readonly changed: readonly PastEntry[];
@@ -70,8 +70,8 @@ export interface PastContents {
   readonly newIds: readonly number[];
 }
 
-/** What is needed to create a node again that a device deleted. */
-export interface DeletedByDevice {
+/** The data for creating a node again that a device deleted. */
+interface DeletedByDevice {
   readonly deviceId: number;
   readonly publicId: string;
   readonly detail: UndoDetail;

@@ -8,7 +8,7 @@ import type { StoredNode } from "./node-rows.ts";
 import type { Usage } from "../model/types.ts";
 
 /** A change of an account's totals, and how many journal numbers it takes. */
-export interface AccountChange {
+interface AccountChange {
   /** Default 1. */
   readonly numbers?: number;
   readonly files?: number;
@@ -31,8 +31,8 @@ interface UsageRow {
   readonly reservedBytes: number;
 }
 
-/** What {@link Accounts} needs. */
-export interface AccountsOptions {
+/** Dependencies of {@link Accounts}. */
+interface AccountsOptions {
   readonly clock: Clock;
   /** The device whose request is running. */
   readonly actorDeviceId: () => number | null;
@@ -62,24 +62,7 @@ export class Accounts {
   constructor(sqlite: Database, options: AccountsOptions) {
     this.#options = options;
     // No RETURNING, as every upload and imported file runs this: a statement plus a read costs less.
-    this.#take = sqlite.prepare<
-      undefined,
-      [
-        number,
-        number,
-        number,
-        number,
-        number,
-        number,
-        number | null,
-        number,
-        number,
-        number,
-        number,
-        number | null,
-        number,
-      ]
-    >(
+    this.#take = sqlite.prepare<undefined, (number | null)[]>(
       // The journal's time never goes back, even if the clock does.
       `UPDATE accounts SET seq = seq + ?2, changed_at = max(changed_at, ?9), files = files + ?3, folders = folders + ?4, file_bytes = file_bytes + ?5,
          version_bytes = version_bytes + ?6, trash_bytes = trash_bytes + ?10,

@@ -14,10 +14,7 @@ import type { StoredNode } from "./node-rows.ts";
 export const IN_TRASH = 0;
 
 /** The columns of a node, before the change, that a row records. */
-export type LeavingNode = Pick<
-  StoredNode,
-  "id" | "account_id" | "kind" | "parent_id" | "name" | "sort_key" | "created_seq"
->;
+type LeavingNode = Pick<StoredNode, "id" | "account_id" | "kind" | "parent_id" | "name" | "sort_key" | "created_seq">;
 
 /** The rows of `former_places`. All methods run inside a transaction. */
 export class HistoryLog {

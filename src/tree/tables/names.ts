@@ -67,7 +67,7 @@ export function nameTaken(name: string): AppError {
 }
 
 /** The node that has a name. */
-export interface NameHolder {
+interface NameHolder {
   readonly id: number;
   /** `nodes.kind` */
   readonly kind: number;

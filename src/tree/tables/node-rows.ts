@@ -11,7 +11,7 @@ import { FILE, FOLDER } from "../model/rows.ts";
 import type { SortKeys } from "../model/sorts.ts";
 
 /** A row of `nodes` to be inserted. */
-export interface NewNodeRow {
+interface NewNodeRow {
   readonly publicId: string;
   readonly accountId: number;
   /** Null: cut off from the tree and not visible yet. */
@@ -40,7 +40,7 @@ export interface NewNodeRow {
 }
 
 /** The columns that a change of a node may set. */
-export interface NodeUpdate {
+interface NodeUpdate {
   readonly parentId: number;
   readonly name: string;
   readonly originalName: string | null;

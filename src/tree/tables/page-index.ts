@@ -27,7 +27,7 @@ export interface Run {
 }
 
 /** A child that was added, removed or changed. `rev` is the `children_rev` of the folder after it. */
-export interface ChildChange {
+interface ChildChange {
   readonly folderId: number;
   readonly kind: number;
   readonly rev: number;

@@ -20,7 +20,7 @@ import { Tags } from "./tags.ts";
 import { UndoLog } from "./undo.ts";
 import type { FileNode, FolderNode, NodeRef, TreeNode } from "../model/types.ts";
 
-/** What the tree needs. */
+/** Dependencies of the tree. */
 export interface TreeOptions {
   /** The writing connection; reads on the main thread use it too. */
   readonly sqlite: Database;
@@ -109,7 +109,7 @@ export class TreeStore {
    * tree of the account stays unchanged; `dropCaches` is called when another process wrote.
    */
   findNode(ref: NodeRef): TreeNode | undefined {
-    // What is read inside a transaction may be rolled back.
+    // Rows read inside a transaction may be rolled back.
     if (this.sqlite.inTransaction) return this.#readNode(ref);
     const generation = this.accounts.generationOf(ref.accountId);
     const own = this.#cached.get(ref.accountId);

@@ -26,7 +26,7 @@ export const UNDO_MS = 30 * 24 * 60 * 60 * 1000;
 export type UndoWhat = "create" | "change" | "content" | "delete" | "reap" | "restore";
 
 /** Folder and name of a node. */
-export interface NodeLocation {
+interface NodeLocation {
   readonly parentId: number;
   readonly name: string;
 }
@@ -53,7 +53,7 @@ export interface FormerContent {
   readonly createdBy: number | null;
 }
 
-/** What is needed to create a deleted file again, in addition to location and labels. */
+/** The data for creating a deleted file again, in addition to location and labels. */
 export interface DeletedFile {
   readonly createdAtMs: number;
   readonly originalName: string | null;
@@ -63,7 +63,7 @@ export interface DeletedFile {
   readonly contents: readonly FormerContent[];
 }
 
-/** What one change did to a node; an absent field was not touched. Stored as JSON in `undo.before`. */
+/** The effect of one change on a node; an absent field was not changed. Stored as JSON in `undo.before`. */
 export interface UndoDetail {
   /** Name of the node if no other field has it: for reports about a node that is gone by then. */
   readonly seen?: { readonly name: string; readonly folder: string };
@@ -81,7 +81,7 @@ export interface UndoDetail {
 }
 
 /** A change to be recorded. */
-export interface UndoSubject {
+interface UndoSubject {
   readonly accountId: number;
   readonly seq: number;
   readonly nodeId: number;
