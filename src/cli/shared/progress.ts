@@ -1,6 +1,6 @@
 /** Progress of long work on a terminal; nothing is printed to a file or a pipe. */
 import { describeSize } from "../../config/quantities.ts";
-import type { Progress } from "../../features/storage/backup/types.ts";
+import type { CopyProgress } from "../../features/storage/backup/types.ts";
 import type { Terminal } from "./output.ts";
 
 const EVERY_MS = 1_000;
@@ -19,9 +19,9 @@ export function everySecond<Counts extends unknown[]>(
 }
 
 /** Returns a function that prints how many blobs are done, how fast, and the time left. */
-export function blobProgress(terminal: Terminal): (progress: Progress) => void {
+export function blobProgress(terminal: Terminal): (progress: CopyProgress) => void {
   const startedMs = performance.now();
-  return everySecond(terminal, ({ contents, ofContents, bytes, ofBytes, newBytes }: Progress) => {
+  return everySecond(terminal, ({ contents, ofContents, bytes, ofBytes, newBytes }: CopyProgress) => {
     const seconds = (performance.now() - startedMs) / 1000;
     const left = bytes > 0 ? `, about ${describeSeconds(((ofBytes - bytes) / bytes) * seconds)} left` : "";
     return (

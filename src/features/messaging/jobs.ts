@@ -1,7 +1,7 @@
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import type { Job } from "../../jobs/scheduler.ts";
 
-/** What {@link messagingJobs} needs. */
+/** Dependencies of {@link messagingJobs}. */
 interface MessagingJobsOptions {
   readonly writer: Writer;
   readonly notifications: { sweep(limit: number): Promise<number> };

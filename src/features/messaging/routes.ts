@@ -2,10 +2,7 @@ import type { Router } from "../accounts/routing/router.ts";
 import { type NotificationRoutesOptions, notificationRoutes } from "./notifications/routes.ts";
 import { deliveryRoutes, type WebhookRoutesOptions, webhookRoutes } from "./webhooks/routes.ts";
 
-/** What {@link messagingRoutes} needs. */
-interface MessagingRoutesOptions extends NotificationRoutesOptions, WebhookRoutesOptions {}
-
 /** The routes of notifications and webhooks. */
-export function messagingRoutes(options: MessagingRoutesOptions): Router[] {
+export function messagingRoutes(options: NotificationRoutesOptions & WebhookRoutesOptions): Router[] {
   return [notificationRoutes(options), webhookRoutes(options), deliveryRoutes(options)];
 }

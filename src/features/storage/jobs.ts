@@ -14,7 +14,7 @@ import type { Snapshots } from "./snapshots/service.ts";
 import { forgetNewer } from "./store-journal/newer-objects.ts";
 import { journalRoot } from "./store-journal/open.ts";
 
-/** What the jobs of the store and the database need. */
+/** Dependencies of {@link storageJobs}. */
 interface StorageJobsOptions {
   readonly config: Pick<Config, "scrub" | "s3">;
   readonly clock: Clock;
@@ -127,8 +127,8 @@ function scrubJob({ scrub }: StorageJobsOptions): Job {
       const done = await scrub.run(signal, isRequested === true);
       if (done === undefined) return "turned off (scrub.rate)";
       const { contents, bytes, found, problems, isDone } = done;
-      const sum = `${contents} blobs read, ${describeSize(bytes)}; ${found + problems} new findings`;
-      return isDone ? sum : `${sum}; the next run continues`;
+      const summary = `${contents} blobs read, ${describeSize(bytes)}; ${found + problems} new findings`;
+      return isDone ? summary : `${summary}; the next run continues`;
     },
   };
 }
@@ -180,8 +180,8 @@ function remoteStoreJobs(
           { rateBytes: s3.verifyRateBytes, untilMs: clock.nowMs() - ageMs, maxTimeMs: scrub.maxTimeMs },
           signal,
         );
-        const sum = `${contents} blobs read, ${describeSize(bytes)}; ${found} new findings`;
-        return isDone ? sum : `${sum}; the next run continues`;
+        const summary = `${contents} blobs read, ${describeSize(bytes)}; ${found} new findings`;
+        return isDone ? summary : `${summary}; the next run continues`;
       },
     },
   ];

@@ -15,7 +15,7 @@ import { decidePush, preferencesInForce } from "./preferences.ts";
 import type { HeadRow } from "./queries.ts";
 import type { PushChannelSet } from "./types.ts";
 
-/** What {@link Dispatcher} needs. */
+/** Dependencies of {@link Dispatcher}. */
 export interface DispatcherOptions {
   readonly outbox: Outbox;
   readonly writer: Writer;

@@ -10,7 +10,7 @@ import { NotificationTriggers } from "./triggers.ts";
 import type { PushChannelSet } from "./types.ts";
 import { UploadBursts } from "./upload-bursts.ts";
 
-/** What {@link openNotifications} needs. */
+/** Dependencies of {@link openNotifications}. */
 interface NotificationParts extends Pick<DispatcherOptions, "attemptMs" | "backoff"> {
   readonly db: Db;
   readonly writer: Writer;

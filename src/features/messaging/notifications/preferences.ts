@@ -10,7 +10,7 @@ import {
 import type { PushCategory } from "./channels/channel.ts";
 import { quietUntil } from "./quiet-hours.ts";
 
-/** What the preferences of a device say about a message. */
+/** The decision of a device's preferences about a message. */
 type PushDecision = { readonly action: "send" | "mute" } | { readonly action: "defer"; readonly untilMs: number };
 
 /**

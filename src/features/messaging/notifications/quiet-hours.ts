@@ -20,13 +20,13 @@ export function quietUntil(nowMs: number, quietHours: QuietHours): number | unde
   const endMs = timeOfDay(quietHours.end);
   const lengthMs = modulo(endMs - startMs, DAY_MS);
   const { timezone } = quietHours;
-  if (!isWithin(wallClock(nowMs, timezone), startMs, lengthMs)) return undefined;
+  if (!isWithin(localTimeOfDay(nowMs, timezone), startMs, lengthMs)) return undefined;
   // Each iteration passes one change of the clock; a day has at most a few.
   for (let fromMs = nowMs; ; ) {
-    const untilMs = fromMs + modulo(endMs - wallClock(fromMs, timezone), DAY_MS);
+    const untilMs = fromMs + modulo(endMs - localTimeOfDay(fromMs, timezone), DAY_MS);
     const changeMs = firstChange(fromMs, untilMs, timezone);
     if (changeMs === undefined) return untilMs;
-    if (!isWithin(wallClock(changeMs, timezone), startMs, lengthMs)) return changeMs;
+    if (!isWithin(localTimeOfDay(changeMs, timezone), startMs, lengthMs)) return changeMs;
     fromMs = changeMs;
   }
 }
@@ -43,7 +43,7 @@ function timeOfDay(text: string): number {
 }
 
 /** The local time of day at an instant, in milliseconds since midnight. */
-function wallClock(ms: number, zone: string): number {
+function localTimeOfDay(ms: number, zone: string): number {
   return modulo(ms + offsetMs(ms, zone), DAY_MS);
 }
 
@@ -66,13 +66,13 @@ const formatters = new Map<string, Intl.DateTimeFormat>();
 function offsetMs(ms: number, zone: string): number {
   const secondMs = Math.floor(ms / 1000) * 1000;
   const parts = new Map<string, number>();
-  for (const { type, value } of formatterOf(zone).formatToParts(secondMs)) parts.set(type, Number(value));
+  for (const { type, value } of getFormatter(zone).formatToParts(secondMs)) parts.set(type, Number(value));
   const part = (name: string) => parts.get(name) ?? 0;
   const shownMs = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
   return shownMs - secondMs;
 }
 
-function formatterOf(zone: string): Intl.DateTimeFormat {
+function getFormatter(zone: string): Intl.DateTimeFormat {
   let formatter = formatters.get(zone);
   if (formatter === undefined) {
     formatter = new Intl.DateTimeFormat("en-US", {

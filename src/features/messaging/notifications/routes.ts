@@ -8,7 +8,7 @@ import { PushBody, ReadBody, RegisterBody } from "./model.ts";
 import { presentNotification, presentSent } from "./present.ts";
 import type { NotificationService } from "./service.ts";
 
-/** What {@link notificationRoutes} needs. */
+/** Dependencies of {@link notificationRoutes}. */
 export interface NotificationRoutesOptions {
   readonly notifications: NotificationService;
   readonly guard: ReturnType<typeof authGuard>;

@@ -16,7 +16,7 @@ import { type DeviceRow, inboxQueries, type NotificationRow, targetQueries } fro
 import { canonicalToken, concurrencyGroupOf } from "./token.ts";
 import type { Delivery, InboxItem, NewMessage, PushChannelSet, Registration, SentMessage } from "./types.ts";
 
-/** What {@link NotificationService} needs. */
+/** Dependencies of {@link NotificationService}. */
 interface NotificationServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -108,7 +108,7 @@ export class NotificationService {
       if (pushToken !== undefined) this.registerPushToken(tx, accountId, device, pushToken, platform);
       else if (change.platform !== undefined) this.#targets.setPlatform.run(device.id, platform);
       if (preferences !== undefined) this.#mergePreferences(tx, device, preferences);
-      return this.#registrationOf(accountId, change.deviceId);
+      return this.#readRegistration(accountId, change.deviceId);
     });
   }
 
@@ -231,7 +231,7 @@ export class NotificationService {
       ) ?? {};
     this.#inbox.deleteOldest.run(accountId, INBOX_MAX);
     const push: PendingPush = { accountId, message, notificationId: id, nowMs, dueAtMs: nowMs };
-    const deliveries = this.#recipientsOf(accountId, message, nowMs).map((device) => this.#queue(tx, device, push));
+    const deliveries = this.#findRecipients(accountId, message, nowMs).map((device) => this.#queue(tx, device, push));
     return { id, publicId, deliveries };
   }
 
@@ -244,7 +244,7 @@ export class NotificationService {
     const nowMs = clock.nowMs();
     this.#inbox.renew.run(id, message.title, message.body, JSON.stringify(message.data), nowMs);
     if (dueAtMs === undefined) return;
-    for (const device of this.#recipientsOf(accountId, message, nowMs)) {
+    for (const device of this.#findRecipients(accountId, message, nowMs)) {
       if (outbox.isQueued(device.id, id, nowMs)) continue;
       this.#queue(tx, device, { accountId, message, notificationId: id, nowMs, dueAtMs });
     }
@@ -266,7 +266,7 @@ export class NotificationService {
   }
 
   /** The devices that get a push of a message. */
-  #recipientsOf(accountId: number, message: NewMessage, nowMs: number): DeviceRow[] {
+  #findRecipients(accountId: number, message: NewMessage, nowMs: number): DeviceRow[] {
     const { onlyDeviceId, exceptDeviceId, unpushedDeviceId } = message;
     return this.#targets.ofAccount
       .all(accountId, nowMs)
@@ -282,7 +282,7 @@ export class NotificationService {
     const { accountId, notificationId, nowMs } = push;
     const { category, collapseKey } = push.message;
     const decision = decidePush(preferencesInForce(device.preferences, users.settingsJson(accountId)), category, nowMs);
-    const channel = this.#channelOf(device)?.name ?? null;
+    const channel = this.#pickChannel(device)?.name ?? null;
     const provider = device.isSignedIn !== 0 || category === "security" ? channel : null;
     const { publicId: deviceId } = device;
     if (decision.action === "mute") return { deviceId, status: "muted", provider, deliverAtMs: null };
@@ -295,7 +295,7 @@ export class NotificationService {
     return { deviceId, status: isDeferred ? "held" : "queued", provider, deliverAtMs };
   }
 
-  #channelOf({ token, platform, devicePlatform }: DeviceRow): PushChannel | undefined {
+  #pickChannel({ token, platform, devicePlatform }: DeviceRow): PushChannel | undefined {
     return token === null ? undefined : this.#options.channels.pick({ token, platform: platform ?? devicePlatform });
   }
 
@@ -306,12 +306,12 @@ export class NotificationService {
     tx.afterCommit(onQueued);
   }
 
-  #registrationOf(accountId: number, deviceId: string): Registration {
+  #readRegistration(accountId: number, deviceId: string): Registration {
     const device = this.#getDevice(accountId, deviceId);
     return {
       deviceId: device.publicId,
       platform: device.platform ?? device.devicePlatform,
-      provider: this.#channelOf(device)?.name ?? null,
+      provider: this.#pickChannel(device)?.name ?? null,
       preferences: preferencesInForce(device.preferences, this.#options.users.settingsJson(accountId)),
     };
   }

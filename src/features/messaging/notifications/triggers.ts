@@ -5,7 +5,7 @@ import type { NotificationService } from "./service.ts";
 import type { NewMessage } from "./types.ts";
 import type { UploadBursts } from "./upload-bursts.ts";
 
-/** What {@link NotificationTriggers} needs. */
+/** Dependencies of {@link NotificationTriggers}. */
 interface NotificationTriggersOptions {
   readonly notifications: NotificationService;
   readonly bursts: UploadBursts;
@@ -50,7 +50,7 @@ export class NotificationTriggers {
   /** To the other devices of the account. Uploads in quick succession share one message. */
   uploadCompleted(tx: Transaction, { accountId, deviceId, file }: EventOf<"upload.completed">): void {
     const { bursts } = this.#options;
-    const device = this.#nameOf(deviceId);
+    const device = this.#findDevice(deviceId);
     bursts.add(tx, accountId, deviceId, "completed", (files) => ({
       category: "uploads",
       title: files === 1 ? "File uploaded" : "Files uploaded",
@@ -67,7 +67,7 @@ export class NotificationTriggers {
   /** To the other devices of the account. Uploads in quick succession share one message. */
   uploadFailed(tx: Transaction, { accountId, deviceId, name, uploadId, reason }: EventOf<"upload.failed">): void {
     const { bursts } = this.#options;
-    const device = this.#nameOf(deviceId);
+    const device = this.#findDevice(deviceId);
     const why = WHY_FAILED[reason] === undefined ? "" : `: ${WHY_FAILED[reason]}`;
     bursts.add(tx, accountId, deviceId, "failed", (files) => ({
       category: "uploads",
@@ -259,7 +259,7 @@ export class NotificationTriggers {
     this.#options.notifications.notify(tx, accountId, message);
   }
 
-  #nameOf(deviceId: number): { publicId: string; name: string } {
+  #findDevice(deviceId: number): { publicId: string; name: string } {
     return this.#options.notifications.findDevice(deviceId) ?? { publicId: "", name: "a device" };
   }
 }

@@ -14,7 +14,7 @@ import type { NewMessage } from "./types.ts";
 /** The kinds of uploads that are collected: those that became files, and those that failed. */
 type BurstKind = "completed" | "failed";
 
-/** What {@link UploadBursts} needs. */
+/** Dependencies of {@link UploadBursts}. */
 interface UploadBurstsOptions {
   readonly db: Db;
   readonly clock: Clock;

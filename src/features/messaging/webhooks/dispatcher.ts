@@ -15,7 +15,7 @@ import type { DueRow, WebhookRow } from "./queries.ts";
 import { secretOf, signedHeaders } from "./secrets.ts";
 import { TEST_EVENT } from "./types.ts";
 
-/** What {@link WebhookDispatcher} needs. */
+/** Dependencies of {@link WebhookDispatcher}. */
 interface WebhookDispatcherOptions {
   readonly outbox: WebhookOutbox;
   readonly writer: Writer;
@@ -143,7 +143,7 @@ export class WebhookDispatcher {
         headers: {
           "content-type": "application/json",
           "user-agent": `Larder/${VERSION}`,
-          ...signedHeaders(this.#secretsOf(webhook, atMs), { id: delivery.publicId, atMs, body }),
+          ...signedHeaders(this.#validSecrets(webhook, atMs), { id: delivery.publicId, atMs, body }),
         },
         body: new TextEncoder().encode(body),
         signal: stop,
@@ -194,7 +194,7 @@ export class WebhookDispatcher {
     else if (delivery.attempts === 0) log.info("Webhook delivery failed; will retry.", fields);
   }
 
-  #secretsOf({ nonce, formerNonce, formerUntil }: WebhookRow, nowMs: number): string[] {
+  #validSecrets({ nonce, formerNonce, formerUntil }: WebhookRow, nowMs: number): string[] {
     const { key } = this.#options;
     const isFormerValid = formerNonce !== null && (formerUntil ?? 0) > nowMs;
     return isFormerValid ? [secretOf(key, nonce), secretOf(key, formerNonce)] : [secretOf(key, nonce)];

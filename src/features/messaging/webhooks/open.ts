@@ -11,7 +11,7 @@ import { WebhookRecorder, type WebhookRecorderOptions } from "./recorder.ts";
 import { WebhookService } from "./service.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
-/** What {@link openWebhooks} needs. */
+/** Dependencies of {@link openWebhooks}. */
 interface WebhooksOptions extends Pick<WebhookRecorderOptions, "recordOf" | "deviceRecordOf"> {
   readonly sqlite: Database;
   readonly writer: Writer;

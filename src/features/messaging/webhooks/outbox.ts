@@ -13,7 +13,7 @@ import type { WebhookMessage } from "./types.ts";
 
 /** The most deliveries that wait for one webhook. Further events are counted, but not stored. */
 export const WAITING_MAX = 50_000;
-/** The most rows that one transaction changes, where their number is unlimited. */
+/** The most rows that one transaction changes, if their number is unlimited. */
 const BATCH_ROWS = 500;
 /** The longest delay between attempts. */
 export const PAUSE_MS_MAX = 60 * 60_000;

@@ -164,7 +164,7 @@ export function deliveryQueries(sqlite: Database) {
          INDEXED BY webhook_deliveries_due WHERE d.webhook_id = w.id AND d.is_head = 1 AND d.due_at > ?1)`,
     ),
     /**
-     * Of webhooks that are off, or whose owner is disabled: the dispatcher does not come by there. Index
+     * Of webhooks that are off, or whose owner is disabled: the dispatcher skips them. Index
      * webhook_deliveries_age.
      */
     expired: sqlite.prepare<{ id: number }, [number, number]>(

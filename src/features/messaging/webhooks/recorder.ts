@@ -7,7 +7,7 @@ import type { WebhookOutbox } from "./outbox.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { WebhookEvent } from "./types.ts";
 
-/** What {@link WebhookRecorder} needs. */
+/** Dependencies of {@link WebhookRecorder}. */
 export interface WebhookRecorderOptions {
   readonly outbox: WebhookOutbox;
   readonly subscriptions: Subscriptions;

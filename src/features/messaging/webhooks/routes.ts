@@ -11,7 +11,7 @@ import { presentDelivery, presentWebhook, presentWithSecret } from "./present.ts
 import type { WebhookService } from "./service.ts";
 import type { WebhookEvent } from "./types.ts";
 
-/** What {@link webhookRoutes} and {@link deliveryRoutes} need. */
+/** Dependencies of {@link webhookRoutes} and {@link deliveryRoutes}. */
 export interface WebhookRoutesOptions {
   readonly webhooks: WebhookService;
   readonly guard: ReturnType<typeof authGuard>;

@@ -15,7 +15,7 @@ import { newNonce, secretOf } from "./secrets.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { type Delivery, TEST_EVENT, type Webhook, type WebhookEvent } from "./types.ts";
 
-/** What {@link WebhookService} needs. */
+/** Dependencies of {@link WebhookService}. */
 interface WebhookServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;

@@ -10,7 +10,7 @@ const NONE: readonly number[] = [];
 /** Cached accounts, with and without webhooks. */
 const CACHED_MAX = 10_000;
 
-/** Caches which webhooks subscribe to which event, so that accounts without webhooks cost only a look into a map. */
+/** Caches which webhooks subscribe to which event, so that accounts without webhooks cost only a map lookup. */
 export class Subscriptions {
   readonly #sqlite: Database;
   readonly #queries: ReturnType<typeof webhookQueries>;
@@ -24,7 +24,7 @@ export class Subscriptions {
 
   /** Row ids of the account's active webhooks that subscribe to the event. */
   find(accountId: number, event: WebhookEvent): readonly number[] {
-    return this.#eventsOf(accountId).get(event) ?? NONE;
+    return this.#loadEvents(accountId).get(event) ?? NONE;
   }
 
   /** Row ids of all administrators' active webhooks that subscribe to the event. */
@@ -49,7 +49,7 @@ export class Subscriptions {
     this.#cache.clear();
   }
 
-  #eventsOf(accountId: number): EventMap {
+  #loadEvents(accountId: number): EventMap {
     const cached = this.#cache.get(accountId);
     if (cached !== undefined && !this.#isChanging) return cached;
     const events = new Map<WebhookEvent, number[]>();

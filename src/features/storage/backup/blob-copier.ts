@@ -8,9 +8,9 @@ import { type Digest, toDigest } from "../../../blobs/digest.ts";
 import { errorCode } from "../../../blobs/disk.ts";
 import type { Layout } from "../../../blobs/layout.ts";
 import { loadSyncfs, syncsWhole } from "../../../blobs/syncfs.ts";
-import type { Content, LostContent } from "./types.ts";
+import type { BackupBlob, LostContent } from "./types.ts";
 
-/** What {@link BlobCopier} works with. */
+/** Dependencies of {@link BlobCopier}. */
 interface BlobCopierOptions {
   readonly source: Layout;
   readonly target: Layout;
@@ -75,16 +75,16 @@ export class BlobCopier {
 
   /**
    * Copies a blob that the target does not have. It gets its name by the next {@link flush} at the latest.
-   * @throws the system's error where the target fails
+   * @throws the system's error if the target fails
    */
-  copy({ digest, sizeBytes, isDamaged }: Content): CopyResult {
+  copy({ digest, sizeBytes, isDamaged }: BackupBlob): CopyResult {
     const { source, target } = this.#options;
     let from = source.blob(digest);
-    let found = this.#look(from);
+    let found = this.#stat(from);
     if (found === "missing") {
       // Garbage collection has moved it to quarantine since the snapshot.
       from = source.quarantined(digest);
-      found = this.#look(from);
+      found = this.#stat(from);
     }
     if (typeof found === "string") return found;
     if (found.size !== sizeBytes) return "damaged";
@@ -125,7 +125,7 @@ export class BlobCopier {
     this.#unsynced.clear();
   }
 
-  /** Deletes unfinished files. Safe at any time, even where the target is missing. */
+  /** Deletes unfinished files. Safe at any time, even if the target is missing. */
   abandon(): void {
     const parts = this.#parts;
     this.#parts = [];
@@ -145,7 +145,7 @@ export class BlobCopier {
     }
   }
 
-  #look(path: string): fs.Stats | "missing" | "unreadable" {
+  #stat(path: string): fs.Stats | "missing" | "unreadable" {
     try {
       const found = fs.lstatSync(path, { throwIfNoEntry: false });
       return found?.isFile() ? found : "missing";
@@ -222,7 +222,7 @@ export class BlobCopier {
     return read === "unreadable" ? "unreadable" : "damaged";
   }
 
-  /** Reads a file to its end. @returns the digest of its bytes; "unreadable" where the disk fails */
+  /** Reads a file to its end. @returns the digest of its bytes; "unreadable" if the disk fails */
   #pass(fd: number, write: (bytes: Uint8Array) => void): Digest | "unreadable" {
     const hasher = new Bun.CryptoHasher("sha256");
     for (;;) {

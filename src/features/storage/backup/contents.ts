@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { type Digest, digestFromBytes, digestToBytes } from "../../../blobs/digest.ts";
 import { Layout } from "../../../blobs/layout.ts";
-import type { Content, CopyTotals, LostContent } from "./types.ts";
+import type { BackupBlob, CopyTotals, LostContent } from "./types.ts";
 
 /** The first bytes that digests can have, written like the names of folders: `00` to `ff`. */
 export const FIRST_BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
@@ -15,7 +15,7 @@ const DIGEST_BYTES = 32;
 const NAMES_MAX = 5;
 
 /** The blobs with this first byte that a database names, by digest. */
-export function listNamed(sqlite: Database, firstByte: string): Content[] {
+export function listNamed(sqlite: Database, firstByte: string): BackupBlob[] {
   const byte = Number.parseInt(firstByte, 16);
   const from = Buffer.alloc(DIGEST_BYTES);
   from[0] = byte;

@@ -5,26 +5,26 @@ import type { Layout } from "../../../blobs/layout.ts";
 import { FIRST_BYTES, isInBucket, listNamed, listStored, namesOf, newTotals } from "./contents.ts";
 import { isShared } from "./plan.ts";
 import { BlobCopier } from "./blob-copier.ts";
-import type { Content, Progress, CopyTotals } from "./types.ts";
+import type { BackupBlob, CopyProgress, CopyTotals } from "./types.ts";
 
-/** What {@link copyBlobs} works with. */
+/** Dependencies of {@link copyBlobs}. */
 interface CopyBlobsOptions {
   /** The database whose blobs are copied. */
   readonly sqlite: Database;
   readonly source: Layout;
   readonly target: Layout;
-  /** Whether hard links replace copies where both stores are on one file system. */
+  /** Whether hard links replace copies if both stores are on one file system. */
   readonly mayLink: boolean;
   /** Fetches a blob from the bucket to the source's disk. @returns whether it is on this disk now */
   readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
-  readonly onProgress: (progress: Progress) => void;
+  readonly onProgress: (progress: CopyProgress) => void;
 }
 
 /**
  * Copies all blobs that a database names and the target does not have. Existing blobs are found by name and size,
  * because a blob gets its name only when it is whole and durable. A truncated one is moved to quarantine and copied
  * again. A hard link to the source's file is replaced by a copy, unless links are allowed. Durable on return.
- * @throws the system's error where the target fails; copied blobs stay
+ * @throws the system's error if the target fails; copied blobs stay
  */
 export async function copyBlobs(options: CopyBlobsOptions): Promise<CopyTotals> {
   const { sqlite, source, target, mayLink, onProgress } = options;
@@ -38,7 +38,7 @@ export async function copyBlobs(options: CopyBlobsOptions): Promise<CopyTotals> 
     report();
   };
   const blobCopier = new BlobCopier({ source, target, mayLink, onBytes });
-  const update = async (content: Content, isStored: boolean): Promise<void> => {
+  const update = async (content: BackupBlob, isStored: boolean): Promise<void> => {
     if (!isStored || !hasLength(content, target)) await copyBlob(content, blobCopier, options, totals);
     else if (mayLink || !isShared(content, source, target)) {
       totals.already++;
@@ -63,7 +63,7 @@ export async function copyBlobs(options: CopyBlobsOptions): Promise<CopyTotals> 
 }
 
 /** Whether a stored blob has all its bytes. Moves a truncated one to quarantine. */
-function hasLength({ digest, sizeBytes }: Content, store: Layout): boolean {
+function hasLength({ digest, sizeBytes }: BackupBlob, store: Layout): boolean {
   const path = store.blob(digest);
   const found = fs.lstatSync(path);
   if (found.isFile() && found.size === sizeBytes) return true;
@@ -73,7 +73,7 @@ function hasLength({ digest, sizeBytes }: Content, store: Layout): boolean {
 
 /** @returns whether the target has it now */
 async function copyBlob(
-  content: Content,
+  content: BackupBlob,
   blobCopier: BlobCopier,
   { sqlite, fetchContent }: CopyBlobsOptions,
   totals: CopyTotals,

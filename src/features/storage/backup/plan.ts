@@ -7,9 +7,9 @@ import { describeSize } from "../../../config/quantities.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import { FIRST_BYTES, listNamed, listStored } from "./contents.ts";
 import { UNSUPPORTED } from "./blob-copier.ts";
-import type { Content, Plan } from "./types.ts";
+import type { BackupBlob, Plan } from "./types.ts";
 
-/** What {@link planContents} needs. */
+/** Dependencies of {@link planContents}. */
 interface PlanOptions {
   /** The database whose blobs are copied. */
   readonly sqlite: Database;
@@ -24,7 +24,7 @@ interface PlanOptions {
 const FILE_OVERHEAD_BYTES = 4096;
 
 /** Whether a blob of the target is a hard link to the source's file. */
-export function isShared({ digest }: Content, source: Layout, target: Layout): boolean {
+export function isShared({ digest }: BackupBlob, source: Layout, target: Layout): boolean {
   const stored = fs.lstatSync(target.blob(digest), { throwIfNoEntry: false });
   if (stored === undefined || stored.nlink < 2) return false;
   const own = fs.lstatSync(source.blob(digest), { throwIfNoEntry: false });

@@ -20,14 +20,14 @@ import { copyPrivateFile, copySecrets, writePrivateFile } from "./private-files.
 import { syncFolder } from "./blob-copier.ts";
 import { planContents, requireRoom } from "./plan.ts";
 import { explainTarget } from "./target-errors.ts";
-import type { BackupSummary, BackupLocation, Plan, Progress, CopyTotals } from "./types.ts";
+import type { BackupSummary, BackupLocation, Plan, CopyProgress, CopyTotals } from "./types.ts";
 
-/** What {@link backUp} works with. */
+/** Dependencies of {@link backUp}. */
 interface BackupOptions {
   readonly source: BackupLocation;
   /** Existing, and locked by this process. */
   readonly target: BackupLocation;
-  /** Copies the source's database and its digest into a folder. Called again where blobs were deleted in between. */
+  /** Copies the source's database and its digest into a folder. Called again if blobs were deleted in between. */
   readonly takeSnapshot: (folder: string) => Snapshot | Promise<Snapshot>;
   /** Whether another call of `takeSnapshot` returns a later state. */
   readonly isLive: boolean;
@@ -47,7 +47,7 @@ interface BackupOptions {
   readonly markBackup: () => void;
   /** Called once, before the first blob is written. */
   readonly onPlan?: ((plan: Plan) => void) | undefined;
-  readonly onProgress: (progress: Progress) => void;
+  readonly onProgress: (progress: CopyProgress) => void;
   readonly nowMs: number;
 }
 
@@ -62,7 +62,7 @@ const ATTEMPTS_MAX = 5;
 
 /**
  * Makes or updates a backup. Durable on return.
- * @throws StartupError where the target is no backup of this store, or fails: full, missing, read-only. The former backup
+ * @throws StartupError if the target is no backup of this store, or fails: full, missing, read-only. The former backup
  * can be opened as before
  */
 export async function backUp(options: BackupOptions): Promise<BackupSummary> {
@@ -100,7 +100,7 @@ export async function backUp(options: BackupOptions): Promise<BackupSummary> {
 
 /**
  * Rejects a target that is not empty and no backup of this store.
- * @param store of the source; undefined where it has no blobs yet
+ * @param store of the source; undefined if it has no blobs yet
  * @throws StartupError
  */
 export function requireOwnTarget(target: BackupLocation, store: string | undefined): void {
@@ -124,7 +124,7 @@ export function requireOwnTarget(target: BackupLocation, store: string | undefin
   }
 }
 
-/** The identity of a store from its marker; undefined where that is missing. */
+/** The identity of a store from its marker; undefined if that is missing. */
 export function readMarker(path: string): string | undefined {
   try {
     return fs.readFileSync(path, "utf8").trim();
@@ -144,7 +144,7 @@ export function isEmpty({ root, snapshots }: BackupLocation): boolean {
 /** Files that an empty target may have: those of the file system, and the lock. */
 const IGNORED = /^(lost\+found|larder\.lock(-journal)?|\.Trash.*|System Volume Information)$/;
 
-/** Takes a snapshot and copies its blobs. Starts again where the source deleted some of them in between. */
+/** Takes a snapshot and copies its blobs. Starts again if the source deleted some of them in between. */
 async function gather(
   options: BackupOptions,
   incoming: string,
@@ -261,7 +261,7 @@ function thin(folder: string, { keep, nowMs }: BackupOptions): { superfluous: Sn
 }
 
 /**
- * Deletes blobs of the target that none of its snapshots names. Stops where a snapshot can't be read.
+ * Deletes blobs of the target that none of its snapshots names. Stops if a snapshot can't be read.
  * @returns the number of deleted blobs, and problems for the operator
  */
 function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned: number; problems: string[] } {

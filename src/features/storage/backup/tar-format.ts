@@ -57,7 +57,7 @@ export function readHeader(bytes: Uint8Array): Header {
   };
   if (bytes.every((byte) => byte === 0)) return { kind: "end" };
   const checksum = Number.parseInt(text(CHECKSUM_AT, 8).trim(), 8);
-  if (checksum !== checksumOf(bytes)) throw new TarError("This is not a tar archive, or it is damaged.");
+  if (checksum !== computeChecksum(bytes)) throw new TarError("This is not a tar archive, or it is damaged.");
   const sizeBytes = readSize(bytes, text(124, 12));
   const type = text(156, 1);
   if (type === TYPES.extended || type === TYPES.extendedForAll) return { kind: "extended", sizeBytes };
@@ -103,15 +103,15 @@ function block(name: string, sizeBytes: number, type: string, mtimeMs: number): 
   octal(mtimeMs / 1000, 136, 12);
   header.write(type, 156);
   header.write("ustar\x0000", 257);
-  header.write(`${checksumOf(header).toString(8).padStart(6, "0")}\0 `, CHECKSUM_AT);
+  header.write(`${computeChecksum(header).toString(8).padStart(6, "0")}\0 `, CHECKSUM_AT);
   return header;
 }
 
 /** The sum of all bytes of the header, with spaces in place of the checksum. */
-function checksumOf(header: Uint8Array): number {
-  let sum = 0;
-  for (const [index, byte] of header.entries()) sum += index >= CHECKSUM_AT && index < CHECKSUM_AT + 8 ? 0x20 : byte;
-  return sum;
+function computeChecksum(header: Uint8Array): number {
+  let total = 0;
+  for (const [index, byte] of header.entries()) total += index >= CHECKSUM_AT && index < CHECKSUM_AT + 8 ? 0x20 : byte;
+  return total;
 }
 
 /** Parses a size: octal digits, or a binary number if the first bit is set, like GNU tar writes large sizes. */

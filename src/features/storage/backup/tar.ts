@@ -14,9 +14,9 @@ import { digestOf, type Snapshot } from "../../../db/snapshot.ts";
 import { FIRST_BYTES, isInBucket, isNamed, listNamed, namesOf, newTotals } from "./contents.ts";
 import { BLOCK_BYTES, paddingOf, readHeader, readPax, TAR_END, TarError, writeHeader } from "./tar-format.ts";
 import { canSyncFileSystem, isUnreadable, syncFileSystem } from "./blob-copier.ts";
-import type { Content, LostContent, BackupLocation, Progress, CopyTotals } from "./types.ts";
+import type { BackupBlob, LostContent, BackupLocation, CopyProgress, CopyTotals } from "./types.ts";
 
-/** What {@link writeTar} works with. */
+/** Dependencies of {@link writeTar}. */
 interface TarBackupOptions {
   readonly source: BackupLocation;
   /** Copies the source's database; called again for a later state. */
@@ -26,7 +26,7 @@ interface TarBackupOptions {
   readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
   /** Writes bytes; waits for a slow reader. */
   readonly write: (bytes: Uint8Array) => void;
-  readonly onProgress: (progress: Progress) => void;
+  readonly onProgress: (progress: CopyProgress) => void;
 }
 
 const BUFFER_BYTES = 1024 * 1024;
@@ -34,7 +34,7 @@ const ATTEMPTS_MAX = 5;
 const MARK = `${JSON.stringify({ state: "backup" })}\n`;
 const STATE = "larder.state";
 
-/** Writes a backup as an archive. @throws StartupError where the database does not match the blobs */
+/** Writes a backup as an archive. @throws StartupError if the database does not match the blobs */
 export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: Snapshot; totals: CopyTotals }> {
   const { source, isLive } = options;
   const writer = new TarWriter(options.write);
@@ -68,8 +68,8 @@ export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: S
   }
 }
 
-/** Nothing can replace the database. @throws StartupError */
-function requireWritten(written: Written, { path }: Snapshot): void {
+/** The database must be in the archive: nothing can replace it. @throws StartupError */
+function requireWritten(written: WriteOutcome, { path }: Snapshot): void {
   if ("digest" in written && written.digest === digestOf(path)) return;
   throw new StartupError(
     `Could not read ${path}; the backup is incomplete. Check the disk, then run the command again.`,
@@ -114,7 +114,7 @@ async function writeContents(
  * restore, which checks every digest.
  */
 function writeContent(
-  { digest, sizeBytes }: Content,
+  { digest, sizeBytes }: BackupBlob,
   layout: Layout,
   writer: TarWriter,
 ): LostContent["why"] | undefined {
@@ -139,7 +139,7 @@ function listSecrets({ secrets }: BackupLocation): string[] {
 }
 
 /** The sha256 of the written bytes, or why the file or its end could not be read. */
-type Written = { readonly digest: Digest } | { readonly why: LostContent["why"] };
+type WriteOutcome = { readonly digest: Digest } | { readonly why: LostContent["why"] };
 
 class TarWriter {
   readonly #write: (bytes: Uint8Array) => void;
@@ -166,9 +166,9 @@ class TarWriter {
   }
 
   /**
-   * Writes a file with the size that it has when it is opened. Where the disk fails, zeros replace the rest.
+   * Writes a file with the size that it has when it is opened. If the disk fails, zeros replace the rest.
    */
-  large(name: string, path: string): Written {
+  large(name: string, path: string): WriteOutcome {
     let fd: number;
     try {
       fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
@@ -224,7 +224,7 @@ const MEMBER =
  * Unpacks an archive into a directory, except for the file that marks it as whole. Blobs that do not match their
  * digests are left out. Durable on return.
  * @returns the number of damaged blobs
- * @throws StartupError where the archive is not from Larder, or ends early
+ * @throws StartupError if the archive is not from Larder, or ends early
  */
 export async function readTar(input: AsyncIterable<Uint8Array>, root: string): Promise<{ damaged: number }> {
   const reader = new TarReader(input);
@@ -312,7 +312,7 @@ class TarReader {
     this.#input = input[Symbol.asyncIterator]();
   }
 
-  /** Reads exactly so many bytes, for headers. @throws TarError where the stream ends before */
+  /** Reads exactly `length` bytes, for headers. @throws TarError if the stream ends before that */
   async take(length: number): Promise<Uint8Array> {
     const buffers: Uint8Array[] = [];
     for (let left = length; left > 0; ) {
@@ -323,7 +323,7 @@ class TarReader {
     return buffers.length === 1 && buffers[0] !== undefined ? buffers[0] : Buffer.concat(buffers);
   }
 
-  /** Reads at least one and at most so many bytes. @throws TarError at the end of the stream */
+  /** Reads at least one and at most `lengthMax` bytes. @throws TarError at the end of the stream */
   async some(lengthMax: number): Promise<Uint8Array> {
     while (this.#rest.byteLength === 0) {
       const next = await this.#input.next();

@@ -12,7 +12,7 @@ export interface BackupLocation {
 }
 
 /** A blob that a database names. */
-export interface Content {
+export interface BackupBlob {
   readonly digest: Digest;
   readonly sizeBytes: number;
   /** Whether its last read did not match the digest. */
@@ -62,7 +62,7 @@ export interface Plan {
 }
 
 /** Progress of copying blobs; reported often. */
-export interface Progress {
+export interface CopyProgress {
   /** Blobs and bytes that the target has. */
   readonly contents: number;
   readonly bytes: number;
@@ -95,6 +95,6 @@ export interface DatabaseCounts {
   readonly folders: number;
   /** Bytes of all files, earlier versions and the trash. */
   readonly bytes: number;
-  /** Undefined where nothing was ever changed, or an earlier version of Larder did not record it. */
+  /** Undefined if nothing was ever changed, or an earlier version of Larder did not record it. */
   readonly lastChangeMs: number | undefined;
 }

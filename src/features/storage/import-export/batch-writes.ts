@@ -2,7 +2,7 @@
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, type Reason } from "../../../errors.ts";
 
-/** How {@link writeInBatches} writes each item. */
+/** Options of {@link writeInBatches}. */
 interface BatchWrite<T> {
   /** Called inside a transaction. @returns what is called after the commit, and not after a rollback */
   readonly write: (tx: Transaction, item: T) => () => void;
@@ -35,7 +35,7 @@ const FATAL: ReadonlySet<Reason> = new Set<Reason>([
 /**
  * Writes items in order, many in one transaction. A rejected item does not affect the others. Next to a server it
  * pauses after each transaction for as long as that took, within bounds.
- * @throws AppError where all items would fail; any error that is no AppError
+ * @throws AppError if all items would fail; any error that is no AppError
  */
 export async function writeInBatches<T>(writer: Writer, items: readonly T[], batch: BatchWrite<T>): Promise<void> {
   /** End of the current transaction: before an item that was rejected. */

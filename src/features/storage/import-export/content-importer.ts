@@ -1,6 +1,6 @@
 /**
  * Imports the bytes of files into the store: reads each file once, never follows a link, and never stores a file that
- * changed while it was read. Where the file system can share blocks (reflinks of Btrfs, XFS, ZFS and others), large
+ * changed while it was read. If the file system can share blocks (reflinks of Btrfs, XFS, ZFS and others), large
  * files are shared, not copied. A new blob is durable only after the next sync of the store's file system.
  */
 import * as fs from "node:fs";
@@ -11,7 +11,7 @@ import type { Layout } from "../../../blobs/layout.ts";
 import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
 import type { ImportJob, ImportResult } from "./types.ts";
 
-/** What a {@link ContentImporter} works with. */
+/** Dependencies of {@link ContentImporter}. */
 interface ContentImporterOptions {
   readonly layout: Layout;
   /** Unique among all writers of the store: part of the names of unfinished files. */
@@ -20,13 +20,13 @@ interface ContentImporterOptions {
   readonly isSyncingEach: boolean;
 }
 
-/** Files up to this size are read into memory, and written only where the store does not have them. */
+/** Files up to this size are read into memory, and written only if the store does not have them. */
 const IN_MEMORY_BYTES_MAX = 512 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
 const ATTEMPTS_MAX = 3;
 /** Errors of a file system that can't share blocks, or not between these two folders. */
 const CANNOT_CLONE: ReadonlySet<string> = new Set(["ENOTSUP", "EOPNOTSUPP", "EXDEV", "EINVAL", "ENOSYS", "ENOTTY"]);
-/** Errors where a file can't get a second name in the store. */
+/** Errors of file systems on which a file can't get a second name in the store. */
 const CANNOT_LINK: ReadonlySet<string> = new Set(["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "EOPNOTSUPP", "ENOENT"]);
 
 /** Reading the source failed. */
@@ -78,7 +78,7 @@ export class ContentImporter {
     }
   }
 
-  /** @returns undefined where the source changed while it was read */
+  /** @returns undefined if the source changed while it was read */
   async #tryToImport(job: ImportJob): Promise<ImportResult | undefined> {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
     const fd = ofSource(() => fs.openSync(job.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
@@ -91,10 +91,10 @@ export class ContentImporter {
       const after = ofSource(() => fs.fstatSync(fd));
       const isSame = after.size === before.size && after.mtimeMs === before.mtimeMs && after.ino === before.ino;
       if (!isSame || staged.sizeBytes !== before.size) return undefined;
-      const { digest, sizeBytes, crc32: sum, head } = staged;
+      const { digest, sizeBytes, crc32: checksum, head } = staged;
       const mediaType = await detectMediaType(head, undefined, job.name);
       const method = staged.commit(job.isForced);
-      return { digest, sizeBytes, crc32: sum, mediaType, modifiedAtMs: Math.floor(before.mtimeMs), method };
+      return { digest, sizeBytes, crc32: checksum, mediaType, modifiedAtMs: Math.floor(before.mtimeMs), method };
     } finally {
       staged?.abort();
       fs.closeSync(fd);
@@ -207,7 +207,7 @@ export class ContentImporter {
     }
   }
 
-  /** Shares the blocks of an open file. @returns false where the file system can't */
+  /** Shares the blocks of an open file. @returns false if the file system can't */
   #clone(fd: number, device: number, staged: string): boolean {
     if (this.#unclonable.has(device)) return false;
     try {
@@ -271,7 +271,7 @@ export class ContentImporter {
   }
 }
 
-/** @returns false where the source or the folder of the target is missing */
+/** @returns false if the source or the folder of the target is missing */
 function tryRename(from: string, to: string): boolean {
   try {
     fs.renameSync(from, to);
@@ -282,7 +282,7 @@ function tryRename(from: string, to: string): boolean {
   }
 }
 
-/** Deletes a staged file, where there is one. */
+/** Deletes a staged file, if there is one. */
 function deleteStaged(path: string | undefined): void {
   if (path !== undefined) fs.rmSync(path, { force: true });
 }

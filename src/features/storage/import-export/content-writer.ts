@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { errorCode } from "../../../blobs/disk.ts";
 import type { WriteJob, WriteResult } from "./types.ts";
 
-/** What a {@link ContentWriter} works with. */
+/** Dependencies of {@link ContentWriter}. */
 interface ContentWriterOptions {
   /** Unique among all concurrent writers: part of the names of unfinished files. */
   readonly label: string;
@@ -101,7 +101,7 @@ export class ContentWriter {
     }
   }
 
-  /** Shares the blocks of a blob. @returns false where the file system can't */
+  /** Shares the blocks of a blob. @returns false if the file system can't */
   #clone(source: number, staged: string): boolean {
     if (!this.#canClone) return false;
     const { COPYFILE_FICLONE_FORCE, COPYFILE_EXCL } = fs.constants;

@@ -20,7 +20,7 @@ import { probeTarget, type TargetLimits, TargetNames } from "./target-names.ts";
 import { TransferPool } from "./transfer-pool.ts";
 import type { ExportReport, ExportRequest, TransferProblem, TransferReason, WriteJob, WriteResult } from "./types.ts";
 
-/** What {@link Exporter} works with. */
+/** Dependencies of {@link Exporter}. */
 interface ExporterOptions {
   readonly tree: TreeReader;
   readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
@@ -66,7 +66,7 @@ export class Exporter {
 
   /**
    * Exports a folder; durable on return. Files that were written before an error stay.
-   * @throws AppError not_found; invalid_field where `atMs` is out of reach; disk_full | storage_error of the target
+   * @throws AppError not_found; invalid_field if `atMs` is out of reach; disk_full | storage_error of the target
    */
   async run(user: User, request: ExportRequest): Promise<ExportReport> {
     fs.mkdirSync(request.target, { recursive: true });
@@ -193,7 +193,7 @@ class ExportRun {
 
   async #writeAll(): Promise<void> {
     const { target, folder, signal } = this.#request;
-    /** Paths of each folder on disk and in the account; undefined where it could not be made. */
+    /** Paths of each folder on disk and in the account; undefined if it could not be made. */
     const folders: ({ readonly disk: string; readonly path: string } | undefined)[] = [];
     for (const [number, planned] of this.#folders.entries()) {
       const parent = folders[planned.parent];
@@ -266,7 +266,7 @@ class ExportRun {
     }
   }
 
-  /** Adds the tags and metadata of a node to the manifest. @returns the node, where it was read */
+  /** Adds the tags and metadata of a node to the manifest. @returns the node, if it was read */
   #describe(planned: PlannedFolder, path: string, disk: string): TreeNode | undefined {
     const isRenamed = planned.target !== planned.name;
     if (isRenamed) this.#noteRenaming(path, disk);

@@ -8,7 +8,7 @@ import type { ImportProgress } from "./import-progress.ts";
 import type { SourceFile, SourceFolder, WalkedEntry } from "./source-walk.ts";
 import type { ImportRequest } from "./types.ts";
 
-/** What {@link ImportPlan} works with. */
+/** Dependencies of {@link ImportPlan}. */
 interface ImportPlanOptions {
   readonly tree: TreeReader;
   readonly user: User;
@@ -25,7 +25,7 @@ export type PlannedEntry =
 /** Decides for each entry of the walk whether it is imported. Changes nothing but the progress. */
 export class ImportPlan {
   readonly #options: ImportPlanOptions;
-  /** The folder in the account that the walk is in, and its row id where it exists. */
+  /** The folder in the account that the walk is in, and its row id if it exists. */
   #current: { readonly path: string; readonly id: number | undefined } = { path: "", id: undefined };
   /** Path of a folder that can't be made, because a file has it. */
   #blocked: string | undefined;

@@ -18,14 +18,14 @@ export interface ReadFile {
   readonly isRetry: boolean;
 }
 
-/** What was written for a file. */
+/** The rows written for a file. */
 export interface WrittenFile {
   readonly outcome: "new" | "version" | "renamed" | "unchanged" | "other_content" | "content_gone";
   /** The new file, or the file that has a new version. */
   readonly node?: FileNode;
 }
 
-/** What {@link ImportRows} works with. */
+/** Dependencies of {@link ImportRows}. */
 interface ImportRowsOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
@@ -43,7 +43,7 @@ export class ImportRows {
     this.#options = options;
   }
 
-  /** Makes a folder. @returns false where it exists already */
+  /** Makes a folder. @returns false if it exists already */
   writeFolder(tx: Transaction, { treePath: path, labels }: SourceFolder): boolean {
     const { tree, treeWriter, user } = this.#options;
     const isNew = tree.findFolderByPath(user.id, path) === undefined;

@@ -27,7 +27,7 @@ import { type SourceFile, type SourceFolder, walkSource } from "./source-walk.ts
 import { TransferPool } from "./transfer-pool.ts";
 import type { ImportJob, ImportReport, ImportRequest, ImportResult } from "./types.ts";
 
-/** What {@link Importer} works with. */
+/** Dependencies of {@link Importer}. */
 interface ImporterOptions {
   readonly db: Pick<Db, "changedElsewhere">;
   readonly writer: Writer;
@@ -74,7 +74,7 @@ export class Importer {
 
   /**
    * Imports a folder. Files that were imported before an error stay.
-   * @throws AppError not_found where the folder is missing on disk; disk_full | storage_error | store_missing |
+   * @throws AppError not_found if the folder is missing on disk; disk_full | storage_error | store_missing |
    *   database_busy | database_error
    */
   async run(user: User, request: ImportRequest): Promise<ImportReport> {

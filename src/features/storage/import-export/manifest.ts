@@ -20,7 +20,7 @@ const FORMAT = "larder-export";
 export interface ManifestEntry {
   /** Path below the folder of the export, with slashes. */
   readonly path: string;
-  /** Name in the account, where the target could not have it. */
+  /** Name in the account, if the target could not have it. */
   readonly name?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
@@ -74,7 +74,7 @@ export class ManifestWriter {
   }
 }
 
-/** Reads the manifest of an exported folder; undefined where there is none, or the file is no manifest. */
+/** Reads the manifest of an exported folder; undefined if there is none, or the file is no manifest. */
 export function readManifest(source: string): Labels | undefined {
   let text: string;
   try {
@@ -124,7 +124,7 @@ function validMetadata(values: Readonly<Record<string, unknown>>): Record<string
   return metadata;
 }
 
-/** The result of a check, or undefined where it rejects the value. */
+/** The result of a check, or undefined if it rejects the value. */
 function attempt<T>(check: () => T): T | undefined {
   try {
     return check();

@@ -39,14 +39,14 @@ export type WalkedEntry =
   | { readonly kind: "renamed"; readonly path: string; readonly storedAs: string }
   | ({ readonly kind: "problem" } & TransferProblem);
 
-/** What {@link walkSource} walks. */
+/** Options of {@link walkSource}. */
 interface SourceWalkOptions {
   /** Absolute path of the folder on disk. */
   readonly source: string;
   /** Normalized path of the corresponding folder in the account. */
   readonly folder: string;
   readonly isRenaming: boolean;
-  /** The manifest entry of a path below the source; undefined where the source is no export. */
+  /** The manifest entry of a path below the source; undefined if the source is no export. */
   readonly labelsOf: ((relative: string) => ManifestEntry | undefined) | undefined;
   /** A folder that is skipped: the data directory itself. */
   readonly leftOut: string;

@@ -76,7 +76,7 @@ class Thread {
     this.#worker = new Worker(new URL("./transfer.worker.ts", import.meta.url).href);
     this.#worker.onmessage = (event: MessageEvent<TransferReply>) => this.#onReply(event.data);
     this.#worker.onerror = (event) => this.#fail(new Error(`A transfer thread exited: ${event.message}`));
-    // Where this fails, every later request fails and reports the error.
+    // If this fails, every later request fails and reports the error.
     this.request({ kind: "open", ...options }).catch(() => {});
   }
 

@@ -27,7 +27,7 @@ declare const self: Worker;
 const syncfs = loadSyncfs();
 let contentImporter: ContentImporter | undefined;
 let writer: ContentWriter | undefined;
-/** The folder whose file system is synced as a whole; undefined where each file is synced on its own. */
+/** The folder whose file system is synced as a whole; undefined if each file is synced on its own. */
 let syncedFolder: string | undefined;
 
 async function handle(request: TransferRequest): Promise<TransferReply> {

@@ -1,7 +1,7 @@
 /** The nouns of import and export. */
 import type { Digest } from "../../../blobs/digest.ts";
 
-/** What to do where the path has a file with other content: skip the file, store a new version, or number the name. */
+/** What to do if the path has a file with other content: skip the file, store a new version, or number the name. */
 export type ImportConflict = "skip" | "version" | "rename";
 
 /** All values, the default first. */
@@ -11,7 +11,7 @@ export const IMPORT_CONFLICTS: readonly ImportConflict[] = ["skip", "version", "
 export interface ImportRequest {
   /** The folder on disk, absolute. */
   readonly source: string;
-  /** Normalized path of the target folder in the account; made where it is missing. */
+  /** Normalized path of the target folder in the account; made if it is missing. */
   readonly folder: string;
   readonly onConflict: ImportConflict;
   /** Makes hard links instead of copies: the caller promises that nobody changes the source any more. */
@@ -122,7 +122,7 @@ export type ImportResult =
 
 /** Options of an export. */
 export interface ExportRequest {
-  /** The target folder on disk, absolute; made where it is missing. */
+  /** The target folder on disk, absolute; made if it is missing. */
   readonly target: string;
   /** Normalized path of the folder in the account. */
   readonly folder: string;

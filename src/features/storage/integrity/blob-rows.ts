@@ -108,7 +108,7 @@ export class BlobRows implements BlobIndex {
 
   /**
    * Deletes a blob's row and records it as quarantined. Called inside a transaction.
-   * @returns false where it got a reference since
+   * @returns false if it got a reference since
    */
   setAside(blob: UnreferencedBlob, nowMs: number): boolean {
     if (this.#delete.run(blob.id, blob.touchedAtMs).changes === 0) return false;

@@ -74,7 +74,7 @@ export class Findings {
   /**
    * Records a fault, or that it still exists. Called inside a transaction.
    * @param digest undefined for a fault of the database
-   * @param notifiedAtMs the current time where nobody is to be notified
+   * @param notifiedAtMs the current time if nobody is to be notified
    * @returns whether the fault is new
    */
   note(

@@ -11,7 +11,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { BlobRows, UnreferencedBlob } from "./blob-rows.ts";
 
-/** What {@link Collector} works with. */
+/** Dependencies of {@link Collector}. */
 interface CollectorOptions {
   readonly rows: BlobRows;
   readonly blobs: BlobStore;
@@ -42,7 +42,7 @@ interface CollectionResult {
 const QUARANTINE_MS = 24 * 60 * 60 * 1000;
 /** Small, because file systems are slow for all users after large deletions. */
 const BATCH = 20;
-/** Snapshots are searched for so long before requests get their turn: there may be forty of them. */
+/** Time for searching snapshots before requests get their turn: there may be forty snapshots. */
 const SLICE_MS = 4;
 /** A file without a row may belong to an upload that is about to get one. */
 const LEFTOVER_AGE_MS = 60 * 60 * 1000;

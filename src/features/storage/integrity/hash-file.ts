@@ -45,8 +45,8 @@ const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
 
 /**
  * Reads a blob and compares it with its digest. One of another size is damaged and not read.
- * @returns the fault; undefined where the blob is whole
- * @throws the system's error where this process, not the blob, is at fault; errors of `onBytes`
+ * @returns the fault; undefined if the blob is whole
+ * @throws the system's error if this process, not the blob, is at fault; errors of `onBytes`
  */
 export function readContent(blob: StoredFile, options: ReadingOptions): ContentFault | undefined {
   let fd: number;
@@ -55,7 +55,7 @@ export function readContent(blob: StoredFile, options: ReadingOptions): ContentF
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
     fd = fs.openSync(blob.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
-    return faultOf(error);
+    return toFault(error);
   }
   let fault: ContentFault | undefined;
   let isReplaced: boolean;
@@ -83,19 +83,19 @@ function compare(fd: number, { sizeBytes, digest }: StoredFile, options: Reading
   try {
     stats = fs.fstatSync(fd);
   } catch (error) {
-    return faultOf(error);
+    return toFault(error);
   }
   if (!stats.isFile()) return { kind: "missing", detail: "not a regular file" };
   if (stats.size !== sizeBytes)
     return { kind: "damaged", detail: `it has ${stats.size} bytes instead of ${sizeBytes}` };
   if (options.isQuick) return undefined;
-  const actual = digestOf(fd, sizeBytes, options);
+  const actual = hashOpenFile(fd, sizeBytes, options);
   if (typeof actual !== "string") return actual;
   return actual === digest ? undefined : { kind: "damaged", detail: `checksum is sha256:${actual}` };
 }
 
 /** The digest of an open file, or the fault that ends the read. */
-function digestOf(fd: number, sizeBytes: number, { isSparing, onBytes }: ReadingOptions): string | ContentFault {
+function hashOpenFile(fd: number, sizeBytes: number, { isSparing, onBytes }: ReadingOptions): string | ContentFault {
   const isSpared = isSparing && sizeBytes >= SPARED_BYTES_MIN;
   if (sizeBytes > BUFFER_BYTES) readAhead(fd);
   const hasher = new Bun.CryptoHasher("sha256");
@@ -104,7 +104,7 @@ function digestOf(fd: number, sizeBytes: number, { isSparing, onBytes }: Reading
     try {
       length = fs.readSync(fd, buffer, 0, BUFFER_BYTES, at);
     } catch (error) {
-      return faultOf(error, at);
+      return toFault(error, at);
     }
     if (length === 0) break;
     hasher.update(length === BUFFER_BYTES ? buffer : buffer.subarray(0, length));
@@ -115,7 +115,7 @@ function digestOf(fd: number, sizeBytes: number, { isSparing, onBytes }: Reading
   return hasher.digest("hex");
 }
 
-function faultOf(error: unknown, at?: number): ContentFault {
+function toFault(error: unknown, at?: number): ContentFault {
   const code = errorCode(error) ?? "EIO";
   if (OWN_FAULTS.has(code)) throw error;
   if (["ENOENT", "ENOTDIR", "ELOOP"].includes(code)) {

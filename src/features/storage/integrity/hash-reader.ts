@@ -3,7 +3,7 @@ import type { IndexedFault, HashReply, HashRequest } from "./hash.worker.ts";
 import type { OrphanedFiles } from "./orphaned-files.ts";
 import { requireDescriptors } from "../../../lib/descriptors.ts";
 
-/** How {@link HashReader} reads. */
+/** Options of {@link HashReader}. */
 interface HashReaderOptions {
   /** Compares only sizes. */
   readonly isQuick?: boolean;
@@ -52,7 +52,7 @@ export class HashReader {
 
   /**
    * Reads blobs in order.
-   * @throws Error where this process can't read anything (no descriptors left), or the thread was closed
+   * @throws Error if this process can't read anything (no descriptors left), or the thread was closed
    */
   async read(contents: readonly StoredFile[]): Promise<ReadResult> {
     const { isQuick = false, isSparing = false } = this.#options;
@@ -93,7 +93,7 @@ export class HashReader {
       worker.postMessage(request);
     });
     if (this.#pending.length === 0) worker.unref();
-    if (isOf(reply, kind)) return reply;
+    if (isReplyOf(reply, kind)) return reply;
     if (reply.kind !== "failed") throw new Error("The thread that reads contents answered something else.");
     const { name, message, code } = reply;
     throw Object.assign(new Error(message), { name }, code === undefined ? {} : { code });
@@ -119,7 +119,7 @@ export class HashReader {
   }
 }
 
-function isOf<Kind extends HashReply["kind"]>(
+function isReplyOf<Kind extends HashReply["kind"]>(
   reply: HashReply,
   kind: Kind,
 ): reply is Extract<HashReply, { kind: Kind }> {

@@ -66,11 +66,11 @@ self.onmessage = (event: MessageEvent<HashRequest>) => {
 
 function handle(request: Exclude<HashRequest, { kind: "modest" }>): HashReply {
   if (request.kind === "contents") return readAll(request);
-  return lookInto(request.path, (sqlite) => {
+  return withDatabase(request.path, (sqlite) => {
     if (request.kind === "unlisted")
       return { kind: "unlisted", ...countOrphanedFiles(sqlite, request.top, request.firsts) };
-    const look = request.kind === "rules" ? findBrokenRules : findStructuralProblems;
-    return { kind: "database", problems: look(sqlite) };
+    const findProblems = request.kind === "rules" ? findBrokenRules : findStructuralProblems;
+    return { kind: "database", problems: findProblems(sqlite) };
   });
 }
 
@@ -85,7 +85,7 @@ function lowerPriority(): void {
 
 function readAll({ contents, isQuick, isSparing, control }: HashRequest & { kind: "contents" }): HashReply {
   const shared = new Int32Array(control);
-  const pace = paceOf(shared);
+  const pace = makePacer(shared);
   const faults: IndexedFault[] = [];
   let bytes = 0;
   for (const [index, content] of contents.entries()) {
@@ -100,7 +100,7 @@ function readAll({ contents, isQuick, isSparing, control }: HashRequest & { kind
 }
 
 /** Pauses for the configured rate, and while requests need the disk. */
-function paceOf(shared: Int32Array): (bytes: number) => void {
+function makePacer(shared: Int32Array): (bytes: number) => void {
   let aheadMs = 0;
   let lastMs = performance.now();
   return (bytes) => {
@@ -108,17 +108,17 @@ function paceOf(shared: Int32Array): (bytes: number) => void {
     const bytesPerMs = Atomics.load(shared, CONTROL.bytesPerMs);
     if (bytesPerMs === 0) return;
     const nowMs = performance.now();
-    // A slow read is not made up for.
+    // Time lost on a slow read is not caught up.
     aheadMs = Math.max(0, aheadMs - (nowMs - lastMs)) + bytes / bytesPerMs;
     lastMs = nowMs;
     if (aheadMs >= PAUSE_MS_MIN) Bun.sleepSync(aheadMs);
   };
 }
 
-function lookInto(path: string, look: (sqlite: Database) => HashReply): HashReply {
+function withDatabase(path: string, check: (sqlite: Database) => HashReply): HashReply {
   const db = openReadOnly(path);
   try {
-    return look(db.sqlite);
+    return check(db.sqlite);
   } finally {
     db.close();
   }

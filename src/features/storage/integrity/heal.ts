@@ -11,7 +11,7 @@ import { errorCode } from "../../../blobs/disk.ts";
 import { BUFFER_BYTES } from "./hash-file.ts";
 import type { Integrity } from "./service.ts";
 
-/** What {@link heal} works with. */
+/** Dependencies of {@link heal}. */
 interface HealOptions {
   readonly sqlite: Database;
   readonly blobs: Pick<BlobStore, "begin" | "stat">;
@@ -49,7 +49,7 @@ const RELATIVE_PATHS: readonly ((digest: Digest) => string)[] = [
 
 /**
  * Heals all blobs that can be healed. It may be interrupted at any point and run again.
- * @throws AppError disk_full | storage_error | store_missing where the store itself can't be written
+ * @throws AppError disk_full | storage_error | store_missing if the store itself can't be written
  */
 export async function heal(options: HealOptions): Promise<HealResult> {
   const unhealthy = await findUnhealthy(options);
@@ -102,7 +102,7 @@ class CandidateRoots {
     for (const folder of options.from) this.#walk(folder);
   }
 
-  /** Stores a good copy. @returns its path; undefined where there is none */
+  /** Stores a good copy. @returns its path; undefined if there is none */
   async restore(content: UnhealthyBlob): Promise<string | undefined> {
     for (const path of this.#candidates(content)) {
       if (await this.#storeCopy(content, path)) return path;
@@ -161,7 +161,7 @@ class GrownError extends Error {
   override readonly name = "GrownError";
 }
 
-/** @returns false where the file can't be read to its end */
+/** @returns false if the file can't be read to its end */
 async function readInto(path: string, writer: ReturnType<BlobStore["begin"]>): Promise<boolean> {
   const fd = unlessUnreadable(() => fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK));
   if (fd === undefined) return false;

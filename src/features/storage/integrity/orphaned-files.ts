@@ -49,7 +49,7 @@ function filesIn(folder: string): { readonly name: string; readonly leaf: string
   });
 }
 
-/** Names in a folder; none where it is no folder or can't be read: its blobs are reported as missing then. */
+/** Names in a folder; none if it is no folder or can't be read: its blobs are reported as missing then. */
 export function namesIn(folder: string): string[] {
   try {
     return fs.readdirSync(folder);

@@ -1,5 +1,5 @@
 /**
- * Advice to the page cache (posix_fadvise(2)): the nightly scrub must not evict files in use. Where the call is
+ * Advice to the page cache (posix_fadvise(2)): the nightly scrub must not evict files in use. If the call is
  * missing, everything works without it.
  */
 import { dlopen, FFIType } from "bun:ffi";

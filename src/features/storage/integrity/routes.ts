@@ -9,7 +9,7 @@ import { STATES, LIMIT_MAX, LIMIT_DEFAULT } from "./model.ts";
 import { presentFinding } from "./present.ts";
 import type { Integrity } from "./service.ts";
 
-/** What the route works with. */
+/** Dependencies of the route. */
 export interface FindingRoutesOptions {
   readonly integrity: Pick<Integrity, "list">;
   readonly guard: ReturnType<typeof authGuard>;

@@ -10,7 +10,7 @@ import { HashReader } from "./hash-reader.ts";
 import type { DueContent } from "./reading-rows.ts";
 import type { Integrity } from "./service.ts";
 
-/** What {@link Scrub} works with. */
+/** Dependencies of {@link Scrub}. */
 interface ScrubOptions {
   readonly integrity: Integrity;
   readonly clock: Clock;
@@ -61,7 +61,7 @@ export class Scrub {
   /**
    * One run, which may be interrupted at any point.
    * @param isAll whether all blobs are due, because the run was requested
-   * @throws AppError store_missing; Error where nothing can be read at all
+   * @throws AppError store_missing; Error if nothing can be read at all
    */
   async run(signal: AbortSignal, isAll = false): Promise<ScrubResult | undefined> {
     const { rateBytes, integrity, databasePath, isBusy, clock } = this.#options;
@@ -89,7 +89,7 @@ export class Scrub {
     }
   }
 
-  /** The configured rate, or a higher one where that would not read all blobs in time. */
+  /** The configured rate, or a higher one if that would not read all blobs in time. */
   async #rate(): Promise<number> {
     const { rateBytes, maxTimeMs, withinMs, sumBytes, log } = this.#options;
     const nights = Math.max(1, Math.floor(withinMs / DAY_MS));
@@ -112,20 +112,20 @@ export class Scrub {
     const known = (limit: number, after?: DueContent) => readings.listDamaged(limit, after);
     const ahead = (limit: number, after?: DueContent) => readings.listAhead(startedMs + AHEAD_MS, limit, after);
     const due = (limit: number, after?: DueContent) => readings.listDue(untilMs, limit, after);
-    const sum = { contents: 0, bytes: 0, found: 0 };
+    const totals = { contents: 0, bytes: 0, found: 0 };
     for (const list of [known, ahead, due]) {
       let last: DueContent | undefined;
       for (;;) {
         const batch = takeBatch(list(BATCH_CONTENTS, last));
         last = batch.at(-1);
         if (last === undefined) break;
-        sum.found += await integrity.note(await integrity.readTwice(reader, batch));
-        sum.contents += batch.length;
-        for (const { sizeBytes } of batch) sum.bytes += sizeBytes;
-        if (signal.aborted || performance.now() > endMs) return { ...sum, isDone: false };
+        totals.found += await integrity.note(await integrity.readTwice(reader, batch));
+        totals.contents += batch.length;
+        for (const { sizeBytes } of batch) totals.bytes += sizeBytes;
+        if (signal.aborted || performance.now() > endMs) return { ...totals, isDone: false };
       }
     }
-    return { ...sum, isDone: true };
+    return { ...totals, isDone: true };
   }
 }
 

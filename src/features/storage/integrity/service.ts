@@ -17,7 +17,7 @@ import { HashReader } from "./hash-reader.ts";
 import { ReadingRows } from "./reading-rows.ts";
 import type { Finding, OpenFindings, Reading } from "./types.ts";
 
-/** What {@link Integrity} works with. */
+/** Dependencies of {@link Integrity}. */
 interface IntegrityOptions {
   readonly sqlite: Database;
   readonly rows: BlobRows;
@@ -26,7 +26,7 @@ interface IntegrityOptions {
   readonly events: Events;
   readonly clock: Clock;
   readonly log: Log;
-  /** Throws where the store's disk is not the one of the start: then the disk is missing, not the blobs. */
+  /** Throws if the store's disk is not the one of the start: then the disk is missing, not the blobs. */
   readonly checkStore: () => void;
 }
 
@@ -82,7 +82,7 @@ export class Integrity {
   /**
    * Records the results of reading blobs. Durable on return.
    * @returns the number of new faults
-   * @throws AppError store_missing where the store's disk is missing: nothing is recorded
+   * @throws AppError store_missing if the store's disk is missing: nothing is recorded
    */
   async note(readings: readonly Reading[]): Promise<number> {
     if (readings.length === 0) return 0;
@@ -214,7 +214,7 @@ export class Integrity {
   /**
    * Reads blobs. A blob with a fault is read twice before the fault counts: it may have been replaced since, or memory
    * or a cable may be at fault.
-   * @throws Error where nothing can be read at all
+   * @throws Error if nothing can be read at all
    */
   async readTwice(
     reader: HashReader,

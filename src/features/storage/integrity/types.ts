@@ -28,7 +28,7 @@ export interface Finding {
 /** How many findings are open, by kind. */
 export type OpenFindings = Readonly<Record<FindingKind, number>>;
 
-/** The result of reading one blob; the fault is null where it is whole. */
+/** The result of reading one blob; the fault is null if it is whole. */
 export interface Reading {
   readonly digest: Digest;
   readonly fault: { readonly kind: Exclude<FindingKind, "database">; readonly detail: string } | null;

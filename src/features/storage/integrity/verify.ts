@@ -28,7 +28,7 @@ export interface VerifyOptions {
   readonly isModest: boolean;
   readonly log: Log;
   readonly onProgress: (progress: VerifyProgress) => void;
-  /** Faults of blobs that only the bucket has, where the bucket was read. */
+  /** Faults of blobs that only the bucket has, if the bucket was read. */
   readonly bucketFaults?: ReadonlyMap<Digest, ContentFault> | undefined;
   /** Called after each batch with the results of reading its blobs. */
   readonly onRead?: (
@@ -95,7 +95,7 @@ const THREADS = 2;
 /** Batches for each thread: one is read while the other is listed or recorded. */
 const BATCHES_PER_THREAD = 2;
 
-/** Verifies a data directory. @throws Error where nothing can be read; SQLiteError where the database can't be read */
+/** Verifies a data directory. @throws Error if nothing can be read; SQLiteError if the database can't be read */
 export async function verify(options: VerifyOptions): Promise<Verification> {
   const startedMs = performance.now();
   const { databasePath, isQuick, isModest } = options;
@@ -185,7 +185,7 @@ class ContentVerifier {
   readonly #uses: ContentUses;
   readonly #list;
   readonly #isNamed;
-  readonly #sum;
+  readonly #totals;
   readonly #faults: FaultyContent[] = [];
   #faultsTotal = 0;
   #elsewhere = 0;
@@ -208,7 +208,7 @@ class ContentVerifier {
        FROM blobs WHERE refs > 0 AND id > ?1 ORDER BY id LIMIT ?2`,
     );
     this.#isNamed = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1 AND refs > 0");
-    this.#sum = sqlite.query<{ contents: number; bytes: number }, []>(
+    this.#totals = sqlite.query<{ contents: number; bytes: number }, []>(
       "SELECT count(*) AS contents, coalesce(sum(size_bytes), 0) AS bytes FROM blobs WHERE refs > 0",
     );
   }
@@ -221,7 +221,7 @@ class ContentVerifier {
   }
 
   async run(readers: readonly HashReader[]): Promise<void> {
-    const total = this.#sum.get() ?? { contents: 0, bytes: 0 };
+    const total = this.#totals.get() ?? { contents: 0, bytes: 0 };
     const workers = Array.from({ length: BATCHES_PER_THREAD }, () => readers).flat();
     await waitForAll(
       workers.map((reader) => this.#readWith(reader, total)),
@@ -311,15 +311,15 @@ class ContentVerifier {
 async function sumOrphanedFiles(readers: readonly HashReader[], options: VerifyOptions): Promise<OrphanedFiles> {
   const top = join(options.root, "blobs", "sha256");
   const names = namesIn(top);
-  const sum = { contents: 0, bytes: 0, foreign: 0 };
+  const totals = { contents: 0, bytes: 0, foreign: 0 };
   const work = async (reader: HashReader) => {
     while (names.length > 0) {
       const found = await reader.countOrphanedFiles(options.databasePath, top, names.splice(0, BATCH_FOLDERS));
-      sum.contents += found.contents;
-      sum.bytes += found.bytes;
-      sum.foreign += found.foreign;
+      totals.contents += found.contents;
+      totals.bytes += found.bytes;
+      totals.foreign += found.foreign;
     }
   };
   await Promise.all(readers.map(work));
-  return sum;
+  return totals;
 }

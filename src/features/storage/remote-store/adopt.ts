@@ -6,7 +6,7 @@ import type { Database } from "bun:sqlite";
 import { type Digest, digestToBytes, isDigest } from "../../../blobs/digest.ts";
 import type { S3Client, S3Object } from "../../../blobs/s3/client.ts";
 
-/** What {@link adoptBucket} needs. */
+/** Dependencies of {@link adoptBucket}. */
 interface AdoptOptions {
   readonly sqlite: Database;
   readonly client: Pick<S3Client, "list">;
@@ -34,7 +34,7 @@ export async function adoptBucket({ sqlite, client, folder, nowMs, onProgress }:
   );
   const take = sqlite.transaction((objects: readonly S3Object[]) => {
     for (const { key, sizeBytes } of objects) {
-      const digest = digestOfKey(key);
+      const digest = digestFromKey(key);
       if (digest === undefined || isNamed.get(digestToBytes(digest), sizeBytes) === null) continue;
       list.run(digestToBytes(digest));
       add.run(digestToBytes(digest), sizeBytes, nowMs);
@@ -62,7 +62,8 @@ export async function adoptBucket({ sqlite, client, folder, nowMs, onProgress }:
   sqlite.run("DROP TABLE listed");
 }
 
-function digestOfKey(key: string): Digest | undefined {
+/** The digest in the key of a blob's object; undefined for any other key. */
+export function digestFromKey(key: string): Digest | undefined {
   const name = key.slice(key.lastIndexOf("/") + 1);
   return isDigest(name) ? name : undefined;
 }

@@ -12,7 +12,7 @@ import { DamagedCopyError, etagOfFile } from "./send-content.ts";
 import type { BlobSender } from "./sender.ts";
 import type { SizedBlob, TierCounts } from "./types.ts";
 
-/** What {@link LocalCache} works with. */
+/** Dependencies of {@link LocalCache}. */
 export interface LocalCacheOptions {
   readonly client: S3Client;
   readonly sender: BlobSender;

@@ -19,7 +19,7 @@ import { REMOTE_ONLY, DAMAGED_LOCAL, REMOTE, TO_RESEND, UNSENT, UNSENT_COUNT, OR
 import type { SendResult } from "./sender.ts";
 import type { TierCounts, SizedBlob } from "./types.ts";
 
-/** What {@link BlobMover} works with. */
+/** Dependencies of {@link BlobMover}. */
 interface BlobMoverOptions extends LocalCacheOptions {
   /** Records damaged and missing blobs. */
   readonly noteFaults: (readings: readonly Reading[]) => Promise<unknown>;
@@ -64,7 +64,7 @@ export class BlobMover {
     this.#cache = new LocalCache(options);
   }
 
-  /** Finds the owner of the bucket. @throws S3Error where it can't be used, or is another store's */
+  /** Finds the owner of the bucket. @throws S3Error if it can't be used, or is another store's */
   async checkBucket(): Promise<Ownership> {
     const { client, bucket, prefix, owner, remote, log } = this.#options;
     try {
@@ -98,7 +98,7 @@ export class BlobMover {
     this.#ownership = "ours";
   }
 
-  /** Sends blobs that the bucket does not have. Ends early where the service can't be used. @throws S3Error */
+  /** Sends blobs that the bucket does not have. Ends early if the service can't be used. @throws S3Error */
   async moveToBucket(signal: AbortSignal): Promise<MoveResult> {
     const { clock, noteFaults } = this.#options;
     if (clock.nowMs() - this.#listedAtMs >= POLL_MS) {
@@ -151,7 +151,7 @@ export class BlobMover {
 
   /**
    * Deletes all objects whose blobs are on this disk as well. @returns how many
-   * @throws S3Error; AppError invalid_request where this database does not own the bucket
+   * @throws S3Error; AppError invalid_request if this database does not own the bucket
    */
   async emptyBucket(signal: AbortSignal): Promise<number> {
     await this.#requireOwnership();
@@ -165,7 +165,7 @@ export class BlobMover {
       await writer.run(() => {
         for (const { digest } of here) rows.markForDeletion(digest, clock.nowMs());
       });
-      removed += await this.#removeLeaving(signal);
+      removed += await this.#deleteMarked(signal);
     }
     return removed;
   }
@@ -187,7 +187,7 @@ export class BlobMover {
       // A new blob may get the id of the deleted one, which was listed already.
       this.listAll();
     }
-    return this.#removeLeaving(signal);
+    return this.#deleteMarked(signal);
   }
 
   /**
@@ -241,7 +241,7 @@ export class BlobMover {
     if (failures.length > 0) throw failures[0];
   }
 
-  async #removeLeaving(signal: AbortSignal): Promise<number> {
+  async #deleteMarked(signal: AbortSignal): Promise<number> {
     const { rows, sender } = this.#options;
     let removed = 0;
     for (

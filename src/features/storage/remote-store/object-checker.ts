@@ -1,6 +1,6 @@
 /**
  * Reads objects of the bucket and records their faults. A faulty object is read twice before the fault counts, because
- * the connection may have been at fault. A damaged or lost object is sent again where this disk has its blob, now or
+ * the connection may have been at fault. A damaged or lost object is sent again if this disk has its blob, now or
  * after a later upload; no object is deleted for it.
  */
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
@@ -18,7 +18,7 @@ import type { RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import type { SizedBlob } from "./types.ts";
 
-/** What {@link ObjectChecker} works with. */
+/** Dependencies of {@link ObjectChecker}. */
 interface ObjectCheckerOptions {
   readonly client: S3Client;
   readonly prefix: string;
@@ -34,7 +34,7 @@ interface ObjectCheckerOptions {
   readonly restMs?: number;
 }
 
-/** The fault of an object; null where it is whole. */
+/** The fault of an object; null if it is whole. */
 export type ObjectFault = Reading["fault"];
 
 const REST_MS = 2_000;
@@ -75,7 +75,7 @@ export class ObjectChecker {
   /**
    * Reads a whole object; a faulty one twice.
    * @param pace called with the bytes of each range; slows the reading down, or ends it by an error
-   * @throws S3Error where the service is unreachable or rejects the request
+   * @throws S3Error if the service is unreachable or rejects the request
    */
   async check(content: SizedBlob, pace: (bytes: number) => Promise<void> | void): Promise<ObjectFault> {
     return (await this.#read(content, pace)) === null ? null : this.#read(content, pace);

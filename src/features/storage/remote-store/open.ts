@@ -29,7 +29,7 @@ import { ObjectReading } from "./read-objects.ts";
 import { BucketReconciliation } from "./reconcile.ts";
 import { RemoteStoreService } from "./service.ts";
 
-/** What {@link openBucket} needs. */
+/** Dependencies of {@link openBucket}. */
 interface BucketOptions {
   readonly config: Pick<Config, "blobs" | "s3">;
   readonly sqlite: Database;

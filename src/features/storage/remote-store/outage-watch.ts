@@ -7,9 +7,9 @@ export interface Outage {
   readonly sinceMs: number;
 }
 
-/** What {@link OutageWatch} works with. */
+/** Dependencies of {@link OutageWatch}. */
 interface OutageWatchOptions {
-  /** Sends a request to the service. @throws S3Error where it can't be used */
+  /** Sends a request to the service. @throws S3Error if it can't be used */
   readonly check: () => Promise<unknown>;
   /** The result of the last request. */
   readonly outage: () => Outage | undefined;
@@ -30,7 +30,7 @@ const FAILURES_MIN = 2;
 export class OutageWatch {
   readonly #options: OutageWatchOptions;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #isLooking = false;
+  #isChecking = false;
   #failures = 0;
   #isNotified = false;
 
@@ -41,7 +41,7 @@ export class OutageWatch {
   /** Starts the checks. */
   start(): void {
     this.#timer = setInterval(() => {
-      if (!this.#isLooking) void this.#look();
+      if (!this.#isChecking) void this.#checkIfSilent();
     }, this.#everyMs);
     this.#timer.unref();
   }
@@ -52,7 +52,7 @@ export class OutageWatch {
   }
 
   /**
-   * Checks the service now. Administrators are notified where it fails for the second time in a row.
+   * Checks the service now. Administrators are notified if it fails for the second time in a row.
    * @throws S3Error
    */
   async check(): Promise<void> {
@@ -71,18 +71,18 @@ export class OutageWatch {
     return this.#options.everyMs ?? EVERY_MS;
   }
 
-  async #look(): Promise<void> {
+  async #checkIfSilent(): Promise<void> {
     const { outage, silentMs, log } = this.#options;
     // The last request, moments ago, succeeded.
     if (outage() === undefined && silentMs() < this.#everyMs) return;
-    this.#isLooking = true;
+    this.#isChecking = true;
     try {
       await this.check();
     } catch (error) {
       // The message of the service is part of the outage, which health and the metrics show.
       if (!(error instanceof S3Error)) log.warn("Could not check the bucket.", { error });
     } finally {
-      this.#isLooking = false;
+      this.#isChecking = false;
     }
   }
 

@@ -7,9 +7,9 @@ interface RemoteRow {
   readonly sizeBytes: number;
   readonly storedAtMs: number;
   readonly verifiedAtMs: number | null;
-  /** When its copy on this disk was last used; null where there is none. */
+  /** When its copy on this disk was last used; null if there is none. */
   readonly usedAtMs: number | null;
-  /** The ETag without quotes; null where it was never requested. */
+  /** The ETag without quotes; null if it was never requested. */
   readonly etag: string | null;
   /** Since when it is known to be damaged there. */
   readonly damagedAtMs: number | null;
@@ -27,7 +27,7 @@ interface StoredObject {
   readonly sizeBytes: number;
   /** When its copy here was last used; null without one. */
   readonly usedAtMs: number | null;
-  /** The ETag without quotes; undefined where it was not requested. */
+  /** The ETag without quotes; undefined if it was not requested. */
   readonly etag?: string | undefined;
 }
 
@@ -39,9 +39,9 @@ export class RemoteRows {
   readonly #whole;
   readonly #drop;
   readonly #oldest;
-  readonly #leave;
+  readonly #mark;
   readonly #forget;
-  readonly #leaving;
+  readonly #marked;
   readonly #alone;
   readonly #blob;
   readonly #known;
@@ -87,11 +87,11 @@ export class RemoteRows {
     this.#administrators = sqlite.query<{ id: number }, []>(
       "SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL AND email <> ''",
     );
-    this.#leave = sqlite.query<void, [Uint8Array, number]>("UPDATE remote_blobs SET leaving_at = ?2 WHERE digest = ?1");
+    this.#mark = sqlite.query<void, [Uint8Array, number]>("UPDATE remote_blobs SET leaving_at = ?2 WHERE digest = ?1");
     this.#forget = sqlite.query<void, [Uint8Array]>(
       "DELETE FROM remote_blobs WHERE digest = ?1 AND leaving_at IS NOT NULL",
     );
-    this.#leaving = sqlite.query<{ digest: Uint8Array; sizeBytes: number }, [number]>(
+    this.#marked = sqlite.query<{ digest: Uint8Array; sizeBytes: number }, [number]>(
       "SELECT digest, size_bytes AS sizeBytes FROM remote_blobs WHERE leaving_at IS NOT NULL LIMIT ?1",
     );
     this.#alone = sqlite.query<{ contents: number }, []>(
@@ -186,7 +186,7 @@ export class RemoteRows {
 
   /** Marks an object for deletion. */
   markForDeletion(digest: Digest, nowMs: number): void {
-    this.#leave.run(digestToBytes(digest), nowMs);
+    this.#mark.run(digestToBytes(digest), nowMs);
   }
 
   /** Deletes the row of a deleted object. */
@@ -201,7 +201,7 @@ export class RemoteRows {
 
   /** Objects that are marked for deletion. */
   listMarkedForDeletion(limit: number): SizedBlob[] {
-    return this.#leaving.all(limit).map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
+    return this.#marked.all(limit).map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
   }
 
   /** The number of blobs without a local copy. Scans all blobs in the bucket: only at start and for commands. */

@@ -51,7 +51,7 @@ export class ObjectReading {
 
   /**
    * Reads objects that are due: damaged ones first, which may be whole again, then the least recently read. Results are
-   * recorded after each batch. @throws S3Error where the service is unreachable or rejects a request
+   * recorded after each batch. @throws S3Error if the service is unreachable or rejects a request
    */
   async run(
     { rateBytes, untilMs, maxTimeMs, onProgress }: ObjectReadRequest,
@@ -115,11 +115,11 @@ type Pace = (bytes: number) => Promise<void>;
 /** Waits until the bytes of all workers together are within the rate. */
 function pacer(rateBytes: number, signal: AbortSignal): Pace {
   const startedMs = performance.now();
-  let sum = 0;
+  let readBytes = 0;
   return async (bytes) => {
     signal.throwIfAborted();
-    sum += bytes;
-    const aheadMs = (sum / rateBytes) * 1_000 - (performance.now() - startedMs);
+    readBytes += bytes;
+    const aheadMs = (readBytes / rateBytes) * 1_000 - (performance.now() - startedMs);
     if (aheadMs > 1) await Bun.sleep(aheadMs);
     signal.throwIfAborted();
   };

@@ -4,7 +4,7 @@
  * missing or have another length are recorded.
  */
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
-import { type Digest, digestFromBytes, isDigest } from "../../../blobs/digest.ts";
+import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 import type { S3Client, S3Object } from "../../../blobs/s3/client.ts";
 import { type Reader, rows as rowsOf } from "../../../db/reader.ts";
 import type { Writer } from "../../../db/transaction.ts";
@@ -12,12 +12,13 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { SnapshotReferences } from "../integrity/gc.ts";
 import type { Reading } from "../integrity/types.ts";
+import { digestFromKey } from "./adopt.ts";
 import { LOST, type ObjectChecker, OTHER_BYTES, TOO_SHORT } from "./object-checker.ts";
 import { EXPECTED, type RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import type { SizedBlob } from "./types.ts";
 
-/** What {@link BucketReconciliation} works with. */
+/** Dependencies of {@link BucketReconciliation}. */
 interface BucketReconciliationOptions {
   readonly client: S3Client;
   readonly remote: RemoteContents;
@@ -33,7 +34,7 @@ interface BucketReconciliationOptions {
 }
 
 /** The result of a comparison, in objects. */
-interface Reconciled {
+interface ReconcileResult {
   /** Objects that had no row. */
   readonly unknown: number;
   /** Objects that are missing or have another length. */
@@ -47,7 +48,7 @@ interface Range {
   readonly startedMs: number;
 }
 
-interface Expected extends SizedBlob {
+interface ExpectedObject extends SizedBlob {
   readonly storedAtMs: number;
 }
 
@@ -66,7 +67,7 @@ export class BucketReconciliation {
   }
 
   /** Compares all objects. @throws S3Error */
-  async run(signal: AbortSignal): Promise<Reconciled> {
+  async run(signal: AbortSignal): Promise<ReconcileResult> {
     const { client, remote, checker, clock, log, openSnapshotReferences } = this.#options;
     const startedMs = clock.nowMs();
     const faults: Reading[] = [];
@@ -77,7 +78,7 @@ export class BucketReconciliation {
         const objects = await client.list(remote.folder, key);
         const last = objects.at(-1);
         unknown += await this.#registerUnknown(objects, snapshots);
-        const until = last === undefined ? LAST : (digestOf(last) ?? after);
+        const until = last === undefined ? LAST : (digestFromKey(last.key) ?? after);
         faults.push(...(await this.#findFaults(objects, { after, until, startedMs }, signal)));
         if (last === undefined) break;
         [key, after] = [last.key, until];
@@ -92,7 +93,7 @@ export class BucketReconciliation {
 
   /** Returns the objects in a range of digests that are missing or have another length. */
   async #findFaults(objects: readonly S3Object[], range: Range, signal: AbortSignal): Promise<Reading[]> {
-    const sizes = new Map(objects.map((object) => [digestOf(object), object.sizeBytes]));
+    const sizes = new Map(objects.map((object) => [digestFromKey(object.key), object.sizeBytes]));
     const faults: Reading[] = [];
     for await (const { digest, sizeBytes, storedAtMs } of this.#listExpected(range)) {
       if (signal.aborted) break;
@@ -104,7 +105,7 @@ export class BucketReconciliation {
     return faults;
   }
 
-  async *#listExpected({ after, until }: Range): AsyncGenerator<Expected, void, undefined> {
+  async *#listExpected({ after, until }: Range): AsyncGenerator<ExpectedObject, void, undefined> {
     const { reader } = this.#options;
     for (let from = after; from < until; ) {
       const [found] = await reader.read([
@@ -133,7 +134,7 @@ export class BucketReconciliation {
     const isOld = ({ modifiedAtMs }: S3Object) => modifiedAtMs < clock.nowMs() - ORPHAN_AGE_MS;
     const found: { digest: Digest; sizeBytes: number }[] = [];
     for (const object of objects) {
-      const digest = digestOf(object);
+      const digest = digestFromKey(object.key);
       if (digest === undefined || rows.isKnown(digest)) continue;
       const namedBytes = rows.blobBytes(digest);
       // An object with a wrong length does not count as stored.
@@ -155,9 +156,4 @@ export class BucketReconciliation {
     await checker.noteFound(found.flatMap(({ digest }) => (blobs.statLocal(digest) === undefined ? [digest] : [])));
     return found.length;
   }
-}
-
-function digestOf({ key }: S3Object): Digest | undefined {
-  const name = key.slice(key.lastIndexOf("/") + 1);
-  return isDigest(name) ? name : undefined;
 }

@@ -15,7 +15,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { Outage } from "./outage-watch.ts";
 import type { RemoteRows } from "./queries.ts";
 
-/** What {@link RemoteContents} works with. */
+/** Dependencies of {@link RemoteContents}. */
 interface RemoteContentsOptions {
   readonly client: S3Client;
   /** The prefix of the key of every object. */
@@ -48,7 +48,7 @@ export function contentsFolder(prefix: string): string {
 export class RemoteContents implements RemoteStore {
   readonly #options: RemoteContentsOptions;
   readonly #writeBehind: WriteBehind<UnwrittenRows>;
-  /** When copies on this disk were last used, where that may be newer than their rows. */
+  /** When copies on this disk were last used; may be newer than their rows. */
   readonly #used = new Map<Digest, number>();
   #uses = new Map<Digest, number>();
   #whole = new Map<Digest, { sizeBytes: number; atMs: number }>();
@@ -86,7 +86,7 @@ export class RemoteContents implements RemoteStore {
     });
   }
 
-  /** Why the service could not be used when it was last tried, and since when; undefined where it could. */
+  /** Why the service could not be used when it was last tried, and since when; undefined if it could. */
   get outage(): Outage | undefined {
     return this.#outage;
   }
@@ -154,7 +154,7 @@ export class RemoteContents implements RemoteStore {
     return this.#used.get(digest) ?? 0;
   }
 
-  /** Records the state of the service. @param problem its error; undefined where it works */
+  /** Records the state of the service. @param problem its error; undefined if it works */
   noteHealth(problem: string | undefined): void {
     const { log, clock } = this.#options;
     if (problem !== undefined && this.#outage === undefined) {

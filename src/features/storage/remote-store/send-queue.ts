@@ -6,14 +6,14 @@ import type { Digest } from "../../../blobs/digest.ts";
 import { type Backoff, backoffMs } from "../../../lib/backoff.ts";
 import type { Log } from "../../../lib/log.ts";
 
-/** What {@link SendQueue} works with. */
+/** Dependencies of {@link SendQueue}. */
 export interface SendQueueOptions {
-  /** Size of a blob; undefined where it was deleted. */
+  /** Size of a blob; undefined if it was deleted. */
   readonly sizeOf: (digest: Digest) => number | undefined;
   /**
    * Sends one blob.
    * @param isForced sends it even if the bucket should have it
-   * @throws where it could not be sent and must be retried
+   * @throws if it could not be sent and must be retried
    */
   readonly send: (digest: Digest, isForced: boolean, signal: AbortSignal) => Promise<void>;
   readonly log: Log;

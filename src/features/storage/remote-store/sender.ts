@@ -12,7 +12,7 @@ import type { RemoteContents } from "./remote-contents.ts";
 import { DamagedCopyError, sendContent } from "./send-content.ts";
 import type { SizedBlob } from "./types.ts";
 
-/** What {@link BlobSender} works with. */
+/** Dependencies of {@link BlobSender}. */
 interface BlobSenderOptions {
   readonly client: S3Client;
   readonly remote: RemoteContents;
@@ -45,7 +45,7 @@ export class BlobSender {
   }
 
   /**
-   * Sends a blob that was just committed. Does nothing where it was deleted, or the bucket has it already.
+   * Sends a blob that was just committed. Does nothing if it was deleted, or the bucket has it already.
    * @param isForced sends it even if the bucket should have it
    * @throws as {@link send}
    */
@@ -70,7 +70,7 @@ export class BlobSender {
     });
   }
 
-  /** Deletes an object that is marked for deletion. @returns false where it is not marked any more @throws S3Error */
+  /** Deletes an object that is marked for deletion. @returns false if it is not marked any more @throws S3Error */
   async remove(digest: Digest): Promise<boolean> {
     const { client, remote, rows, writer } = this.#options;
     return this.#locks.run(digest, async () => {

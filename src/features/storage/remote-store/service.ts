@@ -14,7 +14,7 @@ import type { BucketReconciliation } from "./reconcile.ts";
 import type { SendQueue } from "./send-queue.ts";
 import type { TierCounts } from "./types.ts";
 
-/** What {@link RemoteStoreService} works with. */
+/** Dependencies of {@link RemoteStoreService}. */
 interface RemoteStoreOptions {
   readonly mover: BlobMover;
   readonly reconciliation: BucketReconciliation;
@@ -41,7 +41,7 @@ const START_MS_MAX = 5_000;
 
 /** Options of a run that a command requests. */
 export interface MoveRequest {
-  /** Where all blobs are moved. */
+  /** The tier to which all blobs are moved. */
   readonly to?: "s3" | "disk";
   /** Whether the bucket is emptied afterwards. */
   readonly empty?: boolean;
@@ -66,7 +66,7 @@ interface RemoteStoreStatus {
   readonly away: TierCounts;
   /** Copies on this disk in the cache. */
   readonly cached: TierCounts;
-  /** Why the service could not be used when it was last tried; null where it could. */
+  /** Why the service could not be used when it was last tried; null if it could. */
   readonly problem: string | null;
 }
 
@@ -78,7 +78,7 @@ export class RemoteStoreService {
     this.#options = options;
   }
 
-  /** Why the service could not be used when it was last tried, and since when; undefined where it could. */
+  /** Why the service could not be used when it was last tried, and since when; undefined if it could. */
   get outage(): Outage | undefined {
     return this.#options.remote.outage;
   }
@@ -89,9 +89,9 @@ export class RemoteStoreService {
   }
 
   /**
-   * Checks the service at start, so that wrong settings are reported before the first file is sent. Where the bucket
+   * Checks the service at start, so that wrong settings are reported before the first file is sent. If the bucket
    * has blobs already, the server starts all the same, with the files that are on this disk.
-   * @throws StartupError where the service rejects the request and the bucket has no blobs yet
+   * @throws StartupError if the service rejects the request and the bucket has no blobs yet
    */
   async checkAtStart(): Promise<void> {
     const { mover, rows, log } = this.#options;
@@ -113,7 +113,7 @@ export class RemoteStoreService {
     this.#options.checker.suspect(digest);
   }
 
-  /** Starts to send new blobs soon after their commit, where the bucket is the store. */
+  /** Starts to send new blobs soon after their commit, if the bucket is the store. */
   start(): void {
     const { queue, checker, watch, remote, isStore } = this.#options;
     watch.start();
@@ -231,7 +231,7 @@ export async function readStatus(reader: Reader): Promise<Omit<RemoteStoreStatus
   };
 }
 
-/** Parses the options of a command; undefined where there are none. */
+/** Parses the options of a command; undefined if there are none. */
 export function readMoveRequest(options: unknown): MoveRequest | undefined {
   if (typeof options !== "object" || options === null) return undefined;
   const to = "to" in options && (options.to === "s3" || options.to === "disk") ? options.to : undefined;

@@ -3,7 +3,7 @@ import { describeSize } from "../../../config/quantities.ts";
 import { isWhole, listSnapshots } from "../../../db/snapshot.ts";
 
 /**
- * A sentence and a state: `note` where there is no snapshot yet, `wrong` where a copy of the directory would be
+ * A sentence and a state: `note` if there is no snapshot yet, `wrong` if a copy of the directory would be
  * affected.
  */
 interface SnapshotFinding {

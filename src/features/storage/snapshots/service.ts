@@ -16,7 +16,7 @@ import type { SnapshotReferences } from "../integrity/gc.ts";
 import { restMs, urgentRestMs } from "./pace.ts";
 import { chooseSuperfluous } from "./thinning.ts";
 
-/** What {@link Snapshots} works with. */
+/** Dependencies of {@link Snapshots}. */
 interface SnapshotsOptions {
   readonly sqlite: Database;
   readonly databasePath: string;
@@ -37,9 +37,9 @@ interface SnapshotsOptions {
 /** Page cache of one snapshot during garbage collection; a few megabytes for all snapshots. */
 const CACHE_KIB = 256;
 const SNAPSHOTS_MAX = 40;
-/** Snapshots are thinned out together once there are so many, so that few vanish while a tool copies the folder. */
+/** From this number on, snapshots are thinned out together, so that few vanish while a tool copies the folder. */
 const PRE_MIGRATION_SNAPSHOTS_MAX = 60;
-/** All snapshots together may have so many times the size of the database, and at least the minimum. */
+/** Limit for all snapshots together, as a multiple of the database, but at least the minimum. */
 const TOTAL_TIMES = 12;
 const SNAPSHOT_BYTES_MIN = 512 * 1024 * 1024;
 /** Free space that a snapshot needs, as a multiple of the database. */
@@ -75,8 +75,8 @@ export class Snapshots {
 
   /**
    * Takes a snapshot if one is due, then thins out. A large database is copied less often than a small one.
-   * @returns the new snapshot; undefined where none was due
-   * @throws Error where it could not be taken; earlier snapshots stay
+   * @returns the new snapshot; undefined if none was due
+   * @throws Error if it could not be taken; earlier snapshots stay
    */
   takeWhenDue(): Promise<Snapshot | undefined> {
     return this.#alone(async () => (this.isDue() ? this.#take("scheduled") : undefined));

@@ -3,7 +3,7 @@ import type { StagedRecords } from "./staged-records.ts";
 /** A staged folder: its number, and whether it was deleted. */
 type StagedFolder = ReturnType<StagedRecords["find"]>;
 
-/** What {@link AccountBuild} begins with. */
+/** Dependencies of {@link AccountBuild}. */
 interface AccountBuildOptions {
   readonly accountId: number;
   readonly staged: StagedRecords;
@@ -40,7 +40,7 @@ export class AccountBuild {
     return folder;
   }
 
-  /** The row id of a folder by its public id; undefined where it was deleted or no record names it. */
+  /** The row id of a folder by its public id; undefined if it was deleted or no record names it. */
   folderId(publicId: string | undefined): number | undefined {
     const folder = publicId === undefined ? undefined : this.findFolder(publicId);
     return folder === undefined || folder.isGone ? undefined : this.base + folder.number;

@@ -15,7 +15,7 @@ import { type ContentRecord, type FileRecord, type FolderRecord, ROOT } from "./
 import { ShareMerge } from "./share-merge.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
-/** What {@link AccountMerge} works with. */
+/** Dependencies of {@link AccountMerge}. */
 interface AccountMergeOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
@@ -221,7 +221,7 @@ export class AccountMerge {
     const isFree = !this.#isTaken(incoming.file);
     // A file that was deleted since the restore was deleted on purpose.
     if (isFree && this.#wasDeleted(incoming.file)) return;
-    const recorded = contentsOf(incoming);
+    const recorded = listContents(incoming);
     const contents = isFree ? recorded : this.#findUnused(recorded);
     if (contents.length === 0 || this.#wasUploadedAgain(incoming)) return;
     await this.#makeFile(incoming, contents, isFree ? incoming.file : undefined);
@@ -239,12 +239,12 @@ export class AccountMerge {
   }
 
   /**
-   * Adds the newer versions to an existing file. Where its content was replaced since the restore, a second file gets
+   * Adds the newer versions to an existing file. If its content was replaced since the restore, a second file gets
    * them instead.
    */
   async #mergeVersions(existing: FileNode, incoming: FileRecord): Promise<void> {
     const { unchangedSinceMs, treeWriter } = this.#options;
-    const recorded = contentsOf(incoming);
+    const recorded = listContents(incoming);
     const same = recorded.find(({ version }) => version === existing.version);
     const isContinued =
       same === undefined
@@ -300,7 +300,7 @@ export class AccountMerge {
       this.#counts.moves++;
   }
 
-  /** Adds the change that makes a new file. @returns false where the store has none of its blobs */
+  /** Adds the change that makes a new file. @returns false if the store has none of its blobs */
   async #makeFile(
     incoming: FileRecord,
     recorded: readonly ContentRecord[],
@@ -375,7 +375,7 @@ export class AccountMerge {
 }
 
 /** All contents of a file, oldest first. */
-function contentsOf({ versions = [], content }: FileRecord): ContentRecord[] {
+function listContents({ versions = [], content }: FileRecord): ContentRecord[] {
   return [...versions, content].toSorted((a, b) => a.version - b.version);
 }
 

@@ -20,7 +20,7 @@ export class ChangeBatches {
     this.#collected.push(change);
   }
 
-  /** Makes the collected changes where there are enough for a transaction. */
+  /** Makes the collected changes if there are enough for a transaction. */
   async runFull(): Promise<void> {
     if (this.#collected.length >= BATCH) await this.run();
   }

@@ -12,7 +12,7 @@ import { idOf } from "./parse-record.ts";
 import { RecordedLocations, type RecordedLocationsOptions } from "./recorded-locations.ts";
 import type { FileRecord, FolderRecord } from "./records.ts";
 
-/** What {@link CopyMerge} works with. */
+/** Dependencies of {@link CopyMerge}. */
 interface CopyMergeOptions extends RecordedLocationsOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
@@ -70,7 +70,7 @@ export class CopyMerge {
     await this.#trashAll(this.#goneNodes().filter(({ kind }) => kind === "file"));
     const blocking = new Map<string, TreeNode>();
     for (const [id, record] of this.#records()) {
-      const holder = this.#locations.find(id) === undefined ? this.#locations.holderOf(record) : undefined;
+      const holder = this.#locations.find(id) === undefined ? this.#locations.findHolder(record) : undefined;
       if (holder !== undefined && !this.#isInPlace(holder)) blocking.set(holder.publicId, holder);
     }
     await this.#batches.each([...blocking.values()], (tx, node) => void treeWriter.stepAside(tx, node));
@@ -127,7 +127,7 @@ export class CopyMerge {
     // The rest block each other, like two files that swapped their names, or are blocked by a folder that was deleted.
     await this.#batches.each(blocked, (tx, id) => {
       const record = this.#options.staged.get(id);
-      for (const node of [this.#locations.find(id), record && this.#locations.holderOf(record)]) {
+      for (const node of [this.#locations.find(id), record && this.#locations.findHolder(record)]) {
         if (node !== undefined && !this.#isInPlace(node)) this.#options.treeWriter.stepAside(tx, node);
       }
     });

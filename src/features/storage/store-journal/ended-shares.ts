@@ -10,14 +10,14 @@ import type { Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import { isMissing, syncFolder } from "./object-file.ts";
 
-/** What {@link EndedShares} works with. */
+/** Dependencies of {@link EndedShares}. */
 export interface EndedSharesOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
   /** `blobs/journal/` */
   readonly root: string;
   readonly log: Log;
-  /** Throws where the store's disk is missing. */
+  /** Throws if the store's disk is missing. */
   readonly checkStore: () => void;
 }
 
@@ -87,8 +87,8 @@ export class EndedShares {
 }
 
 /**
- * Ids of all shares that are noted as ended; none where the file is missing. Skips a truncated line.
- * @param sqlite database whose ended shares count as well, where they are not written yet
+ * Ids of all shares that are noted as ended; none if the file is missing. Skips a truncated line.
+ * @param sqlite database whose ended shares count as well, if they are not written yet
  */
 export async function readEndedShares(root: string, sqlite?: Database): Promise<ReadonlySet<string>> {
   const unwritten = sqlite?.query<{ id: string }, []>("SELECT public_id AS id FROM ended_shares").all() ?? [];

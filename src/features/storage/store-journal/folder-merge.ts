@@ -9,7 +9,7 @@ import { DEPTH_MAX } from "./record-ancestors.ts";
 import { type FileRecord, type FolderRecord, ROOT } from "./records.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
-/** What {@link FolderMerge} works with. */
+/** Dependencies of {@link FolderMerge}. */
 interface FolderMergeOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
@@ -53,7 +53,7 @@ export class FolderMerge {
     return parent && this.#findNamed(parent, record.name);
   }
 
-  /** The folder with this id, made from its record where it is missing. Called inside a transaction. */
+  /** The folder with this id, made from its record if it is missing. Called inside a transaction. */
   ensure(tx: Transaction, id: string, record: FileRecord | FolderRecord | undefined, depth = 0): NodeRef {
     const known = this.#made.get(id) ?? this.find(id);
     if (known !== undefined) return known;
@@ -62,7 +62,7 @@ export class FolderMerge {
     return ref;
   }
 
-  /** The folder that a node belongs into, made where it is missing. Called inside a transaction. */
+  /** The folder that a node belongs into, made if it is missing. Called inside a transaction. */
   ensureParent(tx: Transaction, record: FileRecord | FolderRecord, depth = 0): NodeRef {
     const id = record.trash === undefined ? record.in : record.trash.in;
     const { staged, accountId, tree } = this.#options;
@@ -106,7 +106,7 @@ export class FolderMerge {
     return tree.getRoot(accountId);
   }
 
-  /** @returns undefined where the folder is rejected */
+  /** @returns undefined if the folder is rejected */
   #tryToMake(tx: Transaction, path: string): NodeRef | undefined {
     try {
       return this.#options.treeWriter.ensureFolder(tx, this.#options.accountId, path);

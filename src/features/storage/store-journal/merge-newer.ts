@@ -25,7 +25,7 @@ import type { AccountRecord } from "./records.ts";
 import type { StoreJournal } from "./service.ts";
 import { StagedRecords } from "./staged-records.ts";
 
-/** What {@link mergeNewer} works with. */
+/** Dependencies of {@link mergeNewer}. */
 interface MergeOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
@@ -37,7 +37,7 @@ interface MergeOptions {
   /** `blobs/journal/` */
   readonly root: string;
   readonly epoch: string;
-  /** When the database was last restored; undefined where that was not recorded. */
+  /** When the database was last restored; undefined if that was not recorded. */
   readonly restoredAtMs: number | undefined;
   /** Path of a working file that no other process uses. */
   readonly workingFile: string;
@@ -57,7 +57,7 @@ interface MergeOptions {
   readonly onProgress?: (records: number) => void;
 }
 
-/** What was merged into one account. */
+/** Counts of the changes merged into one account. */
 export interface MergedAccount extends MergeResult {
   readonly id: string;
   readonly email: string;
@@ -67,7 +67,7 @@ export interface MergedAccount extends MergeResult {
   readonly untilMs?: number | undefined;
 }
 
-/** What {@link mergeNewer} merged, or would merge. */
+/** The result of {@link mergeNewer}, or of its dry run. */
 export interface MergeReport {
   readonly accounts: readonly MergedAccount[];
   /** Objects that could not be read completely, with the reason. The next run tries them again. */
@@ -82,7 +82,7 @@ const SET_ASIDE_DELAY_MS = 10_000;
 
 /**
  * Merges all newer objects. No server may run. It may be interrupted at any point and run again.
- * @throws AppError not_found where no account has the email; errors of the system and of SQLite
+ * @throws AppError not_found if no account has the email; errors of the system and of SQLite
  */
 export async function mergeNewer(options: MergeOptions): Promise<MergeReport> {
   const { sqlite, root, epoch, isDryRun } = options;
@@ -156,7 +156,7 @@ function bareAccount(account: string, email: string): AccountRecord {
   return { account, email, name: "", role: "user", plan: "free", created: 0, settings: {} };
 }
 
-/** The objects that continue the snapshot of a copy; undefined where all objects are to be read. */
+/** The objects that continue the snapshot of a copy; undefined if all objects are to be read. */
 async function chooseContinuing(
   { account, path }: NewerObjects,
   { copyStart }: MergeOptions,
@@ -219,22 +219,22 @@ function makeAccount(
 
 function addUp(before: MergedAccount | undefined, after: MergedAccount): MergedAccount {
   if (before === undefined) return after;
-  const sum = (field: Exclude<keyof MergeResult, "names">) => before[field] + after[field];
+  const total = (field: Exclude<keyof MergeResult, "names">) => before[field] + after[field];
   return {
     ...after,
     isNew: before.isNew,
-    files: sum("files"),
-    folders: sum("folders"),
-    versions: sum("versions"),
-    labels: sum("labels"),
-    beside: sum("beside"),
-    trashed: sum("trashed"),
-    deletions: sum("deletions"),
-    moves: sum("moves"),
-    shares: sum("shares"),
-    revoked: sum("revoked"),
-    removed: sum("removed"),
-    moved: sum("moved"),
+    files: total("files"),
+    folders: total("folders"),
+    versions: total("versions"),
+    labels: total("labels"),
+    beside: total("beside"),
+    trashed: total("trashed"),
+    deletions: total("deletions"),
+    moves: total("moves"),
+    shares: total("shares"),
+    revoked: total("revoked"),
+    removed: total("removed"),
+    moved: total("moved"),
     names: [...before.names, ...after.names],
   };
 }

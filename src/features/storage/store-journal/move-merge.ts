@@ -9,7 +9,7 @@ import { idOf } from "./parse-record.ts";
 import { RecordedLocations, type RecordedLocationsOptions } from "./recorded-locations.ts";
 import type { FileRecord, FolderRecord } from "./records.ts";
 
-/** What {@link MoveMerge} works with. */
+/** Dependencies of {@link MoveMerge}. */
 interface MoveMergeOptions extends RecordedLocationsOptions {
   readonly writer: Pick<Writer, "run">;
   /** Whether a record has a later change of a node. */
@@ -50,7 +50,7 @@ export class MoveMerge {
     // Rejected moves may block each other, such as two files that swapped their names.
     await this.#batches.each(rejected, (tx, id) => {
       const record = this.#options.staged.get(id);
-      const holder = record && this.#locations.holderOf(record);
+      const holder = record && this.#locations.findHolder(record);
       if (holder !== undefined && holder.publicId !== id && this.#planned.has(holder.publicId)) {
         this.#options.treeWriter.stepAside(tx, holder);
       }

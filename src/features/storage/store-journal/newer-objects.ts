@@ -14,7 +14,7 @@ import {
   ACCOUNTS_FOLDER,
   chooseObjects,
   DONE,
-  lastOf,
+  lastNumberIn,
   listObjects,
   namesIn,
   NEWER_FOLDER,
@@ -40,11 +40,11 @@ const PREFIX_DIGITS = 12;
 /** All newer objects that were not merged yet, oldest first. @param epoch of the database */
 export async function findNewer(sqlite: Database, root: string, epoch: string): Promise<NewerObjects[]> {
   const found: NewerObjects[] = [];
-  for (const stamp of await namesIn(join(root, NEWER_FOLDER))) {
-    const asideAtMs = timeOf(stamp);
-    if (asideAtMs === undefined || stamp.endsWith(DONE)) continue;
-    for (const account of await namesIn(join(root, NEWER_FOLDER, stamp))) {
-      found.push({ account, path: join(root, NEWER_FOLDER, stamp, account), asideAtMs });
+  for (const timestamp of await namesIn(join(root, NEWER_FOLDER))) {
+    const asideAtMs = parseTimestamp(timestamp);
+    if (asideAtMs === undefined || timestamp.endsWith(DONE)) continue;
+    for (const account of await namesIn(join(root, NEWER_FOLDER, timestamp))) {
+      found.push({ account, path: join(root, NEWER_FOLDER, timestamp, account), asideAtMs });
     }
   }
   return [...found, ...(await findUnmoved(sqlite, root, epoch))];
@@ -53,7 +53,7 @@ export async function findNewer(sqlite: Database, root: string, epoch: string): 
 /** Like {@link findNewer}, but synchronous and only whether there are any. */
 export function hasNewerObjects(sqlite: Database, root: string, epoch: string): boolean {
   const aside = namesInSync(join(root, NEWER_FOLDER)).filter(
-    (stamp) => timeOf(stamp) !== undefined && !stamp.endsWith(DONE),
+    (timestamp) => parseTimestamp(timestamp) !== undefined && !timestamp.endsWith(DONE),
   );
   if (aside.length > 0) return true;
   const positions = new Map(StoreJournalTables.readPositions(sqlite).map((position) => [position.publicId, position]));
@@ -62,7 +62,7 @@ export function hasNewerObjects(sqlite: Database, root: string, epoch: string): 
     const position = positions.get(account);
     return (
       position?.epoch !== epoch &&
-      namesInSync(join(root, account)).some((name) => lastOf(name) > (position?.number ?? 0))
+      namesInSync(join(root, account)).some((name) => lastNumberIn(name) > (position?.number ?? 0))
     );
   });
 }
@@ -105,16 +105,16 @@ export async function markMerged(objects: NewerObjects): Promise<void> {
 /** Deletes objects that were moved to `newer/` before the time, merged or not. @returns the number of sets */
 export async function forgetNewer(root: string, olderThanMs: number): Promise<number> {
   let deleted = 0;
-  for (const stamp of await namesIn(join(root, NEWER_FOLDER))) {
-    const atMs = timeOf(stamp);
+  for (const timestamp of await namesIn(join(root, NEWER_FOLDER))) {
+    const atMs = parseTimestamp(timestamp);
     if (atMs === undefined || atMs >= olderThanMs) continue;
-    await rm(join(root, NEWER_FOLDER, stamp), { recursive: true, force: true });
+    await rm(join(root, NEWER_FOLDER, timestamp), { recursive: true, force: true });
     deleted++;
   }
   return deleted;
 }
 
-/** What {@link NewerReferences} works with. */
+/** Dependencies of {@link NewerReferences}. */
 interface NewerReferencesOptions {
   readonly sqlite: Database;
   /** `blobs/journal/` */
@@ -133,7 +133,7 @@ export class NewerReferences {
     this.#options = options;
   }
 
-  /** The references of all newer objects. Where one can't be read, every blob counts as referenced. */
+  /** The references of all newer objects. If one can't be read, every blob counts as referenced. */
   async openSnapshotReferences(): Promise<SnapshotReferences> {
     const { sqlite, root, epoch, log } = this.#options;
     const newer = await findNewer(sqlite, root, epoch());
@@ -155,7 +155,7 @@ export class NewerReferences {
         },
       );
     }
-    const references = isWhole ? referencesOf(Float64Array.from(prefixes).sort()) : EVERYTHING;
+    const references = isWhole ? toReferences(Float64Array.from(prefixes).sort()) : EVERYTHING;
     this.#cached = { key, references };
     return references;
   }
@@ -178,17 +178,17 @@ const EVERYTHING: SnapshotReferences = { has: () => true, close: () => undefined
 function addPrefixes(line: unknown, prefixes: number[]): void {
   const record = parseNodeRecord(line);
   if (record === undefined || !("file" in record)) return;
-  for (const { sha256 } of [record.content, ...(record.versions ?? [])]) prefixes.push(prefixOf(sha256));
+  for (const { sha256 } of [record.content, ...(record.versions ?? [])]) prefixes.push(toPrefix(sha256));
 }
 
-function prefixOf(digest: string): number {
+function toPrefix(digest: string): number {
   return Number.parseInt(digest.slice(0, PREFIX_DIGITS), 16);
 }
 
 /** @param prefixes in ascending order */
-function referencesOf(prefixes: Float64Array): SnapshotReferences {
+function toReferences(prefixes: Float64Array): SnapshotReferences {
   const has = (digest: Digest): boolean => {
-    const prefix = prefixOf(digest);
+    const prefix = toPrefix(digest);
     let [low, high] = [0, prefixes.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -201,8 +201,8 @@ function referencesOf(prefixes: Float64Array): SnapshotReferences {
 }
 
 /** Parses the name of a folder in `newer/`, such as `2026-11-21T10-20-30-400Z`; undefined for anything else. */
-function timeOf(stamp: string): number | undefined {
-  const [, day, hour, minute, second, part] = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z/.exec(stamp) ?? [];
+function parseTimestamp(timestamp: string): number | undefined {
+  const [, day, hour, minute, second, part] = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z/.exec(timestamp) ?? [];
   const ms = Date.parse(`${day}T${hour}:${minute}:${second}.${part}Z`);
   return Number.isNaN(ms) ? undefined : ms;
 }

@@ -32,11 +32,11 @@ export interface DamagedObject {
 interface ObjectReadResult {
   /** Records that were read. */
   readonly records: number;
-  /** Journal number up to which the last whole object is complete; undefined where none is whole. */
+  /** Journal number up to which the last whole object is complete; undefined if none is whole. */
   readonly seq: number | undefined;
-  /** When the last whole object was written; undefined where none is whole. */
+  /** When the last whole object was written; undefined if none is whole. */
   readonly writtenAtMs: number | undefined;
-  /** Why the file is damaged; undefined where it is whole. Records before the damage were read. */
+  /** Why the file is damaged; undefined if it is whole. Records before the damage were read. */
   readonly fault: string | undefined;
 }
 
@@ -64,11 +64,11 @@ export function objectName(first: number, last: number, isFull: boolean): string
 }
 
 /** The number of the last object in a file, by its name; 0 for any other name. */
-export function lastOf(name: string): number {
+export function lastNumberIn(name: string): number {
   return Number(NAME.exec(name)?.[2] ?? 0);
 }
 
-/** The whole objects in a folder, in order; none where the folder is missing. */
+/** The whole objects in a folder, in order; none if the folder is missing. */
 export async function listObjects(folder: string): Promise<ObjectFile[]> {
   const found: ObjectFile[] = [];
   for (const name of await namesIn(folder)) {
@@ -208,7 +208,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Names in a folder, sorted; none where it is missing. */
+/** Names in a folder, sorted; none if it is missing. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).sort();

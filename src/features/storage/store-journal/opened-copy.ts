@@ -32,7 +32,7 @@ const KEY = "copy_start";
 /**
  * Reads the state of a snapshot. Call before its epoch changes.
  * @param root `blobs/journal/`
- * @returns undefined where the objects belong to another state, because the original had just been restored
+ * @returns undefined if the objects belong to another state, because the original had just been restored
  */
 export function readCopyStart(sqlite: Database, root: string): CopyStart | undefined {
   const epoch = sqlite.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'epoch'").get()?.value ?? "";
@@ -61,7 +61,7 @@ export function noteCopyStart(sqlite: Database, start: CopyStart): void {
     .run(KEY, JSON.stringify(start));
 }
 
-/** The noted state; undefined where nothing is to be merged. */
+/** The noted state; undefined if nothing is to be merged. */
 export function findCopyStart(sqlite: Database): CopyStart | undefined {
   const row = sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?1").get(KEY);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by noteCopyStart

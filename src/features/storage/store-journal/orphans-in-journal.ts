@@ -30,7 +30,7 @@ export async function* findOrphans(sqlite: Database, layout: Layout): AsyncGener
 /**
  * Makes the record of a file for an orphaned blob. Its name is the digest with the extension of the detected media
  * type, its time that of the blob's file on disk.
- * @returns undefined where the bytes do not match the digest
+ * @returns undefined if the bytes do not match the digest
  */
 export async function describeOrphan(layout: Layout, digest: Digest, by: string): Promise<FileRecord | undefined> {
   const path = layout.blob(digest);

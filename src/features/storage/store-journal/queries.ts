@@ -10,7 +10,7 @@ export interface Position {
   readonly number: number;
   /** Journal number up to which the objects are complete. */
   readonly seq: number;
-  /** Size of the newest full object; 0 where one is to be written. */
+  /** Size of the newest full object; 0 if one is to be written. */
   readonly fullBytes: number;
   /** Size of all objects after it. */
   readonly laterBytes: number;
@@ -27,7 +27,7 @@ export interface PendingAccount {
 export interface Rescan {
   readonly nodeId: number;
   readonly times: number;
-  /** The public id, where the node may be deleted without a journal entry. */
+  /** The public id, if the node may be deleted without a journal entry. */
   readonly gone: string | null;
 }
 

@@ -32,7 +32,7 @@ import type { AccountRecord, FileRecord } from "./records.ts";
 import { StagedRecords } from "./staged-records.ts";
 import { describeOrphan, findOrphans } from "./orphans-in-journal.ts";
 
-/** What {@link rebuildDatabase} works with. */
+/** Dependencies of {@link rebuildDatabase}. */
 interface RebuildOptions {
   /** The data directory; only `blobs/` in it is read. */
   readonly dataDirectory: string;
@@ -85,7 +85,7 @@ const PROGRESS_RECORDS = 10_000;
 /**
  * Makes the database. Apart from `target`, it changes only this: blobs in quarantine that a record names return to the
  * store.
- * @throws AppError not_found where no account has the email `recoverFor`; errors of the system and of SQLite, after which the
+ * @throws AppError not_found if no account has the email `recoverFor`; errors of the system and of SQLite, after which the
  *   target is unusable
  */
 export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildReport> {
@@ -121,7 +121,7 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
         record === recipient ? describeOrphans(sqlite, layout, record.account) : [],
       );
       notePosition(sqlite, accountId, record.account, Math.max(0, ...files.map(({ last }) => last)));
-      accounts.push({ ...tree, id: record.account, email: emailOf(sqlite, accountId), role: record.role });
+      accounts.push({ ...tree, id: record.account, email: findEmail(sqlite, accountId), role: record.role });
       staged.clear();
     }
     noteHistory(sqlite, records, accounts, nowMs);
@@ -160,7 +160,7 @@ function noteOrigin(sqlite: Database, { storeId, nowMs }: RebuildOptions): void 
   note.run("rebuilt_at", String(nowMs));
 }
 
-/** Notes the start of the history of locations: the rebuild, where records lack former locations. */
+/** Notes the start of the history of locations: the rebuild, if records lack former locations. */
 function noteHistory(
   sqlite: Database,
   records: readonly AccountRecord[],
@@ -189,7 +189,7 @@ async function readAccounts(root: string, nowMs: number, damaged: DamagedObject[
   return [...found.values()].sort((a, b) => a.created - b.created || (a.account < b.account ? -1 : 1));
 }
 
-/** The record of an account from its own object; undefined where that has none. */
+/** The record of an account from its own object; undefined if that has none. */
 export async function readAccountRecord(
   root: string,
   account: string,
@@ -249,7 +249,7 @@ export function insertAccount(
   return row.id;
 }
 
-function emailOf(sqlite: Database, userId: number): string {
+function findEmail(sqlite: Database, userId: number): string {
   return sqlite.query<{ email: string }, [number]>("SELECT email FROM users WHERE id = ?1").get(userId)?.email ?? "";
 }
 

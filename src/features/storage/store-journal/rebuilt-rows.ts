@@ -11,7 +11,7 @@ import { toRow } from "./node-row.ts";
 import type { ContentRecord, FileRecord, FolderRecord, ShareRecord } from "./records.ts";
 import { ShareRecords } from "./share-rows.ts";
 
-/** What {@link RebuiltRows} works with. */
+/** Dependencies of {@link RebuiltRows}. */
 export interface RebuiltRowsOptions {
   readonly nowMs: number;
   /** The row id of an account; null for one that was erased. */
@@ -77,7 +77,7 @@ export class RebuiltRows {
     );
   }
 
-  /** Inserts a node. Its name gets a number where the folder has that name already. */
+  /** Inserts a node. Its name gets a number if the folder has that name already. */
   insert(build: AccountBuild, { id, parentId, seq, record }: NewNode): void {
     const { accountId } = build;
     const row = toRow(record);
@@ -97,7 +97,7 @@ export class RebuiltRows {
       record.born ?? seq,
       row.sizeBytes,
       row.mediaType,
-      content === undefined ? null : this.#blobOf(content),
+      content === undefined ? null : this.#findOrAddBlob(content),
       row.version,
       row.contentAt,
       this.#userIdOf(content?.by),
@@ -170,7 +170,7 @@ export class RebuiltRows {
     for (const version of versions) {
       const { version: number, size, type, at, until = at } = version;
       const by = this.#userIdOf(version.by);
-      this.#insertVersion.run(nodeId, number, this.#blobOf(version), size, type, at, by, until);
+      this.#insertVersion.run(nodeId, number, this.#findOrAddBlob(version), size, type, at, by, until);
     }
   }
 
@@ -178,7 +178,7 @@ export class RebuiltRows {
     return publicId === undefined ? null : this.#options.userIdOf(publicId);
   }
 
-  #blobOf({ sha256, size, crc32 }: ContentRecord): number {
+  #findOrAddBlob({ sha256, size, crc32 }: ContentRecord): number {
     return this.#blobs.acquire({ digest: toDigest(sha256), sizeBytes: size, crc32 }, this.#options.nowMs);
   }
 }

@@ -19,7 +19,7 @@ export const LOST_FOLDER = "lost+found";
 /** The folder, below the root, for blobs that no record names. */
 const RECOVERED_FOLDER = "recovered";
 
-/** What was rebuilt of an account. */
+/** Counts of a rebuilt account. */
 export interface RebuiltTree {
   /** Without nodes in the trash. */
   readonly files: number;
@@ -104,7 +104,7 @@ export class TreeBuilder {
     for (const { number, record } of staged.all()) {
       const id = build.base + number;
       const isRoot = "folder" in record && record.name === ROOT && record.trash === undefined;
-      const parentId = isRoot ? null : this.#parentOf(build, id, record);
+      const parentId = isRoot ? null : this.#findParentId(build, id, record);
       if (parentId === undefined) continue;
       if (isRoot) {
         if (build.rootId !== undefined) continue;
@@ -119,7 +119,7 @@ export class TreeBuilder {
   }
 
   /** @returns undefined for a node that was deleted with its folder; null for one that {@link #adoptOrphans} moves */
-  #parentOf(build: AccountBuild, id: number, record: FileRecord | FolderRecord): number | null | undefined {
+  #findParentId(build: AccountBuild, id: number, record: FileRecord | FolderRecord): number | null | undefined {
     if (record.trash !== undefined) return -id;
     const folder = record.in === undefined ? undefined : build.findFolder(record.in);
     if (folder === undefined) return null;
@@ -162,7 +162,7 @@ export class TreeBuilder {
   }
 
   /**
-   * Deletes nodes that are more than one level below a deleted folder: {@link #parentOf} finds only those directly in
+   * Deletes nodes that are more than one level below a deleted folder: {@link #findParentId} finds only those directly in
    * it.
    */
   #deleteUnreachable(accountId: number, rootId: number): void {
@@ -226,7 +226,7 @@ export class TreeBuilder {
     );
   }
 
-  /** The id of a folder, or 0 where the account has no such node. */
+  /** The id of a folder, or 0 if the account has no such node. */
   #existingFolder(id: number | undefined, accountId: number): number {
     if (id === undefined) return 0;
     const sql = "SELECT id FROM nodes WHERE id = ?1 AND account_id = ?2";

@@ -17,7 +17,7 @@ import {
 } from "./object-file.ts";
 import type { Position, StoreJournalTables } from "./queries.ts";
 
-/** What {@link reconcileObjects} needs. */
+/** Dependencies of {@link reconcileObjects}. */
 export interface ReconcileOptions {
   readonly tables: StoreJournalTables;
   /** `blobs/journal/` */
@@ -34,7 +34,7 @@ export interface ReconcileOptions {
 
 /**
  * Compares the objects with the database, once after the start. Deletes half-written objects, and those whose number
- * was not noted before a crash: they are written again. Where objects are missing, a full object is written later.
+ * was not noted before a crash: they are written again. If objects are missing, a full object is written later.
  */
 export async function reconcileObjects(options: ReconcileOptions): Promise<void> {
   const { root, tables, clock, endedShares } = options;
@@ -84,8 +84,8 @@ async function setAside(publicId: string, number: number, options: ReconcileOpti
   for (const { path, last } of await listObjects(join(root, publicId))) {
     if (last > number) records += (await readObjects(path, () => undefined)).records;
   }
-  const stamp = new Date(clock.nowMs()).toISOString().replaceAll(/[:.]/g, "-");
-  const aside = join(root, NEWER_FOLDER, stamp);
+  const timestamp = new Date(clock.nowMs()).toISOString().replaceAll(/[:.]/g, "-");
+  const aside = join(root, NEWER_FOLDER, timestamp);
   await mkdir(aside, { recursive: true, mode: 0o700 });
   await rename(join(root, publicId), join(aside, publicId));
   for (const folder of [aside, dirname(aside), root]) await syncFolder(folder);

@@ -5,7 +5,7 @@ import type { StagedRecords } from "./staged-records.ts";
 /** Folders are nested less deeply; a record of a damaged object may say otherwise. */
 export const DEPTH_MAX = 10_000;
 
-/** What the recorded folders above a record say of it. */
+/** Derives the state and path of a node from the recorded folders above it. */
 export class RecordAncestors {
   readonly #staged: StagedRecords;
   readonly #findPath: (folderId: string) => string | undefined;

@@ -7,7 +7,7 @@ import type { ChangeBatches } from "./change-batches.ts";
 import type { FileRecord, FolderRecord } from "./records.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
-/** What {@link RecordedLocations} works with. */
+/** Dependencies of {@link RecordedLocations}. */
 export interface RecordedLocationsOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
@@ -15,7 +15,7 @@ export interface RecordedLocationsOptions {
   readonly accountId: number;
 }
 
-/** A move may have to wait for another one that frees its location. So often it is tried. */
+/** A move may have to wait for another one that frees its location. This is the limit of rounds. */
 const ROUNDS_MAX = 1_000;
 /**
  * Errors after which a move is tried again; all are thrown before anything is written. The name is taken; the target is
@@ -45,7 +45,7 @@ export class RecordedLocations {
   }
 
   /** The node that has a recorded location now. */
-  holderOf(record: FileRecord | FolderRecord): TreeNode | undefined {
+  findHolder(record: FileRecord | FolderRecord): TreeNode | undefined {
     const folder = this.#folderOf(record);
     return folder && this.#options.tree.findNodeIn(folder.id, record.name);
   }

@@ -12,7 +12,7 @@ export interface ObjectHeader {
   readonly account: string;
   /** Objects of an account are numbered from 1 without a gap. */
   readonly number: number;
-  /** True where the object has the whole account, so that no earlier object is needed. */
+  /** True if the object has the whole account, so that no earlier object is needed. */
   readonly isFull: boolean;
   readonly writtenAt: number;
 }
@@ -45,7 +45,7 @@ export interface ContentRecord {
 /** The former location of a node in the trash. */
 export interface TrashRecord {
   readonly at: number;
-  /** Public id of its folder, where that still exists. */
+  /** Public id of its folder, if that still exists. */
   readonly in?: string;
   readonly path: string;
 }
@@ -85,7 +85,7 @@ interface LocationRecord {
   readonly seq: number;
   readonly at: number;
   readonly name: string;
-  /** Public id of the folder; absent where that was deleted, or the node was in the trash. */
+  /** Public id of the folder; absent if that was deleted, or the node was in the trash. */
   readonly in?: string;
 }
 
@@ -101,7 +101,7 @@ interface NodeRecord {
   readonly shares?: readonly ShareRecord[];
   /** Number of its creation in the account's journal; absent in records of earlier versions of Larder. */
   readonly born?: number;
-  /** Time of its creation, where it differs from {@link created}; 0 where the journal no longer has it. */
+  /** Time of its creation, if it differs from {@link created}; 0 if the journal no longer has it. */
   readonly bornAt?: number;
   /** Former locations that are still stored, oldest first. */
   readonly places?: readonly LocationRecord[];
@@ -118,7 +118,7 @@ export interface FileRecord extends NodeRecord {
   readonly content: ContentRecord;
   /** Earlier versions, oldest first. */
   readonly versions?: readonly ContentRecord[];
-  /** The name as uploaded, where it differs. */
+  /** The name as uploaded, if it differs. */
   readonly originalName?: string;
   readonly fileModifiedAt?: string;
   readonly capturedAt?: string;
@@ -145,7 +145,7 @@ export interface AccountRecord {
   readonly settings: unknown;
   /** When the unconfirmed email was set; absent for a confirmed one. */
   readonly unconfirmedSince?: number;
-  /** Start of the stored history of locations; absent where that is complete. */
+  /** Start of the stored history of locations; absent if that is complete. */
   readonly historySince?: number;
 }
 

@@ -32,10 +32,10 @@ import type { Rescan, PendingAccount, JournalEntry, Position } from "./queries.t
 import { type ReconcileOptions, reconcileObjects } from "./reconcile.ts";
 import { type GoneRecord, type ObjectHeader, toRecord } from "./records.ts";
 
-/** What {@link StoreJournal} works with. */
+/** Dependencies of {@link StoreJournal}. */
 interface StoreJournalOptions extends Omit<ReconcileOptions, "mergesLater"> {
   readonly writer: Pick<Writer, "run" | "waiting">;
-  /** Throws where the store's disk is missing. */
+  /** Throws if the store's disk is missing. */
   readonly checkStore: () => void;
   readonly endedShares: Pick<EndedShares, "note" | "compact">;
 }
@@ -45,16 +45,16 @@ const TICK_MS = 2_000;
 const RETRY_MS = 30_000;
 /** Nodes that are read at a time, in a millisecond or two. */
 const PAGE = 100;
-/** A stopping server still writes a full object of up to so many nodes, which takes a second at most. */
+/** The most nodes of which a stopping server still writes a full object; that takes a second at most. */
 const NODES_AT_STOP_MAX = 20_000;
 /** Pauses between two pages, so that requests come first; the longer one while transactions are queued. */
 const PAUSE_MS = 1;
 const BUSY_PAUSE_MS = 10;
-/** So many consecutive files are joined into one: a photo every few seconds must not leave a million small files. */
+/** This many consecutive files are joined into one: a photo every few seconds must not leave a million small files. */
 const JOINED_FILES = 32;
-/** A full object is written where the changes since the last one are so many times as large, */
+/** A full object is written when the changes since the last one are this many times as large, */
 const GROWN_TIMES = 2;
-/** but not for less than this, in bytes. */
+/** but not for fewer bytes than this. */
 const GROWN_BYTES_MIN = 256 * 1024;
 
 /** Writes the store journal. Only the server has one, for its database. */
@@ -289,8 +289,8 @@ export class StoreJournal {
     const { root, tables, writer } = this.#options;
     await rm(this.#accountPath(publicId), { force: true });
     await rm(this.#folderOf(publicId), { recursive: true, force: true });
-    for (const stamp of await namesIn(join(root, NEWER_FOLDER))) {
-      await rm(join(root, NEWER_FOLDER, stamp, publicId), { recursive: true, force: true });
+    for (const timestamp of await namesIn(join(root, NEWER_FOLDER))) {
+      await rm(join(root, NEWER_FOLDER, timestamp, publicId), { recursive: true, force: true });
     }
     await syncFolder(root);
     await writer.run(() => tables.forget(accountId), { isQuiet: true });

@@ -11,7 +11,7 @@ import type { FileRecord, FolderRecord, ShareRecord } from "./records.ts";
 import { ShareRecords } from "./share-rows.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
-/** What {@link ShareMerge} works with. */
+/** Dependencies of {@link ShareMerge}. */
 interface ShareMergeOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
@@ -154,7 +154,7 @@ export class ShareMerge {
     });
   }
 
-  /** @returns false where the file is missing */
+  /** @returns false if the file is missing */
   #setPublic(tx: Transaction, publicId: string, isPublic: boolean): boolean {
     const { tree, treeWriter, accountId } = this.#options;
     const file = tree.findFile(accountId, publicId);

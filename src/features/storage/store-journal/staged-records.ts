@@ -43,7 +43,7 @@ export class StagedRecords {
     this.#sqlite.run("BEGIN");
   }
 
-  /** Adds a line; the last one of a node counts. @throws Error where it is no record of a node */
+  /** Adds a line; the last one of a node counts. @throws Error if it is no record of a node */
   put(line: unknown): void {
     const record = parseNodeRecord(line);
     if (record === undefined) throw new Error("a line is not valid");
@@ -62,7 +62,7 @@ export class StagedRecords {
     return row === null ? undefined : { number: row.number, isGone: row.isGone === 1 };
   }
 
-  /** The record of a node; undefined where it was deleted or has none. */
+  /** The record of a node; undefined if it was deleted or has none. */
   get(id: string): FileRecord | FolderRecord | undefined {
     const row = this.#get.get(id);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked when it was put here

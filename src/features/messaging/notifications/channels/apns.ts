@@ -80,7 +80,7 @@ export class ApnsChannel implements PushChannel {
       const provider = this.#providerToken();
       const response = await this.#send(token, message, provider, limit);
       const isRenewed = response.reason === "ExpiredProviderToken" && this.#renew(provider);
-      return this.#outcomeOf(isRenewed ? await this.#send(token, message, this.#providerToken(), limit) : response);
+      return this.#toOutcome(isRenewed ? await this.#send(token, message, this.#providerToken(), limit) : response);
     } catch (error) {
       if (signal.aborted) return { state: "retry", why: "the request was canceled" };
       if (timeout.aborted) {
@@ -109,7 +109,7 @@ export class ApnsChannel implements PushChannel {
       ":method": "POST",
       ":path": `/3/device/${token}`,
       authorization: `bearer ${await provider.text}`,
-      "apns-id": uuidOf(message.id),
+      "apns-id": deriveUuid(message.id),
       "apns-topic": this.#credentials.topic,
       "apns-push-type": "alert",
       "apns-priority": isUrgent(message) ? "10" : "5",
@@ -120,7 +120,7 @@ export class ApnsChannel implements PushChannel {
     return this.#connection.request(headers, fit(message, PAYLOAD_BYTES_MAX, encode), signal);
   }
 
-  #outcomeOf({ status, reason, retryAfter }: ApnsResponse): DeliveryOutcome {
+  #toOutcome({ status, reason, retryAfter }: ApnsResponse): DeliveryOutcome {
     if (status >= 200 && status < 300) return DELIVERED;
     const why = `APNs returned ${status}${reason === "" ? "" : ` ${reason}`}`;
     if (GONE.has(reason) || status === 410) return { state: "gone", why };
@@ -300,7 +300,7 @@ function encode(message: PushMessage): string {
 }
 
 /** Derives a UUID from an id, always the same (RFC 9562 §5.8): Apple accepts no other form. */
-function uuidOf(id: string): string {
+function deriveUuid(id: string): string {
   const bytes = createHash("sha256").update(id).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

@@ -89,7 +89,7 @@ export class PushChannels {
   }
 }
 
-/** What {@link openPushChannels} needs. */
+/** Dependencies of {@link openPushChannels}. */
 interface PushChannelOptions {
   readonly config: Pick<Config, "push" | "publicUrl" | "adminEmail">;
   readonly vapid: SecretKey;
@@ -104,7 +104,7 @@ interface PushChannelOptions {
 export async function openPushChannels({ config, vapid, outbound, clock }: PushChannelOptions): Promise<PushChannels> {
   return new PushChannels({
     outbound,
-    webPush: new WebPushChannel({ outbound, clock, keys: vapidKeysOf(vapid.secret), subject: subjectOf(config) }),
+    webPush: new WebPushChannel({ outbound, clock, keys: vapidKeysOf(vapid.secret), subject: vapidSubject(config) }),
     url: new UrlChannel({ outbound, clock }),
     fcm: await openFcm({ settings: config.push.fcm, clock }),
     apns: await openApns({ settings: config.push.apns, clock }),
@@ -112,7 +112,7 @@ export async function openPushChannels({ config, vapid, outbound, clock }: PushC
 }
 
 /** The contact for push services (RFC 8292 §2.1). Some reject subjects on localhost, or not https: or mailto:. */
-function subjectOf({ push, publicUrl, adminEmail }: PushChannelOptions["config"]): string {
+function vapidSubject({ push, publicUrl, adminEmail }: PushChannelOptions["config"]): string {
   if (push.vapidSubject !== null) return push.vapidSubject;
   const isPublic = publicUrl?.startsWith("https://") === true && new URL(publicUrl).hostname !== "localhost";
   if (publicUrl !== null && isPublic) return publicUrl;

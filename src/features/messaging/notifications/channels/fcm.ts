@@ -59,10 +59,10 @@ export class FcmChannel implements PushChannel {
     try {
       const access = await this.#accessToken(signal);
       const response = await this.#post(body, access, signal);
-      if (!isUnauthorized(response)) return this.#outcomeOf(response);
+      if (!isUnauthorized(response)) return this.#toOutcome(response);
       // Google may revoke a token early. If a new token is rejected too, the cause is another one.
       if (this.#token === access) this.#token = undefined;
-      return this.#outcomeOf(await this.#post(body, await this.#accessToken(signal), signal));
+      return this.#toOutcome(await this.#post(body, await this.#accessToken(signal), signal));
     } catch (error) {
       return outcomeOfFailure(error, signal);
     }
@@ -77,7 +77,7 @@ export class FcmChannel implements PushChannel {
     });
   }
 
-  #outcomeOf(response: OutboundResponse): DeliveryOutcome {
+  #toOutcome(response: OutboundResponse): DeliveryOutcome {
     const { status } = response;
     if (status >= 200 && status < 300) return DELIVERED;
     const problem = readProblem(response);

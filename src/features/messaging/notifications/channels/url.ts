@@ -82,15 +82,15 @@ function forPerson(message: PushMessage) {
 /** Encodes text as a header value: printable ASCII unchanged, other text as encoded words (RFC 2047). */
 function encodeHeader(text: string): string {
   if (/^[\u0020-\u007e]*$/.test(text) && !text.includes("=?")) return text;
-  const words: string[] = [];
-  let word = "";
+  const parts: string[] = [];
+  let part = "";
   for (const character of text) {
-    if (Buffer.byteLength(word + character) > ENCODED_WORD_BYTES) {
-      words.push(word);
-      word = "";
+    if (Buffer.byteLength(part + character) > ENCODED_WORD_BYTES) {
+      parts.push(part);
+      part = "";
     }
-    word += character;
+    part += character;
   }
-  words.push(word);
-  return words.map((part) => `=?UTF-8?B?${Buffer.from(part).toString("base64")}?=`).join(" ");
+  parts.push(part);
+  return parts.map((word) => `=?UTF-8?B?${Buffer.from(word).toString("base64")}?=`).join(" ");
 }

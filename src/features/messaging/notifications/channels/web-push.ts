@@ -22,7 +22,7 @@ interface Subscription {
   readonly keys: { readonly p256dh: string; readonly auth: string };
 }
 
-/** What {@link WebPushChannel} needs. */
+/** Dependencies of {@link WebPushChannel}. */
 interface WebPushOptions {
   readonly outbound: Outbound;
   readonly clock: Clock;
