@@ -1,22 +1,18 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { cx } from "./cx.ts";
 
-/** A checkbox with its label. `indeterminate`: only some of the items it stands for are checked. */
+/** A checkbox with its label. */
 export function Checkbox({
   label,
-  isLabelHidden = false,
   hint,
   checked,
-  indeterminate = false,
   onChange,
   className,
   ...rest
 }: {
   readonly label: string;
-  readonly isLabelHidden?: boolean;
   readonly hint?: ReactNode;
   readonly checked: boolean;
-  readonly indeterminate?: boolean;
   readonly onChange: (checked: boolean) => void;
 } & Omit<ComponentProps<"input">, "checked" | "onChange" | "type">) {
   const id = useId();
@@ -27,13 +23,10 @@ export function Checkbox({
         type="checkbox"
         checked={checked}
         {...(hint !== undefined && { "aria-describedby": id })}
-        ref={(input) => {
-          if (input !== null) input.indeterminate = indeterminate;
-        }}
         onChange={(event) => onChange(event.target.checked)}
         className="mt-0.5 size-5 shrink-0 accent-accent"
       />
-      <span className={isLabelHidden ? "sr-only" : "text-sm"}>
+      <span className="text-sm">
         {label}
         {hint !== undefined && (
           <span id={id} className="block text-muted">

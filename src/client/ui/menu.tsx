@@ -25,14 +25,12 @@ export function Menu({
   items,
   align = "start",
   label,
-  onOpenChange,
 }: {
   readonly trigger: Trigger;
   readonly items: MenuItems;
   readonly align?: "start" | "center" | "end";
   /** The name of the menu, if the button's name does not fit. */
   readonly label?: string;
-  readonly onOpenChange?: (isOpen: boolean) => void;
 }) {
   const [opened, setOpened] = useState<OpenMenu>();
   const button = cloneElement(trigger, {
@@ -42,7 +40,6 @@ export function Menu({
       trigger.props.onClick?.(event);
       const control = event.currentTarget;
       setOpened({ isOpen: true, anchor: control, items: readItems(items), returnFocus: control });
-      onOpenChange?.(true);
     },
   } as Partial<Trigger["props"]>);
   return (
@@ -53,10 +50,7 @@ export function Menu({
         items={items}
         align={align}
         label={label ?? uiText.menu}
-        onClose={() => {
-          setOpened((former) => former && { ...former, isOpen: false });
-          onOpenChange?.(false);
-        }}
+        onClose={() => setOpened((former) => former && { ...former, isOpen: false })}
       />
     </>
   );
@@ -67,12 +61,10 @@ export function ContextMenu({
   items,
   label,
   children,
-  onOpenChange,
 }: {
   readonly items: MenuItems;
   readonly label?: string;
   readonly children: Area;
-  readonly onOpenChange?: (isOpen: boolean) => void;
 }) {
   const [opened, setOpened] = useState<OpenMenu>();
   const area = cloneElement(children, {
@@ -90,7 +82,6 @@ export function ContextMenu({
         items: lines,
         returnFocus: focused instanceof HTMLElement ? focused : null,
       });
-      onOpenChange?.(true);
     },
   });
   return (
@@ -101,10 +92,7 @@ export function ContextMenu({
         items={items}
         align="start"
         label={label ?? uiText.menu}
-        onClose={() => {
-          setOpened((former) => former && { ...former, isOpen: false });
-          onOpenChange?.(false);
-        }}
+        onClose={() => setOpened((former) => former && { ...former, isOpen: false })}
       />
     </>
   );

@@ -3,7 +3,7 @@ import { ErrorState } from "./error-state.tsx";
 import { LoadMore } from "./load-more.tsx";
 import { Skeleton } from "./skeleton.tsx";
 
-/** The fields that are used of an infinite query. */
+/** The fields of an infinite query that {@link PagedList} uses. */
 interface PagedQuery {
   readonly isPending: boolean;
   readonly isError: boolean;

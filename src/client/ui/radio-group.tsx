@@ -18,7 +18,6 @@ export function RadioGroup<T extends string>({
     readonly value: T;
     readonly label: string;
     readonly hint?: ReactNode;
-    readonly disabled?: boolean;
   }[];
   readonly className?: string;
 }) {
@@ -33,7 +32,6 @@ export function RadioGroup<T extends string>({
             name={name}
             value={option.value}
             checked={option.value === value}
-            disabled={option.disabled}
             onChange={() => onChange(option.value)}
             className="mt-0.5 size-5 shrink-0 accent-accent"
           />

@@ -1,5 +1,4 @@
 import type { ComponentProps } from "react";
-import { cx } from "./cx.ts";
 import { Field, type FieldFrame } from "./field.tsx";
 
 /** A text field with its label. Other attributes are passed to the `input`. */
@@ -9,14 +8,12 @@ export function TextField({
   hint,
   error,
   className,
-  inputClassName,
   value,
   onChange,
   ...rest
 }: FieldFrame & {
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly inputClassName?: string;
 } & Omit<ComponentProps<"input">, "value" | "onChange" | "className">) {
   return (
     <Field label={label} isLabelHidden={isLabelHidden} hint={hint} error={error} className={className}>
@@ -27,7 +24,7 @@ export function TextField({
           {...ids}
           value={value}
           onChange={(event) => onChange(event.target.value)}
-          className={cx("field control", inputClassName)}
+          className="field control"
         />
       )}
     </Field>

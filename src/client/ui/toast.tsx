@@ -25,7 +25,7 @@ const HOME = '#main [data-position][tabindex="0"]';
 
 const MOST_AT_ONCE = 3;
 const SHORT_MS = 6000;
-/** With an undo button, there must be time to read, decide and reach it. */
+/** A message with an undo button stays longer, so that there is time to read, decide and press. */
 const LONG_MS = 12_000;
 
 const shown = createStore<readonly ShownToast[]>([]);

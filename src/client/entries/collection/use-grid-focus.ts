@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 
-/** What {@link useGridFocus} works with. */
+/** Options of {@link useGridFocus}. */
 interface GridFocusOptions {
   readonly grid: RefObject<HTMLElement | null>;
   readonly cursor: number;

@@ -4,7 +4,7 @@ import { live, LIVE_INTERVAL_MS, settlingIntervalMs } from "../../api/queries.ts
 import { PAGE_SIZE, pageOf, pagesOf, indexInPage, type Span } from "./page-window.ts";
 import { type ListPage, type PageSource, type ReadProgress, readAll, readSpan } from "./read-pages.ts";
 
-/** A list of which only the visible pages are loaded. */
+/** A list that loads only its visible pages. */
 export interface Pages<T, P extends ListPage<T> = ListPage<T>> {
   /** The first page; undefined until it is loaded. */
   readonly first: P | undefined;

@@ -9,7 +9,7 @@ export const TEXT_BYTES_MAX = 1024 * 1024;
 export interface TextContent {
   readonly text: string;
   readonly isTruncated: boolean;
-  /** It is binary data, of which nothing is shown. */
+  /** The file is binary, so nothing is shown. */
   readonly isBinary: boolean;
 }
 

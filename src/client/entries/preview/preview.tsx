@@ -1,7 +1,7 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { ChevronLeft } from "lucide-react";
 import { ChevronRight, Download, Info, X } from "../../ui/icons.ts";
-import { type KeyboardEvent, type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type RefObject, Suspense, useEffect, useRef, useState } from "react";
 import { announce } from "../../base/announce.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import type { FileRecord } from "../../api/types.ts";
@@ -24,15 +24,13 @@ interface PreviewProps {
   readonly index: number;
   readonly onIndexChange: (index: number) => void;
   readonly onClose: () => void;
-  /** Additional buttons for the current file. */
-  readonly actions?: ReactNode;
 }
 
 /**
  * Shows files in an overlay, one at a time. Arrow keys, Home and End go to other files, Escape closes and returns the
  * focus, `d` downloads, `i` opens the details.
  */
-export function Preview({ items, index, onIndexChange, onClose, actions }: PreviewProps) {
+export function Preview({ items, index, onIndexChange, onClose }: PreviewProps) {
   const [hasDetails, setHasDetails] = useState(false);
   const download = useRef<HTMLAnchorElement>(null);
   const popup = useRef<HTMLDivElement>(null);
@@ -82,7 +80,6 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
           <Header
             file={file}
             position={text.position(index + 1, items.length)}
-            actions={actions}
             downloadRef={download}
             hasDetails={hasDetails}
             onDetails={() => setHasDetails(!hasDetails)}
@@ -107,7 +104,6 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
 function Header({
   file,
   position,
-  actions,
   downloadRef,
   hasDetails,
   onDetails,
@@ -115,7 +111,6 @@ function Header({
 }: {
   readonly file: FileRecord;
   readonly position: string;
-  readonly actions: ReactNode;
   readonly downloadRef: RefObject<HTMLAnchorElement | null>;
   readonly hasDetails: boolean;
   readonly onDetails: () => void;
@@ -128,7 +123,6 @@ function Header({
         <Base.Title className="truncate text-sm font-medium sm:text-base">{file.name}</Base.Title>
         <p className="text-xs text-muted">{position}</p>
       </div>
-      {actions}
       <Tooltip text={text.download}>
         <a
           ref={downloadRef}

@@ -10,7 +10,7 @@ import { text } from "./text.ts";
 const TABS = ["restore", "rewind", "holds", "conflicts"] as const;
 type Tab = (typeof TABS)[number];
 
-/** The history page: restore a past state, undo a device's changes, decide held changes and conflicts (`?tab=`). */
+/** The history page: restore a past state, undo a device's changes, resolve held changes and conflicts (`?tab=`). */
 export function HistoryPage() {
   const search = useTextSearch();
   const setSearch = useSetTextSearch();

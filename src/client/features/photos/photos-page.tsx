@@ -15,7 +15,7 @@ import { text } from "./text.ts";
 import { usePhotoLibrary } from "./use-photo-library.ts";
 import { useCanWrite } from "../../api/session.ts";
 
-/** Where photos are uploaded that are added on this page. */
+/** The folder for photos that are added on this page. */
 const FOLDER = "/Photos";
 
 /** All photos and videos by the day they were taken. */

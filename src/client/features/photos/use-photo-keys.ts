@@ -5,7 +5,7 @@ import { type Layout, rowsFrom } from "./layout.ts";
 import { text } from "./text.ts";
 import type { SelectedPhotos } from "./use-photo-selection.ts";
 
-/** What {@link usePhotoKeys} works with. */
+/** Options of {@link usePhotoKeys}. */
 interface PhotoKeysOptions {
   readonly layout: Layout;
   /** The height of the visible area. */

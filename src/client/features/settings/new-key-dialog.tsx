@@ -14,7 +14,7 @@ import { withMember } from "../../base/sets.ts";
 
 const LIFETIMES = ["30", "90", "365", "never"];
 
-/** Creates an API key and shows it, which can't be done again. */
+/** Creates an API key and shows it. The key can't be shown again. */
 export function NewKeyDialog(props: { isAdmin: boolean; onCreated(): void; onClose(): void }) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(["files:read", "files:write"]));

@@ -101,14 +101,14 @@ export class FileUpload {
     return upload;
   }
 
-  /** Pauses. The server keeps what it has for a while. */
+  /** Pauses. The server stores the uploaded part until it expires. */
   async pause(): Promise<void> {
     if (this.#status.state === "done") return;
     this.#setStatus({ state: "paused", problem: undefined });
     await this.#upload?.abort();
   }
 
-  /** Puts it back into the queue. */
+  /** Adds it to the queue again. */
   queue(): void {
     this.#setStatus({ state: "waiting", problem: undefined, isLocked: false });
   }

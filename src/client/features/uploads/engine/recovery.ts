@@ -4,7 +4,7 @@ import { delayBefore } from "./backoff.ts";
 import { type Failure, smallerChunk } from "./failures.ts";
 import type { Upload } from "./types.ts";
 
-/** How often an unexpected response is retried, or an upload that makes no progress. */
+/** How often to retry an unexpected response, or an upload that makes no progress. */
 const UNEXPECTED_MAX = 5;
 
 /** What to do after a failed attempt. */
