@@ -39,7 +39,7 @@ export async function readExif(head: Uint8Array<ArrayBuffer>, mediaType: string)
     const tags = exif.load(bytes.buffer, { includeTags: { exif: true, gps: true }, includeUnknown: false });
     return { capturedAt: capturedAtOf(tags), location: locationOf(tags) };
   } catch {
-    return NOTHING; // no tags, or broken ones
+    return NOTHING; // no tags, or invalid ones
   }
 }
 
@@ -71,7 +71,7 @@ function parseLocal(text: string | undefined): string | undefined {
 const QUARTER_MS = 15 * 60 * 1000;
 const OFFSET_QUARTERS_MAX = 14 * 4;
 
-/** The offset that makes the camera's clock agree with the satellites, in whole quarters of an hour as offsets are. */
+/** The offset between the camera's clock and the UTC time of the GPS, in whole quarters of an hour. */
 function offsetFromGps(local: string, tags: Tags): string | undefined {
   const date = textOf(tags.GPSDateStamp)?.replaceAll(":", "-");
   const time = tags.GPSTimeStamp?.description;
@@ -94,7 +94,7 @@ function locationOf(tags: Tags): string | undefined {
   const latitude = degreesOf(tags.GPSLatitude, tags.GPSLatitudeRef, "S");
   const longitude = degreesOf(tags.GPSLongitude, tags.GPSLongitudeRef, "W");
   if (latitude === undefined || longitude === undefined) return undefined;
-  // Some cameras write zeros while they know nothing.
+  // Some cameras write zeros if they don't know the location.
   if (latitude === 0 && longitude === 0) return undefined;
   return readLocation(`${latitude},${longitude}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The process that reads metadata: started on demand, watched, ended when idle. A hostile file may crash this process
- * and nothing else.
+ * The process that reads metadata: started on demand, monitored, ended when idle. A hostile file can crash only this
+ * process.
  */
 import { findResidentBytes } from "../thumbnails/process-memory.ts";
 import type { FromProcess, MediaInfo, ReadRequest } from "./types.ts";
@@ -8,7 +8,7 @@ import type { FromProcess, MediaInfo, ReadRequest } from "./types.ts";
 /** Dependencies of {@link MediaProcess}. */
 export interface MediaProcessOptions {
   readonly command: readonly string[];
-  /** The few variables that a program needs; no secrets. */
+  /** Only the variables that a program needs; no secrets. */
   readonly environment: Readonly<Record<string, string>>;
   /** Time limit per file. */
   readonly timeoutMs: number;
@@ -94,7 +94,7 @@ export class MediaProcess {
       },
     });
     const child: Child = { process: started, ready, isReady: false };
-    // It alone must not keep the server running.
+    // This process alone must not keep the server running.
     started.unref();
     void started.exited.then(() => {
       if (this.#child === child) this.#end("The process that read it broke off.");

@@ -7,7 +7,7 @@ import { MediaProcess } from "./media-process.ts";
 import { MediaRows } from "./queries.ts";
 import { MediaInfoService } from "./service.ts";
 
-/** What reading media is built from. */
+/** Dependencies of {@link openMediaInfo}. */
 export interface MediaOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -22,7 +22,7 @@ export interface MediaOptions {
 const TIMEOUT_MS = 10_000;
 const MEMORY_LIMIT_BYTES = 512 * 1024 * 1024;
 
-/** Builds it; no process is started before the first content. */
+/** Creates the service; no process is started before the first blob is queued. */
 export function openMediaInfo(options: MediaOptions): MediaInfoService {
   const { sqlite, ...rest } = options;
   const main = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];

@@ -67,7 +67,6 @@ export class MediaRows {
     return this.#next.all(limit);
   }
 
-  /** Whether the queue holds anything. */
   hasQueued(): boolean {
     return this.#hasQueued.get()?.has === 1;
   }

@@ -1,6 +1,6 @@
 /**
- * Reads the metadata of a file. Runs in a process of its own, as files may be hostile. It reads the first 512 KiB of
- * photos, and of audio and videos the parts named by their format.
+ * Reads the metadata of a file. Runs in its own process, because files may be hostile. It reads the first 512 KiB of
+ * photos, and of audio and videos only the parts with metadata.
  */
 import { open } from "node:fs/promises";
 import { EXIF_HEAD_BYTES, readExif } from "./exif.ts";
@@ -10,7 +10,7 @@ import { type MediaInfo, NO_MEDIA_INFO } from "./types.ts";
 const TEXT_MAX = 200;
 const PIXELS_MAX = 1_000_000;
 
-/** @throws Error where nothing can be read of it */
+/** @throws Error if no metadata can be read */
 export async function readMedia(path: string, mediaType: string): Promise<MediaInfo> {
   const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
   return type.startsWith("image/") ? readPicture(path, type) : readRecording(path, type);

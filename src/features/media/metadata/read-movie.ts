@@ -1,6 +1,6 @@
 /**
  * Reads size, duration, time and place from the header of an ISO or QuickTime video (ISO 14496-12, QuickTime File
- * Format). Only the box `moov` is read, at any position, and of it a bounded part.
+ * Format). Only the box `moov` is read, at any position, up to a size limit.
  */
 import type { FileHandle } from "node:fs/promises";
 
@@ -77,7 +77,7 @@ function* boxesIn(body: Buffer): Generator<{ type: string; body: Buffer }> {
   }
 }
 
-/** Width and height of a track, turned as its matrix says. */
+/** Width and height of a track, rotated according to its matrix. */
 function sizeOf(tkhd: Buffer): { width: number; height: number } {
   const start = tkhd[0] === 1 ? 52 : 40;
   if (tkhd.length < start + 44) return { width: 0, height: 0 };
@@ -87,7 +87,7 @@ function sizeOf(tkhd: Buffer): { width: number; height: number } {
   return isTurned ? { width: height, height: width } : { width, height };
 }
 
-/** @param local a time with its offset, as phones write it beside; it wins */
+/** @param local the time with its offset that phones write in addition; it takes precedence */
 function readClock(mvhd: Buffer | undefined, local: string | undefined): Pick<Movie, "durationMs" | "takenAt"> {
   const written = local === undefined ? undefined : `${local.slice(0, -2)}:${local.slice(-2)}`;
   const takenAt = written !== undefined && !Number.isNaN(Date.parse(written)) ? written : null;
@@ -97,7 +97,7 @@ function readClock(mvhd: Buffer | undefined, local: string | undefined): Pick<Mo
   const scale = mvhd.readUInt32BE(isLong ? 20 : 12);
   const duration = isLong ? Number(mvhd.readBigUInt64BE(24)) : mvhd.readUInt32BE(16);
   const seconds = created - EPOCH_SECONDS;
-  // Before 1990 there was no such file: a clock that was never set.
+  // Before 1990 there were no such files: the clock was never set.
   const isSet = seconds > 631_152_000 && seconds < 4_102_444_800;
   const durationMs = scale === 0 || duration === 0 ? null : Math.round((duration / scale) * 1000);
   return {

@@ -22,7 +22,7 @@ export interface MediaInfoOptions {
   readonly findPath: (digest: Digest) => Promise<string | undefined>;
   /** Called in the transaction that stores the metadata of a blob. */
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
-  /** Whether uploads are in progress: then it waits a while. */
+  /** Whether uploads are in progress: then reading waits up to {@link PATIENCE_MS}. */
   readonly isBusy: () => boolean;
   /** Failures are recorded for this version. */
   readonly program: string;

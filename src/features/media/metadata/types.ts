@@ -1,9 +1,9 @@
 /** Embedded metadata of a file; null for what it does not contain. */
 export interface MediaInfo {
-  /** Pixels as displayed: turned as the orientation says. */
+  /** Pixels as displayed, rotated according to the orientation. */
   readonly width: number | null;
   readonly height: number | null;
-  /** Exif 2.32: how the stored pixels are to be turned, 1 to 8. */
+  /** Orientation of the stored pixels, 1 to 8 (Exif 2.32). */
   readonly orientation: number | null;
   readonly durationMs: number | null;
   /** ISO 8601 with an offset. */
@@ -38,14 +38,14 @@ export const NO_MEDIA_INFO: MediaInfo = Object.freeze({
   album: null,
 });
 
-/** To the process: read this content. */
+/** To the process: read this file. */
 export interface ReadRequest {
   readonly id: number;
   readonly path: string;
   readonly mediaType: string;
 }
 
-/** From the process: it listens; what was read; or why nothing could be. */
+/** From the process: it is ready, the metadata of a file, or why it could not be read. */
 export type FromProcess =
   | { readonly type: "hello" }
   | { readonly type: "read"; readonly id: number; readonly info: MediaInfo }

@@ -10,8 +10,8 @@ import { PictureRenderer } from "./render.ts";
 const LOWEST_PRIORITY = 19;
 
 /**
- * The child process that makes thumbnails: `larder thumbnail-worker`, started by the server only. It takes messages
- * over IPC (protocol.ts), writes what it makes into the derived store, and ends with its parent.
+ * The child process that makes thumbnails: `larder thumbnail-worker`, started only by the server. It receives messages
+ * over IPC (protocol.ts), writes thumbnails into the derived store, and ends with its parent.
  *
  * Returns at once; the process lives until the channel closes. Without a channel it ends with code 2.
  */
@@ -38,7 +38,7 @@ class ThumbnailChild {
   }
 
   receive(message: ToChild): void {
-    // A rejection here is a defect; it ends the process, and the server counts it as a crash.
+    // A rejected promise here is a bug. It ends the process, and the server counts it as a crash.
     if (message.type === "configure") void this.#configure(message);
     else void this.#render(message);
   }
@@ -68,7 +68,7 @@ class ThumbnailChild {
   }
 }
 
-/** Says where sharp's libraries go and come from; gives the reason why sharp is out of the question, if it is. */
+/** Sets where sharp's libraries are stored and loaded from. @returns why sharp can't be used, or undefined */
 function setUpLibraries(message: ConfigureMessage): string | undefined {
   try {
     setNativeOptions({ directory: message.nativeDir, libvips: message.libvips });
@@ -80,8 +80,8 @@ function setUpLibraries(message: ConfigureMessage): string | undefined {
 }
 
 /**
- * Lowers the priority of every current thread (Linux keeps it per thread), and makes this process the first choice of
- * the out-of-memory killer.
+ * Lowers the priority of every current thread (on Linux each thread has its own), and makes the out-of-memory killer
+ * choose this process first.
  */
 function yieldToOthers(): void {
   try {

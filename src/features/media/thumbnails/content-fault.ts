@@ -1,4 +1,4 @@
-/** The file itself is the reason for a failure: it would fail again, so the failure is stored. */
+/** A failure caused by the file. It would fail again, so the failure is stored. */
 export class ContentFault extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });

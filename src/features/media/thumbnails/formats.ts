@@ -1,16 +1,16 @@
 import { open } from "node:fs/promises";
 import { fileTypeFromBlob } from "file-type";
 
-/** The format of a file for the renderer, by its first bytes alone. No other file is ever given to a decoder. */
+/** The format of a file, by its first bytes alone. Files of other formats are never passed to a decoder. */
 export type PictureFormat = "jpeg" | "png" | "webp" | "gif" | "avif" | "tiff" | "svg" | "heic" | VideoFormat;
 
-/** Containers that ffmpeg may open, by the demuxer it is restricted to. */
+/** Containers that ffmpeg may open, named after the demuxer that it is restricted to. */
 export type VideoFormat = "mov" | "matroska" | "avi" | "mpeg" | "mpegts" | "flv" | "asf" | "ogg";
 
 /** How many of the first bytes are searched for the root of an SVG. */
 const SVG_HEAD_BYTES = 4096;
 
-/** The media types that file-type reports, and what each means here. A type that is missing here has no thumbnail. */
+/** Formats by the media types that file-type reports. Other types have no thumbnail. */
 const DETECTED: Readonly<Record<string, PictureFormat>> = {
   "image/jpeg": "jpeg",
   "image/png": "png",
@@ -58,7 +58,7 @@ const VIDEO_FORMATS: ReadonlySet<PictureFormat> = new Set<VideoFormat>([
   "ogg",
 ]);
 
-/** Whether a format is one that only ffmpeg opens. */
+/** Whether only ffmpeg can open a format. */
 export function isVideoFormat(format: PictureFormat): format is VideoFormat {
   return VIDEO_FORMATS.has(format);
 }
@@ -70,7 +70,7 @@ export function isVideoFormat(format: PictureFormat): format is VideoFormat {
  */
 export async function detectFormat(path: string): Promise<PictureFormat | undefined> {
   if (isSvg(await readHead(path))) return "svg";
-  // Not fileTypeFromFile: it looks for a package at run time, and in the executable there are none.
+  // Not fileTypeFromFile: it loads a package at run time, which the executable does not contain.
   const type = await fileTypeFromBlob(Bun.file(path));
   return type === undefined ? undefined : promisedFormat(type.mime);
 }
@@ -96,7 +96,7 @@ async function readHead(path: string): Promise<Uint8Array> {
   }
 }
 
-/** An SVG begins, after byte order mark, white space, XML declaration, comments and document type, with its root. */
+/** Whether the root element is svg, after byte order mark, white space, XML declaration, comments and document type. */
 function isSvg(head: Uint8Array): boolean {
   let text = new TextDecoder("utf-8").decode(head).trimStart();
   if (!text.startsWith("<")) return false;

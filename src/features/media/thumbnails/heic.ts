@@ -3,10 +3,10 @@ import type { LibHeif } from "libheif-js/libheif-wasm/libheif.js";
 import { ContentFault } from "./content-fault.ts";
 import { packTiff } from "./tiff.ts";
 
-/** Longest side of a square that is still decoded: 64 megapixels, above every phone's 48. Checked before decoding. */
+/** Side of the largest square that is decoded: 64 megapixels; phones have up to 48. Checked before decoding. */
 const SQUARE_SIDE_MAX = 8000;
 
-/** The largest file that is read: a 48-megapixel HEIC of a phone has 5 MiB. */
+/** Largest file that is read; a 48-megapixel HEIC of a phone has 5 MiB. */
 export const HEIC_SIZE_BYTES_MAX = 64 * 1024 * 1024;
 
 // libheif/heif.h: heif_colorspace_RGB, heif_chroma_interleaved_RGB, heif_channel_interleaved.
@@ -14,15 +14,14 @@ const COLORSPACE_RGB = 1;
 const CHROMA_INTERLEAVED_RGB = 10;
 const CHANNEL_INTERLEAVED = 10;
 
-/** Larger colour profiles than this are not believed. */
+/** Larger color profiles are ignored. */
 const PROFILE_SIZE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Decodes the primary picture of a HEIC file, turned and cropped as the file says, into an uncompressed TIFF with the
- * file's colour profile. Blocks its thread (about 1 s for 12 megapixels) and takes about 10 bytes per pixel.
+ * Decodes the primary picture of a HEIC file, rotated and cropped as the file specifies, into an uncompressed TIFF with
+ * the file's color profile. Blocks its thread (about 1 s for 12 megapixels) and takes about 10 bytes per pixel.
  *
- * libheif is loaded at the first call; its memory never shrinks again, which is why the process is replaced after
- * large pictures.
+ * libheif is loaded at the first call. Its memory never shrinks, so the process is replaced after large pictures.
  *
  * @throws ContentFault
  */
@@ -34,7 +33,7 @@ export async function decodeHeic(bytes: Uint8Array): Promise<Buffer> {
   return new HeicDecoding(await loading).decode(bytes);
 }
 
-/** One module, one memory, for the life of the process. */
+/** One module for the lifetime of the process. */
 let loading: Promise<LibHeif> | undefined;
 
 async function loadLibHeif(): Promise<LibHeif> {
@@ -47,7 +46,7 @@ async function loadLibHeif(): Promise<LibHeif> {
 class HeicDecoding {
   /** `struct heif_error { int code; int subcode; const char *message }`, returned through a pointer. */
   readonly #error: number;
-  /** A place for one pointer or size that a call gives back. */
+  /** Memory for one pointer or size that a call returns. */
   readonly #result: number;
   readonly #heif: LibHeif;
 

@@ -1,7 +1,7 @@
 /**
- * Gives sharp's two native libraries to the dynamic loader. They are inside the executable, and a loader needs files.
- * They are written once to a private folder named by their content, checked, and loaded from there. If no such folder
- * is possible (read-only, noexec, not ours), they are loaded from memory, which works only with glibc.
+ * Loads sharp's two native libraries. They are inside the executable, but the dynamic loader needs files. They are
+ * written once to a private folder named by a hash of their content, checked, and loaded from there. If that fails
+ * (read-only, noexec, another owner), they are loaded from memory, which works only with glibc.
  */
 import { CString, dlopen, FFIType } from "bun:ffi";
 import { createHash, randomBytes } from "node:crypto";
@@ -25,20 +25,20 @@ import { dirname, isAbsolute, join } from "node:path";
 export interface EmbeddedLibrary {
   /** Path inside the executable of its bytes, compressed by zstd: 19 MB in 7. */
   readonly source: string;
-  /** Where it lies in the folder: the addon finds its library by a path relative to its own. */
+  /** Path in the folder: the addon finds its library by a relative path. */
   readonly name: string;
   readonly sha256: string;
 }
 
-/** The addon of sharp and the libvips that it links to, put together by scripts/build.ts. */
+/** The addon of sharp and the libvips that it links to, embedded by scripts/build.ts. */
 export interface EmbeddedSharp {
   readonly addon: EmbeddedLibrary;
   readonly libvips: EmbeddedLibrary;
 }
 
-/** Where this process may put native libraries, and which libvips it is to use. */
+/** Where this process may write native libraries, and which libvips it uses. */
 export interface NativeOptions {
-  /** A directory of ours, made at need with mode 0700. Undefined: load from memory. */
+  /** A private directory, created if missing with mode 0700. If undefined, libraries are loaded from memory. */
   readonly directory: string | undefined;
   /** Absolute path of a libvips-cpp that replaces the embedded one. */
   readonly libvips: string | undefined;
@@ -50,8 +50,8 @@ const RTLD_GLOBAL = 0x100;
 let options: NativeOptions = { directory: undefined, libvips: undefined };
 
 /**
- * Says where libraries may go, before sharp is first imported. One setting for the process, because a native library
- * is loaded once in a process and sharp loads its own while it is imported.
+ * Sets where libraries may be written. Call it before sharp is first imported. It is global, because a native library is
+ * loaded once per process, and sharp loads its own while it is imported.
  */
 export function setNativeOptions(given: NativeOptions): void {
   if (given.libvips !== undefined && !isAbsolute(given.libvips)) {
@@ -61,10 +61,10 @@ export function setNativeOptions(given: NativeOptions): void {
 }
 
 /**
- * Loads the embedded addon and gives what it exports. Called by the module that takes the place of sharp's own loader
- * in the executable.
+ * Loads the embedded addon and returns its exports. Called by the module that replaces sharp's own loader in the
+ * executable.
  *
- * @throws Error with every way that was tried and why it failed
+ * @throws Error with the reason why each way failed
  */
 export function loadEmbeddedSharp(embedded: EmbeddedSharp): unknown {
   const failures: string[] = [];
@@ -78,12 +78,12 @@ export function loadEmbeddedSharp(embedded: EmbeddedSharp): unknown {
   throw new Error(failures.join("; "));
 }
 
-/** Makes a replaced libvips known before sharp is loaded from node_modules, where the program runs from source. */
+/** Loads a replacement of libvips before sharp is loaded from node_modules, if the program runs from source. */
 export function preloadReplacedLibvips(): void {
   if (options.libvips !== undefined) loadGlobally(options.libvips);
 }
 
-/** sharp's x64 libraries need SSE4.2 and say so themselves; without this they would end the process at first use. */
+/** Rejects processors without SSE4.2: sharp's x64 libraries would end the process at first use. */
 function requireCpu(addon: unknown): unknown {
   if (typeof addon !== "object" || addon === null) throw new Error("the image library exports nothing");
   const isUsingX64V2 = "_isUsingX64V2" in addon ? addon._isUsingX64V2 : undefined;
@@ -108,8 +108,8 @@ function loadAddon(path: string): unknown {
 }
 
 /**
- * The folder with both libraries, every byte checked by digest at each start. An existing folder is used only if it is
- * ours, closed to others and complete; else it is written again.
+ * The folder with both libraries. At each start their digests are checked. An existing folder is used only if it is
+ * complete, belongs to this user and is closed to others; otherwise it is written again.
  */
 function prepareFolder(directory: string, embedded: EmbeddedSharp, replacement: string | undefined): string {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -139,7 +139,7 @@ function folderName(embedded: EmbeddedSharp, replacement: string | undefined): s
   return createHash("sha256").update(lines.join("\n")).digest("hex");
 }
 
-/** Rejects a directory in which somebody else could exchange what we put there. */
+/** Rejects a directory in which another user could replace our files. */
 function requireTrusted(directory: string): void {
   const status = lstatSync(directory);
   const uid = process.getuid?.() ?? 0;
@@ -197,7 +197,7 @@ function makeFolders(folder: string, relative: string): void {
   mkdirSync(join(folder, relative), { recursive: true, mode: 0o700 });
 }
 
-/** Renames into place; where another process was quicker its folder is kept if sound, and what is not sound goes. */
+/** Renames a folder into place. If another process was faster, its folder stays if it is sound, and is replaced if not. */
 function moveIntoPlace(temporary: string, folder: string, isThereSound: () => boolean): void {
   try {
     renameSync(temporary, folder);
@@ -210,7 +210,7 @@ function moveIntoPlace(temporary: string, folder: string, isThereSound: () => bo
   }
 }
 
-/** Folders of earlier versions, and what a killed process left. Nothing else is touched. */
+/** Deletes the folders of earlier versions, and leftovers of a killed process. Nothing else is touched. */
 function removeOthers(directory: string, folder: string): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
@@ -222,8 +222,9 @@ function removeOthers(directory: string, folder: string): void {
 // ── from memory ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Puts both libraries into memory files and loads them by their descriptors. The addon finds its libvips because one
- * of that name is loaded already. The descriptors stay open, as the loader knows the libraries by them.
+ * Writes both libraries into memory files and loads them by their descriptors. The addon finds its libvips because a
+ * library of that name is already loaded. The descriptors stay open, because the loader identifies the libraries by
+ * them.
  */
 function loadFromMemory(embedded: EmbeddedSharp): unknown {
   loadGlobally(options.libvips ?? toMemoryFile(embedded.libvips));
@@ -251,7 +252,7 @@ function writeAll(file: number, bytes: Uint8Array): void {
   while (written < bytes.byteLength) written += writeSync(file, bytes, written);
 }
 
-/** Loads a library so that later ones find it by its name and its symbols. */
+/** Loads a library so that libraries loaded later find its name and its symbols. */
 function loadGlobally(path: string): void {
   const libc = openLibc({
     dlopen: { args: [FFIType.cstring, FFIType.i32], returns: FFIType.ptr },
@@ -262,7 +263,7 @@ function loadGlobally(path: string): void {
   throw new Error(complaint === null ? `${path} can't be loaded` : new CString(complaint));
 }
 
-/** The C library of glibc; on musl there is none of that name, and the caller's way is closed. */
+/** Opens the C library of glibc. @throws Error on musl, which has no library of that name */
 function openLibc<Symbols extends Parameters<typeof dlopen>[1]>(symbols: Symbols): ReturnType<typeof dlopen<Symbols>> {
   return dlopen("libc.so.6", symbols);
 }

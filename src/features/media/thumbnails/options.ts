@@ -41,9 +41,9 @@ export interface ThumbnailServiceOptions {
   readonly config: ThumbnailConfig;
   /** Executable and arguments that run `runThumbnailChild()`. */
   readonly childCommand: readonly string[];
-  /** The environment of the server; the child gets only the few variables that a program needs, and no secrets. */
+  /** The environment of the server. The child gets only the variables that a program needs, and no secrets. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Whether uploads are running: scheduled work then waits for a while. */
+  /** Whether uploads are in progress: scheduled work then waits up to `patienceMs`. */
   readonly isBusy?: () => boolean;
 }
 

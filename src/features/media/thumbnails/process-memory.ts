@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Resident memory of a process in bytes, or undefined when it is gone or the system has no /proc (some 20 µs). */
+/** Resident memory of a process in bytes; undefined if it ended or the system has no /proc. Takes about 20 µs. */
 export function findResidentBytes(pid: number): number | undefined {
   let status: string;
   try {

@@ -1,10 +1,10 @@
 import type { Digest } from "../../../blobs/digest.ts";
 import type { ThumbnailVariant } from "./sizes.ts";
 
-/** Which decoder a child uses: sharp, Bun's own where sharp can't be loaded, or none at all. */
+/** The decoder of a child: sharp; Bun's own if sharp can't be loaded; or none. */
 export type Renderer = "sharp" | "bun" | "none";
 
-/** What the thumbnails of this machine can do; `reason` says why it is not more. */
+/** Which thumbnails this machine can make; `reason` is why not all of them. */
 export interface ThumbnailStatus {
   readonly renderer: Renderer;
   readonly reason?: string;
@@ -15,13 +15,14 @@ export interface ThumbnailStatus {
 }
 
 /**
- * First message of the child: it is ready to receive. What is sent before that may be lost, as Bun does not buffer it.
+ * First message of the child: it is ready to receive. Earlier messages to it may be lost, because Bun does not buffer
+ * them.
  */
 export interface HelloMessage {
   readonly type: "hello";
 }
 
-/** First message of the server, after the child's hello: everything a child needs to know. It reads neither environment nor configuration. */
+/** First message of the server, after the child's hello. The child reads neither environment nor configuration. */
 export interface ConfigureMessage {
   readonly type: "configure";
   /** The directory of the derived store. */
@@ -30,19 +31,19 @@ export interface ConfigureMessage {
   readonly nativeDir: string | undefined;
   /** A libvips that replaces the embedded one (`LARDER_LIBVIPS`). */
   readonly libvips: string | undefined;
-  /** Why sharp is not to be loaded (a child died of it), or undefined. */
+  /** Why sharp must not be loaded (a child crashed while loading it), or undefined. */
   readonly sharpRejection: string | undefined;
   readonly ffmpeg: string | undefined;
   readonly memoryLimitBytes: number;
   readonly timeoutMs: number;
 }
 
-/** Render these variants of a content. */
+/** Render these variants of a blob. */
 export interface RenderRequest {
   readonly type: "render";
   readonly id: number;
   readonly digest: Digest;
-  /** The content; or, where `isDerived`, a larger variant of it that was made before. */
+  /** The blob or, if `isDerived`, an existing larger variant of it. */
   readonly sourcePath: string;
   readonly isDerived: boolean;
   /** The largest first. */
@@ -51,13 +52,13 @@ export interface RenderRequest {
 
 export type ToChild = ConfigureMessage | RenderRequest;
 
-/** The child has loaded what it could and takes requests from now on. */
+/** The child has loaded its libraries and takes requests from now on. */
 export interface ReadyMessage {
   readonly type: "ready";
   readonly status: ThumbnailStatus;
 }
 
-/** All variants asked for are in the derived store. */
+/** All requested variants are in the derived store. */
 export interface RenderedMessage {
   readonly type: "rendered";
   readonly id: number;

@@ -11,14 +11,14 @@ type SharpModule = typeof import("./sharp.ts");
 /** Maximum pixels for Bun's own decoder, which holds the whole picture in memory. */
 const BUN_PIXELS_MAX = 64_000_000;
 
-/** Larger files are no real photos or drawings. */
+/** Size limits of files: real photos and drawings are smaller. */
 const PICTURE_SIZE_BYTES_MAX = 512 * 1024 * 1024;
 const SVG_SIZE_BYTES_MAX = 16 * 1024 * 1024;
 const BUN_SIZE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Dependencies of {@link PictureRenderer}. */
 export interface RendererOptions {
-  /** Why sharp is not to be loaded, or undefined where it may be. */
+  /** Why sharp must not be loaded; undefined if it may. */
   readonly sharpRejection: string | undefined;
   readonly ffmpeg: string | undefined;
   readonly timeoutMs: number;
@@ -26,9 +26,9 @@ export interface RendererOptions {
 }
 
 /**
- * Makes thumbnails out of contents. Runs in the child process only: what it decodes comes from strangers.
+ * Makes thumbnails of files. Runs only in the child process, because the files are untrusted.
  *
- * The way a content takes: our own look at its bytes → the one decoder for that format → WebP.
+ * Steps: detect the format by the bytes → decode with the one decoder for that format → encode as WebP.
  */
 export class PictureRenderer {
   readonly status: ThumbnailStatus;
@@ -41,7 +41,7 @@ export class PictureRenderer {
     this.#options = options;
   }
 
-  /** Loads sharp, or, where that fails, falls back to Bun's decoder and keeps the reason. */
+  /** Loads sharp. If that fails, falls back to Bun's decoder and stores the reason. */
   static async load(options: RendererOptions): Promise<PictureRenderer> {
     const ffmpeg = options.ffmpeg !== undefined;
     let reason = options.sharpRejection ?? "";
@@ -59,8 +59,8 @@ export class PictureRenderer {
   }
 
   /**
-   * Renders the variants asked for, the largest first.
-   * @throws ContentFault when the content is why there is none; other errors are faults of the machine
+   * Renders the requested variants, the largest first.
+   * @throws ContentFault if the file is the cause of the failure; other errors are faults of the machine
    */
   async render(request: RenderRequest): Promise<RenderedVariant[]> {
     if (request.isDerived) return this.#renderPicture({ source: request.sourcePath }, "webp", request.variants);
@@ -74,7 +74,7 @@ export class PictureRenderer {
     const { size: sizeBytes } = await stat(path);
     if (isVideoFormat(format)) return { source: await this.#grabFrame(request, format) };
     requireSize(sizeBytes, format === "svg" ? SVG_SIZE_BYTES_MAX : PICTURE_SIZE_BYTES_MAX);
-    // From memory an SVG has no address of its own, so there is nothing that a reference in it could be relative to.
+    // An SVG in memory has no path, so relative references in it can't be resolved.
     if (format === "svg") return { source: await readFile(path), isVector: true };
     if (format === "heic" && this.#sharp !== undefined) {
       const { decodeHeic, HEIC_SIZE_BYTES_MAX } = await import("./heic.ts");
@@ -88,7 +88,7 @@ export class PictureRenderer {
     const { ffmpeg, timeoutMs, memoryLimitBytes } = this.#options;
     if (ffmpeg === undefined) throw new Error("videos need ffmpeg, and there is none on this machine");
     const longestSide = Math.max(...request.variants.map((variant) => LONGEST_SIDE[variant]));
-    // Half of the time, so that it is ffmpeg which is ended, and not this process with everything in it.
+    // Half of the time, so that ffmpeg is ended before this process is.
     return grabFrame(request.sourcePath, format, longestSide, { ffmpeg, timeoutMs: timeoutMs / 2, memoryLimitBytes });
   }
 
@@ -117,7 +117,7 @@ function requireSize(sizeBytes: number, limitBytes: number): void {
   throw new ContentFault(`the file has ${sizeBytes} bytes; thumbnails of its type are made up to ${limitBytes}`);
 }
 
-/** The file went away, or the disk failed: nothing to be held against the content. */
+/** Whether the file disappeared or the disk failed: not the fault of the file's content. */
 function isMachineFault(error: unknown): boolean {
   return (
     error instanceof Error &&

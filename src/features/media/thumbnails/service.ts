@@ -342,7 +342,7 @@ function ready(file: DerivedFile): ThumbnailResult {
   return { state: "ready", path: file.path, sizeBytes: file.sizeBytes };
 }
 
-/** The value, or undefined when it takes longer. */
+/** The value of the promise, or undefined if it takes longer. */
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   if (ms <= 0) return undefined;
   const { promise: expired, resolve } = Promise.withResolvers<undefined>();

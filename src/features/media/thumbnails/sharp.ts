@@ -1,14 +1,14 @@
 import sharp, { type Sharp, type SharpOptions } from "sharp";
 import { LONGEST_SIDE, type ThumbnailVariant, WEBP_EFFORT, WEBP_QUALITY } from "./sizes.ts";
 
-/** A picture is decoded up to this many pixels: the next phone's 200 megapixels and some room. */
+/** Most pixels of a picture that is decoded: phones will soon have 200 megapixels. */
 export const PIXELS_MAX = 256_000_000;
 
-/** What sharp is given to decode. */
+/** A picture for sharp to decode. */
 export interface Picture {
   /** A path, or bytes already in memory. */
   readonly source: string | Buffer;
-  /** A vector picture, drawn at the size that is asked for instead of being scaled from its own. */
+  /** A vector picture is drawn at the requested size, rather than scaled from its own size. */
   readonly isVector?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface RenderedVariant {
 /** The only loaders of libvips that may run, even if a file claims another format. */
 const LOADERS = ["Jpeg", "Png", "Webp", "Nsgif", "Heif", "Tiff", "Svg"].map((name) => `VipsForeignLoad${name}`);
 
-/** Sets sharp up for this process: one thread a picture, no cache, listed loaders only. Gives the version of libvips. */
+/** Configures sharp: one thread per picture, no cache, only the listed loaders. @returns the version of libvips */
 export function prepareSharp(): string {
   sharp.cache(false);
   sharp.concurrency(1);
@@ -35,7 +35,7 @@ export function prepareSharp(): string {
  * keeps quality because the steps are at least threefold.
  *
  * @param variants the largest first, at least one
- * @throws Error as libvips words it
+ * @throws Error with the message of libvips
  */
 export async function renderWithSharp(
   picture: Picture,
@@ -73,7 +73,7 @@ async function open(picture: Picture, longestSide: number): Promise<Sharp> {
 
 /** Dots per inch at which the longest side of a vector picture, given at 72, becomes `longestSide` pixels. */
 async function densityFor(source: string | Buffer, longestSide: number): Promise<number> {
-  // Only the head is read here: a picture that states to be huge is drawn small, not refused.
+  // Only the header is read here: a picture with a huge declared size is drawn small rather than rejected.
   const { width, height } = await sharp(source, { limitInputPixels: false }).metadata();
   return Math.min(Math.max((72 * longestSide) / Math.max(width, height, 1), 1), 100_000);
 }

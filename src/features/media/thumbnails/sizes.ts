@@ -1,4 +1,4 @@
-/** A size of thumbnail, by the name it has in `thumbnail=`. */
+/** A thumbnail size, by its name in `thumbnail=`. */
 export type ThumbnailVariant = "small" | "medium" | "large";
 
 /** Longest side of each variant in pixels. A smaller picture is never enlarged. */
@@ -7,7 +7,7 @@ export const LONGEST_SIDE: Readonly<Record<ThumbnailVariant, number>> = { small:
 /** All variants, the largest first: the order in which they are made from one another. */
 export const VARIANTS: readonly ThumbnailVariant[] = ["large", "medium", "small"];
 
-/** Made after every upload; what a list or a grid shows. `large` is made when first asked for. */
+/** Made after every upload, for lists and grids. `large` is made when first requested. */
 export const SCHEDULED_VARIANTS: readonly ThumbnailVariant[] = ["medium", "small"];
 
 /** WebP quality (0–100): the default of the encoder, which looks the same as 90 for thumbnails. */

@@ -2,26 +2,26 @@ import { ContentFault } from "./content-fault.ts";
 import type { VideoFormat } from "./formats.ts";
 import { findResidentBytes } from "./process-memory.ts";
 
-/** What a run of ffmpeg may use. */
+/** The path and the limits of ffmpeg. */
 export interface VideoLimits {
   readonly ffmpeg: string;
   readonly timeoutMs: number;
   readonly memoryLimitBytes: number;
 }
 
-/** A frame of 1,600 pixels as PNG never comes near this. */
+/** A frame of 1,600 pixels as PNG is much smaller. */
 const FRAME_SIZE_BYTES_MAX = 64 * 1024 * 1024;
 
 const WATCH_INTERVAL_MS = 100;
 
-/** Where the frame is taken: the first second is often black; the very first frame where the video is shorter. */
+/** Positions of the frame: the first second is often black; the first frame is for shorter videos. */
 const POSITIONS_SECONDS = [1, 0];
 
 /**
  * Takes one frame of a video as PNG, turned upright, square pixels, its longest side at most `longestSide`.
  *
- * ffmpeg gets fixed arguments, a file opened by the one demuxer that our own look at the bytes chose, no other protocol
- * than files and pipes, no environment, and a bound on time and memory.
+ * ffmpeg gets fixed arguments, the one demuxer for the detected format, no protocols other than files and pipes, no
+ * environment, and limits of time and memory.
  *
  * @throws ContentFault
  */
@@ -80,7 +80,7 @@ async function run(
     ]);
     await child.exited;
     if (killReason !== undefined) throw new ContentFault(`ffmpeg ${killReason}`);
-    // The temporary path of the content says nothing to a reader, and its directory is nobody's business.
+    // The path of the file does not help a reader and must not be disclosed.
     const complaint =
       errors
         .toString("utf8")
