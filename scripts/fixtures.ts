@@ -250,9 +250,9 @@ async function readAddress(output: ReadableStream<Uint8Array>): Promise<string> 
   throw new Error("the server did not start");
 }
 
-async function run(words: readonly string[]): Promise<void> {
-  const child = Bun.spawn([...words], { stdout: "inherit", stderr: "inherit" });
-  if ((await child.exited) !== 0) throw new Error(`${words.join(" ")} failed`);
+async function run(command: readonly string[]): Promise<void> {
+  const child = Bun.spawn([...command], { stdout: "inherit", stderr: "inherit" });
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed`);
 }
 
 function textAt(value: unknown, field: string): string {

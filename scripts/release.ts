@@ -89,8 +89,8 @@ async function pack(folder: string, name: string, files: string[], archive: stri
   const paths = files.map((file) => `${name}/${file}`);
   const script = 'set -o pipefail; archive=$1; shift; tar "$@" | gzip -n -9 >"$archive"';
   const partial = `${archive}.partial`;
-  const words = ["bash", "-c", script, "pack", partial, "-C", folder, "-c", ...options, ...paths];
-  const result = Bun.spawnSync(words, { stdout: "inherit", stderr: "pipe" });
+  const args = ["bash", "-c", script, "pack", partial, "-C", folder, "-c", ...options, ...paths];
+  const result = Bun.spawnSync(args, { stdout: "inherit", stderr: "pipe" });
   if (!result.success) throw new Error(`Could not create the archive: ${result.stderr.toString().trim()}`);
   await rename(partial, archive);
 }
@@ -101,8 +101,8 @@ async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-function git(...words: string[]): string {
-  const result = Bun.spawnSync(["git", ...words], { cwd: ROOT, stdout: "pipe", stderr: "ignore" });
+function git(...args: string[]): string {
+  const result = Bun.spawnSync(["git", ...args], { cwd: ROOT, stdout: "pipe", stderr: "ignore" });
   return result.success ? result.stdout.toString().trim() : "";
 }
 
@@ -139,7 +139,7 @@ async function main(): Promise<number> {
 }
 
 async function makeAll(targets: readonly string[], release: Release): Promise<number> {
-  const sums: string[] = [];
+  const checksums: string[] = [];
   const missing: string[] = [];
   for (const target of targets) {
     try {
@@ -148,14 +148,14 @@ async function makeAll(targets: readonly string[], release: Release): Promise<nu
       const path = join(release.out, archive);
       // oxlint-disable-next-line no-await-in-loop
       const [digest, { size }] = await Promise.all([digestOf(path), stat(path)]);
-      sums.push(`${digest}  ${archive}\n`);
+      checksums.push(`${digest}  ${archive}\n`);
       console.log(`${archive}  ${(size / 1e6).toFixed(1)} MB  ${digest}`);
     } catch (error) {
       const reasons = error instanceof AggregateError ? error.errors : [error];
       missing.push(`${target}: ${reasons.map((one) => (one instanceof Error ? one.message : String(one))).join("; ")}`);
     }
   }
-  await writeFile(join(release.out, "SHA256SUMS"), sums.join(""));
+  await writeFile(join(release.out, "SHA256SUMS"), checksums.join(""));
   for (const why of missing) console.error(`FAILED  ${why}`);
   return missing.length === 0 ? 0 : 1;
 }

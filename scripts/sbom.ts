@@ -32,7 +32,7 @@ interface Component {
 interface LockedPackage {
   readonly name: string;
   readonly version: string;
-  readonly needs: readonly string[];
+  readonly dependencies: readonly string[];
   readonly integrity: string | undefined;
 }
 
@@ -78,7 +78,9 @@ export function makeSbom(options: SbomOptions): Json {
       ...[...locked.entries()]
         .map(([key, entry]) => ({
           ref: refOf(entry),
-          dependsOn: [...new Set(entry.needs.flatMap((need) => refsOf(lock, locked, key, need)))].sort(),
+          dependsOn: [
+            ...new Set(entry.dependencies.flatMap((dependency) => refsOf(lock, locked, key, dependency))),
+          ].sort(),
         }))
         .sort((one, other) => (one.ref < other.ref ? -1 : 1)),
     ].filter(isFirst()),
@@ -122,7 +124,10 @@ function parseLock(text: string): { direct: readonly string[]; packages: Readonl
     packages.set(key, {
       name: value[0].slice(0, at),
       version: value[0].slice(at + 1),
-      needs: [...Object.keys(objectOf(about["dependencies"])), ...Object.keys(objectOf(about["optionalDependencies"]))],
+      dependencies: [
+        ...Object.keys(objectOf(about["dependencies"])),
+        ...Object.keys(objectOf(about["optionalDependencies"])),
+      ],
       integrity: typeof value[3] === "string" ? value[3] : undefined,
     });
   }
@@ -148,7 +153,7 @@ function listRuntimePackages(
     if (entry === undefined || found.has(key)) continue;
     if (/^@(img\/sharp-|napi-rs\/canvas)/.test(entry.name) && !natives.includes(entry.name)) continue;
     found.set(key, entry);
-    for (const need of entry.needs) waiting.push(keyOf(lock, key, need));
+    for (const dependency of entry.dependencies) waiting.push(keyOf(lock, key, dependency));
   }
   return found;
 }

@@ -55,14 +55,14 @@ async function scroll(page: Page, durationMs: number, pixels: number): Promise<F
   const frames = await page.getByRole("grid").evaluate(
     async (element, { durationMs: lasts, pixels: most }) => {
       const drawn: number[] = [];
-      const way = Math.min(most, element.scrollHeight - element.clientHeight);
+      const distance = Math.min(most, element.scrollHeight - element.clientHeight);
       const begun = performance.now();
       for (;;) {
         const at = await new Promise<number>((frame) => requestAnimationFrame(frame));
         drawn.push(at);
         const share = (at - begun) / lasts;
         if (share >= 1) return drawn;
-        element.scrollTop = share * way;
+        element.scrollTop = share * distance;
       }
     },
     { durationMs, pixels },

@@ -54,8 +54,8 @@ function prepareFolder(folder: string): void {
 function isValidToken(authorization: string): boolean {
   const [head = "", claims = "", signature = ""] = authorization.slice("Bearer ".length).split(".");
   const expected = createHmac("sha256", secret).update(`${head}.${claims}`).digest();
-  const given = Buffer.from(signature, "base64url");
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false;
+  const actual = Buffer.from(signature, "base64url");
+  if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return false;
   const { exp }: { exp: number } = JSON.parse(Buffer.from(claims, "base64url").toString());
   return exp > Date.now() / 1000;
 }

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import type { Socket } from "bun";
-import type { RecordedResponse, Job, Outcome, RequestTemplate } from "./job.ts";
+import type { RecordedResponse, Job, JobResult, RequestTemplate } from "./job.ts";
 import { percentile } from "./measure.ts";
 
 const STREAM_BLOCK_BYTES = 1 << 20;
@@ -64,10 +64,10 @@ function fillPlaceholders(buffer: Buffer, placeholders: Placeholder[], number: n
 class Connection {
   private socket: Socket | undefined;
   private queue: Buffer[] = [];
-  private streamedLeft = 0;
+  private remainingStreamBytes = 0;
   private closing: Buffer = Buffer.alloc(0);
   private head: Buffer = Buffer.alloc(0);
-  private bodyLeft = -1;
+  private remainingBodyBytes = -1;
   private isBodyStored = false;
   private bodyParts: Buffer[] = [];
   private status = 0;
@@ -103,10 +103,10 @@ class Connection {
     this.busy = true;
     this.number = number;
     this.startedAt = dueAt;
-    this.bodyLeft = -1;
+    this.remainingBodyBytes = -1;
     fillPlaceholders(request.opening, request.placeholders, number);
     this.queue = [request.opening];
-    this.streamedLeft = request.streamedBytes;
+    this.remainingStreamBytes = request.streamedBytes;
     this.closing = request.closing;
     this.flush();
   }
@@ -120,13 +120,13 @@ class Connection {
     for (;;) {
       const next = this.queue[0];
       if (next === undefined) {
-        if (this.streamedLeft > 0) {
-          const buffer = this.block.subarray(0, Math.min(this.block.length, this.streamedLeft));
+        if (this.remainingStreamBytes > 0) {
+          const buffer = this.block.subarray(0, Math.min(this.block.length, this.remainingStreamBytes));
           buffer.writeUInt32LE(this.number, 0);
-          buffer.writeUIntLE(this.streamedLeft, 4, 6);
-          this.streamedLeft -= buffer.length;
+          buffer.writeUIntLE(this.remainingStreamBytes, 4, 6);
+          this.remainingStreamBytes -= buffer.length;
           this.queue.push(buffer);
-          if (this.streamedLeft === 0 && this.closing.length > 0) this.queue.push(this.closing);
+          if (this.remainingStreamBytes === 0 && this.closing.length > 0) this.queue.push(this.closing);
           continue;
         }
         return;
@@ -144,7 +144,7 @@ class Connection {
     this.load.bytesReceived += data.length;
     if (!this.busy) return;
     let rest = data;
-    if (this.bodyLeft < 0) {
+    if (this.remainingBodyBytes < 0) {
       if (this.head.length > 0) rest = Buffer.concat([this.head, data]);
       const end = rest.indexOf(HEAD_END);
       if (end < 0) {
@@ -164,15 +164,15 @@ class Connection {
         this.disconnect(`a response ${this.status} without Content-Length`);
         return;
       }
-      this.bodyLeft = Number(length ?? 0);
-      this.isBodyStored = this.bodyLeft <= STORED_BODY_BYTES_MAX && this.load.needsBody(this.status);
+      this.remainingBodyBytes = Number(length ?? 0);
+      this.isBodyStored = this.remainingBodyBytes <= STORED_BODY_BYTES_MAX && this.load.needsBody(this.status);
       this.bodyParts = [];
       rest = rest.subarray(end + 4);
     }
     if (this.isBodyStored) this.bodyParts.push(Buffer.from(rest));
-    this.bodyLeft -= rest.length;
-    if (this.bodyLeft > 0) return;
-    if (this.queue.length > 0 || this.streamedLeft > 0) {
+    this.remainingBodyBytes -= rest.length;
+    if (this.remainingBodyBytes > 0) return;
+    if (this.queue.length > 0 || this.remainingStreamBytes > 0) {
       this.disconnect(
         `responded with ${this.status} before the body was sent: ${Buffer.concat(this.bodyParts).toString().slice(0, 300)}`,
       );
@@ -208,7 +208,7 @@ class Load {
 
   constructor(private readonly job: Job) {}
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<JobResult> {
     const block = Buffer.alloc(STREAM_BLOCK_BYTES);
     for (let at = 0; at < block.length; at += 65_536) crypto.getRandomValues(block.subarray(at, at + 65_536));
     const connections: Connection[] = [];

@@ -40,7 +40,7 @@ export interface RecordedResponse {
   body: string;
 }
 
-export interface Outcome {
+export interface JobResult {
   requests: number;
   failures: number;
   /** Status and first bytes of the first failed response. */

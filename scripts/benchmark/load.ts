@@ -2,7 +2,7 @@
  * Runs the load generator against a server, and measures the server's CPU time.
  */
 import { join } from "node:path";
-import type { Job, Outcome } from "./job.ts";
+import type { Job, JobResult } from "./job.ts";
 import { cpuSeconds } from "./measure.ts";
 import { run } from "./processes.ts";
 import type { Server } from "./server.ts";
@@ -24,7 +24,7 @@ export interface LoadPlan extends Omit<Job, "host" | "port" | "firstNumber"> {
   isInOrder?: boolean;
 }
 
-export interface LoadResult extends Outcome {
+export interface LoadResult extends JobResult {
   /** CPU time of the server and its children, from before the generator starts until after it ends. */
   cpuSeconds: number;
   perSecond: number;
@@ -51,7 +51,7 @@ export async function loadLeniently(server: Server, plan: LoadPlan): Promise<Loa
   const command = [process.execPath, join(import.meta.dir, "generator.ts")];
   const output = await run(isBackground ? ["nice", "-n", "5", ...command] : command, JSON.stringify(job));
   const spent = cpuSeconds(server.pid) - before;
-  const outcome: Outcome = JSON.parse(output);
+  const outcome: JobResult = JSON.parse(output);
   return { ...outcome, cpuSeconds: spent, perSecond: (outcome.requests / outcome.elapsedMs) * 1000 };
 }
 

@@ -151,7 +151,7 @@ async function runRow(row: Row, options: BenchOptions): Promise<RowResult> {
   return { row: row.id, seconds, figures, details, notes };
 }
 
-function notesOf(results: RowResult[], options: BenchOptions, machine: Machine): string[] {
+function listNotes(results: RowResult[], options: BenchOptions, machine: Machine): string[] {
   const failures = new Set(
     results.flatMap(({ figures }) =>
       figures.flatMap((figure) =>
@@ -175,7 +175,7 @@ function printResults(results: RowResult[], options: BenchOptions, machine: Mach
   const { processor, cores, memoryGib, kernel, fileSystem, versions } = machine;
   console.log(renderTable(figures));
   console.log("");
-  for (const note of notesOf(results, options, machine)) console.log(`- ${note}`);
+  for (const note of listNotes(results, options, machine)) console.log(`- ${note}`);
   console.log(
     `- Medians of ${options.rounds} ${options.rounds === 1 ? "round" : "rounds"}. Machine: ${processor}, ${cores} cores, ${memoryGib} GiB, Linux ${kernel}, ${fileSystem}.`,
   );

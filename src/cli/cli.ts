@@ -108,8 +108,8 @@ const MACHINE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
  * @returns the exit code: 0 success, 1 completed with problems, 2 error
  */
 export async function runCli(args: readonly string[], context: CommandContext): Promise<ExitCode> {
-  const words = rewrite(args);
-  const [first] = words;
+  const commandArgs = rewrite(args);
+  const [first] = commandArgs;
   const names = COMMANDS.map(({ name }) => name);
   if (first !== undefined && !first.startsWith("-") && !names.includes(first)) {
     context.terminal.error(
@@ -124,7 +124,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
       if (name === first) (await load()).define(command, context);
     }
     if (first === undefined) program.outputHelp();
-    else await program.parseAsync([...words], { from: "user" });
+    else await program.parseAsync([...commandArgs], { from: "user" });
     return exitCodeOf(context) ?? EXIT.success;
   } catch (error) {
     return explain(error, context);

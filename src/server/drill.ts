@@ -23,7 +23,7 @@ import type { Log } from "../lib/log.ts";
 import { findDatabaseSource } from "./data/database-source.ts";
 import { type DataPaths, dataPaths } from "./data/data-directory.ts";
 import { openForCommand } from "./for-commands.ts";
-import { settleRestored } from "./data/open-copy.ts";
+import { prepareRestored } from "./data/open-copy.ts";
 import { markOpen } from "./data/run-mark.ts";
 
 /** Dependencies of {@link drill}. */
@@ -42,7 +42,7 @@ export interface DrillOptions {
 }
 
 /** A file that could not be restored. */
-export interface Failure {
+export interface FailedSample {
   readonly sample: Sample;
   /** The error. */
   readonly why: string;
@@ -56,7 +56,7 @@ export interface DrillReport {
   readonly missing: { readonly count: number; readonly some: readonly LostContent[] };
   readonly fetched: number;
   readonly fetchedBytes: number;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly FailedSample[];
   readonly durationMs: number;
 }
 
@@ -119,7 +119,7 @@ function prepare(paths: DataPaths, name: string, { source, sampleCount, config, 
     const { sqlite } = db;
     migrate(sqlite, log);
     const nowMs = Date.now();
-    settleRestored(sqlite, name, nowMs);
+    prepareRestored(sqlite, name, nowMs);
     dropQueuedMessages(sqlite, nowMs);
     const missing = findAbsent(sqlite, new Layout(source.root), MISSING_MAX);
     // A server does not start if its database refers to a bucket that is not configured.

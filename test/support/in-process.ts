@@ -19,7 +19,7 @@ export async function runInProcess(
       stderr += text;
     },
     readInput: () => Promise.resolve(stdin),
-    ask: () => Promise.resolve(false),
+    confirm: () => Promise.resolve(false),
     isInteractive: false,
   };
   // The executable sets the same mask, so that other users cannot read new files.

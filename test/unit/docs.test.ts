@@ -21,7 +21,7 @@ const CONTEXT: CommandContext = {
     out() {},
     error() {},
     readInput: () => Promise.resolve(""),
-    ask: () => Promise.resolve(false),
+    confirm: () => Promise.resolve(false),
     isInteractive: false,
   },
   environment: {},

@@ -17,7 +17,7 @@ import { claim, findOwner, foreignBucket } from "../../features/storage/remote-s
 import { contentsFolder } from "../../features/storage/remote-store/remote-contents.ts";
 import { type DataPaths, dataPaths, openDataDirectory } from "../../server/data/data-directory.ts";
 import { readEpoch } from "../../server/data/open-copy.ts";
-import { MISSING_MAX, restoreDatabase, type Restored } from "../../server/data/restoring.ts";
+import { MISSING_MAX, restoreDatabase, type RestoredDatabase } from "../../server/data/restoring.ts";
 import { adoptStore, readStoreId } from "../../server/data/store-identity.ts";
 import type { ExitCode, RunningCommand } from "../shared/command.ts";
 import { everySecond } from "../shared/progress.ts";
@@ -144,10 +144,10 @@ async function adopt(
   options: {
     readonly bucket: OpenBucket;
     readonly paths: DataPaths;
-    readonly local: Restored;
+    readonly local: RestoredDatabase;
     readonly storeId: string;
   },
-): Promise<Restored> {
+): Promise<RestoredDatabase> {
   const { paths, local, storeId } = options;
   const { client, prefix } = options.bucket;
   const db = openDatabase(paths.database);

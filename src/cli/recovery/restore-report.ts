@@ -2,7 +2,7 @@ import type { BackupSummary } from "../../features/storage/backup/types.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import type { DataPaths } from "../../server/data/data-directory.ts";
 import type { ReducedDatabase } from "../../server/one-account.ts";
-import type { Restored } from "../../server/data/restoring.ts";
+import type { RestoredDatabase } from "../../server/data/restoring.ts";
 import { SECRET_LOSSES, type SecretName } from "../../config/secrets.ts";
 import { EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
 import { describeCounts, describeLost } from "../shared/lost-blobs.ts";
@@ -10,7 +10,7 @@ import { count } from "../shared/output.ts";
 
 /** The result of a restore. */
 export interface RestoreResult {
-  readonly restored: Restored;
+  readonly restored: RestoredDatabase;
   readonly paths: DataPaths;
   /** The result of copying the blobs; undefined without a source. */
   readonly summary?: BackupSummary;
@@ -52,7 +52,7 @@ function present({ restored, paths, summary, reduced, secrets, bucket }: Restore
       names,
     })),
     contents: summary?.totals.contents ?? null,
-    givenUp: restored.givenUp ?? null,
+    givenUp: restored.droppedMessages ?? null,
     signedOut: restored.signedOut,
     keptAs: restored.formerSnapshot ?? null,
     setAside: restored.aside ?? null,
@@ -63,7 +63,7 @@ function present({ restored, paths, summary, reduced, secrets, bucket }: Restore
 }
 
 function describe({ restored, paths, reduced, secrets, bucket }: RestoreResult): string {
-  const { counts, givenUp, signedOut, formerSnapshot, aside } = restored;
+  const { counts, droppedMessages, signedOut, formerSnapshot, aside } = restored;
   const lines = [`Restored from ${restored.snapshot} in ${paths.root}.`];
   if (counts !== undefined) {
     const last = counts.lastChangeMs === undefined ? "" : `; last change ${toTimestamp(counts.lastChangeMs)}`;
@@ -78,8 +78,8 @@ function describe({ restored, paths, reduced, secrets, bucket }: RestoreResult):
         `Removed shares with them: ${reduced.shares.given} given, ${reduced.shares.received} received.`,
     );
   }
-  if (givenUp !== undefined && givenUp.mails + givenUp.pushes + givenUp.webhooks > 0) {
-    const { mails, pushes, webhooks } = givenUp;
+  if (droppedMessages !== undefined && droppedMessages.mails + droppedMessages.pushes + droppedMessages.webhooks > 0) {
+    const { mails, pushes, webhooks } = droppedMessages;
     lines.push(`Not sent again: ${mails} emails, ${pushes} push notifications, ${webhooks} webhook deliveries.`);
   }
   if (signedOut > 0) lines.push(`Ended ${signedOut} sessions and refresh tokens.`);

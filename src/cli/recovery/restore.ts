@@ -91,7 +91,7 @@ function rejectBucketOptions(command: RunningCommand): void {
 }
 
 /** A snapshot that can be restored. */
-interface State {
+interface RestorableSnapshot {
   readonly snapshot: Snapshot;
   readonly isWhole: boolean;
   readonly counts: DatabaseCounts | undefined;
@@ -118,7 +118,7 @@ function listStates(command: RunningCommand): void {
   command.print({ data: root, snapshots: states.map(presentState) }, text);
 }
 
-function examine(snapshot: Snapshot, root: string): State {
+function examine(snapshot: Snapshot, root: string): RestorableSnapshot {
   if (!isWhole(snapshot.path)) return { snapshot, isWhole: false, counts: undefined, missing: undefined };
   const db = openReadOnly(snapshot.path);
   try {
@@ -129,7 +129,7 @@ function examine(snapshot: Snapshot, root: string): State {
   }
 }
 
-function presentState({ snapshot, isWhole, counts, missing }: State) {
+function presentState({ snapshot, isWhole, counts, missing }: RestorableSnapshot) {
   return {
     name: snapshot.name,
     takenAt: toTimestamp(snapshot.takenAtMs),
@@ -183,9 +183,9 @@ function chooseState(paths: DataPaths, command: RunningCommand, snapshot: string
 }
 
 /** Makes a data directory from a backup, from a copy, or from the data directory of a running server. */
-async function restoreFrom(given: string, command: RunningCommand): Promise<ExitCode> {
+async function restoreFrom(directory: string, command: RunningCommand): Promise<ExitCode> {
   if (command.text("database") !== undefined) throw new UsageError("--database cannot be combined with a source.");
-  const source = dataPaths(command.path(given));
+  const source = dataPaths(command.path(directory));
   if (fs.statSync(source.root, { throwIfNoEntry: false })?.isFile() === true) {
     throw new UsageError(
       `${source.root} is a file. Specify the directory of a backup, or send a tar archive to standard input: ` +

@@ -75,11 +75,12 @@ async function confirmReading(command: RunningCommand, bytes: number, bucket: st
   const { terminal } = command;
   const maxBytes = readSize(command, "maxBytes") ?? parseSize(MAX_BYTES) ?? 0;
   if (bytes <= maxBytes) return;
-  const much = `${describeSize(bytes)} are stored only in the bucket ${bucket}, more than --max-bytes ${formatSize(maxBytes)}.`;
-  const enough = `--max-bytes ${formatSize(Math.ceil(bytes / MB) * MB)}`;
-  if (!terminal.isInteractive || command.isJson) throw new UsageError(`${much} To read everything: ${enough}`);
-  if (!(await terminal.ask(`${much} The provider may charge for reading. Read all of it?`)))
-    throw new UsageError(`Nothing was read. To read everything without a prompt: ${enough}`);
+  const excess = `${describeSize(bytes)} are stored only in the bucket ${bucket}, more than --max-bytes ${formatSize(maxBytes)}.`;
+  const sufficientOption = `--max-bytes ${formatSize(Math.ceil(bytes / MB) * MB)}`;
+  if (!terminal.isInteractive || command.isJson)
+    throw new UsageError(`${excess} To read everything: ${sufficientOption}`);
+  if (!(await terminal.confirm(`${excess} The provider may charge for reading. Read all of it?`)))
+    throw new UsageError(`Nothing was read. To read everything without a prompt: ${sufficientOption}`);
 }
 
 function readSize(command: RunningCommand, name: "maxBytes" | "rate"): number | undefined {

@@ -40,8 +40,8 @@ export function openVerifySource(paths: DataPaths): VerifySource {
       `No blobs directory in ${paths.root}. Check that it is a data directory and that its disk is mounted.`,
     );
   }
-  const left = readCloseState(paths, false);
-  if (left === "whole") {
+  const closeState = readCloseState(paths, false);
+  if (closeState === "whole") {
     const isRunning = isServed(paths);
     const hasLog = !isRunning && (fs.statSync(`${paths.database}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     const described = isRunning
@@ -56,7 +56,7 @@ export function openVerifySource(paths: DataPaths): VerifySource {
   const chosen = chooseSnapshot(paths);
   if (chosen === undefined) {
     const why =
-      left === "absent"
+      closeState === "absent"
         ? `No database found in ${paths.root}`
         : `The database in ${paths.root} is missing or was copied while a server was running`;
     throw new StartupError(`${why}, and there is no intact snapshot to verify against.`);

@@ -187,7 +187,7 @@ function presentState({ takenAtMs, later }: CopyState) {
 }
 
 /** A verified directory. */
-interface Verified {
+interface VerifiedDirectory {
   readonly result: Verification;
   readonly source: VerifySource;
   readonly paths: DataPaths;
@@ -197,7 +197,7 @@ interface Verified {
   readonly bucket: BucketReading | undefined;
 }
 
-function present({ result, source, paths, state, bucket }: Verified, isIntact: boolean) {
+function present({ result, source, paths, state, bucket }: VerifiedDirectory, isIntact: boolean) {
   const { contents, bytes, elsewhere, unlisted, foreign, seconds, problems, faults } = result;
   const count = (kind: FaultyContent["kind"]) => faults.filter((fault) => fault.kind === kind).length;
   return {
@@ -231,7 +231,7 @@ function present({ result, source, paths, state, bucket }: Verified, isIntact: b
   };
 }
 
-function describe({ result, source, paths, state, bucket }: Verified, isIntact: boolean): string[] {
+function describe({ result, source, paths, state, bucket }: VerifiedDirectory, isIntact: boolean): string[] {
   const { contents, bytes, seconds, problems, faults, faultsTotal, unlisted, foreign, elsewhere } = result;
   const rate = `${describeSize(Math.round(bytes / Math.max(seconds, 0.001)))}/s`;
   return [

@@ -65,7 +65,7 @@ function subcommand(
   name: string,
   description: string,
   options: Options,
-  work: (plan: Plan, terminal: Terminal) => ExitCode | void,
+  work: (plan: ServicePlan, terminal: Terminal) => ExitCode | void,
 ): readonly [string, string, DefineCommand] {
   const define = defineCommand({
     description,
@@ -80,7 +80,7 @@ function subcommand(
 }
 
 /** The paths and the user of the service. */
-interface Plan {
+interface ServicePlan {
   readonly isUser: boolean;
   readonly isDry: boolean;
   /** Empty for the file system of this machine. */
@@ -95,7 +95,7 @@ interface Plan {
   readonly accountPath: string;
 }
 
-function readPlan(command: RunningCommand): Plan {
+function readPlan(command: RunningCommand): ServicePlan {
   const { environment } = command;
   const isUser = command.has("user");
   const home = environment["HOME"] ?? homedir();
@@ -126,13 +126,13 @@ function executable(): string {
   return Bun.isStandaloneExecutable ? fs.realpathSync(process.execPath) : "/usr/local/bin/larder";
 }
 
-function renderUnit({ isUser, executable, data, account }: Plan): string {
+function renderUnit({ isUser, executable, data, account }: ServicePlan): string {
   return unitText({ executable, data, account: isUser ? undefined : account });
 }
 
-function install(plan: Plan, terminal: Terminal): ExitCode {
+function install(plan: ServicePlan, terminal: Terminal): ExitCode {
   rejectHiddenPaths(plan);
-  const changes = new Changes(plan, terminal);
+  const changes = new SystemChanges(plan, terminal);
   const isChanged = changes.write(plan.unitPath, renderUnit(plan));
   if (!plan.isUser && !hasAccount(plan)) {
     const line = `u ${plan.account} - "Larder" ${STATE_DIRECTORY} /usr/sbin/nologin\n`;
@@ -157,8 +157,8 @@ function install(plan: Plan, terminal: Terminal): ExitCode {
   return EXIT.success;
 }
 
-function uninstall(plan: Plan, terminal: Terminal): ExitCode {
-  const changes = new Changes(plan, terminal);
+function uninstall(plan: ServicePlan, terminal: Terminal): ExitCode {
+  const changes = new SystemChanges(plan, terminal);
   const isInstalled = fs.existsSync(plan.root + plan.unitPath);
   if (!isInstalled) {
     terminal.out(`${plan.root}${plan.unitPath} does not exist. Nothing to do.\n`);
@@ -173,7 +173,7 @@ function uninstall(plan: Plan, terminal: Terminal): ExitCode {
   return EXIT.success;
 }
 
-function status(plan: Plan, terminal: Terminal): ExitCode {
+function status(plan: ServicePlan, terminal: Terminal): ExitCode {
   const isInstalled = fs.existsSync(plan.unitPath);
   terminal.out(
     isInstalled
@@ -185,13 +185,13 @@ function status(plan: Plan, terminal: Terminal): ExitCode {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const word = result.stdout.toString().trim() || result.stderr.toString().trim();
-  terminal.out(`The service is ${word === "" ? "unknown to systemd" : word}.\n`);
+  const state = result.stdout.toString().trim() || result.stderr.toString().trim();
+  terminal.out(`The service is ${state === "" ? "unknown to systemd" : state}.\n`);
   return result.success ? EXIT.success : EXIT.problems;
 }
 
 /** @throws StartupError if the service could not see its executable or data, or this program runs from source */
-function rejectHiddenPaths({ executable, data, isUser, root, isDry }: Plan): void {
+function rejectHiddenPaths({ executable, data, isUser, root, isDry }: ServicePlan): void {
   if (!Bun.isStandaloneExecutable && root === "" && !isDry) {
     throw new StartupError(
       "Cannot install a service that runs from source. Build the executable first (scripts/build), then run: dist/larder service install",
@@ -207,13 +207,13 @@ function rejectHiddenPaths({ executable, data, isUser, root, isDry }: Plan): voi
   }
 }
 
-function hasAccount({ root, account }: Plan): boolean {
+function hasAccount({ root, account }: ServicePlan): boolean {
   const path = join(root, "/etc/passwd");
   return fs.existsSync(path) && new RegExp(`^${account}:`, "m").test(fs.readFileSync(path, "utf8"));
 }
 
 /** Creates the data directory, accessible only by the account. An existing one does not change. */
-function createData(plan: Plan, changes: Changes): void {
+function createData(plan: ServicePlan, changes: SystemChanges): void {
   if (fs.existsSync(plan.root + plan.data)) return;
   const owner = plan.isUser || plan.root !== "" ? [] : ["-o", plan.account, "-g", plan.account];
   const path = plan.root + plan.data;
@@ -221,11 +221,11 @@ function createData(plan: Plan, changes: Changes): void {
 }
 
 /** Makes changes to the system, or prints them with --dry-run. */
-class Changes {
-  readonly #plan: Plan;
+class SystemChanges {
+  readonly #plan: ServicePlan;
   readonly #terminal: Terminal;
 
-  constructor(plan: Plan, terminal: Terminal) {
+  constructor(plan: ServicePlan, terminal: Terminal) {
     this.#plan = plan;
     this.#terminal = terminal;
   }
@@ -261,17 +261,17 @@ class Changes {
     });
   }
 
-  systemctl(...words: string[]): void {
-    this.run(["systemctl", ...(this.#plan.isUser ? ["--user"] : []), ...words]);
+  systemctl(...command: string[]): void {
+    this.run(["systemctl", ...(this.#plan.isUser ? ["--user"] : []), ...command]);
   }
 
   /** Runs a system program; with --root only if `isForFiles`. @throws StartupError with its error output */
-  run(words: string[], isForFiles = false): void {
+  run(command: string[], isForFiles = false): void {
     if (this.#plan.root !== "" && !isForFiles) return;
-    this.#do(words.join(" "), () => {
-      const result = Bun.spawnSync(words, { stdout: "inherit", stderr: "pipe" });
+    this.#do(command.join(" "), () => {
+      const result = Bun.spawnSync(command, { stdout: "inherit", stderr: "pipe" });
       if (result.success) return;
-      throw new StartupError(`"${words.join(" ")}" failed: ${result.stderr.toString().trim()}`);
+      throw new StartupError(`"${command.join(" ")}" failed: ${result.stderr.toString().trim()}`);
     });
   }
 

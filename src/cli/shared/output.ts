@@ -11,7 +11,7 @@ export interface Terminal {
   /** Reads all of standard input. */
   readInput(): Promise<string>;
   /** Asks a person to confirm something; anything but yes is no. */
-  ask(prompt: string): Promise<boolean>;
+  confirm(prompt: string): Promise<boolean>;
   /** Whether standard input is a terminal. */
   readonly isInteractive: boolean;
 }
@@ -21,7 +21,7 @@ export const processTerminal: Terminal = {
   out: (text) => writeAll(1, text),
   error: (text) => writeAll(2, text),
   readInput: () => Bun.stdin.text(),
-  async ask(prompt) {
+  async confirm(prompt) {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     try {
       return /^\s*y(es)?\s*$/i.test(await lines.question(`${prompt} [y/N] `));

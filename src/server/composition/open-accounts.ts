@@ -120,9 +120,9 @@ function openLimits(storage: Storage, users: UserService) {
   const { config, clock } = storage;
   const plans = buildPlans({
     overrides: {
-      free: overrideOf(config.plans.free),
-      pro: overrideOf(config.plans.pro),
-      enterprise: overrideOf(config.plans.enterprise),
+      free: planOverride(config.plans.free),
+      pro: planOverride(config.plans.pro),
+      enterprise: planOverride(config.plans.enterprise),
     },
     limitMultiplier: config.rateLimitScale,
     rateLimits: config.rateLimits ? "on" : "off",
@@ -160,7 +160,7 @@ function openStatistics(storage: Storage) {
 }
 
 /** The values that the configuration sets for a plan, with scale and preset applied. */
-function overrideOf(plan: PlanConfig): PlanOverride {
+function planOverride(plan: PlanConfig): PlanOverride {
   const { maxFileSizeBytes, quotaBytes, maxNodes, devices, limit } = plan;
   return { maxFileSizeBytes, quotaBytes, maxNodes, devices, limits: limit };
 }

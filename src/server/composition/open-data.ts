@@ -20,7 +20,7 @@ import type { Log } from "../../lib/log.ts";
 import { Outbound } from "../../net/outbound.ts";
 import { type DataPaths, makeWorkingFolders, openDataDirectory } from "../data/data-directory.ts";
 import { availableBytes, rejectNetworkFileSystem } from "../data/filesystem.ts";
-import { openFromSnapshot, settleRestored } from "../data/open-copy.ts";
+import { openFromSnapshot, prepareRestored } from "../data/open-copy.ts";
 import { reportRestored } from "../data/restoring.ts";
 import { markOpen, readCloseState } from "../data/run-mark.ts";
 import { bindStore, checkStore, rejectOrphanedStore, StoreGuard } from "../data/store-identity.ts";
@@ -93,7 +93,7 @@ function openOwnDatabase(
     migrate(db.sqlite, log);
     if (snapshot !== undefined) {
       const copyStart = readCopyStart(db.sqlite, journalRoot(paths.blobs));
-      settleRestored(db.sqlite, snapshot, nowMs);
+      prepareRestored(db.sqlite, snapshot, nowMs);
       if (copyStart !== undefined) noteCopyStart(db.sqlite, copyStart);
       markOpen(paths);
     }

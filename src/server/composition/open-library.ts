@@ -40,7 +40,7 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
   const permissions = new Permissions({ ...storage, users });
   const links = new PublicLinks(sqlite, secrets.link.secret, clock, events, () => endedShares.note());
   const turns = new Turns(WAITING_COPIES_MAX);
-  const needs = {
+  const dependencies = {
     ...storage,
     users,
     limitsOf,
@@ -58,15 +58,15 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     transfers,
     access,
     turns,
-    activity: new ActivityService(needs),
-    tags: new TagService(needs),
-    files: new FileService({ ...needs, reserveSpace: uploadSpace(storage), markDamaged: damageMarker(storage) }),
-    bulk: new FileBulkService({ ...needs, reserveSpace: (bytes) => reservations.reserve(bytes) }),
-    folders: new FolderService({ ...needs, planOf: (owner) => limitsOf(owner).plan }),
-    sender: new ContentSender({ ...needs, downloads: new DownloadLedger(), onCounted }),
-    versions: new VersionService({ ...needs, findUser: (id) => users.findById(id) }),
-    history: new HistoryService({ ...needs, maxAgeMs: historyAgeMs(config.versions.maxAgeMs) }),
-    trash: new TrashService({ ...needs, keepMs: config.trash.keepMs }),
+    activity: new ActivityService(dependencies),
+    tags: new TagService(dependencies),
+    files: new FileService({ ...dependencies, reserveSpace: uploadSpace(storage), markDamaged: damageMarker(storage) }),
+    bulk: new FileBulkService({ ...dependencies, reserveSpace: (bytes) => reservations.reserve(bytes) }),
+    folders: new FolderService({ ...dependencies, planOf: (owner) => limitsOf(owner).plan }),
+    sender: new ContentSender({ ...dependencies, downloads: new DownloadLedger(), onCounted }),
+    versions: new VersionService({ ...dependencies, findUser: (id) => users.findById(id) }),
+    history: new HistoryService({ ...dependencies, maxAgeMs: historyAgeMs(config.versions.maxAgeMs) }),
+    trash: new TrashService({ ...dependencies, keepMs: config.trash.keepMs }),
     archives: new ArchiveService({ tree, blobs, log }),
     archiveSender: new ArchiveSender({ transfers, downloads: new DownloadLedger(), clock }),
   };

@@ -59,14 +59,14 @@ function openChanges(storage: Storage, accounts: Accounts, library: Library, onD
   const { users, limitsOf } = accounts;
   const { massChangeFiles: filesMax, massChangePercent: percentMax } = storage.config;
   const massChangeGuard = new MassChangeGuard({ ...storage, filesMax, percentMax });
-  const needs = { ...storage, users, limitsOf, onDeleted, massChangeGuard, access: library.access };
-  const conflicts = new ConflictService(needs);
-  const localChanges = new LocalChangeService({ ...needs, conflicts });
+  const dependencies = { ...storage, users, limitsOf, onDeleted, massChangeGuard, access: library.access };
+  const conflicts = new ConflictService(dependencies);
+  const localChanges = new LocalChangeService({ ...dependencies, conflicts });
   const holds = new HoldService({
     ...storage,
     applyReleased: (accountId, deviceId, changes) => localChanges.applyReleased(accountId, deviceId, changes),
   });
-  return { massChangeGuard, conflicts, localChanges, holds, queue: new QueueService(needs) };
+  return { massChangeGuard, conflicts, localChanges, holds, queue: new QueueService(dependencies) };
 }
 
 /** Builds chunked uploads and tus uploads, which share a store. */
@@ -79,7 +79,7 @@ function openUploading(
 ) {
   const { paths, secrets, tree, blobRows, storeGuard, reservations, uploadsInProgress } = storage;
   const { users, limitsOf, rateGate } = accounts;
-  const needs = {
+  const dependencies = {
     ...storage,
     reserveDisk(bytes: number) {
       storeGuard.check();
@@ -89,7 +89,7 @@ function openUploading(
     noteReceiving: () => uploadsInProgress.begin(),
   };
   const { uploads, staging, uploadStore } = openUploads({
-    ...needs,
+    ...dependencies,
     directory: paths.uploads,
     transfers: library.transfers,
     thumbnails: media.thumbnailer,
@@ -111,7 +111,7 @@ function openUploading(
   });
   rateGate.setOwnerOfSigned((path, query) => ownerOfSigned(uploads, path, query));
   const tus = new TusService({
-    ...needs,
+    ...dependencies,
     store: uploadStore,
     quotaOf: (owner) => limitsOf(owner).quotaBytes,
     planOf: (owner) => limitsOf(owner).plan,

@@ -145,12 +145,12 @@ export class DiskReservations {
 
   /** Reserves space that an earlier run of the program promised, without checking the free space. */
   hold(bytes: number): ReleaseReservation {
-    let left = bytes;
+    let restBytes = bytes;
     this.#reservedBytes += bytes;
-    return (released = left) => {
-      const given = Math.min(released, left);
-      left -= given;
-      this.#reservedBytes -= given;
+    return (released = restBytes) => {
+      const freedBytes = Math.min(released, restBytes);
+      restBytes -= freedBytes;
+      this.#reservedBytes -= freedBytes;
     };
   }
 }

@@ -193,7 +193,7 @@ export function readRestoredAt(sqlite: Database): number | undefined {
  * Prepares a database from a snapshot for use, after its upgrade. Sync tokens that were issued after the snapshot
  * become invalid. Clients must send unfinished uploads again, because the files in uploads/ are from another moment.
  */
-export function settleRestored(sqlite: Database, snapshotName: string, nowMs: number): void {
+export function prepareRestored(sqlite: Database, snapshotName: string, nowMs: number): void {
   sqlite
     .transaction(() => {
       const note = sqlite.query<void, [string, string]>(
@@ -212,7 +212,7 @@ export function settleRestored(sqlite: Database, snapshotName: string, nowMs: nu
 /**
  * Prepares a copy or a backup for its start: chooses a snapshot and installs it. Does nothing if the directory's own
  * database can be opened.
- * @returns the snapshot, for {@link settleRestored}; undefined if there was nothing to do
+ * @returns the snapshot, for {@link prepareRestored}; undefined if there was nothing to do
  * @throws StartupError if no snapshot is intact
  */
 export function openFromSnapshot(paths: DataPaths, state: CloseState, log: Log): ChosenSnapshot | undefined {

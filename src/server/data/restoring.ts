@@ -25,7 +25,7 @@ import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import type { Log } from "../../lib/log.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import type { DataPaths } from "./data-directory.ts";
-import { restoreQuarantined, installSnapshot, readEpoch, settleRestored } from "./open-copy.ts";
+import { restoreQuarantined, installSnapshot, readEpoch, prepareRestored } from "./open-copy.ts";
 import { readCloseState, markOpen } from "./run-mark.ts";
 import { checkStore } from "./store-identity.ts";
 
@@ -52,12 +52,12 @@ export interface RestoreOptions {
 }
 
 /** The result of a restore. */
-export interface Restored {
+export interface RestoredDatabase {
   readonly snapshot: string;
   readonly counts: DatabaseCounts | undefined;
   /** Number of missing blobs that the database refers to, with details of some. */
   readonly missing: { readonly count: number; readonly some: readonly LostContent[] };
-  readonly givenUp: DroppedMessages | undefined;
+  readonly droppedMessages: DroppedMessages | undefined;
   /** Number of ended sessions and refresh tokens. */
   readonly signedOut: number;
   /** The snapshot of the former database; undefined if there was none, or it was unreadable. */
@@ -76,14 +76,19 @@ const WORKING = ".restoring";
  * Replaces the database of a data directory. Only for the process that holds the directory's lock.
  * @throws StartupError if the copy is damaged, or belongs to another store or a newer version; nothing has changed then
  */
-export function restoreDatabase(paths: DataPaths, from: RestoreFrom, options: RestoreOptions, log: Log): Restored {
+export function restoreDatabase(
+  paths: DataPaths,
+  from: RestoreFrom,
+  options: RestoreOptions,
+  log: Log,
+): RestoredDatabase {
   const working = join(paths.snapshots, WORKING);
   fs.rmSync(working, { recursive: true, force: true });
   fs.mkdirSync(working, { recursive: true, mode: 0o700 });
   try {
     const prepared = join(working, "larder.db");
     copyDatabase(from.path, prepared);
-    const { givenUp, signedOut } = prepareCopy(paths, prepared, from, options, log);
+    const { droppedMessages, signedOut } = prepareCopy(paths, prepared, from, options, log);
     const formerSnapshot = saveCurrent(paths, options.nowMs, log);
     // A copy of the directory starts from its newest snapshot, which must be this state.
     takeSnapshotOf(prepared, paths.snapshots, "restored", laterThanAll(paths, options.nowMs));
@@ -95,7 +100,7 @@ export function restoreDatabase(paths: DataPaths, from: RestoreFrom, options: Re
       const missing = findAbsent(db.sqlite, new Layout(paths.root), MISSING_MAX);
       const counts = countDatabase(db.sqlite);
       const hasNewer = hasNewerObjects(db.sqlite, journalRoot(paths.blobs), readEpoch(db.sqlite));
-      return { snapshot: from.name, counts, missing, givenUp, signedOut, formerSnapshot, aside, hasNewer };
+      return { snapshot: from.name, counts, missing, droppedMessages, signedOut, formerSnapshot, aside, hasNewer };
     } finally {
       db.close();
     }
@@ -118,15 +123,15 @@ function prepareCopy(
   from: RestoreFrom,
   { signOut, isIndependent, nowMs }: RestoreOptions,
   log: Log,
-): { givenUp: DroppedMessages | undefined; signedOut: number } {
+): { droppedMessages: DroppedMessages | undefined; signedOut: number } {
   const db = openIntact(copy, from);
   try {
     checkStore(db.sqlite, paths);
     migrate(db.sqlite, log);
-    settleRestored(db.sqlite, from.name, nowMs);
+    prepareRestored(db.sqlite, from.name, nowMs);
     if (isIndependent) forgetBucket(db.sqlite);
     return {
-      givenUp: isStale(from.takenAtMs, nowMs) ? dropQueuedMessages(db.sqlite, nowMs) : undefined,
+      droppedMessages: isStale(from.takenAtMs, nowMs) ? dropQueuedMessages(db.sqlite, nowMs) : undefined,
       signedOut: signOut ? signOutAll(db.sqlite) : 0,
     };
   } catch (error) {

@@ -26,7 +26,7 @@ export type CloseState =
   | "absent";
 
 /** The content of the file. */
-type Mark =
+type RunMark =
   | { readonly state: "open"; readonly database: FileIdentity }
   | { readonly state: "closed"; readonly database: FileIdentity; readonly digest: string }
   | { readonly state: "backup" };
@@ -97,7 +97,7 @@ export function markBackup(paths: Pick<DataPaths, "root" | "state">): void {
 }
 
 /** Reads the mark. An incomplete or foreign file counts as the mark of a copy: its identity matches no file. */
-function readMark(path: string): Mark | undefined {
+function readMark(path: string): RunMark | undefined {
   let text: string;
   try {
     text = fs.readFileSync(path, "utf8");
@@ -108,32 +108,32 @@ function readMark(path: string): Mark | undefined {
   return parseMark(text) ?? { state: "open", database: { device: "", inode: "", bornNs: null } };
 }
 
-function parseMark(text: string): Mark | undefined {
-  let given: unknown;
+function parseMark(text: string): RunMark | undefined {
+  let parsed: unknown;
   try {
-    given = JSON.parse(text);
+    parsed = JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-  if (typeof given !== "object" || given === null || !("state" in given)) return undefined;
-  if (given.state === "backup") return { state: "backup" };
-  const database = "database" in given ? parseIdentity(given.database) : undefined;
+  if (typeof parsed !== "object" || parsed === null || !("state" in parsed)) return undefined;
+  if (parsed.state === "backup") return { state: "backup" };
+  const database = "database" in parsed ? parseIdentity(parsed.database) : undefined;
   if (database === undefined) return undefined;
-  if (given.state === "open") return { state: "open", database };
-  if (given.state !== "closed" || !("digest" in given) || typeof given.digest !== "string") return undefined;
-  return { state: "closed", database, digest: given.digest };
+  if (parsed.state === "open") return { state: "open", database };
+  if (parsed.state !== "closed" || !("digest" in parsed) || typeof parsed.digest !== "string") return undefined;
+  return { state: "closed", database, digest: parsed.digest };
 }
 
-function parseIdentity(given: unknown): FileIdentity | undefined {
-  if (typeof given !== "object" || given === null) return undefined;
-  const fields = new Map<string, unknown>(Object.entries(given));
+function parseIdentity(parsed: unknown): FileIdentity | undefined {
+  if (typeof parsed !== "object" || parsed === null) return undefined;
+  const fields = new Map<string, unknown>(Object.entries(parsed));
   const [device, inode, bornNs = null] = ["device", "inode", "bornNs"].map((name) => fields.get(name));
   if (typeof device !== "string" || typeof inode !== "string") return undefined;
   return { device, inode, bornNs: typeof bornNs === "string" ? bornNs : null };
 }
 
-function writeMark(paths: Pick<DataPaths, "root" | "state">, mark: Mark): void {
+function writeMark(paths: Pick<DataPaths, "root" | "state">, mark: RunMark): void {
   const temporary = `${paths.state}.${process.pid}.tmp`;
   fs.writeFileSync(temporary, `${JSON.stringify(mark)}\n`, { mode: 0o600, flush: true });
   giveToOwnerOf(paths.root, temporary);

@@ -23,7 +23,7 @@ import { baseOptions } from "./base-options.ts";
 import { readHealth, healthRoutes, readiness } from "./health.ts";
 import { type AppHost, NO_HOST } from "./host.ts";
 import { metricsRoutes } from "./metrics.ts";
-import { documentOf } from "./openapi.ts";
+import { generateDocument } from "./openapi.ts";
 import { publicViews } from "./public-view.ts";
 
 /** The whole application over the given services. */
@@ -68,9 +68,9 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     .use(
       healthRoutes({
         whyNotReady,
-        viewOf: publicViews(services, host, addresses),
+        readPublicView: publicViews(services, host, addresses),
         openApi: () => {
-          document ??= documentOf(app, config.publicUrl ?? (basePath === "" ? "/" : basePath));
+          document ??= generateDocument(app, config.publicUrl ?? (basePath === "" ? "/" : basePath));
           return document;
         },
       }),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import { silentLog } from "../../lib/log.ts";
 import { createApp } from "./app.ts";
-import { documentOf } from "./openapi.ts";
+import { generateDocument } from "./openapi.ts";
 import { openServices } from "../composition/services.ts";
 
 /** Makes the document of this version from its routes, with an empty temporary data directory. */
@@ -15,7 +15,7 @@ export async function openApiDocument(): Promise<unknown> {
     const { config } = loadConfig({ flags: { data }, environment: {} });
     const services = await openServices(config, silentLog);
     try {
-      return await documentOf(createApp(services).app);
+      return await generateDocument(createApp(services).app);
     } finally {
       await services.close();
     }

@@ -15,14 +15,14 @@ export interface HealthOptions {
   readonly whyNotReady: () => string | undefined;
   readonly openApi: () => Promise<unknown>;
   /** How a request reached the server, for requests with a probe token. */
-  readonly viewOf: (request: Request) => PublicView | undefined;
+  readonly readPublicView: (request: Request) => PublicView | undefined;
 }
 
 /** The routes of monitors and tools. */
-export function healthRoutes({ whyNotReady, openApi, viewOf }: HealthOptions) {
+export function healthRoutes({ whyNotReady, openApi, readPublicView }: HealthOptions) {
   return new Router({ name: "health" })
     .get("/health/live", PAGE_ROUTE, ({ request }) => {
-      const seen = viewOf(request);
+      const seen = readPublicView(request);
       return seen === undefined ? { status: "live" } : { status: "live", seen };
     })
     .get("/health/ready", PAGE_ROUTE, ({ set }) => {

@@ -6,12 +6,12 @@ import type { JobState } from "../../jobs/scheduler.ts";
 import { COMMIT, VERSION } from "../../version.ts";
 import type { EventLoopDelay } from "../observability/event-loop.ts";
 import { availableBytes, totalBytes } from "../data/filesystem.ts";
-import { byLabel, counter, type Family, gauge } from "../observability/metric-family.ts";
+import { byLabel, counter, type MetricFamily, gauge } from "../observability/metric-family.ts";
 import type { RequestStatistics } from "../observability/request-statistics.ts";
 import type { Services } from "../composition/services.ts";
 
 /** Totals from the database. */
-export interface Totals {
+export interface DatabaseTotals {
   readonly counted: ServerCounts;
   /** Blobs whose metadata is still to be read, at most {@link COUNTED_MAX}. */
   readonly media: number;
@@ -34,19 +34,19 @@ const PATIENCE_MS = 10;
 /** Reads the totals without delaying a scrape: slow queries deliver the values of the scrape before. */
 export class TotalsReader {
   readonly #services: Pick<Services, "statistics" | "reader" | "remoteStore">;
-  #last: Totals | undefined;
-  #reading: Promise<Totals> | undefined;
+  #last: DatabaseTotals | undefined;
+  #reading: Promise<DatabaseTotals> | undefined;
 
   constructor(services: Pick<Services, "statistics" | "reader" | "remoteStore">) {
     this.#services = services;
   }
 
   /** The current totals, or those of the scrape before if the queries take longer than some milliseconds. */
-  async read(): Promise<Totals> {
+  async read(): Promise<DatabaseTotals> {
     this.#reading ??= this.#query().finally(() => {
       this.#reading = undefined;
     });
-    const { promise, resolve } = Promise.withResolvers<Totals>();
+    const { promise, resolve } = Promise.withResolvers<DatabaseTotals>();
     const last = this.#last;
     if (last === undefined) return this.#reading;
     const timer = setTimeout(() => resolve(last), PATIENCE_MS);
@@ -55,7 +55,7 @@ export class TotalsReader {
     return totals;
   }
 
-  async #query(): Promise<Totals> {
+  async #query(): Promise<DatabaseTotals> {
     const { statistics, reader, remoteStore } = this.#services;
     const counted = await statistics.count();
     const bucket = await remoteStore?.countWaiting();
@@ -86,7 +86,7 @@ export class TotalsReader {
 }
 
 /** Requests by route, and rejected requests. */
-export function requestFamilies(requests: RequestStatistics, inProgress: number): Family[] {
+export function requestFamilies(requests: RequestStatistics, inProgress: number): MetricFamily[] {
   const routes = [...requests.routes];
   return [
     {
@@ -125,7 +125,7 @@ export function requestFamilies(requests: RequestStatistics, inProgress: number)
 }
 
 /** Files, accounts, queues, and the disk. */
-export function storageFamilies(services: Services, totals: Totals): Family[] {
+export function storageFamilies(services: Services, totals: DatabaseTotals): MetricFamily[] {
   const { transfers, limiter, writer, thumbnails, paths } = services;
   const { counted } = totals;
   const { storage, users } = counted;
@@ -164,7 +164,7 @@ export function storageFamilies(services: Services, totals: Totals): Family[] {
   ];
 }
 
-function bucketFamilies({ remoteStore, clock }: Services): Family[] {
+function bucketFamilies({ remoteStore, clock }: Services): MetricFamily[] {
   if (remoteStore === undefined) return [];
   const { outage } = remoteStore;
   return [
@@ -178,7 +178,7 @@ function bucketFamilies({ remoteStore, clock }: Services): Family[] {
 }
 
 /** Snapshots, and findings of the scrub. */
-function safetyFamilies({ snapshots, clock }: Services, { oldestReadAtMs, findings }: Totals): Family[] {
+function safetyFamilies({ snapshots, clock }: Services, { oldestReadAtMs, findings }: DatabaseTotals): MetricFamily[] {
   const nowMs = clock.nowMs();
   const stored = snapshots.list();
   return [
@@ -205,7 +205,7 @@ function safetyFamilies({ snapshots, clock }: Services, { oldestReadAtMs, findin
 }
 
 /** The files and the commits of the database. */
-export function databaseFamilies({ paths, writer }: Services): Family[] {
+export function databaseFamilies({ paths, writer }: Services): MetricFamily[] {
   const { seconds, transactions, busy, failures } = writer.statistics;
   return [
     gauge("larder_database_bytes", "Size of the database.", sizeOf(paths.database)),
@@ -228,7 +228,7 @@ export function databaseFamilies({ paths, writer }: Services): Family[] {
 }
 
 /** The scheduled jobs, with the results of their last runs. */
-export function jobFamilies(jobs: readonly JobState[]): Family[] {
+export function jobFamilies(jobs: readonly JobState[]): MetricFamily[] {
   const ended = jobs.filter(({ lastFinishedAtMs }) => lastFinishedAtMs !== null);
   const of = (value: (job: JobState) => number) => ended.map((job) => [job.name, value(job)] as const);
   return [
@@ -269,14 +269,14 @@ export function jobFamilies(jobs: readonly JobState[]): Family[] {
 }
 
 /** The certificate of the server, if it has one. */
-export function certificateFamilies(endsMs: number | undefined): Family[] {
+export function certificateFamilies(endsMs: number | undefined): MetricFamily[] {
   if (endsMs === undefined) return [];
   const help = "Expiry time of the TLS certificate.";
   return [gauge("larder_certificate_expiry_timestamp_seconds", help, endsMs / 1000)];
 }
 
 /** The process, with the names that every Prometheus exporter uses, so that common dashboards show them. */
-export function processFamilies(delay: EventLoopDelay): Family[] {
+export function processFamilies(delay: EventLoopDelay): MetricFamily[] {
   const { user, system } = process.cpuUsage();
   const rss = process.memoryUsage.rss();
   return [

@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
 const USES_MIN = 2;
 
 /** Response and parameter components, by name. */
-interface Shared {
+interface SharedComponents {
   readonly responses: Map<string, unknown>;
   readonly parameters: Map<string, unknown>;
 }
@@ -49,7 +49,7 @@ export function nameSchemas(document: Json, named: Json): Json {
  * @param document an OpenAPI 3.0 document without such components
  */
 export function shareComponents(document: Json): Json {
-  const shared: Shared = { responses: new Map(), parameters: new Map() };
+  const shared: SharedComponents = { responses: new Map(), parameters: new Map() };
   const uses = countUses(document["paths"]);
   const components = objectOf(document["components"]);
   const paths = mapOperations(document["paths"], (operation) => ({
@@ -96,7 +96,7 @@ function canonical(value: unknown): string {
   );
 }
 
-function shareParameter(parameter: Json, uses: ReadonlyMap<string, number>, shared: Shared): Json {
+function shareParameter(parameter: Json, uses: ReadonlyMap<string, number>, shared: SharedComponents): Json {
   const name = String(parameter["name"]);
   const text = JSON.stringify(parameter);
   if ((uses.get(text) ?? 0) < USES_MIN) return parameter;
@@ -106,7 +106,12 @@ function shareParameter(parameter: Json, uses: ReadonlyMap<string, number>, shar
   return referTo(`parameters/${name}`);
 }
 
-function shareResponse(status: string, response: Json, uses: ReadonlyMap<string, number>, shared: Shared): Json {
+function shareResponse(
+  status: string,
+  response: Json,
+  uses: ReadonlyMap<string, number>,
+  shared: SharedComponents,
+): Json {
   const name = nameOf(status, response);
   if (name === undefined) return response;
   const text = JSON.stringify(response);

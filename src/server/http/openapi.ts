@@ -22,7 +22,7 @@ const SIGN_IN = [{ bearer: [] }, { cookie: [] }, { apiKey: [] }];
  * The document of an application, as an OpenAPI 3.0.3 object.
  * @param server the base address of the paths: absolute, or the path under which a proxy serves Larder
  */
-export async function documentOf(app: AnyElysia, server = "/"): Promise<unknown> {
+export async function generateDocument(app: AnyElysia, server = "/"): Promise<unknown> {
   // Loaded with the first request: it needs a schema library, and would slow the start down.
   const { swagger } = await import("@elysiajs/swagger");
   describeRoutes(app.routes);

@@ -145,7 +145,7 @@ const C_LIBRARIES = [
 /** Sends datagrams to a path, or to a name in Linux's abstract namespace, which begins with `@`. */
 async function openDatagrams(socket: string): Promise<SendDatagram> {
   const { libc, ptr } = await openLibrary();
-  const { address, length } = addressOf(socket);
+  const { address, length } = socketAddress(socket);
   return (message) => {
     const bytes = Buffer.from(message);
     const descriptor = libc.socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -161,7 +161,7 @@ async function openDatagrams(socket: string): Promise<SendDatagram> {
 }
 
 /** `struct sockaddr_un` of unix(7), and its used length. */
-function addressOf(socket: string): { address: Buffer; length: number } {
+function socketAddress(socket: string): { address: Buffer; length: number } {
   const path = Buffer.from(socket);
   if (path.length >= PATH_BYTES_MAX) throw new Error(`The socket path ${socket} is too long.`);
   const address = Buffer.alloc(2 + PATH_BYTES_MAX);

@@ -61,7 +61,7 @@ export function readTlsPair({ certFile, keyFile }: TlsFiles): TlsPair {
  * @throws StartupError that names the file that can't be read
  */
 export function fileFingerprint({ certFile, keyFile }: TlsFiles): string | undefined {
-  const stats = [statOf(certFile, "tls.certFile"), statOf(keyFile, "tls.keyFile")];
+  const stats = [readStats(certFile, "tls.certFile"), readStats(keyFile, "tls.keyFile")];
   if (stats.some((stat) => stat === undefined)) return undefined;
   return stats.map((stat) => `${stat?.ino}:${stat?.mtimeMs}:${stat?.size}`).join(" ");
 }
@@ -84,7 +84,7 @@ function readPem(path: string, setting: string): string {
   }
 }
 
-function statOf(path: string, setting: string): Stats | undefined {
+function readStats(path: string, setting: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {

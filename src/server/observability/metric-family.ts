@@ -5,7 +5,7 @@ import type { Histogram } from "../../lib/histogram.ts";
 export type Labels = Readonly<Record<string, string>>;
 
 /** A metric with its values, in the base units of Prometheus: seconds and bytes. */
-export type Family = {
+export type MetricFamily = {
   /** `larder_…`, with its unit at the end, and `_total` for counters. */
   readonly name: string;
   readonly help: string;
@@ -15,12 +15,12 @@ export type Family = {
 );
 
 /** A gauge without labels. */
-export function gauge(name: string, help: string, value: number): Family {
+export function gauge(name: string, help: string, value: number): MetricFamily {
   return { kind: "gauge", name, help, values: [[{}, value]] };
 }
 
 /** A counter without labels, which grows until the next start. */
-export function counter(name: string, help: string, value: number): Family {
+export function counter(name: string, help: string, value: number): MetricFamily {
   return { kind: "counter", name, help, values: [[{}, value]] };
 }
 
@@ -31,6 +31,6 @@ export function byLabel(
   help: string,
   label: string,
   values: Iterable<readonly [string, number]>,
-): Family {
+): MetricFamily {
   return { kind, name, help, values: [...values].map(([key, value]) => [{ [label]: key }, value]) };
 }

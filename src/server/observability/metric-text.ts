@@ -1,13 +1,13 @@
 /** Renders metrics in the text format of Prometheus, with its own library. */
 import { Counter, Gauge, Histogram as PromHistogram, Registry } from "prom-client";
 import type { Histogram } from "../../lib/histogram.ts";
-import type { Family, Labels } from "./metric-family.ts";
+import type { MetricFamily, Labels } from "./metric-family.ts";
 
 /** Media type of {@link renderMetrics}. */
 export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Renders all metrics as one text. */
-export async function renderMetrics(families: readonly Family[]): Promise<string> {
+export async function renderMetrics(families: readonly MetricFamily[]): Promise<string> {
   const registry = new Registry();
   for (const family of families) {
     // The library would render a metric without values as one without labels.
@@ -43,7 +43,7 @@ class CountedHistogram extends PromHistogram {
   ) {
     super(configuration);
     const { name, help } = configuration;
-    const lines = values.flatMap(([labels, histogram]) => linesOf(name, labels, histogram));
+    const lines = values.flatMap(([labels, histogram]) => renderHistogram(name, labels, histogram));
     this.#metric = { name, help, type: "histogram", values: lines };
   }
 
@@ -53,7 +53,7 @@ class CountedHistogram extends PromHistogram {
   }
 }
 
-function linesOf(name: string, labels: Labels, { bounds, counts, sum, count }: Histogram) {
+function renderHistogram(name: string, labels: Labels, { bounds, counts, sum, count }: Histogram) {
   let below = 0;
   const buckets = [...bounds, "+Inf"].map((le, index) => {
     below += counts[index] ?? 0;

@@ -10,7 +10,7 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 const NO_ROUTE = "other";
 
 /** The counts of one route and method. */
-export class RouteFigures {
+export class RouteStatistics {
   /** The pattern, such as `/api/files/{id}`; "other" for requests without a route. */
   readonly route: string;
   readonly method: string;
@@ -28,11 +28,11 @@ export class RouteFigures {
 /** The counts of all requests. */
 export class RequestStatistics {
   readonly #paths: () => Iterable<string>;
-  readonly #all: RouteFigures[] = [];
-  readonly #noRoute = new Map<string, RouteFigures>();
+  readonly #all: RouteStatistics[] = [];
+  readonly #noRoute = new Map<string, RouteStatistics>();
   readonly #rejections = new Map<string, number>();
   readonly #rateLimited = new Map<string, number>(RATE_CATEGORIES.map((category) => [category, 0]));
-  #routes: RoutePatterns<{ readonly route: string; readonly byMethod: Map<string, RouteFigures> }> | undefined;
+  #routes: RoutePatterns<{ readonly route: string; readonly byMethod: Map<string, RouteStatistics> }> | undefined;
   #failures = 0;
 
   /** @param paths the paths of all routes, in the form of the framework; called once, at the first request */
@@ -56,16 +56,16 @@ export class RequestStatistics {
   }
 
   /** The counts of each route and method with requests. */
-  get routes(): readonly RouteFigures[] {
+  get routes(): readonly RouteStatistics[] {
     return this.#all;
   }
 
   /** Counts a request with a response. @param ms time until the response began */
   note(method: string, path: string, status: number, ms: number): void {
-    const figures = this.#figuresOf(METHODS.has(method) ? method : "OTHER", path);
+    const statistics = this.#statisticsFor(METHODS.has(method) ? method : "OTHER", path);
     const index = Math.min(4, Math.max(0, Math.floor(status / 100) - 1));
-    figures.byClass[index] = (figures.byClass[index] ?? 0) + 1;
-    figures.latency.observe(ms / 1000);
+    statistics.byClass[index] = (statistics.byClass[index] ?? 0) + 1;
+    statistics.latency.observe(ms / 1000);
   }
 
   /** Counts a rejected or failed request. @param category its rate-limit category, if it has one */
@@ -75,17 +75,17 @@ export class RequestStatistics {
     if (reason === "rate_limited") increase(this.#rateLimited, category ?? "general");
   }
 
-  #figuresOf(method: string, path: string): RouteFigures {
+  #statisticsFor(method: string, path: string): RouteStatistics {
     this.#routes ??= new RoutePatterns(this.#paths(), (route) => ({ route, byMethod: new Map() }));
     const found = this.#routes.find(path);
     const byMethod = found?.byMethod ?? this.#noRoute;
-    let figures = byMethod.get(method);
-    if (figures === undefined) {
-      figures = new RouteFigures(found?.route ?? NO_ROUTE, method);
-      byMethod.set(method, figures);
-      this.#all.push(figures);
+    let statistics = byMethod.get(method);
+    if (statistics === undefined) {
+      statistics = new RouteStatistics(found?.route ?? NO_ROUTE, method);
+      byMethod.set(method, statistics);
+      this.#all.push(statistics);
     }
-    return figures;
+    return statistics;
   }
 }
 

@@ -15,7 +15,7 @@ import {
   installSnapshot,
   openFromSnapshot,
   readEpoch,
-  settleRestored,
+  prepareRestored,
 } from "../../../src/server/data/open-copy.ts";
 
 const HOUR_MS = 3_600_000;
@@ -166,9 +166,9 @@ test("no log of another database mixes with the snapshot, however much of it was
 test("a database continued from a snapshot gets a new epoch", () => {
   const { name } = snapshot(0);
   expect(readEpoch(sqlite)).toBe("");
-  settleRestored(sqlite, name, startMs);
+  prepareRestored(sqlite, name, startMs);
   const first = readEpoch(sqlite);
-  settleRestored(sqlite, name, startMs);
+  prepareRestored(sqlite, name, startMs);
   expect(first).not.toBe("");
   expect(readEpoch(sqlite)).not.toBe(first);
 });
