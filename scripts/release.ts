@@ -1,5 +1,5 @@
 /*
- * `scripts/release VERSION`: an archive for each target, with what belongs to it, checksums, and the list of what is inside.
+ * `scripts/release VERSION`: an archive for each target, with its documents, checksums, and a software bill of materials.
  * The same sources in the same directory give the same bytes: files carry the time of the commit, and no owner.
  */
 import { createHash } from "node:crypto";
@@ -143,7 +143,7 @@ async function makeAll(targets: readonly string[], release: Release): Promise<nu
   const missing: string[] = [];
   for (const target of targets) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- each takes all the memory that there may be
+      // oxlint-disable-next-line no-await-in-loop -- each needs much memory
       const archive = await makeArchive(target, release);
       const path = join(release.out, archive);
       // oxlint-disable-next-line no-await-in-loop

@@ -73,7 +73,7 @@ export function makeSbom(options: SbomOptions): Json {
     dependencies: [
       {
         ref: root,
-        dependsOn: components.filter((one) => directOf(lock).includes(fullName(one))).map((one) => one["bom-ref"]),
+        dependsOn: components.filter((one) => lock.direct.includes(fullName(one))).map((one) => one["bom-ref"]),
       },
       ...[...locked.entries()]
         .map(([key, entry]) => ({
@@ -132,10 +132,6 @@ function parseLock(text: string): { direct: readonly string[]; packages: Readonl
     });
   }
   return { direct, packages };
-}
-
-function directOf(lock: ReturnType<typeof parseLock>): readonly string[] {
-  return lock.direct;
 }
 
 /**

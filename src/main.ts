@@ -1,4 +1,4 @@
-/** Entry of the executable: hands the arguments to cli/, or becomes one of the helping processes before anything else is loaded. */
+/** Entry of the executable: runs the command line, or becomes a worker process before any other code is loaded. */
 import process from "node:process";
 
 if (process.argv[2] === "thumbnail-worker") {
@@ -12,7 +12,7 @@ if (process.argv[2] === "thumbnail-worker") {
     import("./cli/cli.ts"),
     import("./cli/shared/output.ts"),
   ]);
-  // What is made is for this user alone, wherever it lies.
+  // New files are accessible only by this user, in any directory.
   process.umask(0o077);
   const context = { terminal: processTerminal, environment: process.env, directory: process.cwd() };
   process.exit(await runCli(process.argv.slice(2), context));

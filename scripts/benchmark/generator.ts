@@ -1,7 +1,7 @@
 /**
  * The load generator. It runs as a separate process and does as little as possible, as it shares the cores with the
  * measured server: it keeps its sockets open, builds requests before the clock starts, and parses only the status and
- * length of a response. Usage: a Job as JSON on stdin, the Outcome as JSON on stdout.
+ * length of a response. Usage: a Job as JSON on stdin, the JobResult as JSON on stdout.
  */
 import { readFileSync } from "node:fs";
 import type { Socket } from "bun";

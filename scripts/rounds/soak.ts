@@ -1,6 +1,6 @@
 /*
  * The program of scripts/rounds/soak. It compares memory after a tenth of the work, when all caches are filled, with memory
- * at the end, each time after the server was idle for a while. It prints measurements in between too.
+ * at the end, each time after the server was idle for a while. It also prints measurements in between.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -16,7 +16,7 @@ import {
 } from "./shared/command.ts";
 
 /** One row of the table of commands. */
-export interface CommandEntry {
+interface CommandEntry {
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<{ readonly define: DefineCommand }>;

@@ -1,6 +1,6 @@
 /**
  * A restore drill: creates a data directory from the newest state of a backup, starts a server on it, and downloads
- * files through its API. The server contacts nobody: it listens on the loopback device, has no mail server, and its
+ * files through its API. The server contacts no other machine: it listens on the loopback device, has no mail server, and its
  * queues are empty. The backup is only read.
  */
 import * as fs from "node:fs";
@@ -27,7 +27,7 @@ import { prepareRestored } from "./data/open-copy.ts";
 import { markOpen } from "./data/run-mark.ts";
 
 /** Dependencies of {@link drill}. */
-export interface DrillOptions {
+interface DrillOptions {
   /** A backup, or a data directory, whose current state is used. */
   readonly source: DataPaths;
   readonly config: Config;
@@ -42,7 +42,7 @@ export interface DrillOptions {
 }
 
 /** A file that could not be restored. */
-export interface FailedSample {
+interface FailedSample {
   readonly sample: Sample;
   /** The error. */
   readonly why: string;
@@ -101,7 +101,7 @@ export async function drill(options: DrillOptions): Promise<DrillReport> {
   }
 }
 
-/** Next to the source, where blobs can be linked; in the temporary directory if that is not allowed. */
+/** Creates a directory next to the source, where blobs can be linked; in the temporary directory if that is not allowed. */
 function makeDirectory({ root }: DataPaths): string {
   try {
     return fs.mkdtempSync(`${root}-drill-`);
@@ -111,7 +111,7 @@ function makeDirectory({ root }: DataPaths): string {
   }
 }
 
-/** Prepares the database for a server without outside contacts, and copies the blobs of the sample. */
+/** Prepares the database for a server that contacts no other machine, and copies the blobs of the sample. */
 function prepare(paths: DataPaths, name: string, { source, sampleCount, config, log }: DrillOptions) {
   markOpen(paths);
   const db = openDatabase(paths.database);

@@ -1,4 +1,4 @@
-/** The life of a server: lock, recovery, "listening on", and the orderly stop. */
+/** The life cycle of a server: lock, recovery, start, and graceful stop. */
 import * as fs from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";

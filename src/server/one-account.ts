@@ -22,7 +22,7 @@ export interface ReducedDatabase {
 }
 
 /** Dependencies of {@link reduceTo}. */
-export interface ReduceOptions {
+interface ReduceOptions {
   /** The copy in `folder`; removed. */
   readonly snapshot: Snapshot;
   readonly folder: string;
@@ -64,7 +64,7 @@ export async function reduceTo(email: string, options: ReduceOptions): Promise<R
   forgetAudit(paths.database);
   fs.rmSync(snapshot.path);
   fs.rmSync(`${snapshot.path}.sha256`);
-  // Writes a new file, which contains none of the erased data.
+  // The new file contains none of the erased data.
   const reduced = takeSnapshotOf(paths.database, folder, snapshot.label, snapshot.takenAtMs);
   fs.rmSync(paths.root, { recursive: true });
   return { snapshot: reduced, email, erased, shares };

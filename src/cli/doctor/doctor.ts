@@ -22,7 +22,7 @@ import { dataChecks } from "./data-checks.ts";
 import { type Check, type Finding, note, ok, wrong } from "./findings.ts";
 import { examineAddress } from "./public-address.ts";
 
-/** An earlier time means that the machine lost its clock, such as by an empty battery. */
+/** An earlier time means that the clock was reset, for example because its battery is empty. */
 const EARLIEST_CLOCK_MS = Date.UTC(2026, 0, 1);
 const THUMBNAIL_PROBE_MS = 20_000;
 const MARKS = { ok: "ok   ", note: "note ", wrong: "WRONG" };

@@ -8,8 +8,8 @@ import type { RunningCommand } from "../shared/command.ts";
 import { withServices } from "../shared/services.ts";
 
 /**
- * Records in a rebuilt database which blobs are in the configured bucket: the journal does not say it. The caller holds the
- * server's lock.
+ * Records in a rebuilt database which blobs are in the configured bucket: the journal does not contain that. The caller
+ * holds the server's lock.
  * @returns the report without the blobs that the bucket has; unchanged if the bucket cannot be read, with a message
  */
 export async function findInBucket(command: RunningCommand, report: RebuildReport): Promise<RebuildReport> {

@@ -26,7 +26,7 @@ import { withLock } from "../shared/services.ts";
 import { findInBucket } from "./rebuild-bucket.ts";
 import { rebuildNewer } from "./rebuild-newer.ts";
 
-/** `larder rebuild`: makes the database of a data directory from its store alone. */
+/** `larder rebuild`: recreates the database of a data directory from its blobs and their journal. */
 export const define = defineCommand({
   description:
     "Rebuild the database from the metadata journal (blobs/journal). Use this only if larder.db and all its snapshots are " +

@@ -1,6 +1,6 @@
 /**
- * Makes a data directory after the loss of a machine: from a copy of its database, its keys, and the bucket with the blobs.
- * All checks come before the directory is created.
+ * Creates a data directory after the loss of a machine, from a copy of its database, its keys, and the bucket with the
+ * blobs. All checks come before the directory is created.
  */
 import * as fs from "node:fs";
 import { basename, join } from "node:path";
@@ -159,7 +159,7 @@ async function adopt(
       nowMs: Date.now(),
       onProgress: everySecond(command.terminal, (objects: number) => `${objects} bucket objects listed …`),
     });
-    // Last, so that a restore that fails earlier takes nothing from the old server.
+    // Last, so that the old server still owns the bucket if the restore fails earlier.
     if (mustClaim(command)) await claim(client, prefix, { store: storeId, epoch: readEpoch(db.sqlite) });
     return { ...local, missing: findAbsent(db.sqlite, new Layout(paths.root), MISSING_MAX) };
   } catch (error) {

@@ -28,7 +28,7 @@ export function reportRestored(result: RestoreResult, command: RunningCommand): 
   for (const warning of result.summary?.warnings ?? []) terminal.error(`Warning: ${warning}\n`);
   command.print(present(result), describe(result));
   if (missing.count === 0) return EXIT.success;
-  // Copying the blobs found the reason of each loss.
+  // The copy of the blobs recorded the reason of each loss.
   const lost = result.summary?.totals.lost ?? [];
   if (!isJson) terminal.error(describeLost(lost.length > 0 ? lost : missing.some, missing.count));
   return EXIT.problems;

@@ -219,7 +219,7 @@ async function copyFrom(source: DataPaths, paths: DataPaths, command: RunningCom
       return reduced.snapshot;
     },
     isLive: origin.isLive,
-    // A hard link to a blob of the backup would be one copy less.
+    // With hard links, the data and the backup would share one copy of each blob.
     mayLink: false,
     keep: Number.MAX_SAFE_INTEGER,
     prune: false,

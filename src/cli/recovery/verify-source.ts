@@ -31,7 +31,7 @@ export interface VerifySource {
 }
 
 /**
- * Finds the database. One of an older version, or with a log that cannot be read in place, is copied to a temporary folder.
+ * Finds the database. Copies it to a temporary folder if it has an older version, or a log that cannot be read in place.
  * @throws StartupError if there is none, or it cannot be read
  */
 export function openVerifySource(paths: DataPaths): VerifySource {

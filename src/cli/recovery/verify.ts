@@ -107,7 +107,7 @@ interface FindingRecorder {
   close(): Promise<void>;
 }
 
-/** Opens the database for findings; undefined if that fails, because the directory can be verified all the same. */
+/** Opens the database for findings; undefined if that fails: the directory can be verified without it. */
 async function openRecorder({ config, terminal }: RunningCommand): Promise<FindingRecorder | undefined> {
   try {
     // The services log nothing: findings are printed at the end, with the names of files.

@@ -4,7 +4,7 @@
  */
 
 /** The values of a unit that differ between machines. */
-export interface UnitOptions {
+interface UnitOptions {
   /** Absolute path of the executable. */
   readonly executable: string;
   /** Absolute path of the data directory. */

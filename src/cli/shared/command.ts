@@ -1,4 +1,4 @@
-/** What every command is made of: its definition, and the values that it was called with. */
+/** The definition of a command, and the values of one call. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
@@ -61,7 +61,7 @@ export interface CommandDefinition {
 
 const exitCodes = new WeakMap<CommandContext, ExitCode>();
 
-/** Makes a command of its definition. */
+/** Creates a command from its definition. */
 export function defineCommand(definition: CommandDefinition): DefineCommand {
   const { description, options = [], argument, settings, examples, problems, subcommands = [], run } = definition;
   return (command, context) => {

@@ -12,7 +12,7 @@ export const BUSY_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 
 /** A job to run. */
-export interface JobRequest {
+interface JobRequest {
   readonly name: string;
   readonly arguments: object;
   /** What the error message says if the server stops first. */

@@ -1,4 +1,4 @@
-/** What import and export share. */
+/** Code that import and export share. */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config/settings.ts";

@@ -7,13 +7,13 @@ import { Scheduler } from "../../jobs/scheduler.ts";
 import type { Services } from "./services.ts";
 import { timetable } from "./timetable.ts";
 
-/** The shortest time between two checks for changes by other processes; each request asks for one. */
+/** The shortest time between two checks for changes by other processes; each request starts one. */
 const CHANGES_MS = 1;
 /** How often the checks run without requests. */
 const IDLE_CHANGES_MS = 1_000;
-/** How long scheduled jobs leave the first requests alone after a start. */
+/** How long scheduled jobs wait after a start, so that they don't delay the first requests. */
 const SCHEDULE_AFTER_MS = 500;
-/** How long the search for damage leaves the first requests alone. */
+/** How long the search for damage waits after a start, for the same reason. */
 const QUICK_CHECK_AFTER_MS = 120_000;
 /** How often the server checks whether a snapshot is due. */
 const SNAPSHOT_CHECK_MS = 1_000;
@@ -72,12 +72,12 @@ export class Background {
     services.webhookDispatcher.wake();
   }
 
-  /** Starts no more work by time. Requests in progress may still queue some. */
+  /** Stops the timers. Requests in progress may still queue work. */
   stopTimers(): void {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** Stops after the work in progress; when no request is in progress any more. */
+  /** Stops after the work in progress. No request may be in progress. */
   async stop(): Promise<void> {
     await this.scheduler.stop();
     this.#clockWatch.stop();

@@ -25,7 +25,7 @@ import { reportRestored } from "../data/restoring.ts";
 import { markOpen, readCloseState } from "../data/run-mark.ts";
 import { bindStore, checkStore, rejectOrphanedStore, StoreGuard } from "../data/store-identity.ts";
 
-/** The database of a data directory, and what every service needs besides. */
+/** The database of a data directory, and the dependencies that all services share. */
 export type Data = ReturnType<typeof openData>;
 
 /** How long the start waits for another program's lock on the database. No client is waiting for a response yet. */
@@ -84,7 +84,7 @@ function openOwnDatabase(
     rejectForeign(paths.database);
     const db = openDatabase(paths.database, Math.max(START_BUSY_TIMEOUT_MS, busyTimeoutMs ?? 0));
     checkStore(db.sqlite, paths);
-    // A database restored from a snapshot is marked after it is settled: a crash before that must restore it again.
+    // A database restored from a snapshot is marked only once it is prepared: after an earlier crash it must be restored again.
     if (snapshot === undefined) markOpen(paths);
     const hasTables = db.sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;
     if (hasTables && pendingMigrations(db.sqlite).length > 0) {
@@ -135,7 +135,7 @@ function logUndoCommands({ path, name }: Snapshot, paths: DataPaths, log: Log): 
   });
 }
 
-/** The error that explains how to fix an unusable database. Returns other errors unchanged. */
+/** Returns an error that explains how to fix an unusable database. Returns other errors unchanged. */
 export function explainOpening(error: unknown, paths: DataPaths): unknown {
   if (error instanceof MigrationError && !isDamage(error.cause)) {
     return new StartupError(

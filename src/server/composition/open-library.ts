@@ -25,7 +25,7 @@ import type { Storage } from "./open-storage.ts";
 /** The services of {@link openLibrary}. */
 export type Library = ReturnType<typeof openLibrary>;
 
-/** Copies and restores of an account that may wait for the one in progress. */
+/** How many copies and restores of an account may wait for the one in progress. */
 const WAITING_COPIES_MAX = 8;
 
 /**

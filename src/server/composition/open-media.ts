@@ -1,4 +1,4 @@
-/** Opens what reads the bytes of photos and videos: thumbnails, metadata, and the indexes built from metadata. */
+/** Opens the services that read the bytes of photos and videos: thumbnails, metadata, and the indexes built from metadata. */
 import { join } from "node:path";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import { type Digest, digestToBytes } from "../../blobs/digest.ts";

@@ -33,7 +33,7 @@ const SPARE_FLOORS = 4;
 const COMPARED_USERS_MAX = 2_000;
 
 /** Counts the uploads in progress, so that work in the background can wait for them. */
-export class UploadsInProgress {
+class UploadsInProgress {
   #count = 0;
 
   /** Whether an upload is in progress. */

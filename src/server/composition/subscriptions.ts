@@ -1,4 +1,4 @@
-/** Which feature hears which event. Listeners run in the order given here, in the transaction that emits. */
+/** Subscribes features to events. Listeners run in the order given here, in the transaction that emits. */
 import type { Events } from "../../events/events.ts";
 import type { AuditTriggers } from "../../features/administration/audit/triggers.ts";
 import type { AuthService } from "../../features/accounts/auth/service.ts";
@@ -15,7 +15,7 @@ import type { UploadService } from "../../features/uploads/chunked/service.ts";
 import type { WebhookRecorder } from "../../features/messaging/webhooks/recorder.ts";
 
 /** The services that listen to events. */
-export interface Subscribers {
+interface Subscribers {
   readonly events: Events;
   readonly auditTriggers: AuditTriggers;
   readonly mailNotices: MailNotices;

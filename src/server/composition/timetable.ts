@@ -11,7 +11,7 @@ import type { Job } from "../../jobs/scheduler.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { Services } from "./services.ts";
 
-/** Every scheduled job by name, in the order in which they are listed and catch up after a start. */
+/** Every scheduled job by name, in the order of the list and of the runs that catch up after a start. */
 const ORDER = [
   "gc",
   "snapshot",

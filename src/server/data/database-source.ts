@@ -10,7 +10,7 @@ import { chooseSnapshot } from "./open-copy.ts";
 import { readCloseState } from "./run-mark.ts";
 
 /** Where a backup or a restore gets a database from. */
-export interface DatabaseSource {
+interface DatabaseSource {
   /** Whether a later call of `take` gives a later state, because the directory may be in use. */
   readonly isLive: boolean;
   /** Writes a copy of the database and its digest into a folder. Blocks. @throws StartupError; SQLiteError */

@@ -5,7 +5,7 @@ import { StartupError } from "../../config/startup-error.ts";
 import { AppError } from "../../errors.ts";
 
 /** A kind of file system, by its number on Linux (statfs(2), linux/magic.h). */
-export interface FileSystemKind {
+interface FileSystemKind {
   /** "ext4", "nfs" …, or the number in hexadecimal. */
   readonly name: string;
   /** Whether it is on a network or in user space: locks and syncs may be unreliable there. */
@@ -88,16 +88,16 @@ export function defaultFloorBytes(fileSystemBytes: number): number {
 }
 
 /** Reads the sizes of a disk for {@link DiskReservations}; replaced in tests. */
-export interface DiskProbe {
+interface DiskProbe {
   availableBytes(path: string): number;
   totalBytes(path: string): number;
 }
 
 /**
- * Releases `bytes` of a reservation when they reach the disk, where the system counts them as used. Without an
- * argument, releases the rest. More than the rest counts as the rest; further calls do nothing.
+ * Releases `bytes` of a reservation when they reach the disk, where the system counts them as used. Releases the rest
+ * without an argument, or if `bytes` exceeds the rest. Further calls do nothing.
  */
-export type ReleaseReservation = (bytes?: number) => void;
+type ReleaseReservation = (bytes?: number) => void;
 
 /**
  * Reserves disk space for uploads. Together they leave the free space that the database needs. An upload that does not

@@ -19,7 +19,7 @@ import type { DataPaths } from "./data-directory.ts";
 import type { CloseState } from "./run-mark.ts";
 
 /** A blob that a database refers to and that is missing in the store. */
-export interface MissingBlob {
+interface MissingBlob {
   readonly digest: Digest;
   readonly sizeBytes: number;
   /** Names of some files with this content, now or earlier. */
@@ -27,7 +27,7 @@ export interface MissingBlob {
 }
 
 /** The snapshot from which a directory starts. */
-export interface ChosenSnapshot {
+interface ChosenSnapshot {
   readonly snapshot: Snapshot;
   /** Missing blobs that it refers to, at most {@link MISSING_MAX}. */
   readonly missing: readonly MissingBlob[];
@@ -234,7 +234,7 @@ export function openFromSnapshot(paths: DataPaths, state: CloseState, log: Log):
 }
 
 /** Logs the missing blobs with the names of their files. */
-export function logMissing(missing: readonly MissingBlob[], log: Log): void {
+function logMissing(missing: readonly MissingBlob[], log: Log): void {
   if (missing.length === 0) return;
   const count = missing.length === MISSING_MAX ? `${MISSING_MAX} or more` : String(missing.length);
   log.error(

@@ -1,6 +1,6 @@
 /**
  * Replaces the database of a data directory with a copy. The copy is first prepared in another folder: upgraded,
- * settled, and without stale queued messages. Then it replaces the former database, which is saved. After a crash at
+ * prepared for use, and cleared of stale queued messages. Then it replaces the former database, which is saved. After a crash at
  * any point, the next start opens either the former or the new state.
  */
 import * as fs from "node:fs";
@@ -40,7 +40,7 @@ export interface RestoreFrom {
 }
 
 /** How the database is changed when it is restored. */
-export interface RestoreOptions {
+interface RestoreOptions {
   /** Ends all sessions. Otherwise, sessions that were revoked since then become valid again. */
   readonly signOut: boolean;
   /**

@@ -49,7 +49,7 @@ export function readCloseState(paths: Pick<DataPaths, "database" | "state">, may
 }
 
 /**
- * Whether a properly closed database has changed since, because of its disk or of another program. False if that is not
+ * Whether a properly closed database has changed since, because of a faulty disk or another program. False if that is not
  * known, because the database is open or the program crashed. Reads the whole database, and changes nothing.
  */
 export function isAltered(paths: Pick<DataPaths, "database" | "state">): boolean {

@@ -1,4 +1,4 @@
-/** The table of contents of the API: guards and routes, in the order in which a request meets them. */
+/** The table of contents of the API: guards and routes, in the order in which they handle a request. */
 import { accountsRoutes } from "../../features/accounts/routes.ts";
 import { authGuard } from "../../features/accounts/auth/guard.ts";
 import { sessionCookies } from "../../features/accounts/auth/routes.ts";
@@ -49,7 +49,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   const router = new Router({ name: "larder" })
     // Gives every request its id, and turns every error into a response. First, so that it handles the guards' errors.
     .hook(base(baseOptions(services, host, addresses, () => routes)))
-    // Headers that rejections by the guards below must have as well.
+    // Adds headers that rejections by the guards below must have too.
     .hook(shareHeaders())
     .hook(tusHeaders())
     // Authenticates before the rate limits: they count per account.

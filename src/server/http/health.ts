@@ -10,7 +10,7 @@ import type { PublicView } from "./public-view.ts";
 import type { Services } from "../composition/services.ts";
 
 /** Dependencies of {@link healthRoutes}. */
-export interface HealthOptions {
+interface HealthOptions {
   /** Why the server can't handle requests now; undefined if it can. */
   readonly whyNotReady: () => string | undefined;
   readonly openApi: () => Promise<unknown>;

@@ -18,13 +18,13 @@ import type { AppHost } from "./host.ts";
 
 /** How long requests in progress may take once the server is stopping. */
 export const DRAIN_MS = 30_000;
-/** How long the response to a set-up has to leave before the server restarts. */
+/** How long the server waits before it restarts after a set-up, so that the response is sent first. */
 const RESTART_AFTER_MS = 100;
-/** The router skips this many characters before it looks for the path: it would take a short host for part of it. */
+/** The router skips this many characters before it searches for the path. A shorter host would hide part of the path. */
 const ROUTER_PATH_FROM = 11;
 
 /** Dependencies of {@link HttpServer}. */
-export interface HttpServerOptions {
+interface HttpServerOptions {
   readonly services: Services;
   readonly loaded: LoadedConfig;
   readonly background: Background;

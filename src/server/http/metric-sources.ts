@@ -11,7 +11,7 @@ import type { RequestStatistics } from "../observability/request-statistics.ts";
 import type { Services } from "../composition/services.ts";
 
 /** Totals from the database. */
-export interface DatabaseTotals {
+interface DatabaseTotals {
   readonly counted: ServerCounts;
   /** Blobs whose metadata is still to be read, at most {@link COUNTED_MAX}. */
   readonly media: number;
@@ -31,7 +31,7 @@ const COUNTED_MAX = 100_000;
 /** How long a scrape waits for new totals if it has older ones. */
 const PATIENCE_MS = 10;
 
-/** Reads the totals without delaying a scrape: slow queries deliver the values of the scrape before. */
+/** Reads the totals without delaying a scrape: if the queries are slow, the values are those of the previous scrape. */
 export class TotalsReader {
   readonly #services: Pick<Services, "statistics" | "reader" | "remoteStore">;
   #last: DatabaseTotals | undefined;
@@ -41,7 +41,7 @@ export class TotalsReader {
     this.#services = services;
   }
 
-  /** The current totals, or those of the scrape before if the queries take longer than some milliseconds. */
+  /** The current totals, or those of the previous scrape if the queries take longer than {@link PATIENCE_MS}. */
   async read(): Promise<DatabaseTotals> {
     this.#reading ??= this.#query().finally(() => {
       this.#reading = undefined;

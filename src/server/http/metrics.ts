@@ -20,7 +20,7 @@ import type { RequestStatistics } from "../observability/request-statistics.ts";
 import type { Services } from "../composition/services.ts";
 
 /** Dependencies of {@link metricsRoutes}. */
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly services: Services;
   readonly whyNotReady: () => string | undefined;
   readonly host: {

@@ -1,4 +1,4 @@
-/** Generates the OpenAPI document from the routes, then tidies it. */
+/** Generates the OpenAPI document from the routes, and simplifies it. */
 import { type AnyElysia, Elysia } from "elysia";
 import { describeRoutes, sharedComponents, TAGS } from "../../http/documented.ts";
 import { invariant } from "../../lib/invariant.ts";
@@ -15,7 +15,7 @@ with the precise reason in \`details.reason\`. Sign in at /api/auth/signin and s
 
 Every response under /api, errors and streams included, carries the \`X-RateLimit-*\` headers and \`X-Request-Id\`.`;
 
-/** The ways to sign in. A route that needs no account declares that itself. */
+/** The ways to sign in. A route that needs no account overrides this. */
 const SIGN_IN = [{ bearer: [] }, { cookie: [] }, { apiKey: [] }];
 
 /**

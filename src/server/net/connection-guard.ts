@@ -2,12 +2,11 @@
  * Closes connections without requests, so that connections with requests get their descriptors.
  *
  * Each connection takes a descriptor. A process has a limited number of them, for files too. Bun closes a connection
- * that sends no complete request within some ten seconds, and one that is idle for two minutes after a response. It
+ * that sends no complete request within about ten seconds, and one that is idle for two minutes after a response. It
  * leaves two cases to this guard:
  * - A client stopped reading its response. The guard closes the connection after ten minutes.
  * - Too many connections are open. The guard first closes those that are idle after a response, then those that have
- * sent
- *   no complete request for five seconds.
+ *   sent no complete request for five seconds.
  * The guard never closes a connection whose request is in progress, or whose client reads, even slowly.
  */
 import type { Log } from "../../lib/log.ts";
@@ -15,7 +14,7 @@ import { countOpenDescriptors, readDescriptorLimit } from "../../lib/descriptors
 import { endConnection, listConnections, type TcpConnection } from "./tcp-connections.ts";
 
 /** The listener that the guard protects. */
-export interface GuardedListener {
+interface GuardedListener {
   /** The ports that receive connections; empty for a Unix socket, whose clients are the operator's own programs. */
   readonly ports: ReadonlySet<number>;
   /** Closes connections that are idle after a response. @returns how many */
@@ -27,7 +26,7 @@ export interface GuardedListener {
 }
 
 /** Dependencies of {@link ConnectionGuard}. */
-export interface ConnectionGuardOptions {
+interface ConnectionGuardOptions {
   readonly listener: GuardedListener;
   readonly log: Log;
   /** At this many open descriptors the guard starts to close connections. */

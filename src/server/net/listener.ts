@@ -13,7 +13,7 @@ import { steerConnections } from "./tcp-connections.ts";
 import { expiryWarning, fileFingerprint, readTlsPair, type TlsFiles, type TlsPair } from "./tls.ts";
 
 /** Dependencies of {@link Listener}. */
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;

@@ -11,9 +11,9 @@ export interface Notifier {
   status(text: string): void;
   /** Reports that the server accepts requests. */
   ready(text: string): void;
-  /** Reports that the server is stopping, and how long that may take. */
+  /** Reports that the server is stopping, and how long it may take. */
   stopping(ms: number): void;
-  /** Asks for more time to start. */
+  /** Requests more time to start. */
   extend(ms: number): void;
   /**
    * Starts the watchdog pings, two in each interval of the manager, unless `check` throws. If the pings stop, also
@@ -25,7 +25,7 @@ export interface Notifier {
 }
 
 /** Sends one datagram. @throws Error with the reason if the system rejects it */
-export type SendDatagram = (message: string) => void;
+type SendDatagram = (message: string) => void;
 
 const SILENT: Notifier = {
   status() {},
@@ -134,7 +134,7 @@ const SOCK_CLOEXEC = 0o2000000;
 const MSG_NOSIGNAL = 0x4000;
 /** The length of `sun_path` in `struct sockaddr_un`. */
 const PATH_BYTES_MAX = 108;
-/** Those of glibc and musl. */
+/** File names of glibc and musl. */
 const C_LIBRARIES = [
   "libc.so.6",
   "libc.so",

@@ -56,8 +56,8 @@ export function readTlsPair({ certFile, keyFile }: TlsFiles): TlsPair {
 }
 
 /**
- * A text that changes when either file is written or replaced, also behind a link; undefined while one of them is
- * missing.
+ * A text that changes when either file is written or replaced, also through a symbolic link. Undefined while one of them
+ * is missing.
  * @throws StartupError that names the file that can't be read
  */
 export function fileFingerprint({ certFile, keyFile }: TlsFiles): string | undefined {

@@ -13,12 +13,12 @@ const NANOSECONDS = 1e9;
 /** The minimum period of a measurement, so that two monitors do not reset each other's values. */
 const PERIOD_MS = 10_000;
 
-/** Measures the event loop from the first call on: most servers have no monitor. */
+/** Measures the event loop after the first call of `read`: most servers have no monitor. */
 export class EventLoopWatch {
   #histogram: ReturnType<typeof monitorEventLoopDelay> | undefined;
   #sinceMs = 0;
 
-  /** The delays since the call before, over at least ten seconds; zeros at the first call. */
+  /** The delays since the previous call, over at least ten seconds; zeros at the first call. */
   read(): EventLoopDelay {
     const nowMs = performance.now();
     if (this.#histogram === undefined) {
@@ -41,7 +41,7 @@ export class EventLoopWatch {
     return delay;
   }
 
-  /** Measures no more. */
+  /** Stops measuring. */
   close(): void {
     this.#histogram?.disable();
     this.#histogram = undefined;

@@ -10,7 +10,7 @@ import { insideRequest } from "../../lib/async-context.ts";
 import type { RequestStatistics } from "./request-statistics.ts";
 
 /** Dependencies of {@link observeRequests}. */
-export interface ObserveOptions {
+interface ObserveOptions {
   readonly log: Log;
   /** Which requests are logged: none, server errors and slow requests, or all. */
   readonly logRequests: "off" | "errors" | "all";
@@ -25,10 +25,7 @@ const SLOW_MS = 10_000;
 const LARGE_BODY_BYTES = 1024 * 1024;
 
 /** Handles a request, and returns its response. */
-export type ObserveRequest = (
-  request: Request,
-  work: () => Response | Promise<Response>,
-) => Response | Promise<Response>;
+type ObserveRequest = (request: Request, work: () => Response | Promise<Response>) => Response | Promise<Response>;
 
 /** Observes requests. A response counts when it begins: the time to send its body depends on the client. */
 export function observeRequests({ log, logRequests, isDebugging, statistics }: ObserveOptions): ObserveRequest {
