@@ -61,7 +61,7 @@ const EXEMPT = [
   /^test\/fixtures\//,
   /^test\/openapi\/generated/,
   /^src\/client\/api\/generated\.ts$/,
-  /^test\/support\/words\.ts$/,
+  /^test\/(support\/words|unit\/words\.test)\.ts$/,
   /^docs\/glossary\.md$/,
   /^NOTICES\.md$/,
 ];
