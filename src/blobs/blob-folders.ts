@@ -1,6 +1,7 @@
 import type { Digest } from "./digest.ts";
-import { type Disk, errorCode } from "./disk.ts";
+import { type Disk } from "./disk.ts";
 import type { Layout } from "./layout.ts";
+import { errorCode } from "../lib/error.ts";
 
 /** Makes the folders of blobs, and remembers which of them are durable. */
 export class BlobFolders {

@@ -27,13 +27,14 @@ import {
 } from "./blob-store.ts";
 import { DiskBlobWriter, type MoveStaged } from "./blob-writer.ts";
 import { type Digest, toDigest } from "./digest.ts";
-import { type Disk, errorCode, realDisk, translateDiskError } from "./disk.ts";
+import { type Disk, realDisk, translateDiskError } from "./disk.ts";
 import { Layout } from "./layout.ts";
 import { BlobLeases, type EndedLease } from "./leases.ts";
 import { linkOrCopy } from "./link-or-copy.ts";
 import { Quarantine } from "./quarantine.ts";
 import { RemoteReader, type RemoteStore } from "./remote.ts";
 import { SyncQueue } from "./sync-queue.ts";
+import { errorCode } from "../lib/error.ts";
 
 /** Dependencies of {@link DiskBlobStore}. */
 interface DiskBlobStoreOptions {

@@ -4,6 +4,7 @@
  */
 import * as fs from "node:fs";
 import { AppError } from "../errors.ts";
+import { errorCode } from "../lib/error.ts";
 
 /** Calls of the operating system, as Node names them. Each throws the system's error, untranslated. */
 export interface Disk {
@@ -40,12 +41,6 @@ export const realDisk: Disk = {
   dataSync: (fd) =>
     new Promise((resolve, reject) => fs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)))),
 };
-
-/** The code of a system error (`ENOENT`, `ENOSPC` …), if it is one. */
-export function errorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
-}
 
 /** Whether an error only means that too many files and connections are open now. */
 export function isExhausted(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
-import { type Disk, errorCode } from "./disk.ts";
+import { type Disk } from "./disk.ts";
+import { errorCode } from "../lib/error.ts";
 
 const COPY_BUFFER_BYTES = 1024 * 1024;
 /** So many copied bytes are synced before more are copied, so that the last sync finds little to do. */

@@ -1,7 +1,8 @@
 import type { Log } from "../lib/log.ts";
 import type { Digest } from "./digest.ts";
-import { type Disk, errorCode, translateDiskError } from "./disk.ts";
+import { type Disk, translateDiskError } from "./disk.ts";
 import type { Layout } from "./layout.ts";
+import { errorCode } from "../lib/error.ts";
 
 /** `blobs/quarantine/`: blobs that garbage collection removed from the store, and damaged bytes that were replaced. */
 export class Quarantine {

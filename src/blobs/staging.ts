@@ -5,10 +5,11 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../lib/log.ts";
-import { type Disk, errorCode, realDisk, translateDiskError, tryDisk } from "./disk.ts";
+import { type Disk, realDisk, translateDiskError, tryDisk } from "./disk.ts";
 import { PrefixHasher, type FileHashes } from "./prefix-hasher.ts";
 import { SharedFile } from "./shared-file.ts";
 import type { SyncQueue } from "./sync-queue.ts";
+import { errorCode } from "../lib/error.ts";
 
 /** An open file of the staging area. */
 export interface StagedFile {

@@ -20,6 +20,7 @@ import {
   SETTINGS_BY_KEY,
 } from "./settings.ts";
 import { isTable, leaves, lineOf, parseToml } from "./toml.ts";
+import { messageOf } from "../lib/error.ts";
 
 /** The sources of settings, besides the configuration file. */
 export interface ConfigInput {
@@ -340,8 +341,4 @@ function assemble(values: ReadonlyMap<string, unknown>): Config {
   for (const group of groups) Object.freeze(group);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Config is the same walk, done by the type checker
   return config as Config;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

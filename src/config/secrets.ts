@@ -20,6 +20,7 @@ import { dirname, join } from "node:path";
 import { syncPath } from "../lib/sync-path.ts";
 import type { Config } from "./settings.ts";
 import { StartupError } from "./startup-error.ts";
+import { errorCode, messageOf } from "../lib/error.ts";
 
 /** A key, with an ID that differs from that of the keys before it. */
 export interface SecretKey {
@@ -148,7 +149,7 @@ function makeDirectory(directory: string): void {
     mkdirSync(directory, { mode: 0o700 });
     syncPath(dirname(directory));
   } catch (error) {
-    if (isCode(error, "EEXIST")) return;
+    if (errorCode(error) === "EEXIST") return;
     throw new StartupError(`Cannot create the directory ${directory}: ${messageOf(error)}.`, error);
   }
 }
@@ -244,18 +245,10 @@ function linkOnce(temporary: string, path: string): boolean {
     linkSync(temporary, path);
     return true;
   } catch (error) {
-    if (isCode(error, "EEXIST")) return false;
-    if (!isCode(error, "EPERM") && !isCode(error, "ENOTSUP") && !isCode(error, "ENOSYS")) throw error;
+    if (errorCode(error) === "EEXIST") return false;
+    if (errorCode(error) !== "EPERM" && errorCode(error) !== "ENOTSUP" && errorCode(error) !== "ENOSYS") throw error;
     // The file system has no hard links, such as exFAT.
     renameSync(temporary, path);
     return true;
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

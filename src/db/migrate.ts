@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Log } from "../lib/log.ts";
 import { MIGRATIONS, type Migration, SCHEMA } from "./migrations.ts";
+import { messageOf } from "../lib/error.ts";
 
 /** The database was written by a newer version, or by another program. */
 export class ForeignDatabaseError extends Error {
@@ -125,7 +126,7 @@ function failAs(what: string, run: () => void): void {
   try {
     run();
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
+    const said = messageOf(error);
     throw new MigrationError(`${what} failed: ${said}`, { cause: error });
   }
 }

@@ -7,6 +7,7 @@ import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { giveToOwnerOf } from "./owner.ts";
 import { syncPath } from "../lib/sync-path.ts";
+import { errorCode } from "../lib/error.ts";
 
 /** A copy of the database. */
 export interface Snapshot {
@@ -127,7 +128,7 @@ function readDigest(path: string): string | undefined {
   try {
     return /^([0-9a-f]{64}) {2}/.exec(fs.readFileSync(path + DIGEST_SUFFIX, "utf8"))?.[1];
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import type { Writer } from "../db/transaction.ts";
 import { type Clock, toTimestamp } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { ClockWatch } from "./clock-watch.ts";
+import { messageOf } from "../lib/error.ts";
 
 /** What the scheduler passes to a run. */
 export interface JobContext {
@@ -366,7 +367,7 @@ export class Scheduler {
       return { isOk: true, text };
     } catch (error) {
       if (!this.#abort.signal.aborted) log.error("Job failed.", { job: job.name, error });
-      return { isOk: false, text: error instanceof Error ? error.message : String(error) };
+      return { isOk: false, text: messageOf(error) };
     }
   }
 

@@ -7,7 +7,6 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Digest, toDigest } from "../blobs/digest.ts";
-import { errorCode } from "../blobs/disk.ts";
 import { Layout } from "../blobs/layout.ts";
 import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
@@ -25,6 +24,7 @@ import { type DataPaths, dataPaths } from "./data/data-directory.ts";
 import { openForCommand } from "./for-commands.ts";
 import { prepareRestored } from "./data/open-copy.ts";
 import { markOpen } from "./data/run-mark.ts";
+import { errorCode, messageOf } from "../lib/error.ts";
 
 /** Dependencies of {@link drill}. */
 interface DrillOptions {
@@ -208,7 +208,7 @@ async function fetchOne(url: string, sample: Sample, token: string, signal: Abor
     const got = toDigest(hasher.digest("hex"));
     return got === sample.digest ? undefined : `checksum mismatch: got sha256 ${got}`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -21,6 +21,7 @@ import { toLines } from "../shared/output.ts";
 import { dataChecks } from "./data-checks.ts";
 import { type Check, type Finding, note, ok, wrong } from "./findings.ts";
 import { examineAddress } from "./public-address.ts";
+import { messageOf } from "../../lib/error.ts";
 
 /** An earlier time means that the clock was reset, for example because its battery is empty. */
 const EARLIEST_CLOCK_MS = Date.UTC(2026, 0, 1);
@@ -73,7 +74,7 @@ async function runCheck([about, run]: Check): Promise<Finding[]> {
     const result = (await run()) ?? [];
     return [result].flat().map(({ state, text, about: own = about }) => ({ about: own, state, text }));
   } catch (error) {
-    return [{ about, ...wrong(error instanceof Error ? error.message : String(error)) }];
+    return [{ about, ...wrong(messageOf(error)) }];
   }
 }
 

@@ -3,7 +3,6 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Digest, toChecksum } from "../../blobs/digest.ts";
-import { errorCode } from "../../blobs/disk.ts";
 import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { writeTar } from "../../features/storage/backup/tar.ts";
@@ -15,6 +14,7 @@ import { EXIT, type ExitCode, type RunningCommand, UsageError } from "../shared/
 import { describeLost } from "../shared/lost-blobs.ts";
 import { count, toJson } from "../shared/output.ts";
 import { blobProgress, describeSeconds } from "../shared/progress.ts";
+import { errorCode } from "../../lib/error.ts";
 
 /** Fetches a blob from the bucket to this disk. @returns false if the bucket does not have it */
 export type FetchBlob = (digest: Digest) => Promise<boolean>;

@@ -6,6 +6,7 @@ import { dataPaths } from "../../server/data/data-directory.ts";
 import type { CommandServices } from "../../server/for-commands.ts";
 import type { RunningCommand } from "../shared/command.ts";
 import { withServices } from "../shared/services.ts";
+import { messageOf } from "../../lib/error.ts";
 
 /**
  * Records in a rebuilt database which blobs are in the configured bucket: the journal does not contain that. The caller
@@ -26,7 +27,7 @@ export async function findInBucket(command: RunningCommand, report: RebuildRepor
         missingSome: report.missingSome.filter(({ digest }) => !isInBucket(services.db.sqlite, digest)),
       };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       terminal.error(
         `${why}\nBlobs that are only in the bucket are counted as missing here. The server will find them later.\n`,
       );

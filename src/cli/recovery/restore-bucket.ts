@@ -23,6 +23,7 @@ import type { ExitCode, RunningCommand } from "../shared/command.ts";
 import { everySecond } from "../shared/progress.ts";
 import { withLock } from "../shared/services.ts";
 import { reportRestored } from "./restore-report.ts";
+import { messageOf } from "../../lib/error.ts";
 
 /** An open bucket. */
 type OpenBucket = Pick<Bucket, "client" | "name" | "prefix">;
@@ -86,7 +87,7 @@ function inspectDatabase(file: string): { storeId: string; contents: number } {
     const storeId = readStoreId(db.sqlite);
     if (storeId !== undefined) return { storeId, contents: countNamed(db.sqlite).contents };
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = messageOf(error);
     throw new StartupError(`${file} is not a database or is damaged (${cause}). Nothing was changed.`, error);
   } finally {
     db?.close();

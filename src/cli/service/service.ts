@@ -13,6 +13,7 @@ import {
 } from "../shared/command.ts";
 import type { Terminal } from "../shared/output.ts";
 import { STATE_DIRECTORY, unitText } from "./systemd-unit.ts";
+import { messageOf } from "../../lib/error.ts";
 
 const UNIT = "larder.service";
 const ACCOUNT = "larder";
@@ -285,7 +286,7 @@ class SystemChanges {
     } catch (error) {
       if (error instanceof StartupError) throw error;
       const code = error instanceof Error && "code" in error ? error.code : undefined;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       if (code === "ENOENT")
         throw new StartupError(`Could not ${what}: systemd was not found on this machine (${why}).`);
       if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") throw error;

@@ -6,6 +6,7 @@ import { openDataDirectory } from "../../server/data/data-directory.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
 import type { RunningCommand } from "./command.ts";
 import { withLock, withServices } from "./services.ts";
+import { messageOf } from "../../lib/error.ts";
 
 /** How long a command waits for the database while the server writes without a pause. SQLite tries ten times a second. */
 export const BUSY_TIMEOUT_MS = 60_000;
@@ -36,7 +37,7 @@ export async function runJob(command: RunningCommand, request: JobRequest): Prom
           return { isOk: true, text: await services.runJob(request.name, request.arguments) };
         } catch (error) {
           if (request.returnsErrors !== true) throw error;
-          return { isOk: false, text: error instanceof Error ? error.message : String(error) };
+          return { isOk: false, text: messageOf(error) };
         }
       },
       { holdsLock: true },

@@ -1,6 +1,7 @@
 /** The terminal, and the forms of output: text for people, JSON for scripts. */
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
+import { errorCode } from "../../lib/error.ts";
 
 /** The input and output of a command; replaced in tests. */
 export interface Terminal {
@@ -70,13 +71,9 @@ function writeAll(file: number, text: string): void {
     try {
       rest = rest.subarray(writeSync(file, rest));
     } catch (error) {
-      if (isCode(error, "EPIPE")) return; // the reader has closed the pipe, as `head` does
-      if (!isCode(error, "EAGAIN")) throw error;
+      if (errorCode(error) === "EPIPE") return; // the reader has closed the pipe, as `head` does
+      if (errorCode(error) !== "EAGAIN") throw error;
       Bun.sleepSync(RETRY_MS);
     }
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

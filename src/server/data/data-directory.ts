@@ -3,6 +3,7 @@ import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { StartupError } from "../../config/startup-error.ts";
 import { syncPath } from "../../lib/sync-path.ts";
+import { errorCode } from "../../lib/error.ts";
 
 /** The paths of a data directory, all absolute. */
 export interface DataPaths {
@@ -80,7 +81,7 @@ export function requireReadable(paths: DataPaths): void {
       accessSync(path, mode);
     } catch (error) {
       // A missing or broken file is reported when it is opened.
-      if (!isCode(error, "EACCES")) continue;
+      if (errorCode(error) !== "EACCES") continue;
       throw notReadable(path, error);
     }
   }
@@ -109,7 +110,7 @@ function makeDirectory(path: string): void {
     if (first === undefined) return;
     for (let made = path; made.length >= first.length; made = dirname(made)) syncPath(dirname(made));
   } catch (error) {
-    if (isCode(error, "EEXIST") || isCode(error, "ENOTDIR")) {
+    if (errorCode(error) === "EEXIST" || errorCode(error) === "ENOTDIR") {
       throw new StartupError(`${path} must be a directory, but it is a file. Move the file to another place.`, error);
     }
     throw notWritable(path, error);
@@ -131,7 +132,7 @@ function requireAccess(path: string, kind: "directory" | "file"): void {
 }
 
 function notWritable(path: string, error: unknown): StartupError {
-  if (isCode(error, "EROFS")) {
+  if (errorCode(error) === "EROFS") {
     return new StartupError(
       `Cannot write to ${path}: its file system is mounted read-only. Mount it read-write, ` +
         "or set another data directory with --data (LARDER_DATA).",
@@ -142,7 +143,7 @@ function notWritable(path: string, error: unknown): StartupError {
   const gid = process.getgid?.() ?? 0;
   const existing = nearestExisting(path);
   const { uid: ownerUid, gid: ownerGid, mode } = statSync(existing);
-  const cause = error instanceof Error && !isCode(error, "EACCES") ? ` (${error.message})` : "";
+  const cause = error instanceof Error && errorCode(error) !== "EACCES" ? ` (${error.message})` : "";
   return new StartupError(
     `Cannot write to ${path}${cause}.\n` +
       `  ${existing} belongs to ${ownerUid}:${ownerGid}, mode ${(mode & 0o7777).toString(8)}\n` +
@@ -164,11 +165,7 @@ function exists(path: string): boolean {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
     // A parent without access is reported when it is opened; one that is a file, when the folder is created.
-    if (isCode(error, "EACCES") || isCode(error, "ENOTDIR")) return false;
+    if (errorCode(error) === "EACCES" || errorCode(error) === "ENOTDIR") return false;
     throw error;
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

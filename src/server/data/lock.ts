@@ -8,6 +8,7 @@ import { Database } from "bun:sqlite";
 import { readFileSync, statSync } from "node:fs";
 import { StartupError } from "../../config/startup-error.ts";
 import { isBusy } from "../../db/transaction.ts";
+import { messageOf } from "../../lib/error.ts";
 
 /** Another process holds the lock. */
 export class LockedError extends StartupError {
@@ -109,6 +110,6 @@ function openLockFile(path: string): Database {
 }
 
 function unusable(path: string, error: unknown): StartupError {
-  const cause = error instanceof Error ? error.message : String(error);
+  const cause = messageOf(error);
   return new StartupError(`Cannot use the lock file ${path}: ${cause}. Check its owner and its disk.`, error);
 }

@@ -28,6 +28,7 @@ import type { DataPaths } from "./data-directory.ts";
 import { restoreQuarantined, installSnapshot, readEpoch, prepareRestored } from "./open-copy.ts";
 import { readCloseState, markOpen } from "./run-mark.ts";
 import { checkStore } from "./store-identity.ts";
+import { messageOf } from "../../lib/error.ts";
 
 /** The database to restore. */
 export interface RestoreFrom {
@@ -157,7 +158,7 @@ function openIntact(path: string, { path: original, isUnknown }: RestoreFrom): D
     throw new StartupError(`${original} is damaged: ${problems.join("; ")}. Nothing was changed. Use another one.`);
   } catch (error) {
     if (error instanceof StartupError) throw error;
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = messageOf(error);
     throw new StartupError(`${original} is not a database or is damaged (${cause}). Nothing was changed.`, error);
   }
 }

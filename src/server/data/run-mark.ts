@@ -13,6 +13,7 @@ import { giveToOwnerOf } from "../../db/owner.ts";
 import { digestOf } from "../../db/snapshot.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 import type { DataPaths } from "./data-directory.ts";
+import { errorCode } from "../../lib/error.ts";
 
 /** How the database was closed. */
 export type CloseState =
@@ -102,7 +103,7 @@ function readMark(path: string): RunMark | undefined {
   try {
     text = fs.readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
   return parseMark(text) ?? { state: "open", database: { device: "", inode: "", bornNs: null } };

@@ -23,6 +23,7 @@ import { StartupError } from "../../config/startup-error.ts";
 import { AppError } from "../../errors.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 import type { DataPaths } from "./data-directory.ts";
+import { errorCode, messageOf } from "../../lib/error.ts";
 
 const META_KEY = "store_id";
 
@@ -162,7 +163,7 @@ function readMarker(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8").trim();
   } catch (error) {
-    if (isCode(error, "ENOENT")) return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -191,7 +192,7 @@ function writeMarker(paths: DataPaths, id: string): void {
     syncPath(paths.blobs);
   } catch (error) {
     rmSync(temporary, { force: true });
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = messageOf(error);
     throw new StartupError(`Cannot write to the directory ${paths.blobs}: ${cause}.`, error);
   }
 }
@@ -232,8 +233,4 @@ function foreignStore(paths: DataPaths, id: string, marker: string): StartupErro
       `  The wrong database is here:   copy the database of this store to ${paths.database}\n` +
       "                                (the newest from its snapshots/ or from your backup)",
   );
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

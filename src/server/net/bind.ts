@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import { connect } from "node:net";
 import { StartupError } from "../../config/startup-error.ts";
 import { hostInUrl } from "./listen-address.ts";
+import { messageOf } from "../../lib/error.ts";
 
 export type BunServer = Bun.Server<undefined>;
 
@@ -62,7 +63,7 @@ export function listenOnSocket(options: Bun.Serve.Options<undefined, never> & { 
     fs.chmodSync(options.unix, SOCKET_MODE);
     return server;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new StartupError(`Cannot listen on ${options.unix}: ${why}. Set another path with --socket.`, error);
   }
 }

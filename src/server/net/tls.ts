@@ -2,6 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { StartupError } from "../../config/startup-error.ts";
+import { messageOf } from "../../lib/error.ts";
 
 /** How long before its expiry a certificate is logged. Programs that renew certificates do so two weeks earlier. */
 export const EXPIRY_WARNING_MS = 14 * 24 * 3_600_000;
@@ -117,8 +118,4 @@ function fits(leaf: X509Certificate, key: string, path: string): boolean {
       : "";
     throw new StartupError(`${path} (tls.keyFile) does not contain a usable key. ${hint}`.trim(), error);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,6 +8,7 @@ import { readPasswordFile } from "../../../config/secrets.ts";
 import type { Config } from "../../../config/settings.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import type { MailOutcome, MailTransport, StoredMail } from "./types.ts";
+import { messageOf } from "../../../lib/error.ts";
 
 const PORTS = { starttls: 587, tls: 465, none: 25 } as const;
 const CONNECT_MS = 10_000;
@@ -172,7 +173,7 @@ function readCertificate(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new StartupError(`Cannot read the certificate ${path} (mail.caFile): ${why}.`, error);
   }
 }

@@ -1,6 +1,7 @@
 import { setPriority } from "node:os";
 import { readMedia } from "./read-media.ts";
 import type { FromProcess, ReadRequest } from "./types.ts";
+import { messageOf } from "../../../lib/error.ts";
 
 /** The lowest priority that a process can give itself (setpriority(2)). */
 const LOWEST_PRIORITY = 19;
@@ -36,6 +37,6 @@ function send(message: FromProcess): void {
 }
 
 function describe(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return message.replaceAll(/\s+/g, " ").trim().slice(0, REASON_MAX);
 }

@@ -5,6 +5,7 @@ import { ContentFault } from "./content-fault.ts";
 import { preloadReplacedLibvips, setNativeOptions } from "./native.ts";
 import type { ConfigureMessage, FromChild, RenderRequest, ToChild } from "./protocol.ts";
 import { PictureRenderer } from "./render.ts";
+import { messageOf } from "../../../lib/error.ts";
 
 /** The lowest priority that a process can give itself (setpriority(2)). */
 const LOWEST_PRIORITY = 19;
@@ -94,7 +95,7 @@ function yieldToOthers(): void {
 }
 
 function describe(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return message.replaceAll(/\s+/g, " ").trim().slice(0, 500);
 }
 

@@ -20,6 +20,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { messageOf } from "../../../lib/error.ts";
 
 /** A native library inside the executable. */
 export interface EmbeddedLibrary {
@@ -72,7 +73,7 @@ export function loadEmbeddedSharp(embedded: EmbeddedSharp): unknown {
     try {
       return requireCpu(load(embedded));
     } catch (error) {
-      failures.push(error instanceof Error ? error.message : String(error));
+      failures.push(messageOf(error));
     }
   }
   throw new Error(failures.join("; "));

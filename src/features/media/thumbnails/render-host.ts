@@ -3,6 +3,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { ThumbnailConfig } from "./options.ts";
 import type { FromChild, HelloMessage, ReadyMessage, RenderRequest, ThumbnailStatus } from "./protocol.ts";
 import { type ProcessEnd, RenderProcess } from "./render-process.ts";
+import { messageOf } from "../../../lib/error.ts";
 
 const IDLE_MS = 60_000;
 const WATCH_INTERVAL_MS = 100;
@@ -136,7 +137,7 @@ export class RenderHost {
       );
       this.#startTimer.unref();
     } catch (error) {
-      this.#onStartFailure(error instanceof Error ? error.message : String(error), true);
+      this.#onStartFailure(messageOf(error), true);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Log } from "../../../lib/log.ts";
 import type { ConfigureMessage, FromChild, HelloMessage, RenderRequest } from "./protocol.ts";
 import { findResidentBytes } from "./process-memory.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** How a child ended. */
 export interface ProcessEnd {
@@ -100,7 +101,7 @@ export class RenderProcess {
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+      if (errorCode(error) !== "ESRCH") throw error;
     }
   }
 

@@ -5,6 +5,7 @@ import type { RenderRequest, ThumbnailStatus } from "./protocol.ts";
 import type { Picture, RenderedVariant } from "./sharp.ts";
 import { LONGEST_SIDE, type ThumbnailVariant, WEBP_QUALITY } from "./sizes.ts";
 import { grabFrame } from "./video.ts";
+import { messageOf } from "../../../lib/error.ts";
 
 type SharpModule = typeof import("./sharp.ts");
 
@@ -51,7 +52,7 @@ export class PictureRenderer {
         const libvips = sharp.prepareSharp();
         return new PictureRenderer(sharp, { renderer: "sharp", libvips, heic: true, ffmpeg }, options);
       } catch (error) {
-        reason = error instanceof Error ? error.message : String(error);
+        reason = messageOf(error);
       }
     }
     const renderer = "Image" in Bun ? "bun" : "none";
@@ -107,7 +108,7 @@ export class PictureRenderer {
         : await sharp.renderWithSharp(picture, variants);
     } catch (error) {
       if (isMachineFault(error)) throw error;
-      throw new ContentFault(error instanceof Error ? error.message : String(error), error);
+      throw new ContentFault(messageOf(error), error);
     }
   }
 }

@@ -8,6 +8,7 @@ import { Job, type JobOutcome, JobQueue } from "./queue.ts";
 import { describeEnd, RenderHost } from "./render-host.ts";
 import type { ProcessEnd } from "./render-process.ts";
 import { SCHEDULED_VARIANTS, type ThumbnailVariant, VARIANTS } from "./sizes.ts";
+import { messageOf } from "../../../lib/error.ts";
 
 interface RunningJob {
   readonly job: Job;
@@ -204,7 +205,7 @@ export class ThumbnailService {
       act();
     } catch (error) {
       this.#options.log.error("Thumbnail creation failed.", { digest: job.digest, error });
-      this.#finish(job, { kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+      this.#finish(job, { kind: "failed", reason: messageOf(error) });
     }
   }
 

@@ -5,10 +5,10 @@
  */
 import * as fs from "node:fs";
 import { type Digest, toDigest } from "../../../blobs/digest.ts";
-import { errorCode } from "../../../blobs/disk.ts";
 import type { Layout } from "../../../blobs/layout.ts";
 import { loadSyncfs, syncsWhole } from "../../../blobs/syncfs.ts";
 import type { BackupBlob, LostContent } from "./types.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link BlobCopier}. */
 interface BlobCopierOptions {

@@ -1,13 +1,13 @@
 /** Computes what a backup will write before its first byte: the size, the method, and whether the space suffices. */
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
-import { errorCode } from "../../../blobs/disk.ts";
 import { type Layout, STORE_MARKER } from "../../../blobs/layout.ts";
 import { describeSize } from "../../../config/quantities.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import { FIRST_BYTES, listNamed, listStored } from "./contents.ts";
 import { UNSUPPORTED } from "./blob-copier.ts";
 import type { BackupBlob, Plan } from "./types.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link planContents}. */
 interface PlanOptions {

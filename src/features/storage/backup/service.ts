@@ -21,6 +21,7 @@ import { syncFolder } from "./blob-copier.ts";
 import { planContents, requireRoom } from "./plan.ts";
 import { explainTarget } from "./target-errors.ts";
 import type { BackupSummary, BackupLocation, Plan, CopyProgress, CopyTotals } from "./types.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link backUp}. */
 interface BackupOptions {
@@ -129,7 +130,7 @@ export function readMarker(path: string): string | undefined {
   try {
     return fs.readFileSync(path, "utf8").trim();
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -6,7 +6,6 @@ import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { type Digest, toDigest } from "../../../blobs/digest.ts";
-import { errorCode } from "../../../blobs/disk.ts";
 import { Layout } from "../../../blobs/layout.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import { type Db, openReadOnly } from "../../../db/open.ts";
@@ -15,6 +14,7 @@ import { FIRST_BYTES, isInBucket, isNamed, listNamed, namesOf, newTotals } from 
 import { BLOCK_BYTES, paddingOf, readHeader, readPax, TAR_END, TarError, writeHeader } from "./tar-format.ts";
 import { canSyncFileSystem, isUnreadable, syncFileSystem } from "./blob-copier.ts";
 import type { BackupBlob, LostContent, BackupLocation, CopyProgress, CopyTotals } from "./types.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link writeTar}. */
 interface TarBackupOptions {

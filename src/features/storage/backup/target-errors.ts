@@ -1,5 +1,5 @@
-import { errorCode } from "../../../blobs/disk.ts";
 import { StartupError } from "../../../config/startup-error.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 const AGAIN = "The previous backup is unchanged. Then run the command again to continue.";
 

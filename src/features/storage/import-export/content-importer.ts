@@ -6,10 +6,10 @@
 import * as fs from "node:fs";
 import { crc32 } from "node:zlib";
 import { type Digest, toDigest } from "../../../blobs/digest.ts";
-import { errorCode } from "../../../blobs/disk.ts";
 import type { Layout } from "../../../blobs/layout.ts";
 import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
 import type { ImportJob, ImportResult } from "./types.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link ContentImporter}. */
 interface ContentImporterOptions {

@@ -4,8 +4,8 @@
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
-import { errorCode } from "../../../blobs/disk.ts";
 import type { WriteJob, WriteResult } from "./types.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link ContentWriter}. */
 interface ContentWriterOptions {

@@ -6,7 +6,6 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
-import { errorCode } from "../../../blobs/disk.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
@@ -19,6 +18,7 @@ import { MANIFEST_NAME, type ManifestEntry, ManifestWriter, VERSIONS_NAME } from
 import { probeTarget, type TargetLimits, TargetNames } from "./target-names.ts";
 import { TransferPool } from "./transfer-pool.ts";
 import type { ExportReport, ExportRequest, TransferProblem, TransferReason, WriteJob, WriteResult } from "./types.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link Exporter}. */
 interface ExporterOptions {

@@ -4,9 +4,9 @@
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { errorCode } from "../../../blobs/disk.ts";
 import { AppError } from "../../../errors.ts";
 import { checkMetadata, checkTags } from "../../../tree/model/labels.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Name of the file, at the top of an export. */
 export const MANIFEST_NAME = "larder-export.json";

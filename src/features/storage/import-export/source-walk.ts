@@ -1,13 +1,13 @@
 /** Walks a folder on disk. Links are never followed, only reported. */
 import * as fs from "node:fs";
 import { relative } from "node:path";
-import { errorCode } from "../../../blobs/disk.ts";
 import { AppError } from "../../../errors.ts";
 import { joinPath, normalizeName, segmentsOf } from "../../../lib/path.ts";
 import { LEVELS_MAX } from "../../../tree/tables/heights.ts";
 import { describeSourceError } from "./content-importer.ts";
 import { MANIFEST_NAME, type ManifestEntry, VERSIONS_NAME } from "./manifest.ts";
 import type { TransferProblem } from "./types.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** A folder; it comes before everything in it. */
 export interface SourceFolder {

@@ -1,11 +1,11 @@
 /** A thread that copies files into the store or out of it, or syncs them. */
 import * as fs from "node:fs";
-import { errorCode } from "../../../blobs/disk.ts";
 import { Layout } from "../../../blobs/layout.ts";
 import { loadSyncfs, syncsWhole } from "../../../blobs/syncfs.ts";
 import { ContentImporter } from "./content-importer.ts";
 import { ContentWriter } from "./content-writer.ts";
 import type { ImportJob, ImportResult, WriteJob, WriteResult } from "./types.ts";
+import { errorCode, messageOf } from "../../../lib/error.ts";
 
 /** A request to the thread; `open` is sent once, before all others. */
 export type TransferRequest =
@@ -65,7 +65,7 @@ async function reply(request: TransferRequest): Promise<void> {
   try {
     self.postMessage(await handle(request));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     self.postMessage({ kind: "failed", code: errorCode(error), message } satisfies TransferReply);
   }
 }

@@ -1,7 +1,7 @@
 /** Reads a blob and compares it with its digest. Blocks while it reads: for threads and commands. */
 import * as fs from "node:fs";
-import { errorCode } from "../../../blobs/disk.ts";
 import { dropFromCache, readAhead } from "./page-cache.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** A blob to be read. */
 export interface StoredFile {

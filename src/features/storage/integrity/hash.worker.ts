@@ -4,11 +4,11 @@
  */
 import type { Database } from "bun:sqlite";
 import * as os from "node:os";
-import { errorCode } from "../../../blobs/disk.ts";
 import { openReadOnly } from "../../../db/open.ts";
 import { findBrokenRules, findStructuralProblems } from "./check-rows.ts";
 import { CONTROL, type ContentFault, readContent, type StoredFile } from "./hash-file.ts";
 import { countOrphanedFiles, type OrphanedFiles } from "./orphaned-files.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /**
  * A request to the thread. `contents`: read blobs in order. `structure`, `rules`: check a database. `unlisted`: compare

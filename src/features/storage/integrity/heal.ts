@@ -7,9 +7,9 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
-import { errorCode } from "../../../blobs/disk.ts";
 import { BUFFER_BYTES } from "./hash-file.ts";
 import type { Integrity } from "./service.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link heal}. */
 interface HealOptions {

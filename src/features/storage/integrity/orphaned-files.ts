@@ -3,8 +3,8 @@ import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { digestToBytes } from "../../../blobs/digest.ts";
-import { errorCode } from "../../../blobs/disk.ts";
 import { Layout } from "../../../blobs/layout.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Counts of files in a store that are no blobs with a row. */
 export interface OrphanedFiles {

@@ -1,6 +1,5 @@
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
-import { errorCode } from "../../../blobs/disk.ts";
 import type { S3Client } from "../../../blobs/s3/client.ts";
 import { type Reader, rows as rowsOf } from "../../../db/reader.ts";
 import type { Writer } from "../../../db/transaction.ts";
@@ -11,6 +10,7 @@ import type { RemoteContents } from "./remote-contents.ts";
 import { DamagedCopyError, etagOfFile } from "./send-content.ts";
 import type { BlobSender } from "./sender.ts";
 import type { SizedBlob, TierCounts } from "./types.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link LocalCache}. */
 export interface LocalCacheOptions {

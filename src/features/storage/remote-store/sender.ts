@@ -1,6 +1,5 @@
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
-import { errorCode } from "../../../blobs/disk.ts";
 import type { S3Client } from "../../../blobs/s3/client.ts";
 import { S3Error } from "../../../blobs/s3/error.ts";
 import type { Writer } from "../../../db/transaction.ts";
@@ -11,6 +10,7 @@ import type { RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import { DamagedCopyError, sendContent } from "./send-content.ts";
 import type { SizedBlob } from "./types.ts";
+import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link BlobSender}. */
 interface BlobSenderOptions {

@@ -8,6 +8,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs
 import { dirname, join } from "node:path";
 import { createZstdDecompress } from "node:zlib";
 import type { ObjectEnd, ObjectHeader } from "./records.ts";
+import { errorCode, messageOf } from "../../../lib/error.ts";
 
 /** A file of one object, or of several consecutive ones. */
 export interface ObjectFile {
@@ -175,7 +176,7 @@ export async function readObjects(path: string, onRecord: (record: unknown) => v
     }
     return checker.result(rest === "" ? undefined : "it ends in the middle of a line");
   } catch (error) {
-    return checker.result(error instanceof Error ? error.message : String(error));
+    return checker.result(messageOf(error));
   }
 }
 
@@ -220,7 +221,7 @@ export async function namesIn(folder: string): Promise<string[]> {
 
 /** Whether an error says that a file or folder does not exist. */
 export function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  return errorCode(error) === "ENOENT";
 }
 
 /** Checks lines against the last one of their object. */

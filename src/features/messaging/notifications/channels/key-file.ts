@@ -1,16 +1,14 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { StartupError } from "../../../../config/startup-error.ts";
+import { messageOf } from "../../../../lib/error.ts";
 
 /** Reads the key file of a push service. @throws StartupError with the path and the name of the setting */
 export function readKeyFile(path: string, setting: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new StartupError(
-      `Cannot read ${path} (${setting}): ${error instanceof Error ? error.message : String(error)}.`,
-      error,
-    );
+    throw new StartupError(`Cannot read ${path} (${setting}): ${messageOf(error)}.`, error);
   }
 }
 
