@@ -35,7 +35,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 const SHARED_PAGE_FEATURES = ["uploads"];
 /** HTTP-side files of a feature; all other files of it are domain. */
 const HTTP_SIDE =
-  /^(([a-z]+-)*(routes|requests)|openapi|router|declaration|model|present|pages|guard|listing|upload-form|incoming|content-sender|archive-sender)\.ts$/;
+  /^(([a-z]+-)*(routes|requests|sender|form)|openapi|router|declaration|model|present|pages|guard|listing|incoming)\.ts$/;
 
 interface Import {
   readonly from: string;

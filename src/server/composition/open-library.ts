@@ -15,7 +15,7 @@ import { Permissions } from "../../features/library/permissions/permissions.ts";
 import { TagService } from "../../features/library/tags/service.ts";
 import { TrashService } from "../../features/library/trash/service.ts";
 import { VersionService } from "../../features/library/versions/service.ts";
-import { PublicLinks } from "../../features/sharing/shares/public-links.ts";
+import { PublicLinks } from "../../features/sharing/shares/file-links.ts";
 import { Turns } from "../../lib/turns.ts";
 import type { FileNode } from "../../tree/model/types.ts";
 import type { Accounts } from "./open-accounts.ts";

@@ -1,9 +1,9 @@
 /** Opens shares between accounts, public links, and drop boxes. */
 import { DownloadLedger } from "../../features/accounts/rate-limits/download-ledger.ts";
 import { ReceivedShareService } from "../../features/sharing/received/service.ts";
-import { ShareSender } from "../../features/sharing/shares/content-sender.ts";
+import { ShareSender } from "../../features/sharing/shares/share-sender.ts";
 import { openShares } from "../../features/sharing/shares/open.ts";
-import { DropBox } from "../../features/sharing/shares/upload-form.ts";
+import { DropBox } from "../../features/sharing/shares/drop-box-form.ts";
 import type { FileNode } from "../../tree/model/types.ts";
 import type { Accounts } from "./open-accounts.ts";
 import type { Library } from "./open-library.ts";

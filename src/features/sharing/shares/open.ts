@@ -14,7 +14,7 @@ import { type StrippedPhotosOptions, StrippedPhotos } from "./stripped-photos.ts
 import { ShareAccess } from "./share-access.ts";
 import { PasswordGrants } from "./password-grants.ts";
 import { LinkGuesses } from "./guesses.ts";
-import type { PublicLinks } from "./public-links.ts";
+import type { PublicLinks } from "./file-links.ts";
 import { ShareRows } from "./queries.ts";
 import { ShareService } from "./service.ts";
 import { ShareStatistics } from "./statistics.ts";

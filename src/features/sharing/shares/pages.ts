@@ -19,7 +19,7 @@ import type { AuthService } from "../../accounts/auth/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, SortField, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./content-sender.ts";
+import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./share-sender.ts";
 import type { ShareAccess } from "./share-access.ts";
 import { linkRequestOf } from "./share-requests.ts";
 import { readSharedListing, type SharedListing } from "./listing.ts";
@@ -27,7 +27,7 @@ import { folderTitle, listedSize, relativePath } from "./present.ts";
 import { shownName } from "./shown-name.ts";
 import type { ShareStatistics } from "./statistics.ts";
 import type { OpenedShare } from "./types.ts";
-import type { DropBox, DroppedFile } from "./upload-form.ts";
+import type { DropBox, DroppedFile } from "./drop-box-form.ts";
 
 /** Dependencies of {@link SharePages}. */
 export interface SharePagesOptions {

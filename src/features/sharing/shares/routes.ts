@@ -24,12 +24,12 @@ import {
   timestampOrNull,
 } from "./present.ts";
 import { type ShareDownloads, linkRequestOf } from "./share-requests.ts";
-import type { ShareSender } from "./content-sender.ts";
+import type { ShareSender } from "./share-sender.ts";
 import type { ShareAccess } from "./share-access.ts";
 import type { LinkGuesses } from "./guesses.ts";
 import type { ShareStatistics } from "./statistics.ts";
 import type { OpenedShare } from "./types.ts";
-import type { DropBox } from "./upload-form.ts";
+import type { DropBox } from "./drop-box-form.ts";
 
 /** Dependencies of the routes of links. */
 export interface PublicRoutesOptions {

@@ -15,7 +15,7 @@ import { emailKey } from "../../accounts/users/email.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { loosens } from "./loosens.ts";
-import type { PublicLinks } from "./public-links.ts";
+import type { PublicLinks } from "./file-links.ts";
 import { type ShareRows, SHARES_OF_NODE_MAX } from "./queries.ts";
 import { type CheckedChanges, checkChanges, checkNewShare } from "./settings.ts";
 import type { ShareCounts, ShareStatistics } from "./statistics.ts";

@@ -11,7 +11,7 @@ import type { ArchiveSender } from "../../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../../library/archive/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
-import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareContentRequest, type ShareSender } from "./content-sender.ts";
+import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareContentRequest, type ShareSender } from "./share-sender.ts";
 import type { ShareAccess, LinkRequest } from "./share-access.ts";
 import type { OpenedShare } from "./types.ts";
 

@@ -36,9 +36,9 @@ interface SnapshotsOptions {
 
 /** Page cache of one snapshot during garbage collection; a few megabytes for all snapshots. */
 const CACHE_KIB = 256;
-const SNAPSHOTS_MAX = 40;
-/** From this number on, snapshots are thinned out together, so that few vanish while a tool copies the folder. */
-const PRE_MIGRATION_SNAPSHOTS_MAX = 60;
+/** More snapshots than this are thinned out together, so that few vanish while a tool copies the folder. */
+const THIN_ABOVE = 60;
+const SNAPSHOTS_AFTER_THINNING = 40;
 /** Limit for all snapshots together, as a multiple of the database, but at least the minimum. */
 const TOTAL_TIMES = 12;
 const SNAPSHOT_BYTES_MIN = 512 * 1024 * 1024;
@@ -194,7 +194,7 @@ export class Snapshots {
     const keeping = {
       maxAgeMs: keepMs,
       maxBytes: Math.max(SNAPSHOT_BYTES_MIN, statSync(databasePath).size * TOTAL_TIMES),
-      maxCount: this.list().length > PRE_MIGRATION_SNAPSHOTS_MAX ? SNAPSHOTS_MAX : PRE_MIGRATION_SNAPSHOTS_MAX,
+      maxCount: this.list().length > THIN_ABOVE ? SNAPSHOTS_AFTER_THINNING : THIN_ABOVE,
     };
     for (const snapshot of chooseSuperfluous(this.list(), clock.nowMs(), keeping)) removeSnapshot(snapshot);
   }

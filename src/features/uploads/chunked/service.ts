@@ -11,7 +11,7 @@ import type { User } from "../../accounts/users/types.ts";
 import { type CountFiles, type Sender, SessionStarter, type SessionStarterOptions } from "./begin.ts";
 import { spanOf } from "./chunk-plan.ts";
 import { Completer, type Completion } from "./complete.ts";
-import { type DeviceUpload, deviceUploadHooks } from "./one-request.ts";
+import { type DeviceUpload, deviceUploadHooks } from "./device-upload-hooks.ts";
 import type { KnownContents } from "./known-contents.ts";
 import { ChunkReceiver, type ChunkReceipt, type ChunkRequest } from "./receive-chunk.ts";
 import { type UploadScope, UploadSigner } from "./signatures.ts";

@@ -2,7 +2,7 @@ import { toChecksum } from "../../../blobs/digest.ts";
 import { OWN_VIEW } from "../../library/permissions/view.ts";
 import type { LinkRequest } from "../../sharing/shares/share-access.ts";
 import { UPLOADS_PER_ADDRESS } from "../../sharing/shares/types.ts";
-import { type DropBox, readSenderFields } from "../../sharing/shares/upload-form.ts";
+import { type DropBox, readSenderFields } from "../../sharing/shares/drop-box-form.ts";
 import type { TusMetadata } from "./metadata.ts";
 import type { TusSender } from "./types.ts";
 

@@ -4,7 +4,7 @@ import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { linkRequestOf } from "../../sharing/shares/share-requests.ts";
-import type { DropBox } from "../../sharing/shares/upload-form.ts";
+import type { DropBox } from "../../sharing/shares/drop-box-form.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { guestSender } from "./guest-sender.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { EventOf } from "../../../../src/events/catalogue.ts";
 import { Events } from "../../../../src/events/events.ts";
-import { PublicLinks } from "../../../../src/features/sharing/shares/public-links.ts";
+import { PublicLinks } from "../../../../src/features/sharing/shares/file-links.ts";
 import { ShareRows } from "../../../../src/features/sharing/shares/queries.ts";
 import { ShareStatistics } from "../../../../src/features/sharing/shares/statistics.ts";
 import { summarizeFile } from "../../../../src/tree/model/file-summary.ts";
