@@ -6,7 +6,7 @@ export const OPERATION_SETTINGS = {
     1,
     1_000_000_000,
     100,
-    "If a device deletes or replaces more files than this within ten minutes, and more than massChangePercent of all files, the user must confirm the changes.",
+    "If a device deletes or replaces more files than this in ten minutes, and more than massChangePercent of all files, the user must confirm.",
   ),
   massChangePercent: integer(
     0,

@@ -20,7 +20,7 @@ export function sharingJobs({ shares, linkGuesses, strippedPhotos }: SharingJobs
       name: "shares",
       schedule: "33 4 * * *",
       description:
-        "Removes shares that expired more than 30 days ago, photos without metadata made for shares after one week, and address digests of failed link passwords after 30 days.",
+        "Removes shares 30 days after they expired. Removes photos without metadata after one week, and address digests of wrong passwords after 30 days.",
       deletesByAge: true,
       async run({ signal }) {
         let removed = 0;

@@ -35,8 +35,8 @@ export const resolve = (): RouteDocs => ({
   description:
     "Each conflict is processed separately. `keep_remote` drops the change of the device. `keep_local` applies " +
     "it: the server's content becomes an earlier version, and a deleted file is created again. If the name is " +
-    "taken, the local file becomes the next version of the file with that name, or is stored next to it under the " +
-    "name in `localData`. If the content is not on the server, the status is `upload_required`, and the conflict " +
+    "taken, the local file becomes the next version of that file, or is stored next to it under the name in " +
+    "`localData`. If the content is not on the server, the status is `upload_required`, and the conflict " +
     "ends when the content arrives.",
   data: ResolvedRecord,
 });

@@ -40,7 +40,7 @@ export const refresh = (): RouteDocs => ({
   summary: "Exchange the refresh token for new tokens",
   description:
     "Each refresh token works once. If the response was lost, the same token returns new tokens once more within " +
-    "30 seconds, unless the refresh token of the lost response was used. The lost tokens then stop working. Any " +
+    "30 seconds, if the lost refresh token was not used. The lost tokens then stop working. Any " +
     "other repeated use of a token signs the device out. The former access token stays valid until it expires.",
   body: DeviceRefreshedResponse,
   errors: ["invalid_token", "expired_token", "revoked_token"],

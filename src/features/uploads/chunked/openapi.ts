@@ -58,9 +58,8 @@ export const begin = (): RouteDocs => ({
   summary: "Start a chunked upload",
   description:
     "Each file is planned separately: a file that cannot be accepted has an error instead of a plan. Quota is " +
-    "reserved for planned files until they are completed, canceled or expired. If the device is already uploading " +
-    "the same file (same checksum, localId, name, folder, size and fileId), that upload continues in this session " +
-    "with its uploadId and completedChunks. With another chunkSize, it replaces the earlier one.",
+    "reserved for planned files until they are completed, canceled or expired. An upload of the same file (checksum, " +
+    "localId, name, folder, size, and fileId) continues in this session with its uploadId and completedChunks. With another chunkSize, it replaces the earlier one.",
   data: SessionRecord,
   errors: [
     "invalid_path",
