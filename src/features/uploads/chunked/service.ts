@@ -1,3 +1,7 @@
+/**
+ * Chunked uploads of devices: checks who sends, and delegates. `begin.ts` plans an upload, `receive-chunk.ts` receives
+ * bytes, and `complete.ts` makes the file. Uploads in one request are in `library/files`.
+ */
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
