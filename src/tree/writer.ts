@@ -13,15 +13,15 @@ import { createFile, createFolder } from "./operations/create.ts";
 import { deleteFile, deleteFolder, detachRoot, reapSome } from "./operations/delete.ts";
 import { createAccountRoot, ensureFolderId } from "./operations/make-folder.ts";
 import {
-  type LostFile,
-  type LostFolder,
+  type FileToRecreate,
+  type FolderToRecreate,
   type RestoredLocation,
-  putBack,
-  putContentBack,
-  remakeFile,
-  remakeFolder,
+  restoreState,
+  restoreContent,
+  recreateFile,
+  recreateFolder,
   stepAside,
-} from "./operations/put-back.ts";
+} from "./operations/restore-state.ts";
 import type { TreeStore } from "./tables/store.ts";
 import type {
   CopyOptions,
@@ -85,13 +85,13 @@ export class TreeWriter {
    * a missing folder created. This and the following methods run inside {@link rewinding}.
    * @throws AppError not_found | not_a_folder; invalid_path for a folder into itself
    */
-  putBack(
+  restoreState(
     tx: Transaction,
     node: TreeNode,
     location: RestoredLocation | undefined,
     labels: Labels | undefined,
   ): TreeNode {
-    return putBack(this.#store, tx, node, location, labels);
+    return restoreState(this.#store, tx, node, location, labels);
   }
 
   /** Renames a file or folder (not a root) to a numbered name in its folder, to free its name. */
@@ -103,13 +103,13 @@ export class TreeWriter {
    * Stores an earlier version of a file as its next content. Undefined if the file or that version is gone.
    * @throws AppError quota_exceeded
    */
-  putContentBack(
+  restoreContent(
     tx: Transaction,
     file: NodeRef,
     version: number,
     by: { readonly createdBy: number; readonly quotaBytes: number | null },
   ): FileNode | undefined {
-    return putContentBack(this.#store, tx, file, version, by);
+    return restoreContent(this.#store, tx, file, version, by);
   }
 
   /**
@@ -117,13 +117,13 @@ export class TreeWriter {
    * numbered. Undefined if the content is no longer available.
    * @throws AppError quota_exceeded | not_a_folder
    */
-  remakeFile(tx: Transaction, lost: LostFile): FileNode | undefined {
-    return remakeFile(this.#store, tx, lost);
+  recreateFile(tx: Transaction, lost: FileToRecreate): FileNode | undefined {
+    return recreateFile(this.#store, tx, lost);
   }
 
   /** Creates a deleted folder again, or uses the one at its path. @throws AppError not_a_folder */
-  remakeFolder(tx: Transaction, lost: LostFolder): FolderNode {
-    return remakeFolder(this.#store, tx, lost);
+  recreateFolder(tx: Transaction, lost: FolderToRecreate): FolderNode {
+    return recreateFolder(this.#store, tx, lost);
   }
 
   /**

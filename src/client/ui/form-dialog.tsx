@@ -20,7 +20,7 @@ export interface FormDialogProps extends Omit<DialogProps, "open" | "footer"> {
   readonly children: ReactNode;
 }
 
-/** A dialog with a form. It stays open until it is submitted or cancelled, and is open as long as it is mounted. */
+/** A dialog with a form. It stays open until it is submitted or canceled, and is open as long as it is mounted. */
 export function FormDialog({
   action,
   isDanger = false,

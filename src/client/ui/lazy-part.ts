@@ -49,7 +49,7 @@ export function retryFailedParts(): void {
 
 /**
  * Runs a dynamic import. If the server no longer has the script, reloads the whole page.
- * @throws OfflineError; or the error of the import, if a reload has not helped or the person cancelled it
+ * @throws OfflineError; or the error of the import, if a reload has not helped or the person canceled it
  */
 export async function loadScript<T>(load: () => Promise<T>): Promise<T> {
   try {

@@ -20,7 +20,7 @@ const POLL_MS = 2_000;
 
 interface Props {
   readonly proof: ProofRequest;
-  /** @param isDone false if the person cancelled */
+  /** @param isDone false if the person canceled */
   readonly onDone: (isDone: boolean) => void;
 }
 

@@ -253,7 +253,7 @@ export class RestoreRun {
       return node;
     }
     this.#freeName(parentId, name);
-    const moved = this.#options.treeWriter.putBack(this.#tx, node, { folder: parentPath, name }, undefined);
+    const moved = this.#options.treeWriter.restoreState(this.#tx, node, { folder: parentPath, name }, undefined);
     const { name: formerName, folder } = this.#renamedFrom.get(node.id) ?? node;
     const from = { name: formerName, folder };
     // Its temporary location after leaving the trash is not reported.
@@ -272,7 +272,7 @@ export class RestoreRun {
       return file;
     }
     if (former.digest === file.digest) return file;
-    const changed = treeWriter.putContentBack(this.#tx, file, version, { createdBy, quotaBytes }) ?? file;
+    const changed = treeWriter.restoreContent(this.#tx, file, version, { createdBy, quotaBytes }) ?? file;
     this.#outcomes.push({ outcome: "done", change: "content", node: toRestoredNode(changed), version });
     return changed;
   }
@@ -304,16 +304,16 @@ export class RestoreRun {
     this.#freeName(parentId, entry.name);
     // Recorded as undone by a rewind of that device, so that a later rewind does not create it a second time.
     const made = treeWriter.rewinding(deviceId, () => {
-      if (file === undefined || content === undefined) return treeWriter.remakeFolder(this.#tx, recreated);
+      if (file === undefined || content === undefined) return treeWriter.recreateFolder(this.#tx, recreated);
       const again = { ...recreated, file, quotaBytes: this.#plan.quotaBytes };
       const newest = file.contents[0]?.version ?? content.version;
-      const whole = treeWriter.remakeFile(this.#tx, { ...again, version: newest });
-      return whole ?? treeWriter.remakeFile(this.#tx, { ...again, version: content.version });
+      const whole = treeWriter.recreateFile(this.#tx, { ...again, version: newest });
+      return whole ?? treeWriter.recreateFile(this.#tx, { ...again, version: content.version });
     });
     if (made === undefined) return undefined;
     const version = made.kind === "file" && content?.version !== made.version ? content?.version : undefined;
     const by = { createdBy: this.#plan.createdBy, quotaBytes: this.#plan.quotaBytes };
-    const whole = version === undefined ? made : (treeWriter.putContentBack(this.#tx, made, version, by) ?? made);
+    const whole = version === undefined ? made : (treeWriter.restoreContent(this.#tx, made, version, by) ?? made);
     const formerly = { formerId: publicId, ...(version !== undefined && { version }) };
     this.#outcomes.push({ outcome: "done", change: "undelete", node: toRestoredNode(whole), ...formerly });
     return whole;

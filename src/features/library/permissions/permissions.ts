@@ -1,6 +1,6 @@
 /**
- * Decides which user may do what with which node. Only this code turns an id of a request into a node: every route with
- * a file or folder id calls it, and calls it again inside the transaction of a change. Paths decide nothing.
+ * Decides which user may do what with which node. Only this code turns an id of a signed-in request into a node: every
+ * route with a file or folder id calls it, and calls it again inside the transaction of a change. Paths decide nothing.
  *
  * A node belongs to its owner. Other accounts can access it through a share of the node or of a folder above it. The
  * share must not have expired, and its owner must not be disabled. If several shares cover the node, the best permission

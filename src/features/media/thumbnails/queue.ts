@@ -62,7 +62,7 @@ export class JobQueue {
   }
 
   /** Returns a job that ran to the front. Always accepted, because it was counted before. */
-  putBack(job: Job): void {
+  requeue(job: Job): void {
     this.#suspects.push(job);
   }
 

@@ -293,7 +293,7 @@ export class ThumbnailService {
       this.#orFail(job, () => {
         this.#options.derived.remove(job.digest, [source]);
         job.isRunning = false;
-        this.#queue.putBack(job);
+        this.#queue.requeue(job);
       });
     } else if (message.isContentFault) this.#failPermanently(job, message.reason);
     else {
@@ -325,7 +325,7 @@ export class ThumbnailService {
       this.#options.log.warn("The thumbnail process exited; retrying its jobs.", { digest: job.digest, reason });
       job.isRunning = false;
       job.isSuspect = true;
-      this.#queue.putBack(job);
+      this.#queue.requeue(job);
     }
   }
 

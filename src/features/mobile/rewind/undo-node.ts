@@ -146,7 +146,7 @@ export class NodeUndoer {
       name: plan.location.name,
       folder: this.#folderOf(tx, plan.location, visited, outcomes),
     };
-    const changed = this.#options.treeWriter.putBack(tx, node, location, plan.labels);
+    const changed = this.#options.treeWriter.restoreState(tx, node, location, plan.labels);
     if (changed.folder !== node.folder) outcomes.push(undone("moved_back", describe(changed)));
     else if (changed.name !== node.name) outcomes.push(undone("renamed_back", describe(changed)));
     if (plan.labels !== undefined) outcomes.push(undone("labels_back", describe(changed)));
@@ -155,7 +155,7 @@ export class NodeUndoer {
 
   #restoreContent(tx: Transaction, file: FileNode, version: number): FileNode | undefined {
     const { accountId, quotaBytes } = this.#scope;
-    return this.#options.treeWriter.putContentBack(tx, file, version, { createdBy: accountId, quotaBytes });
+    return this.#options.treeWriter.restoreContent(tx, file, version, { createdBy: accountId, quotaBytes });
   }
 
   #restore(tx: Transaction, { deletion, location, labels, version }: Restore, visited: Set<number>): RewindOutcome[] {
@@ -165,9 +165,9 @@ export class NodeUndoer {
     const folder = this.#folderOf(tx, location, visited, outcomes);
     const lost = { accountId, former: { nodeId, publicId }, location: { folder, name: location.name }, labels };
     const made = isFolder
-      ? this.#options.treeWriter.remakeFolder(tx, lost)
+      ? this.#options.treeWriter.recreateFolder(tx, lost)
       : file && version !== undefined
-        ? this.#options.treeWriter.remakeFile(tx, { ...lost, file, version, quotaBytes })
+        ? this.#options.treeWriter.recreateFile(tx, { ...lost, file, version, quotaBytes })
         : undefined;
     if (made === undefined) {
       return [

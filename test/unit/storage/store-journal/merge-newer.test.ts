@@ -46,7 +46,7 @@ function takeCopy(): string {
 }
 
 /** Replaces the tree's database by a copy. */
-function putBack(path: string): void {
+function copyBack(path: string): void {
   tree.thread.close();
   tree.db.close();
   copyFileSync(path, tree.path);
@@ -164,7 +164,7 @@ async function live(before: (accountId: number) => void, after: (accountId: numb
   after(accountId);
   await journal.flush();
   restoredAtMs = tree.clock.nowMs();
-  putBack(copy);
+  copyBack(copy);
   return accountId;
 }
 

@@ -5,7 +5,7 @@ import type { SendRequest, SendResult } from "./transfer.ts";
 export interface EngineDependencies {
   readonly endpoint: () => string;
   readonly send: (request: SendRequest) => Promise<SendResult>;
-  /** Deletes a cancelled upload on the server; never rejects. */
+  /** Deletes a canceled upload on the server; never rejects. */
   readonly terminate: (url: string) => Promise<void>;
   readonly persistence: UploadPersistence;
   /** Resolves when somebody is signed in again, or when it is worth trying again. */

@@ -175,7 +175,7 @@ export class UploadEngine {
     for (const upload of this.store.all()) {
       if (!this.isMissing(upload.id)) continue;
       const isReadable = await this.sources.requestAccess(upload);
-      // In the meantime the upload may have been sent or cancelled.
+      // In the meantime the upload may have been sent or canceled.
       if (!this.isMissing(upload.id)) continue;
       if (isReadable) this.enqueue(upload.id);
       else isIncomplete = true;

@@ -22,7 +22,7 @@ export interface RestoredLocation {
 }
 
 /** A deleted file to be created again. */
-export interface LostFile {
+export interface FileToRecreate {
   readonly accountId: number;
   readonly former: FormerNode;
   readonly location: RestoredLocation;
@@ -36,7 +36,7 @@ export interface LostFile {
 }
 
 /** A deleted folder to be created again. */
-export interface LostFolder {
+export interface FolderToRecreate {
   readonly accountId: number;
   readonly former: FormerNode;
   readonly location: RestoredLocation;
@@ -49,8 +49,8 @@ interface FormerNode {
   readonly publicId: string;
 }
 
-/** @see TreeWriter.putBack */
-export function putBack(
+/** @see TreeWriter.restoreState */
+export function restoreState(
   store: TreeStore,
   tx: Transaction,
   node: TreeNode,
@@ -71,8 +71,8 @@ export function stepAside(store: TreeStore, tx: Transaction, node: TreeNode): Tr
   return node.kind === "folder" ? updateFolder(store, tx, node, { name }) : applyFileChanges(store, tx, node, { name });
 }
 
-/** @see TreeWriter.putContentBack */
-export function putContentBack(
+/** @see TreeWriter.restoreContent */
+export function restoreContent(
   store: TreeStore,
   tx: Transaction,
   ref: NodeRef,
@@ -96,8 +96,8 @@ export function putContentBack(
   return store.getFile(file.id);
 }
 
-/** @see TreeWriter.remakeFile */
-export function remakeFile(store: TreeStore, tx: Transaction, lost: LostFile): FileNode | undefined {
+/** @see TreeWriter.recreateFile */
+export function recreateFile(store: TreeStore, tx: Transaction, lost: FileToRecreate): FileNode | undefined {
   const { accountId, file, labels, location, version, former, quotaBytes } = lost;
   const contents = file.contents
     .filter((content) => content.version <= version)
@@ -159,8 +159,8 @@ export function remakeFile(store: TreeStore, tx: Transaction, lost: LostFile): F
   return created;
 }
 
-/** @see TreeWriter.remakeFolder */
-export function remakeFolder(store: TreeStore, tx: Transaction, lost: LostFolder): FolderNode {
+/** @see TreeWriter.recreateFolder */
+export function recreateFolder(store: TreeStore, tx: Transaction, lost: FolderToRecreate): FolderNode {
   const { accountId, former, location, labels } = lost;
   const path = joinPath(location.folder, location.name);
   const isMissing = store.paths.findId(accountId, path) === undefined;
