@@ -1,13 +1,12 @@
 /**
  * Limits how long the body of a request may take to arrive, and how many bodies of one address may be in progress.
  *
- * A request that waits for its body counts toward the maximum of concurrent requests. Without these limits, some
+ * A request that waits for its body counts toward the maximum of concurrent requests. Without these limits, a few
  * thousand connections from one address that send a byte every few seconds could block the server. So:
  * - A form, JSON, or the fields of an upload's form (`small`) may take 15 s in total.
  * - A guest's file (`guestFile`) must arrive at 1 KB/s on average.
  * - A limited number of these bodies per address may take longer than a second; further ones are rejected. Faster
- * bodies
- *   are never rejected, so slow clients do not affect others at the same address.
+ *   bodies are never rejected, so slow clients do not affect others at the same address.
  * - Requests that wait for such a body do not count toward the maximum of concurrent requests.
  *
  * The file of a signed-in user (`file`) may take as long as the connection needs.
@@ -21,7 +20,7 @@ export type BodyKind = "small" | "guestFile" | "file";
 
 /** How long a small body may take, in milliseconds. */
 const SMALL_BODY_MS = 15_000;
-/** Minimum bytes per second of a guest's file, on average, after the time of a small body. */
+/** Minimum bytes per second of a guest's file, on average, after the first 15 seconds. */
 const GUEST_BYTES_PER_SECOND = 1_024;
 /** A body that arrives within this time needs no slot. */
 const GRACE_MS = 1_000;

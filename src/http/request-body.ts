@@ -62,7 +62,7 @@ export function readBody(
  * thrown unchanged; the rest of the body is discarded. This is the only reader of request bodies.
  *
  * @throws ClientGoneError if the client disconnects; AppError body_too_large above the server's limit; body_timeout or
- *   rate_limited from the pace
+ *   rate_limited from `body-pace.ts`
  */
 export async function forEachBodyBuffer(
   body: ReadableStream<Uint8Array> | null,
@@ -102,8 +102,8 @@ export async function forEachBodyBuffer(
 }
 
 /**
- * Frees the memory of each buffer as soon as it was taken. The garbage collector sees only the small objects, not the
- * half megabytes behind them: several large chunks at the same time would use tens of MiB.
+ * Frees the memory of each buffer as soon as `take` has used it. The garbage collector sees small objects, not the
+ * 512 KiB that each holds. Without this, several large chunks at the same time would use tens of MiB.
  */
 export function freeing(
   take: (bytes: Uint8Array) => Promise<void> | void,

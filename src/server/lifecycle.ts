@@ -68,7 +68,7 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
   }
 }
 
-/** Opens the data directory, serves requests until the server is to stop or restart, then closes everything. */
+/** Opens the data directory, serves requests until a stop or restart is requested, then closes everything. */
 async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifier: Notifier): Promise<RunResult> {
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");

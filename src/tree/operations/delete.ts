@@ -210,7 +210,7 @@ function removeRow(
 ): void {
   const { account_id: accountId, kind, size_bytes: sizeBytes } = node;
   // The cut-off folder itself has its row already.
-  const undo = node.parent_id === null ? undefined : store.undo.recall(node, folder, removal);
+  const undo = node.parent_id === null ? undefined : store.undo.describeIfRecorded(node, folder, removal);
   if (kind === FILE) {
     invariant(node.media_type !== null && node.blob_id !== null, "a file has a blob and a type");
     store.tags.remove(accountId, node.id, parseTags(node.tags));

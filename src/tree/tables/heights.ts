@@ -1,8 +1,8 @@
 /**
  * Limits on the depth of folders. Each folder stores an upper bound of the depth and path length below it
- * (`folders.levels_below`, `folders.bytes_below`): at least the bound of each child plus the step to that child.
+ * (`folders.levels_below`, `folders.bytes_below`). It is at least the bound of each child plus the step to that child.
  * Creating, moving and restoring folders raise the bounds of all ancestors; nothing lowers them. So checking a move
- * costs a few rows for a subtree of any size. Only if the bound exceeds the limit is the subtree searched, and only
+ * costs a few rows for a subtree of any size. The subtree is searched only if the bound exceeds the limit, and only
  * along the high bounds.
  */
 import type { Database } from "bun:sqlite";

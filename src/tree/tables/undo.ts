@@ -155,10 +155,10 @@ export class UndoLog {
   readonly #actorDeviceId: () => number | null;
   readonly #history: HistoryLog;
   readonly #insert;
-  readonly #deleted;
+  readonly #selectForDeletion;
   readonly #versions;
   readonly #removal;
-  readonly #oldest;
+  readonly #deleteOldest;
   readonly #devices;
 
   /** @param history also records what devices delete: it can be viewed and restored */
@@ -169,7 +169,7 @@ export class UndoLog {
       `INSERT INTO undo (account_id, device_id, seq, at, node_id, public_id, kind, what, before, rewound)
        VALUES (?1, ?2, ?3, ifnull(?4, (SELECT changed_at FROM accounts WHERE id = ?1)), ?5, ?6, ?7, ?8, ?9, ?10)`,
     );
-    this.#deleted = sqlite.prepare<DeletedRow, [number]>(
+    this.#selectForDeletion = sqlite.prepare<DeletedRow, [number]>(
       `SELECT created_at, original_name, file_modified_at, captured_at, is_public, metadata,
          (SELECT lower(hex(digest)) FROM blobs WHERE id = nodes.blob_id) AS digest FROM nodes WHERE id = ?1`,
     );
@@ -185,7 +185,7 @@ export class UndoLog {
     this.#devices = sqlite.prepare<{ deviceId: number }, [number]>(
       "SELECT id AS deviceId FROM devices WHERE user_id = ?1",
     );
-    this.#oldest = sqlite.prepare<undefined, [number, number, number, number]>(
+    this.#deleteOldest = sqlite.prepare<undefined, [number, number, number, number]>(
       `DELETE FROM undo WHERE account_id = ?1 AND device_id = ?2 AND seq IN (
          SELECT seq FROM undo WHERE account_id = ?1 AND device_id = ?2 ORDER BY seq LIMIT ?4) AND at < ?3`,
     );
@@ -207,7 +207,7 @@ export class UndoLog {
    * What is needed to create a node again, read before its deletion; undefined if no device deletes it. @param folder
    * its path
    */
-  recall(node: StoredNode, folder: string, removal: Removal | undefined): UndoDetail | undefined {
+  describeIfRecorded(node: StoredNode, folder: string, removal: Removal | undefined): UndoDetail | undefined {
     if (removal === undefined && this.#deviceId() === null) return undefined;
     return this.describe(node, folder);
   }
@@ -224,7 +224,7 @@ export class UndoLog {
 
   /** Describes a node before its deletion. */
   describe(node: StoredNode, folder: string): UndoDetail {
-    const row = this.#deleted.get(node.id);
+    const row = this.#selectForDeletion.get(node.id);
     invariant(row !== null && node.parent_id !== null, "a node that is being removed has a row and a location");
     const placeFrom = { parentId: node.parent_id, name: node.name, folder };
     const labelsFrom = {
@@ -265,7 +265,7 @@ export class UndoLog {
   sweep(accountId: number, olderThanMs: number, limit: number): number {
     let removed = 0;
     for (const { deviceId } of this.#devices.all(accountId)) {
-      removed += this.#oldest.run(accountId, deviceId, olderThanMs, limit).changes;
+      removed += this.#deleteOldest.run(accountId, deviceId, olderThanMs, limit).changes;
     }
     return removed;
   }

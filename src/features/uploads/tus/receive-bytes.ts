@@ -206,7 +206,7 @@ export class BytesReceiver {
 
   /**
    * Makes the bytes that have arrived durable. If the staged file was removed or truncated from outside, the offset
-   * becomes 0: bytes appended after the gap would give a file of full length that contains zeros.
+   * becomes 0. Bytes appended after the gap would give a file of full length that contains zeros.
    * @param mine the request that waits for this; any other is rejected then
    */
   async #flushAndCheck(tus: TusUpload, active: ActiveTus, mine?: IncomingRequest): Promise<void> {

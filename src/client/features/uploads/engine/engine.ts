@@ -87,7 +87,7 @@ export class UploadEngine {
     const { userId } = this;
     // A sign-out does not end an upload: it continues after the next sign-in.
     this.deps.persistence.saveFiles(uploads, (id) => this.userId !== userId || this.isOpen(id));
-    this.pump();
+    this.startNext();
     return batch;
   }
 
@@ -207,16 +207,16 @@ export class UploadEngine {
     this.store.add(uploads);
     this.deps.persistence.save(uploads);
     for (const { id, state } of uploads) if (state === "waiting") this.queue.push(id);
-    this.pump();
+    this.startNext();
   }
 
   private enqueue(id: string): void {
     this.setState(id, "waiting", undefined);
     this.queue.push(id);
-    this.pump();
+    this.startNext();
   }
 
-  private pump(): void {
+  private startNext(): void {
     while (this.runs.size < PARALLEL_MAX) {
       const id = this.queue.shift();
       if (id === undefined) break;
@@ -225,7 +225,7 @@ export class UploadEngine {
       this.runs.set(id, run);
       void this.run(id, run).finally(() => {
         if (this.runs.get(id) === run) this.runs.delete(id);
-        this.pump();
+        this.startNext();
       });
     }
     if (this.runs.size === 0 && this.userId !== undefined) this.reportSettled();
