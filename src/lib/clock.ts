@@ -19,3 +19,8 @@ export function toTimestamp(ms: number): string {
   }
   return lastText;
 }
+
+/** Like {@link toTimestamp}; null stays null. */
+export function timestampOrNull(ms: number | null): string | null {
+  return ms === null ? null : toTimestamp(ms);
+}

@@ -7,6 +7,7 @@ import { queryClient } from "./query-client.ts";
 import type { Session, User } from "./types.ts";
 import { basePath, currentAddress, href } from "../base/address.ts";
 import { createStore, useStore } from "../base/store.ts";
+import { ignore } from "../base/ignore.ts";
 
 /** The signed-in user and the session. */
 interface SignedInUser {
@@ -204,11 +205,6 @@ async function renew(): Promise<void> {
   } catch {
     renewalTimer = setTimeout(() => void renew(), 60_000); // Not reached, or rejected for now. The session is still valid.
   }
-}
-
-/** The sign-in in the other tab is not visible here yet. The dialog stays open, so the person can still sign in. */
-function ignore(): void {
-  return;
 }
 
 function notifyTabs(message: Message): void {

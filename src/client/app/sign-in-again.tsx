@@ -7,6 +7,7 @@ import { currentAddress, href } from "../base/address.ts";
 import { afterSignIn, useSessionState } from "../api/session.ts";
 import { frameText } from "./text.ts";
 import { showError } from "../ui/toast.tsx";
+import { ignore } from "../base/ignore.ts";
 
 const SignInForm = lazyPart(() => import("../features/sign-in/sign-in-form.tsx").then((part) => part.SignInForm));
 
@@ -42,9 +43,4 @@ export function SignInAgain() {
       </Suspense>
     </Dialog>
   );
-}
-
-/** Without a session there is nothing to go back to. */
-function ignore(): void {
-  return;
 }

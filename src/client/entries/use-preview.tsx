@@ -4,6 +4,7 @@ import { lazyPart } from "../ui/lazy-part.ts";
 import { PAGE_SIZE } from "./collection/page-window.ts";
 import type { Collection } from "./collection/use-collection.ts";
 import { afterFocusReturns } from "./focus.ts";
+import { ignore } from "../base/ignore.ts";
 
 const Preview = lazyPart(() => import("./preview/preview.tsx").then((part) => part.Preview));
 
@@ -97,8 +98,4 @@ function filesOf(entries: readonly (Entry | undefined)[], first: number): ShownF
   return entries.flatMap((entry, offset) =>
     entry?.type === "file" ? [{ file: entry, position: first + offset }] : [],
   );
-}
-
-function ignore(): void {
-  return;
 }

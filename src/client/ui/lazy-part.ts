@@ -2,6 +2,7 @@ import { createElement, type ReactNode, use } from "react";
 import { hasDocument, OfflineError } from "../api/http.ts";
 import { pageVersion } from "../base/address.ts";
 import { isPageReloading, reloadInstead } from "./reload.ts";
+import { ignore } from "../base/ignore.ts";
 
 type Part<Props> = (props: Props) => ReactNode;
 
@@ -73,9 +74,4 @@ function mayReload(): boolean {
   } catch {
     return false; // Storage is off. Without it the page might reload forever.
   }
-}
-
-/** A failed preload is no error. */
-function ignore(): void {
-  return;
 }

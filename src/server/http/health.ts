@@ -76,6 +76,7 @@ export async function readHealth(
   };
 }
 
-function sizeOf(path: string): number {
+/** The size of a file in bytes; 0 if it is missing. */
+export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,5 +1,5 @@
 /** The metrics of GET /metrics. Slow queries run in the reader thread, and their results are cached. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { rows } from "../../db/reader.ts";
 import type { ServerCounts } from "../../features/administration/admin-api/types.ts";
 import type { JobState } from "../../jobs/scheduler.ts";
@@ -9,6 +9,7 @@ import { availableBytes, totalBytes } from "../data/filesystem.ts";
 import { byLabel, counter, type MetricFamily, gauge } from "../observability/metric-family.ts";
 import type { RequestStatistics } from "../observability/request-statistics.ts";
 import type { Services } from "../composition/services.ts";
+import { sizeOf } from "./health.ts";
 
 /** Totals from the database. */
 interface DatabaseTotals {
@@ -302,10 +303,6 @@ export function processFamilies(delay: EventLoopDelay): MetricFamily[] {
 
 function hasSucceeded({ lastError }: JobState): boolean {
   return lastError === null;
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** The soft limit of open files from proc(5); 0 if it can't be read. */

@@ -101,6 +101,7 @@ function objectOf(value: unknown): Json {
   return isObject(value) ? value : {};
 }
 
-function asArray(value: unknown): readonly unknown[] {
+/** The value if it is an array, else an empty one. */
+export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

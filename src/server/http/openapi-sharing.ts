@@ -2,6 +2,7 @@
  * Makes the OpenAPI document small: repeated parts become components that operations refer to.
  */
 import { invariant } from "../../lib/invariant.ts";
+import { asArray } from "./openapi-dialect.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -164,8 +165,4 @@ function sorted(named: ReadonlyMap<string, unknown>): Json {
 
 function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-}
-
-function asArray(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -17,6 +17,7 @@ import { type EntryActions, useEntryActions } from "./use-entry-actions.ts";
 import { text } from "../text.ts";
 import { showError } from "../../ui/toast.tsx";
 import { useCanWrite } from "../../api/session.ts";
+import { ignore } from "../../base/ignore.ts";
 
 const DestinationDialog = lazyPart(() =>
   import("../dialogs/destination-dialog.tsx").then((part) => part.DestinationDialog),
@@ -234,9 +235,4 @@ async function resolveAll<T extends Entry>(collection: Collection<T>): Promise<T
   } finally {
     showRunning(undefined);
   }
-}
-
-/** The list handles these keys itself. */
-function ignore(): void {
-  return;
 }

@@ -5,6 +5,7 @@ import type { PhotoRecord } from "./api.ts";
 import { adjacentChunk } from "./layout.ts";
 import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
 import { showError } from "../../ui/toast.tsx";
+import { ignore } from "../../base/ignore.ts";
 
 const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 
@@ -90,9 +91,4 @@ export function usePhotoPreview(library: PhotoLibrary, onClosed: (photo: PhotoRe
 
 function indexIn({ files, id }: PreviewedPhotos): number {
   return files.findIndex((file) => file.id === id);
-}
-
-/** If more photos can't be loaded, the known ones are still shown. */
-function ignore(): void {
-  return;
 }

@@ -15,6 +15,7 @@ import { useRetryWait } from "../../ui/use-retry-wait.ts";
 import { confirmByPasskey, confirmByPassword, isConfirmed, openProvider } from "./api.ts";
 import { text } from "./text.ts";
 import { FormRejection } from "../../ui/rejection-message.tsx";
+import { ignore } from "../../base/ignore.ts";
 
 const POLL_MS = 2_000;
 
@@ -144,8 +145,4 @@ function ProviderMethod({ onDone }: Pick<Props, "onDone">) {
       )}
     </>
   );
-}
-
-function ignore(): void {
-  return;
 }

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from "../../../config/load.ts";
 import { environmentName, SETTINGS_BY_KEY } from "../../../config/settings.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
-import { toTimestamp } from "../../../lib/clock.ts";
+import { toTimestamp, timestampOrNull } from "../../../lib/clock.ts";
 import type { presentIntegrity } from "../../storage/integrity/present.ts";
 import { RATE_CATEGORIES } from "../../../config/settings/plans.ts";
 import { type Plan, WINDOW_SECONDS } from "../../accounts/plans/plans.ts";
@@ -168,8 +168,4 @@ export function presentHistory(samples: readonly (DailySample & { readonly trans
     date: new Date(day * DAY_MS).toISOString().slice(0, 10),
     sampledAt: toTimestamp(sampledAtMs),
   }));
-}
-
-function timestampOrNull(ms: number | null): string | null {
-  return ms === null ? null : toTimestamp(ms);
 }

@@ -146,7 +146,8 @@ export const CopyBody = t.Object({
   onConflict: t.Optional(t.Union([t.Literal("rename"), t.Literal("version"), t.Literal("error")])),
 });
 
-const FailedItems = {
+/** The items of a bulk request that failed, each with its error. */
+export const FailedItems = {
   type: "array",
   items: {
     type: "object",

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
 import { FolderPath, Timestamp } from "../../../http/fields.ts";
+import { FailedItems } from "../files/model.ts";
 
 /** POST /api/files/trash and …/restore */
 export const TrashBody = t.Object({
@@ -18,15 +19,6 @@ const TrashedItem = {
       expiresAt: Timestamp,
     }),
   ],
-};
-
-const FailedItems = {
-  type: "array",
-  items: {
-    type: "object",
-    required: ["id", "error"],
-    properties: { id: t.String(), error: ref("ItemError") },
-  },
 };
 
 /** Response of POST trash. */

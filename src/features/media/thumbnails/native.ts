@@ -17,10 +17,10 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
-  writeSync,
 } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { messageOf } from "../../../lib/error.ts";
+import { writeAll } from "../../../lib/write-all.ts";
 
 /** A native library inside the executable. */
 export interface EmbeddedLibrary {
@@ -246,11 +246,6 @@ function unpack(library: EmbeddedLibrary): Uint8Array {
     throw new Error(`${library.name} in the executable is damaged. Install the executable again.`);
   }
   return bytes;
-}
-
-function writeAll(file: number, bytes: Uint8Array): void {
-  let written = 0;
-  while (written < bytes.byteLength) written += writeSync(file, bytes, written);
 }
 
 /** Loads a library so that libraries loaded later find its name and its symbols. */

@@ -1,5 +1,5 @@
 /** Webhooks and deliveries, as in the API. */
-import { toTimestamp } from "../../../lib/clock.ts";
+import { toTimestamp, timestampOrNull } from "../../../lib/clock.ts";
 import type { WithSecret } from "./service.ts";
 import { type Delivery, TEST_EVENT, type Webhook } from "./types.ts";
 
@@ -43,11 +43,7 @@ export function presentDelivery(delivery: Delivery) {
     responseStatus: lastStatus,
     error: lastError,
     createdAt: toTimestamp(delivery.createdAtMs),
-    nextAttemptAt: instant(delivery.nextAttemptAtMs),
-    finishedAt: instant(delivery.finishedAtMs),
+    nextAttemptAt: timestampOrNull(delivery.nextAttemptAtMs),
+    finishedAt: timestampOrNull(delivery.finishedAtMs),
   };
-}
-
-function instant(ms: number | null): string | null {
-  return ms === null ? null : toTimestamp(ms);
 }

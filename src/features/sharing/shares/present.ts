@@ -1,6 +1,6 @@
 /** The records of a share: for its owner, and for clients that open it. */
 import { toChecksum } from "../../../blobs/digest.ts";
-import { toTimestamp } from "../../../lib/clock.ts";
+import { toTimestamp, timestampOrNull } from "../../../lib/clock.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import { permissionsOf } from "./settings.ts";
@@ -117,9 +117,4 @@ export function relativePath({ node }: OpenedShare, path: string): string {
   const top = node.kind === "folder" ? node.path : node.folder;
   if (top === ROOT_PATH) return path;
   return path.slice(top.length) || ROOT_PATH;
-}
-
-/** An instant, or null. */
-export function timestampOrNull(ms: number | null): string | null {
-  return ms === null ? null : toTimestamp(ms);
 }

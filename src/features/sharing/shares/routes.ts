@@ -5,7 +5,7 @@ import { rateLimitKey } from "../../../http/client-address.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { queryOf } from "../../../http/fields.ts";
-import { toTimestamp } from "../../../lib/clock.ts";
+import { toTimestamp, timestampOrNull } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import { presentContextOf } from "../../library/files/present.ts";
@@ -15,14 +15,7 @@ import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { readSharedListing } from "./listing.ts";
 import { UnlockBody } from "./model.ts";
-import {
-  folderTitle,
-  presentCurrentFolder,
-  presentSharedFile,
-  presentSharedItem,
-  publicUrl,
-  timestampOrNull,
-} from "./present.ts";
+import { folderTitle, presentCurrentFolder, presentSharedFile, presentSharedItem, publicUrl } from "./present.ts";
 import { type ShareDownloads, linkRequestOf } from "./share-requests.ts";
 import type { ShareSender } from "./share-sender.ts";
 import type { ShareAccess } from "./share-access.ts";

@@ -9,6 +9,7 @@ import type { Layout } from "../../../blobs/layout.ts";
 import { loadSyncfs, syncsWhole } from "../../../blobs/syncfs.ts";
 import type { BackupBlob, LostContent } from "./types.ts";
 import { errorCode } from "../../../lib/error.ts";
+import { writeAll } from "../../../lib/write-all.ts";
 
 /** Dependencies of {@link BlobCopier}. */
 interface BlobCopierOptions {
@@ -287,8 +288,4 @@ export function syncFolder(path: string): void {
   } finally {
     fs.closeSync(fd);
   }
-}
-
-function writeAll(fd: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length; ) written += fs.writeSync(fd, bytes, written);
 }

@@ -10,6 +10,7 @@ import type { Layout } from "../../../blobs/layout.ts";
 import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
 import type { ImportJob, ImportResult } from "./types.ts";
 import { errorCode } from "../../../lib/error.ts";
+import { writeAll } from "../../../lib/write-all.ts";
 
 /** Dependencies of {@link ContentImporter}. */
 interface ContentImporterOptions {
@@ -294,10 +295,6 @@ function syncFolder(path: string): void {
   } finally {
     fs.closeSync(fd);
   }
-}
-
-function writeAll(fd: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length; ) written += fs.writeSync(fd, bytes, written);
 }
 
 function ofSource<T>(call: () => T): T {

@@ -6,6 +6,7 @@ import * as fs from "node:fs";
 import { dirname } from "node:path";
 import type { WriteJob, WriteResult } from "./types.ts";
 import { errorCode } from "../../../lib/error.ts";
+import { writeAll } from "../../../lib/write-all.ts";
 
 /** Dependencies of {@link ContentWriter}. */
 interface ContentWriterOptions {
@@ -153,10 +154,6 @@ function readBlob(fd: number, into: Buffer, at: number): number {
 function setTime(fd: number, ms: number): void {
   const time = new Date(ms);
   fs.futimesSync(fd, time, time);
-}
-
-function writeAll(fd: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length; ) written += fs.writeSync(fd, bytes, written);
 }
 
 /** Describes the system error of a file or folder that could not be written. */
