@@ -1282,6 +1282,15 @@ END;
 
 CREATE INDEX `users_unconfirmed` ON `users` (`id`) WHERE email_unconfirmed_since IS NOT NULL;
 
+CREATE TABLE `node_properties` (
+	`node_id` integer NOT NULL,
+	`namespace` text NOT NULL,
+	`name` text NOT NULL,
+	`value` text NOT NULL,
+	PRIMARY KEY(`node_id`, `namespace`, `name`),
+	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 
 INSERT INTO "photo_fill" VALUES (1,1,0);

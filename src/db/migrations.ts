@@ -34,6 +34,7 @@ import sessionOrigins from "../../migrations/0028_session_origins.sql" with { ty
 import bucketFindings from "../../migrations/0029_bucket_findings.sql" with { type: "text" };
 import storeJournalHistory from "../../migrations/0030_store_journal.sql" with { type: "text" };
 import unconfirmedAccounts from "../../migrations/0031_unconfirmed_accounts.sql" with { type: "text" };
+import properties from "../../migrations/0035_properties.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
@@ -76,6 +77,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0029_bucket_findings", sql: bucketFindings },
   { id: "0030_store_journal", sql: storeJournalHistory },
   { id: "0031_unconfirmed_accounts", sql: unconfirmedAccounts },
+  { id: "0035_properties", sql: properties },
 ];
 
 /** Makes in an empty database what all steps leave there. Written by scripts/schema.ts. */

@@ -22,6 +22,7 @@ import { PastReader } from "./queries/past.ts";
 import { recountAccount, recountBlobs } from "./queries/recount.ts";
 import { FilteredLister } from "./queries/filtered-list.ts";
 import type { TreeStore } from "./tables/store.ts";
+import type { DeadProperty } from "./tables/properties.ts";
 import type { TagCount } from "./tables/tags.ts";
 import { findVersion, listVersions } from "./tables/versions.ts";
 import { isInTrash, listTrash, tagsInTrash, trashedBefore, trashedSeqOf, typesInTrash } from "./tables/trash.ts";
@@ -212,6 +213,11 @@ export class TreeReader {
   /** The nodes with these row ids, in this order; deleted and cut-off ones are left out. */
   findByIds(ids: readonly number[]): TreeNode[] {
     return this.#store.findByIds(ids);
+  }
+
+  /** The properties that clients stored with these nodes, by row id, in alphabetical order. Nodes without any are left out. */
+  propertiesOf(nodeIds: readonly number[]): Map<number, DeadProperty[]> {
+    return this.#store.properties.of(nodeIds);
   }
 
   usage(accountId: number): Usage {

@@ -22,6 +22,8 @@ import {
   recreateFolder,
   stepAside,
 } from "./operations/restore-state.ts";
+import { changeProperties } from "./operations/change-properties.ts";
+import type { PropertyChange } from "./tables/properties.ts";
 import type { TreeStore } from "./tables/store.ts";
 import type {
   CopyOptions,
@@ -211,6 +213,14 @@ export class TreeWriter {
    */
   updateFolder(tx: Transaction, folder: NodeRef, changes: FolderChanges): FolderNode {
     return updateFolder(this.#store, tx, folder, changes);
+  }
+
+  /**
+   * Stores and removes properties of clients, in order. A property that is missing already counts as removed.
+   * @throws AppError not_found; quota_exceeded above `PROPERTY_BYTES_MAX`
+   */
+  changeProperties(tx: Transaction, node: NodeRef, changes: readonly PropertyChange[]): void {
+    changeProperties(this.#store, tx, node, changes);
   }
 
   /**

@@ -160,6 +160,22 @@ export const nodeTags = sqliteTable(
   (table) => [primaryKey({ columns: [table.tagId, table.nodeId] })],
 );
 
+/** Properties that WebDAV clients store with a file or folder ("dead properties", RFC 4918 section 4.2). */
+export const nodeProperties = sqliteTable(
+  "node_properties",
+  {
+    nodeId: integer("node_id")
+      .notNull()
+      .references(() => nodes.id, { onDelete: "cascade" }),
+    /** URI of the XML namespace; empty for none. */
+    namespace: text("namespace").notNull(),
+    name: text("name").notNull(),
+    /** The whole property element as XML. It declares every namespace that it uses. */
+    value: text("value").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.nodeId, table.namespace, table.name] })],
+);
+
 /** Blobs whose files an account has deleted, until it has a file with the same content again. */
 export const deletedContents = sqliteTable(
   "deleted_contents",

@@ -219,7 +219,7 @@ export interface CopyOptions {
   /** Called in the transaction that makes a large copy (`copyLarge`) visible. Throwing rolls it back. */
   readonly admit?: (() => void) | undefined;
   readonly onConflict: OnConflict;
-  /** Copy tags, description and metadata; never the public flag. */
+  /** Copy tags, description, metadata and the properties of WebDAV clients; never the public flag. */
   readonly preserveMetadata: boolean;
   readonly createdBy: number;
   readonly quotaBytes: number | null;

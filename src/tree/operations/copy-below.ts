@@ -112,6 +112,7 @@ class RowCopier {
             below: store.nodes.heights.boundBelow(source.id),
           });
     store.accounts.record(this.#options.accountId, seq, id);
+    if (this.#options.preserveMetadata) store.properties.copy(source.id, id);
     return id;
   }
 

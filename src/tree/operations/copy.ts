@@ -68,7 +68,7 @@ function copyFile(
   options: CopyOptions,
 ): { file: FileNode; isNew: boolean } {
   store.blobs.share(file.blobId, store.clock.nowMs());
-  return storeFile(store, tx, {
+  const stored = storeFile(store, tx, {
     ...options,
     accountId: options.accountId ?? file.accountId,
     folderId,
@@ -82,6 +82,8 @@ function copyFile(
     capturedAt: file.capturedAt ?? undefined,
     isPublic: false,
   });
+  if (options.preserveMetadata) store.properties.copy(file.id, stored.file.id);
+  return stored;
 }
 
 function copyFolder(
@@ -108,6 +110,7 @@ function copyFolder(
   const row = { ...folderRow(accountId, parentId, name, store.clock.nowMs(), seq), metadata, below };
   const id = store.nodes.insert(tx, row);
   store.accounts.record(accountId, seq, id);
+  if (options.preserveMetadata) store.properties.copy(folder.id, id);
   for (const _ of copyBelow(store, { ...options, accountId }, folder.id, id));
   store.paths.freeze();
   return store.getFolder(id);
@@ -200,6 +203,7 @@ function stage(
   const row = { ...folderRow(accountId, null, folder.name, store.clock.nowMs(), seq), metadata, below };
   const stageId = store.nodes.insertUncounted(row);
   store.accounts.record(accountId, seq, stageId);
+  if (options.preserveMetadata) store.properties.copy(folder.id, stageId);
   store.underConstruction.add(stageId);
   return { folder, stageId };
 }

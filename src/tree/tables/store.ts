@@ -16,6 +16,7 @@ import { HistoryLog } from "./history.ts";
 import { Names } from "./names.ts";
 import { NodeRows } from "./node-rows.ts";
 import { NODE_COLUMNS, type NodeRow, toFile, toFolder, toNode } from "../model/rows.ts";
+import { Properties } from "./properties.ts";
 import { Tags } from "./tags.ts";
 import { UndoLog } from "./undo.ts";
 import type { FileNode, FolderNode, NodeRef, TreeNode } from "../model/types.ts";
@@ -59,6 +60,7 @@ export class TreeStore {
   readonly names: Names;
   readonly nodes: NodeRows;
   readonly paths: FolderPaths;
+  readonly properties: Properties;
   readonly tags: Tags;
   readonly undo: UndoLog;
   readonly history: HistoryLog;
@@ -93,6 +95,7 @@ export class TreeStore {
     this.names = new Names(sqlite);
     this.nodes = new NodeRows(sqlite, this.pageIndex);
     this.paths = new FolderPaths(sqlite);
+    this.properties = new Properties(sqlite);
     this.tags = new Tags(sqlite);
     this.history = new HistoryLog(sqlite);
     this.undo = new UndoLog(sqlite, () => this.actorDeviceId, this.history);

@@ -1,0 +1,23 @@
+import type { Transaction } from "../../db/transaction.ts";
+import { AppError, notFound } from "../../errors.ts";
+import type { NodeRef } from "../model/types.ts";
+import { PROPERTY_BYTES_MAX, type PropertyChange } from "../tables/properties.ts";
+import type { TreeStore } from "../tables/store.ts";
+
+/** @see TreeWriter.changeProperties */
+export function changeProperties(
+  store: TreeStore,
+  _tx: Transaction,
+  ref: NodeRef,
+  changes: readonly PropertyChange[],
+): void {
+  const node = store.findNode(ref);
+  if (node === undefined) throw notFound("The file or folder");
+  for (const change of changes) store.properties.change(node.id, change);
+  if (store.properties.sizeOf(node.id) <= PROPERTY_BYTES_MAX) return;
+  throw new AppError(
+    "quota_exceeded",
+    `The properties of a file or folder can take ${PROPERTY_BYTES_MAX} bytes. Store less, or remove some first.`,
+    { limit: PROPERTY_BYTES_MAX },
+  );
+}
