@@ -1282,6 +1282,32 @@ END;
 
 CREATE INDEX `users_unconfirmed` ON `users` (`id`) WHERE email_unconfirmed_since IS NOT NULL;
 
+CREATE TABLE `locks` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`public_id` text NOT NULL,
+	`token` text NOT NULL,
+	`account_id` integer NOT NULL,
+	`node_id` integer NOT NULL,
+	`created_by` integer NOT NULL,
+	`program` text,
+	`owner_xml` text,
+	`is_exclusive` integer NOT NULL,
+	`is_deep` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE UNIQUE INDEX `locks_public` ON `locks` (`public_id`);
+
+CREATE UNIQUE INDEX `locks_token` ON `locks` (`token`);
+
+CREATE INDEX `locks_node` ON `locks` (`node_id`);
+
+CREATE INDEX `locks_account` ON `locks` (`account_id`,`expires_at`);
+
+CREATE INDEX `locks_expiry` ON `locks` (`expires_at`);
+
 CREATE TABLE `node_properties` (
 	`node_id` integer NOT NULL,
 	`namespace` text NOT NULL,

@@ -34,6 +34,7 @@ export const REASONS = [
   "method_not_allowed",
   "email_taken",
   "name_taken",
+  "locked",
   "folder_not_empty",
   "version_conflict",
   "idempotency_key",

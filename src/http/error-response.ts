@@ -47,6 +47,7 @@ export const ERROR_RESPONSES = {
   method_not_allowed: [405, "VALIDATION_ERROR"],
   email_taken: [409, "VALIDATION_ERROR"],
   name_taken: [409, "VALIDATION_ERROR"],
+  locked: [409, "VALIDATION_ERROR"],
   folder_not_empty: [409, "VALIDATION_ERROR"],
   version_conflict: [409, "VALIDATION_ERROR"],
   idempotency_key: [409, "VALIDATION_ERROR"],

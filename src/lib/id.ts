@@ -22,7 +22,8 @@ type IdPrefix =
   | "whk"
   | "evt"
   | "aud"
-  | "fnd";
+  | "fnd"
+  | "lck";
 
 let lastMs = 0;
 let lastRandom: number[] = [];

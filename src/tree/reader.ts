@@ -21,6 +21,7 @@ import { Lister } from "./queries/list.ts";
 import { PastReader } from "./queries/past.ts";
 import { recountAccount, recountBlobs } from "./queries/recount.ts";
 import { FilteredLister } from "./queries/filtered-list.ts";
+import type { Locks } from "./tables/locks.ts";
 import type { TreeStore } from "./tables/store.ts";
 import type { DeadProperty } from "./tables/properties.ts";
 import type { TagCount } from "./tables/tags.ts";
@@ -57,6 +58,8 @@ export class TreeReader {
   readonly #withContent;
   /** The history of the tree. */
   readonly past: PastReader;
+  /** The locks of WebDAV clients. */
+  readonly locks: Pick<Locks, "on" | "list" | "find">;
   readonly #version;
 
   constructor(store: TreeStore) {
@@ -64,6 +67,7 @@ export class TreeReader {
     this.#lister = new Lister(store);
     this.#filtered = new FilteredLister(store);
     this.#changes = new ChangeReader(store);
+    this.locks = store.locks;
     this.past = new PastReader(store, (accountId, atMs) => this.#changes.seqBefore(accountId, atMs));
     this.#cutOff = store.sqlite.prepare<{ id: number }, [number]>(
       `SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/'

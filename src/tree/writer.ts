@@ -24,6 +24,7 @@ import {
 } from "./operations/restore-state.ts";
 import { changeProperties } from "./operations/change-properties.ts";
 import type { PropertyChange } from "./tables/properties.ts";
+import type { Locks } from "./tables/locks.ts";
 import type { TreeStore } from "./tables/store.ts";
 import type {
   CopyOptions,
@@ -55,9 +56,12 @@ import { deleteVersion, type PruneOptions, pruneVersions, replaceContent, restor
  */
 export class TreeWriter {
   readonly #store: TreeStore;
+  /** Makes and ends the locks of WebDAV clients. */
+  readonly locks: Pick<Locks, "add" | "extend" | "end" | "sweep">;
 
   constructor(store: TreeStore) {
     this.#store = store;
+    this.locks = store.locks;
   }
 
   /**
@@ -66,6 +70,15 @@ export class TreeWriter {
    */
   by<T>(deviceId: number | undefined, body: () => T): T {
     return this.#store.by(deviceId ?? null, body);
+  }
+
+  /**
+   * Runs `body` with these lock tokens: it may change what their locks cover. Every other change of something locked
+   * throws AppError locked. The caller has checked that the tokens are those of the user. Synchronous, inside a
+   * transaction.
+   */
+  holding<T>(tokens: readonly string[], body: () => T): T {
+    return this.#store.locks.holding(tokens, body);
   }
 
   /**
@@ -259,8 +272,9 @@ export class TreeWriter {
     options: CopyOptions,
     deviceId?: number,
   ): Promise<FolderNode> {
+    const { lockTokens = [] } = options;
     const run: RunStep = (step, runOptions) =>
-      writer.run((tx) => this.#store.by(deviceId ?? null, () => step(tx)), runOptions);
+      writer.run((tx) => this.holding(lockTokens, () => this.by(deviceId, () => step(tx))), runOptions);
     return copyLarge(this.#store, run, folder, destinationPath, options);
   }
 

@@ -7,6 +7,7 @@ export * from "./devices.ts";
 export * from "./findings.ts";
 export * from "./history.ts";
 export * from "./housekeeping.ts";
+export * from "./locks.ts";
 export * from "./mail.ts";
 export * from "./nodes.ts";
 export * from "./notifications.ts";

@@ -229,6 +229,8 @@ export interface CopyOptions {
    * @throws AppError disk_full
    */
   readonly reserveSpace?: ((bytes: number) => () => void) | undefined;
+  /** The lock tokens for a large copy, as in {@link TreeWriter.holding}. */
+  readonly lockTokens?: readonly string[] | undefined;
 }
 
 /** The stored data of a deleted node. */
@@ -271,4 +273,34 @@ export interface Drift {
   readonly of: number | string;
   readonly stored: number;
   readonly counted: number;
+}
+
+/** The lock that a WebDAV client requests (RFC 4918, section 9.10). */
+export interface LockRequest {
+  /** Row id of the user whose program asks for it. */
+  readonly createdBy: number;
+  /** Name of the program's app password; null if it has none. */
+  readonly program: string | null;
+  /** What the program says about itself, as XML; null if it says nothing. */
+  readonly ownerXml: string | null;
+  /** Otherwise it is shared: others may lock the same. */
+  readonly isExclusive: boolean;
+  /** Whether it also locks everything below a folder. */
+  readonly isDeep: boolean;
+  /** How long it lasts unless it is refreshed. */
+  readonly durationMs: number;
+}
+
+/** A lock that has not expired. */
+export interface Lock extends Omit<LockRequest, "durationMs"> {
+  /** `lck_…` */
+  readonly publicId: string;
+  /** `urn:uuid:…`, the state token of RFC 4918. */
+  readonly token: string;
+  /** Owner of the tree. */
+  readonly accountId: number;
+  /** Row id of the file or folder that was locked. */
+  readonly nodeId: number;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
 }

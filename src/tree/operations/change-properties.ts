@@ -13,6 +13,7 @@ export function changeProperties(
 ): void {
   const node = store.findNode(ref);
   if (node === undefined) throw notFound("The file or folder");
+  store.locks.admit(node.accountId, node.id);
   for (const change of changes) store.properties.change(node.id, change);
   if (store.properties.sizeOf(node.id) <= PROPERTY_BYTES_MAX) return;
   throw new AppError(

@@ -216,7 +216,10 @@ function rejectEarly(store: TreeStore, folder: FolderNode, accountId: number, de
     path = parentPath(path);
     id = store.paths.findId(accountId, path);
   }
-  if (id !== undefined && accountId === folder.accountId) rejectInside(store, folder, id, destinationPath);
+  if (id !== undefined) {
+    if (accountId === folder.accountId) rejectInside(store, folder, id, destinationPath);
+    store.locks.admit(accountId, id);
+  }
   store.nodes.heights.rejectTooDeepPath(folder.id, addSizes(sizeOfPath(destinationPath), sizeOfStep(folder.name)));
 }
 
@@ -266,5 +269,6 @@ function destination(
   const name = resolveName(store, tx, parentId, folder.name, options.onConflict);
   if (typeof name !== "string") throw nameTaken(folder.name);
   store.nodes.heights.rejectTooDeep(reachId, parentId, name);
+  store.locks.admit(accountId, parentId);
   return { parentId, name };
 }

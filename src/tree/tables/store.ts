@@ -13,6 +13,7 @@ import { BlobRows } from "./blob-rows.ts";
 import { summarizeFile } from "../model/file-summary.ts";
 import { FolderPaths } from "./folder-paths.ts";
 import { HistoryLog } from "./history.ts";
+import { Locks } from "./locks.ts";
 import { Names } from "./names.ts";
 import { NodeRows } from "./node-rows.ts";
 import { NODE_COLUMNS, type NodeRow, toFile, toFolder, toNode } from "../model/rows.ts";
@@ -61,6 +62,7 @@ export class TreeStore {
   readonly nodes: NodeRows;
   readonly paths: FolderPaths;
   readonly properties: Properties;
+  readonly locks: Locks;
   readonly tags: Tags;
   readonly undo: UndoLog;
   readonly history: HistoryLog;
@@ -96,6 +98,7 @@ export class TreeStore {
     this.nodes = new NodeRows(sqlite, this.pageIndex);
     this.paths = new FolderPaths(sqlite);
     this.properties = new Properties(sqlite);
+    this.locks = new Locks(sqlite, clock, this.paths);
     this.tags = new Tags(sqlite);
     this.history = new HistoryLog(sqlite);
     this.undo = new UndoLog(sqlite, () => this.actorDeviceId, this.history);

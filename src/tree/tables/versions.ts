@@ -51,7 +51,7 @@ export function replaceContent(store: TreeStore, tx: Transaction, input: NewCont
 
 /**
  * Turns the current content into the newest earlier version, and stores the next content. @throws AppError
- * quota_exceeded
+ * quota_exceeded | locked
  */
 export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, next: NextContent): void {
   const { account_id: accountId, size_bytes: oldBytes, media_type: oldType, blob_id: oldBlobId, version } = row;
@@ -59,6 +59,7 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
     oldType !== null && oldBlobId !== null && version !== null && row.content_at !== null,
     "a file has a blob, type, version and content time",
   );
+  store.locks.admit(accountId, row.id);
   const change = { fileBytes: next.sizeBytes - oldBytes, versionBytes: oldBytes };
   const seq = store.accounts.take(accountId, change, next.quotaBytes, tx);
   const nowMs = store.clock.nowMs();

@@ -26,6 +26,8 @@ export interface User {
   readonly isEmailUnconfirmed?: boolean;
   /** The device that makes the current request, if it is one. The journal records it with the changes. */
   readonly viaDeviceId?: number | undefined;
+  /** The lock tokens that the current request names, if its user made these locks. See {@link TreeWriter.holding}. */
+  readonly lockTokens?: readonly string[] | undefined;
 }
 
 /** The input for a new account from an administrator or a command. */

@@ -127,6 +127,7 @@ export class FileBulkService {
       createdBy: user.id,
       quotaBytes: limitsOf(owner).quotaBytes,
       reserveSpace: this.#options.reserveSpace,
+      lockTokens: user.lockTokens,
     });
     try {
       return await writer.run((tx) =>

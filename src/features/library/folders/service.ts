@@ -3,7 +3,7 @@ import type { Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
 import { UserTreeWriter, type WriteTarget } from "../permissions/user-tree-writer.ts";
-import { actingDevice, type Permissions, type PermittedNode } from "../permissions/permissions.ts";
+import type { Permissions, PermittedNode } from "../permissions/permissions.ts";
 import type { FolderChanges, FolderNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -98,7 +98,7 @@ export class FolderService {
           { itemCount: folder.itemCount },
         );
       }
-      permitted.view.run(() => treeWriter.by(actingDevice(user, permitted), () => treeWriter.deleteFolder(tx, folder)));
+      this.#userTreeWriter.write(user, permitted, () => treeWriter.deleteFolder(tx, folder));
       tx.afterCommit(onDetached);
       return permitted;
     });

@@ -8,18 +8,24 @@ export type WriteTarget = Pick<TreeLocation, "owner" | "isOwn" | "view">;
 
 /** Changes trees on behalf of a user: their own tree and those shared with them. */
 export class UserTreeWriter {
-  readonly #treeWriter: Pick<TreeWriter, "by">;
+  readonly #treeWriter: Pick<TreeWriter, "by" | "holding">;
   readonly #planOf: (owner: User) => string;
 
   /** @param planOf the plan of an account, for quota errors */
-  constructor(treeWriter: Pick<TreeWriter, "by">, planOf: (owner: User) => string) {
+  constructor(treeWriter: Pick<TreeWriter, "by" | "holding">, planOf: (owner: User) => string) {
     this.#treeWriter = treeWriter;
     this.#planOf = planOf;
   }
 
-  /** Runs a change inside the caller's transaction. If the tree is the user's own, the journal records their device. */
+  /**
+   * Runs a change inside the caller's transaction, with the lock tokens of the request. If the tree is the user's own,
+   * the journal records their device.
+   */
   write<T>(user: User, target: WriteTarget, change: () => T): T {
-    return this.explainErrors(target, () => this.#treeWriter.by(actingDevice(user, target), change));
+    const { lockTokens = [] } = user;
+    return this.explainErrors(target, () =>
+      this.#treeWriter.by(actingDevice(user, target), () => this.#treeWriter.holding(lockTokens, change)),
+    );
   }
 
   /** Runs a change. Its errors contain the paths as the user sees them; quota errors also name the plan. */

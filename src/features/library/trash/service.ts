@@ -83,7 +83,9 @@ export class TrashService {
       // As the caller sees it, before it is trashed.
       const { node, owner, isOwn } = permissions.node(user, publicId, "manage");
       const ref = { accountId: owner.id, publicId };
-      const trashed = treeWriter.by(actingDevice(user, { isOwn }), () => treeWriter.trash(tx, ref, measured));
+      const trashed = treeWriter.by(actingDevice(user, { isOwn }), () =>
+        treeWriter.holding(user.lockTokens ?? [], () => treeWriter.trash(tx, ref, measured)),
+      );
       return this.#entry({ ...trashed, node, folder: node.folder });
     });
   }

@@ -86,7 +86,11 @@ const SET_ASIDE_DELAY_MS = 10_000;
  */
 export async function mergeNewer(options: MergeOptions): Promise<MergeReport> {
   const { sqlite, root, epoch, isDryRun } = options;
-  if (!isDryRun) await options.storeJournal.reconcile(options.copyStart !== undefined);
+  if (!isDryRun) {
+    await options.storeJournal.reconcile(options.copyStart !== undefined);
+    // They are of programs that worked before the restore, and would prevent changes here.
+    sqlite.run("DELETE FROM locks");
+  }
   const excluded = new Set(options.copyStart?.setAsideBefore);
   const finder = new BlobFinder(options.blobs, options.layout, isDryRun);
   const damaged: DamagedObject[] = [];
