@@ -1,10 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { AppError, invalidField } from "../errors.ts";
-import { readBody } from "./request-body.ts";
-
-/** The maximum size of a JSON body. */
-const JSON_BYTES_MAX = 1024 * 1024;
+import { readDocument } from "./document-body.ts";
 
 /**
  * Reads the JSON object in a request's body; `{}` without a body if none is required.
@@ -22,14 +19,8 @@ export async function readJson(request: Request, isRequired: boolean): Promise<o
       "The request body must be JSON. Send it with Content-Type: application/json.",
     );
   }
-  if (declared > JSON_BYTES_MAX) throw bodyTooLarge();
   const buffers: Uint8Array[] = [];
-  let sizeBytes = 0;
-  await readBody(request, "small", (buffer) => {
-    sizeBytes += buffer.length;
-    if (sizeBytes > JSON_BYTES_MAX) throw bodyTooLarge();
-    buffers.push(buffer);
-  });
+  await readDocument(request, "JSON", (buffer) => void buffers.push(buffer));
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(buffers)));
@@ -40,12 +31,6 @@ export async function readJson(request: Request, isRequired: boolean): Promise<o
     throw new AppError("invalid_json", "The request body must be a JSON object. Send an object.");
   }
   return value;
-}
-
-function bodyTooLarge(): AppError {
-  return new AppError("body_too_large", "The JSON body is larger than 1 MiB. Send less data in one request.", {
-    limit: JSON_BYTES_MAX,
-  });
 }
 
 /**

@@ -23,6 +23,7 @@ const WINGS = [
   "storage",
   "messaging",
   "mobile",
+  "clients",
   "administration",
 ];
 /** The parts of folders that have some, the lowest first. Files next to the parts may import all of them. */

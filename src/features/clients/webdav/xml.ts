@@ -1,0 +1,217 @@
+/** Reads and writes XML (XML 1.0, Namespaces in XML 1.0) for WebDAV (RFC 4918). */
+import { type SaxesAttributeNSIncomplete, SaxesParser, type SaxesTagNS } from "saxes";
+import { AppError } from "../../../errors.ts";
+
+/** An attribute, without namespace declarations. */
+export interface XmlAttribute {
+  /** Empty for none. */
+  readonly prefix: string;
+  /** URI of its namespace; empty for none. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** An element. Comments and processing instructions are left out. */
+export interface XmlElement {
+  /** The prefix as sent; empty for none. */
+  readonly prefix: string;
+  /** URI of its namespace; empty for none. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly attributes: readonly XmlAttribute[];
+  /** Elements and text, in order. */
+  readonly content: readonly (XmlElement | string)[];
+  readonly children: readonly XmlElement[];
+  /** The text directly in this element, joined. */
+  readonly text: string;
+}
+
+/** Levels of elements in a document. */
+const DEPTH_MAX = 32;
+/** Elements in a document: the longest requests of known clients have about 60. */
+const ELEMENTS_MAX = 4_000;
+/** Attributes in a document, including namespace declarations. */
+const ATTRIBUTES_MAX = 4_000;
+/** Characters of a name, prefix and colon included. */
+const NAME_LENGTH_MAX = 1_024;
+/** The namespace of the prefix `xml`, which is never declared. */
+const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
+const XMLNS_NAMESPACE = "http://www.w3.org/2000/xmlns/";
+
+interface OpenElement extends XmlElement {
+  readonly content: (XmlElement | string)[];
+  readonly children: XmlElement[];
+  text: string;
+}
+
+/**
+ * Builds the tree of a document whose text arrives in pieces. Rejects what is not well-formed, undeclared prefixes, and
+ * document type declarations: without these there are no entities but the five of XML, and nothing external is loaded.
+ */
+export class XmlTreeBuilder {
+  readonly #parser = new SaxesParser({ xmlns: true, position: false, defaultXMLVersion: "1.0", forceXMLVersion: true });
+  readonly #open: OpenElement[] = [];
+  #root: XmlElement | undefined;
+  #elements = 0;
+  #attributes = 0;
+
+  /** @param encoding of the text: a document that declares another one is rejected */
+  constructor(encoding: "utf-8" | "utf-16") {
+    const parser = this.#parser;
+    parser.on("error", (error) => {
+      throw invalidXml("The XML in the request is not well-formed. Send valid XML.", error);
+    });
+    parser.on("doctype", () => {
+      throw invalidXml("The XML in the request has a document type declaration. Send it without one.");
+    });
+    parser.on("xmldecl", (declaration) => {
+      if (declaration.encoding !== undefined && !isEncoding(encoding, declaration.encoding)) {
+        throw invalidXml("The XML in the request must be UTF-8 or UTF-16, and declare it correctly.");
+      }
+    });
+    parser.on("opentagstart", () => {
+      if (this.#open.length >= DEPTH_MAX) throw tooMuch(`more than ${DEPTH_MAX} levels`);
+      if (++this.#elements > ELEMENTS_MAX) throw tooMuch(`more than ${ELEMENTS_MAX} elements`);
+    });
+    parser.on("attribute", (attribute: SaxesAttributeNSIncomplete) => {
+      if (++this.#attributes > ATTRIBUTES_MAX) throw tooMuch(`more than ${ATTRIBUTES_MAX} attributes`);
+      if (attribute.name.length > NAME_LENGTH_MAX) throw tooMuch(`a name of more than ${NAME_LENGTH_MAX} characters`);
+    });
+    parser.on("opentag", (tag) => this.#begin(tag));
+    parser.on("closetag", () => this.#end());
+    parser.on("text", (text) => this.#addText(text));
+    parser.on("cdata", (text) => this.#addText(text));
+  }
+
+  /** Adds the next piece of the text. @throws AppError invalid_request */
+  write(text: string): void {
+    this.#parser.write(text);
+  }
+
+  /** The root element of the complete document. @throws AppError invalid_request */
+  finish(): XmlElement {
+    this.#parser.close();
+    if (this.#root === undefined) throw invalidXml("The XML in the request has no element. Send valid XML.");
+    return this.#root;
+  }
+
+  #begin(tag: SaxesTagNS): void {
+    if (tag.name.length > NAME_LENGTH_MAX) throw tooMuch(`a name of more than ${NAME_LENGTH_MAX} characters`);
+    const attributes = Object.values(tag.attributes)
+      .filter(({ uri }) => uri !== XMLNS_NAMESPACE)
+      .map(({ prefix, uri, local, value }) => ({ prefix, namespace: uri, name: local, value }));
+    const { prefix, uri: namespace, local: name } = tag;
+    const element: OpenElement = { prefix, namespace, name, attributes, content: [], children: [], text: "" };
+    const parent = this.#open.at(-1);
+    parent?.content.push(element);
+    parent?.children.push(element);
+    this.#root ??= element;
+    this.#open.push(element);
+  }
+
+  #end(): void {
+    this.#open.pop();
+  }
+
+  /** White space around the root element belongs to no element. */
+  #addText(text: string): void {
+    const element = this.#open.at(-1);
+    if (element === undefined) return;
+    element.text += text;
+    const last = element.content.length - 1;
+    if (typeof element.content[last] === "string") element.content[last] += text;
+    else element.content.push(text);
+  }
+}
+
+/** Whether a declared encoding fits the one that was found; ASCII is a part of UTF-8. */
+function isEncoding(found: "utf-8" | "utf-16", declared: string): boolean {
+  const name = declared.toLowerCase();
+  if (found === "utf-8") return name === "utf-8" || name === "us-ascii";
+  return name === "utf-16" || name === "utf-16le" || name === "utf-16be";
+}
+
+function invalidXml(message: string, cause?: unknown): AppError {
+  return new AppError("invalid_request", message, {}, cause);
+}
+
+function tooMuch(what: string): AppError {
+  return invalidXml(`The XML in the request has ${what}. Send less.`);
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const SPECIAL = /[<>&"'\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/u;
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const EACH_SPECIAL = /[<>&"'\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/gu;
+const ESCAPES: Readonly<Record<string, string>> = {
+  "<": "&lt;",
+  ">": "&gt;",
+  "&": "&amp;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/**
+ * Escapes text for the content of an element or for a quoted attribute. Characters that XML 1.0 forbids in any form
+ * become U+FFFD.
+ */
+export function escapeXml(text: string): string {
+  return SPECIAL.test(text) ? text.replace(EACH_SPECIAL, escapeCharacter) : text;
+}
+
+function escapeCharacter(character: string): string {
+  const escape = ESCAPES[character];
+  if (escape !== undefined) return escape;
+  const code = character.charCodeAt(0);
+  // A parser would turn these into spaces in attributes, and a carriage return into a line feed everywhere.
+  if (code === 0x9 || code === 0xa || code === 0xd || (code >= 0x7f && code <= 0x9f)) return `&#${code};`;
+  return "\ufffd";
+}
+
+/**
+ * Writes an element so that it can stand anywhere: it declares every namespace that it uses, and keeps its prefixes.
+ * @param language the `xml:lang` that applies to it from outside; undefined for none
+ */
+export function writeElement(element: XmlElement, language?: string): string {
+  const isNamed = element.attributes.some(({ namespace, name }) => namespace === XML_NAMESPACE && name === "lang");
+  const outer = language === undefined || isNamed ? "" : ` xml:lang="${escapeXml(language)}"`;
+  return writeIn(
+    element,
+    new Map([
+      ["", ""],
+      ["xml", XML_NAMESPACE],
+    ]),
+    outer,
+  );
+}
+
+/** @param outer namespaces by prefix where the element stands */
+function writeIn(element: XmlElement, outer: ReadonlyMap<string, string>, firstAttributes: string): string {
+  const scope = new Map(outer);
+  let start = firstAttributes;
+  const declare = (prefix: string, namespace: string) => {
+    if (scope.get(prefix) === namespace) return;
+    scope.set(prefix, namespace);
+    start += prefix === "" ? ` xmlns="${escapeXml(namespace)}"` : ` xmlns:${prefix}="${escapeXml(namespace)}"`;
+  };
+  declare(element.prefix, element.namespace);
+  for (const { prefix, namespace, name, value } of element.attributes) {
+    if (prefix !== "") declare(prefix, namespace);
+    start += ` ${qualifiedName(prefix, name)}="${escapeXml(value)}"`;
+  }
+  const tag = qualifiedName(element.prefix, element.name);
+  if (element.content.length === 0) return `<${tag}${start}/>`;
+  let content = "";
+  for (const part of element.content) content += typeof part === "string" ? escapeXml(part) : writeIn(part, scope, "");
+  return `<${tag}${start}>${content}</${tag}>`;
+}
+
+function qualifiedName(prefix: string, name: string): string {
+  return prefix === "" ? name : `${prefix}:${name}`;
+}
+
+/** The value of `xml:lang` on an element; undefined if it has none. */
+export function languageOf(element: XmlElement): string | undefined {
+  return element.attributes.find(({ namespace, name }) => namespace === XML_NAMESPACE && name === "lang")?.value;
+}
