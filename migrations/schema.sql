@@ -292,7 +292,7 @@ CREATE TABLE `devices` (
 	`last_active_at` integer NOT NULL,
 	`removed_at` integer,
 	`settings` text DEFAULT '{}' NOT NULL,
-	`last_sync_at` integer,
+	`last_sync_at` integer, `is_app` integer NOT NULL DEFAULT 0,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
 ) STRICT;
 
@@ -1281,6 +1281,40 @@ BEGIN
 END;
 
 CREATE INDEX `users_unconfirmed` ON `users` (`id`) WHERE email_unconfirmed_since IS NOT NULL;
+
+CREATE TABLE `app_passwords` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`public_id` text NOT NULL,
+	`user_id` integer NOT NULL,
+	`device_id` integer NOT NULL,
+	`name` text NOT NULL,
+	`password_hash` blob NOT NULL,
+	`can_write` integer NOT NULL,
+	`folder_id` integer,
+	`created_at` integer NOT NULL,
+	`expires_at` integer,
+	`last_used_at` integer,
+	`last_address` text,
+	`last_client` text,
+	`revoked_at` integer,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE UNIQUE INDEX `app_passwords_public` ON `app_passwords` (`public_id`);
+
+CREATE UNIQUE INDEX `app_passwords_hash` ON `app_passwords` (`password_hash`);
+
+CREATE INDEX `app_passwords_user` ON `app_passwords` (`user_id`, `id`);
+
+CREATE INDEX `app_passwords_revoked` ON `app_passwords` (`revoked_at`) WHERE revoked_at IS NOT NULL;
+
+CREATE TABLE `former_emails` (
+	`user_id` integer NOT NULL,
+	`email_key` text NOT NULL,
+	`changed_at` integer NOT NULL,
+	PRIMARY KEY(`user_id`, `email_key`),
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE `locks` (
 	`id` integer PRIMARY KEY NOT NULL,

@@ -36,6 +36,7 @@ import storeJournalHistory from "../../migrations/0030_store_journal.sql" with {
 import unconfirmedAccounts from "../../migrations/0031_unconfirmed_accounts.sql" with { type: "text" };
 import locks from "../../migrations/0034_locks.sql" with { type: "text" };
 import properties from "../../migrations/0035_properties.sql" with { type: "text" };
+import appPasswords from "../../migrations/0033_app_passwords.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
@@ -78,6 +79,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0029_bucket_findings", sql: bucketFindings },
   { id: "0030_store_journal", sql: storeJournalHistory },
   { id: "0031_unconfirmed_accounts", sql: unconfirmedAccounts },
+  { id: "0033_app_passwords", sql: appPasswords },
   { id: "0034_locks", sql: locks },
   { id: "0035_properties", sql: properties },
 ];

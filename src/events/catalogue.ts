@@ -135,6 +135,8 @@ interface EventCatalogue {
   "user.email_confirmed": { readonly email: string };
   /** `api-keys`: a key was created. */
   "security.api_key_created": { readonly keyId: string; readonly name: string };
+  /** `app-passwords`: one was created. */
+  "security.app_password_created": { readonly appPasswordId: string; readonly name: string };
   /** `plans`: the stored bytes exceeded 80, 95 or 100 % of the quota. */
   "storage.warning": {
     readonly percentage: 80 | 95 | 100;

@@ -47,7 +47,7 @@ export interface RouteDocs {
 
 /** Properties of a route that the document needs besides its text. */
 interface RouteProperties {
-  readonly access: "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
+  readonly access: "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter" | "client";
   /** Whether the route has a JSON body: adds the errors of one. */
   readonly takesJson: boolean;
 }

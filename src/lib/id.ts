@@ -18,6 +18,7 @@ type IdPrefix =
   | "hold"
   | "ntf"
   | "key"
+  | "app"
   | "psk"
   | "whk"
   | "evt"

@@ -624,6 +624,7 @@ describe("GET /api/users/usage/rate-limits", () => {
     expectStatus(response, 200);
     expect(response.at("data.period")).toBe("1h");
     const expectedEndpoints: [string, string][] = [
+      ["dav", "/dav"],
       ["downloads", "/api/files/{id}/download"],
       ["general", "/api"],
       ["listing", "/api/files"],

@@ -45,6 +45,7 @@ const categories = new Set([
   "profile",
   "usage",
   "sync",
+  "dav",
   "general",
 ]);
 

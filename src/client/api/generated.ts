@@ -202,6 +202,17 @@ export interface Schemas {
     readonly lastUsedAt: string | null;
     readonly expiresAt: string | null;
   };
+  readonly AppPassword: {
+    readonly id: string;
+    readonly name: string;
+    readonly access: "read" | "write";
+    readonly createdAt: string;
+    readonly expiresAt: string | null;
+    readonly lastUsedAt: string | null;
+    readonly lastAddress: string | null;
+    readonly lastClient: string | null;
+    readonly folder: string | null;
+  };
   readonly AuditEntry: {
     readonly id: string;
     readonly at: string;
@@ -220,7 +231,7 @@ export interface Schemas {
       readonly email: string | null;
     } | null;
     readonly via: {
-      readonly kind: "web" | "mobile" | "key" | "cli" | "system" | "none";
+      readonly kind: "web" | "mobile" | "key" | "app" | "cli" | "system" | "none";
       readonly name: string | null;
     };
     readonly account: {
@@ -736,6 +747,24 @@ export interface ResponseData {
     readonly apiKeys: readonly Schemas["ApiKey"][];
   };
   readonly "DELETE /api/users/api-keys/{id}": Schemas["Id"];
+  readonly "POST /api/users/app-passwords": {
+    readonly id: string;
+    readonly name: string;
+    readonly access: "read" | "write";
+    readonly createdAt: string;
+    readonly expiresAt: string | null;
+    readonly lastUsedAt: string | null;
+    readonly lastAddress: string | null;
+    readonly lastClient: string | null;
+    readonly folder: string | null;
+    readonly username: string;
+    readonly password: string;
+    readonly url: string;
+  };
+  readonly "GET /api/users/app-passwords": {
+    readonly appPasswords: readonly Schemas["AppPassword"][];
+  };
+  readonly "DELETE /api/users/app-passwords/{id}": Schemas["Id"];
   readonly "GET /api/users/two-factor": {
     readonly enabled: boolean;
     readonly recoveryCodesLeft: number;
@@ -1372,6 +1401,19 @@ export interface ResponseData {
     readonly devices: readonly Schemas["DeviceFacts"][];
   };
   readonly "DELETE /api/admin/users/{id}/devices/{deviceId}": Schemas["RemovedDevice"];
+  readonly "GET /api/admin/users/{id}/app-passwords": {
+    readonly appPasswords: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly access: "read" | "write";
+      readonly createdAt: string;
+      readonly expiresAt: string | null;
+      readonly lastUsedAt: string | null;
+      readonly lastAddress: string | null;
+      readonly lastClient: string | null;
+    }[];
+  };
+  readonly "DELETE /api/admin/users/{id}/app-passwords/{appPasswordId}": Schemas["Id"];
   readonly "DELETE /api/admin/users/{id}/two-factor": Schemas["Id"];
   readonly "GET /api/admin/stats": {
     readonly users: {
@@ -1526,7 +1568,7 @@ export interface ResponseData {
       readonly times: number;
       readonly by: "you" | "administrator" | "guest" | "unknown";
       readonly via: {
-        readonly kind: "web" | "mobile" | "key" | "cli" | "system" | "none";
+        readonly kind: "web" | "mobile" | "key" | "app" | "cli" | "system" | "none";
         readonly name: string | null;
       };
     }[];

@@ -12,6 +12,7 @@ export const RATE_CATEGORIES = [
   "profile",
   "usage",
   "sync",
+  "dav",
   "general",
 ] as const;
 
@@ -42,6 +43,7 @@ const FREE_LIMITS: CategoryLimits = {
   profile: 100,
   usage: 50,
   sync: 200,
+  dav: 5000,
   general: 1000,
 };
 
@@ -56,6 +58,7 @@ const PRO_LIMITS: CategoryLimits = {
   profile: 1000,
   usage: 500,
   sync: 2000,
+  dav: 50_000,
   general: 10_000,
 };
 
@@ -70,6 +73,7 @@ const ENTERPRISE_LIMITS: CategoryLimits = {
   profile: 10_000,
   usage: 5000,
   sync: 20_000,
+  dav: 500_000,
   general: 100_000,
 };
 

@@ -34,6 +34,49 @@ export const apiKeys = sqliteTable(
   ],
 );
 
+/** Passwords for WebDAV and sync programs. Only the sha256 of a password is stored, by which it is looked up. */
+export const appPasswords = sqliteTable(
+  "app_passwords",
+  {
+    /** Never reused: a request in progress is checked by it. */
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    publicId: text("public_id").notNull(),
+    userId: userId(),
+    /** Its hidden row in `devices`, which the journal refers to. */
+    deviceId: integer("device_id").notNull(),
+    name: text("name").notNull(),
+    passwordHash: blob("password_hash", { mode: "buffer" }).notNull(),
+    canWrite: integer("can_write").notNull(),
+    /** The row id of the only folder that it opens, which may be gone; null for the whole tree. */
+    folderId: integer("folder_id"),
+    createdAt: integer("created_at").notNull(),
+    expiresAt: integer("expires_at"),
+    lastUsedAt: integer("last_used_at"),
+    lastAddress: text("last_address"),
+    /** The User-Agent of the program that used it last. */
+    lastClient: text("last_client"),
+    /** A revoked password is rejected; its row stays for a while, as with API keys. */
+    revokedAt: integer("revoked_at"),
+  },
+  (table) => [
+    uniqueIndex("app_passwords_public").on(table.publicId),
+    uniqueIndex("app_passwords_hash").on(table.passwordHash),
+    index("app_passwords_user").on(table.userId, table.id),
+    index("app_passwords_revoked").on(table.revokedAt).where(sql`revoked_at IS NOT NULL`),
+  ],
+);
+
+/** Earlier addresses of accounts. Programs that were set up with one sign in as before, with their app password. */
+export const formerEmails = sqliteTable(
+  "former_emails",
+  {
+    userId: userId(),
+    emailKey: text("email_key").notNull(),
+    changedAt: integer("changed_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.emailKey] })],
+);
+
 /** The authenticator app of an account, from its set-up on; required at sign-in once enabled. */
 export const twoFactors = sqliteTable("two_factors", {
   userId: integer("user_id")

@@ -28,6 +28,8 @@ export const devices = sqliteTable(
     settings: text("settings").notNull().default("{}"),
     /** When it last requested changes. */
     lastSyncAt: integer("last_sync_at"),
+    /** 1 for the hidden row of an app password. Lists, limits and messages leave these rows out. */
+    isApp: integer("is_app").notNull().default(0),
   },
   (table) => [uniqueIndex("devices_public").on(table.userId, table.publicId)],
 );

@@ -1,6 +1,7 @@
 import type { Writer } from "../../db/transaction.ts";
 import type { Job } from "../../jobs/scheduler.ts";
 import type { ApiKeyService } from "./api-keys/service.ts";
+import type { AppPasswordService } from "./app-passwords/service.ts";
 import type { AuthService } from "./auth/service.ts";
 import type { EmailConfirmation } from "./email-confirmation/service.ts";
 import type { InviteService } from "./invites/service.ts";
@@ -13,6 +14,7 @@ interface AccountsJobsOptions {
   readonly writer: Writer;
   readonly auth: AuthService;
   readonly apiKeys: ApiKeyService;
+  readonly appPasswords: AppPasswordService;
   readonly mail: MailService;
   readonly passwordReset: PasswordReset;
   readonly emailConfirmation: EmailConfirmation;
@@ -24,7 +26,7 @@ const SWEEP_ROWS = 1_000;
 
 /** Removes expired records of sign-ins, keys, emails, invitations and rate limits. */
 export function accountsJobs(options: AccountsJobsOptions): Job[] {
-  const { writer, auth, apiKeys, limiter, invites } = options;
+  const { writer, auth, apiKeys, appPasswords, limiter, invites } = options;
   return [
     {
       name: "sessions",
@@ -36,9 +38,10 @@ export function accountsJobs(options: AccountsJobsOptions): Job[] {
     {
       name: "api-keys",
       schedule: "19 4 * * *",
-      description: "Removes records of API keys that were deleted more than 90 days ago.",
+      description: "Removes records of API keys and app passwords that were deleted more than 90 days ago.",
       deletesByAge: true,
-      run: async () => `${await apiKeys.sweep(SWEEP_ROWS)} keys removed`,
+      run: async () =>
+        `${await apiKeys.sweep(SWEEP_ROWS)} keys removed, ${await appPasswords.sweep(SWEEP_ROWS)} app passwords removed`,
     },
     mailJob(options),
     {

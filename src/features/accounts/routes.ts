@@ -1,5 +1,6 @@
 import type { Config } from "../../config/settings.ts";
 import { type ApiKeyRoutesOptions, apiKeyRoutes } from "./api-keys/routes.ts";
+import { type AppPasswordRoutesOptions, appPasswordRoutes } from "./app-passwords/routes.ts";
 import { confirmRoutes } from "./auth/confirm-routes.ts";
 import { type AuthRoutesOptions, authRoutes, sessionRoutes } from "./auth/routes.ts";
 import type { EmailConfirmation } from "./email-confirmation/service.ts";
@@ -27,6 +28,7 @@ interface AccountsRoutesOptions
   extends Omit<AuthRoutesOptions, "tokenLifetimeMs">,
     Omit<UserRoutesOptions, "usageOf" | "eraseAccount" | "versionsMax" | "apiKeys">,
     Omit<ApiKeyRoutesOptions, "apiKeys">,
+    AppPasswordRoutesOptions,
     Omit<TwoFactorRoutesOptions, "countPasskeys">,
     Omit<PasskeyRoutesOptions, "tokenLifetimeMs">,
     Pick<OidcRoutesOptions, "oidc">,
@@ -61,6 +63,7 @@ export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
     userRoutes(own),
     ownUsageRoutes(own),
     apiKeyRoutes(options),
+    appPasswordRoutes(options),
     twoFactorRoutes({ ...options, countPasskeys: (userId) => passkeys.count(userId) }),
     passkeyRoutes(settings),
     passkeySignInRoutes(settings),

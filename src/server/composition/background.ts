@@ -62,6 +62,7 @@ export class Background {
     if (!services.db.changedElsewhere()) return;
     services.auth.dropCaches();
     services.apiKeys.dropCaches();
+    services.appPasswords.dropCaches();
     services.tree.dropCaches();
     services.queue.dropCaches();
     services.blobRows.dropCaches();

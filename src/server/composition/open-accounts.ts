@@ -5,6 +5,8 @@ import { AccountAdministration } from "../../features/administration/admin-api/s
 import { DailySamples } from "../../features/administration/admin-api/daily-samples.ts";
 import { Statistics } from "../../features/administration/admin-api/statistics.ts";
 import { ApiKeyService } from "../../features/accounts/api-keys/service.ts";
+import { AppPasswordService } from "../../features/accounts/app-passwords/service.ts";
+import { WrongAppPasswords } from "../../features/accounts/app-passwords/wrong-passwords.ts";
 import { AuditLog } from "../../features/administration/audit/service.ts";
 import { AuditTriggers } from "../../features/administration/audit/triggers.ts";
 import { PasswordHasher } from "../../features/accounts/users/passwords.ts";
@@ -43,6 +45,8 @@ export function openAccounts(storage: Storage) {
   const signIn = openSignIn(storage);
   const { users, auth, apiKeys, passkeys, twoFactor } = signIn;
   const limits = openLimits(storage, users);
+  const wrongPasswords = new WrongAppPasswords({ ...storage, limiter: limits.limiter });
+  const appPasswords = new AppPasswordService({ ...storage, users, wrongPasswords });
   const { mail, mailNotices, mailDispatcher } = openMail({ ...storage, users, smtp: openSmtp(config), publicUrl });
   const withMail = { ...storage, users, auth, apiKeys, mail, publicUrl };
   const oidc = openOidc({
@@ -67,6 +71,7 @@ export function openAccounts(storage: Storage) {
     audit,
     auditTriggers: new AuditTriggers(audit, (id) => users.findById(id)),
     ...signIn,
+    appPasswords,
     ...limits,
     mail,
     mailNotices,

@@ -73,6 +73,7 @@ function subscribeNotifications(subscribers: Subscribers): void {
   events.on("server.bucket_away", (tx, event) => notifications.bucketAway(tx, event));
   events.on("share.received", (tx, event) => notifications.shareReceived(tx, event));
   events.on("security.api_key_created", (tx, event) => notifications.apiKeyCreated(tx, event));
+  events.on("security.app_password_created", (tx, event) => notifications.appPasswordCreated(tx, event));
   events.on("device.registered", (tx, event) => notifications.deviceRegistered(tx, event));
   events.on("device.removed", (tx, event) => notifications.deviceRemoved(tx, event));
   events.on("settings.notifications_changed", (tx, event) => notifications.preferencesChanged(tx, event));
@@ -90,6 +91,7 @@ function subscribeMail({ events, mailNotices }: Subscribers): void {
   events.on("server.damaged", (tx, event) => mailNotices.serverDamaged(tx, event));
   events.on("server.bucket_away", (tx, event) => mailNotices.bucketAway(tx, event));
   events.on("security.api_key_created", (tx, event) => mailNotices.apiKeyCreated(tx, event));
+  events.on("security.app_password_created", (tx, event) => mailNotices.appPasswordCreated(tx, event));
   events.on("security.credentials_changed", (tx, event) => mailNotices.credentialsChanged(tx, event));
 }
 

@@ -28,10 +28,11 @@ import { publicViews } from "./public-view.ts";
 
 /** The whole application over the given services. */
 export function createApp(services: Services, host: AppHost = NO_HOST) {
-  const { auth, apiKeys, config, log, paths, rateGate } = services;
+  const { auth, apiKeys, appPasswords, config, log, paths, rateGate } = services;
   const { basePath } = config;
   const addresses = new ClientAddresses(config.trustedProxies, log, config.socket !== null);
-  const guard = authGuard({ auth, apiKeys, noticeChanges: () => host.noticeChanges() });
+  const { corsOrigins } = config;
+  const guard = authGuard({ auth, apiKeys, appPasswords, corsOrigins, noticeChanges: () => host.noticeChanges() });
   const whyNotReady = readiness(services, host);
   let document: Promise<unknown> | undefined;
   const context = {

@@ -1,6 +1,7 @@
 import { isExhausted, translateDiskError } from "../../blobs/disk.ts";
 import { isDamage, translateSqliteError } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
+import { BASIC_CHALLENGE, isClientPath } from "../../features/accounts/app-passwords/client-paths.ts";
 import { categoryOf } from "../../features/accounts/rate-limits/categories.ts";
 import type { DeclaredRoute } from "../../features/accounts/routing/declaration.ts";
 import { noteAudit } from "../../http/audit-note.ts";
@@ -28,6 +29,7 @@ export function baseOptions(
     log,
     corsOrigins: config.corsOrigins,
     methodsOf: (path) => routes().methodsOf(path),
+    challengeOf: (path) => (isClientPath(path) ? BASIC_CHALLENGE : 'Bearer realm="Larder"'),
     renderErrorPage: (status, message) => pageResponse(renderErrorPage(basePath, status, message), status),
     translate: (error) => {
       if (isExhausted(error)) return translateDiskError(error);

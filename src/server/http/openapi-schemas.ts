@@ -2,6 +2,7 @@
 import { t } from "elysia";
 import { AccountBody, AccountRecord, JobRecord, PlanRecord } from "../../features/administration/admin-api/model.ts";
 import { AuditRecord } from "../../features/administration/audit/model.ts";
+import { AppPasswordRecord } from "../../features/accounts/app-passwords/model.ts";
 import { ApiKeyRecord } from "../../features/accounts/api-keys/model.ts";
 import {
   Code,
@@ -47,6 +48,7 @@ export const NAMED_SCHEMAS = {
   Account: AccountRecord,
   AccountUpdate: AccountBody,
   ApiKey: ApiKeyRecord,
+  AppPassword: AppPasswordRecord,
   AuditEntry: AuditRecord,
   Checksum,
   Chunk: ChunkRecord,

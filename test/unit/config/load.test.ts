@@ -81,11 +81,12 @@ describe("the defaults", () => {
         profile: 100,
         usage: 50,
         sync: 200,
+        dav: 5000,
         general: 1000,
       },
     });
     expect(RATE_CATEGORIES.map((category) => plans.pro.limit[category])).toEqual([
-      10, 5, 50, 100, 500, 1000, 500, 1000, 500, 2000, 10_000,
+      10, 5, 50, 100, 500, 1000, 500, 1000, 500, 2000, 50_000, 10_000,
     ]);
     expect(RATE_CATEGORIES.map((category) => plans.enterprise.limit[category])).toEqual([
       20,
@@ -98,6 +99,7 @@ describe("the defaults", () => {
       10_000,
       5000,
       20_000,
+      500_000,
       100_000,
     ]);
     expect([plans.enterprise.maxFileSizeBytes, plans.enterprise.quotaBytes, plans.enterprise.devices]).toEqual([

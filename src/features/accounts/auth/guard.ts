@@ -2,12 +2,18 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
+import { rateLimitKey } from "../../../http/client-address.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { jsonChecker, readJson } from "../../../http/json-body.ts";
 import { invariant } from "../../../lib/invariant.ts";
+import { isClientPath } from "../app-passwords/client-paths.ts";
 import type { User } from "../users/types.ts";
 import {
+  type AppPasswordPrincipal,
+  type Caller,
+  checkAppPasswordWrites,
   checkWriter,
+  type ClientInfo,
   type DeviceRef,
   type KeyPrincipal,
   notByKey,
@@ -20,18 +26,25 @@ import type { AuthService } from "./service.ts";
 /**
  * The access that a route requires: `public` nothing; `reader` any account; `self` any account, for its own data
  * (profile, settings, sessions); `writer` an account that may change files; `admin` an administrator; `device` a
- * registered device with its own token; `deviceWriter` a device of an account that may change files.
+ * registered device with its own token; `deviceWriter` a device of an account that may change files; `client` a program
+ * with an app password, at an address for such programs.
  */
-export type Access = "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
+export type Access = "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter" | "client";
 
 /** The access that a closed route requires, and the scope that an API key needs. */
 interface ClosedRule {
-  readonly access: Exclude<Access, "public">;
+  readonly access: Exclude<Access, "public" | "client">;
   readonly scope: ScopeRule;
 }
 
-/** The access that a route requires. On a public route, an API key counts as anonymous. */
-export type AccessRule = { readonly access: "public"; readonly scope?: undefined } | ClosedRule;
+/** A route for programs with app passwords, which have no scopes. */
+interface ClientRule {
+  readonly access: "client";
+  readonly scope?: undefined;
+}
+
+/** The access that a route requires. On a public route, an API key and an app password count as anonymous. */
+export type AccessRule = { readonly access: "public"; readonly scope?: undefined } | ClosedRule | ClientRule;
 
 /** The cookie that a sign-in sets on request. */
 export const SESSION_COOKIE = "larder_session";
@@ -47,17 +60,32 @@ interface KeyIdentifier {
   confirm(principal: KeyPrincipal): User;
 }
 
+/** Finds the owner of an app password; `features/accounts/app-passwords` implements it. */
+interface AppPasswordIdentifier {
+  /**
+   * @param authorization the header `Authorization`; null without one
+   * @param addressKey the client address, or its /64
+   * @throws AppError missing_token | invalid_token | bad_credentials | expired_token | revoked_token | rate_limited
+   */
+  identify(authorization: string | null, client: ClientInfo, addressKey: string): AppPasswordPrincipal;
+  /** The current state of a caller whose request began with this app password. @throws AppError revoked_token */
+  confirm(principal: AppPasswordPrincipal): AppPasswordPrincipal;
+}
+
 /** Dependencies of the guard. */
 interface AuthGuardOptions {
   readonly auth: AuthService;
   readonly apiKeys: KeyIdentifier;
+  readonly appPasswords: AppPasswordIdentifier;
+  /** Origins of other sites that browsers may call from: exact origins, or `*`. */
+  readonly corsOrigins: readonly string[];
   /** Called for each request, before authentication: notices changes by other processes. */
   readonly noticeChanges: () => void;
 }
 
 /** The identity of the caller, as far as known. */
 export interface Identity {
-  readonly principal: Principal | undefined;
+  readonly principal: Caller | undefined;
   /** Why the caller is unknown: the error of routes that require a caller. */
   readonly problem: AppError | undefined;
   /** Only the cookie identifies the caller, so another site could have sent the request. */
@@ -84,16 +112,26 @@ export function authGuard(options: AuthGuardOptions) {
   return new Elysia({ name: "auth-guard" })
     .onRequest(async ({ request }) => {
       const { isApi, path } = requestContextOf(request);
-      if (!isApi && path !== "/metrics") return;
+      if (!isApi && path !== "/metrics" && !isClientPath(path)) return;
       await authenticate(options, request);
     })
     .macro({
-      access: (rule: ClosedRule) => ({
+      access: (rule: ClosedRule | ClientRule) => ({
         resolve({ request }) {
-          return { principal: requirePrincipal(rule, request) };
+          return { principal: rule.access === "client" ? requireClient(request) : requirePrincipal(rule, request) };
         },
       }),
     });
+}
+
+/**
+ * The caller of a route for programs with app passwords.
+ * @throws AppError if no app password opens the route
+ */
+function requireClient(request: Request): AppPasswordPrincipal {
+  const { principal, problem } = identityOf(request);
+  if (principal?.appPassword === undefined) throw problem ?? missingToken();
+  return principal;
 }
 
 /**
@@ -111,7 +149,8 @@ export function takesJson(
 ) {
   const checkBody = jsonChecker(body);
   const checkSender = (request: Request) => {
-    if (rule.access !== "public") requirePrincipal(rule, request);
+    if (rule.access === "client") requireClient(request);
+    else if (rule.access !== "public") requirePrincipal(rule, request);
   };
   return {
     body,
@@ -133,7 +172,7 @@ export function takesJson(
 export function requirePrincipal({ access, scope }: ClosedRule, request: Request): Principal {
   const identity = identityOf(request);
   const { principal, problem } = identity;
-  if (principal === undefined) throw problem ?? missingToken();
+  if (principal === undefined || principal.appPassword !== undefined) throw problem ?? missingToken();
   if (identity.isByCookie) checkSameOrigin(request);
   if (principal.key !== undefined) checkScope(principal, scope);
   const isForDevices = access === "device" || access === "deviceWriter";
@@ -163,6 +202,9 @@ export function uploaderOf(request: Request): Uploader {
   const known = identities.get(request);
   invariant(known?.principal !== undefined, "a route that takes a stream demands a principal");
   const { principal, options } = known;
+  if (principal.appPassword !== undefined) {
+    return { user: principal.user, confirm: () => checkAppPasswordWrites(options.appPasswords.confirm(principal)) };
+  }
   const present = () =>
     principal.key === undefined ? options.auth.confirmSignedIn(principal) : options.apiKeys.confirm(principal);
   return { user: principal.user, confirm: () => checkWriter(present()) };
@@ -170,11 +212,11 @@ export function uploaderOf(request: Request): Uploader {
 
 /**
  * The caller of a public route that does more for accounts. API keys count as anonymous there, because no scope covers
- * such routes. So does a cookie on a changing request that another site may have sent.
+ * such routes, and so do app passwords. So does a cookie on a changing request that another site may have sent.
  */
 export function callerOf(request: Request): Principal | undefined {
   const { principal, isByCookie } = identityOf(request);
-  if (principal === undefined || principal.key !== undefined) return undefined;
+  if (principal?.session === undefined) return undefined;
   return isByCookie && !isSameOrigin(request) ? undefined : principal;
 }
 
@@ -206,6 +248,7 @@ async function authenticate(options: AuthGuardOptions, request: Request): Promis
  * cookie is last because browsers send it automatically. An invalid credential is never replaced by the next one.
  */
 async function identify(options: AuthGuardOptions, request: Request): Promise<KnownIdentity> {
+  if (isClientPath(requestContextOf(request).path)) return identifyClient(options, request);
   const { auth, apiKeys } = options;
   const header = request.headers.get("authorization");
   const key = header === null ? request.headers.get("x-api-key") : null;
@@ -221,6 +264,31 @@ async function identify(options: AuthGuardOptions, request: Request): Promise<Kn
     if (error instanceof AppError) return { principal: undefined, problem: error, isByCookie, options };
     throw error;
   }
+}
+
+/**
+ * Authenticates by an app password. No other credential is read, since programs send the one they have to every address
+ * of a server. Browsers store Basic credentials and send them with requests that other sites cause, so those are
+ * rejected.
+ */
+function identifyClient(options: AuthGuardOptions, request: Request): KnownIdentity {
+  const { headers } = request;
+  try {
+    if (headers.get("sec-fetch-site") === "cross-site" && !isAllowedOrigin(options, headers.get("origin"))) {
+      throw new AppError("csrf", "This request came from another site. Open this address directly.");
+    }
+    const address = requestContextOf(request).clientAddress;
+    const client = { address, userAgent: headers.get("user-agent") ?? undefined };
+    const principal = options.appPasswords.identify(headers.get("authorization"), client, rateLimitKey(address));
+    return { principal, problem: undefined, isByCookie: false, options };
+  } catch (error) {
+    if (error instanceof AppError) return { principal: undefined, problem: error, isByCookie: false, options };
+    throw error;
+  }
+}
+
+function isAllowedOrigin({ corsOrigins }: AuthGuardOptions, origin: string | null): boolean {
+  return origin !== null && (corsOrigins.includes(origin) || corsOrigins.includes("*"));
 }
 
 /** @throws AppError invalid_token */

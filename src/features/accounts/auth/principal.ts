@@ -47,6 +47,7 @@ export interface SessionPrincipal {
   /** The device of the session; set for every session of kind `mobile`, and for no other. */
   readonly device?: DeviceRef | undefined;
   readonly key?: undefined;
+  readonly appPassword?: undefined;
 }
 
 /** A user for whom a script sends requests with an API key. */
@@ -55,10 +56,38 @@ export interface KeyPrincipal {
   readonly key: KeyRef;
   readonly session?: undefined;
   readonly device?: undefined;
+  readonly appPassword?: undefined;
 }
 
-/** The caller: a user, through one of their sessions or API keys. */
+/** An app password, as the sender of a request. */
+export interface AppPasswordRef {
+  /** Row id. */
+  readonly id: number;
+  /** Row id of its hidden device, which the journal and the undo records refer to. */
+  readonly deviceId: number;
+  readonly publicId: string;
+  readonly name: string;
+  /** Whether it may change files, within the role of its user: see {@link checkAppPasswordWrites}. */
+  readonly canWrite: boolean;
+  /** Row id of the only folder that it opens; null for the whole tree. */
+  readonly folderId: number | null;
+}
+
+/** A user for whom a program sends requests with an app password, by WebDAV or as a sync client. */
+export interface AppPasswordPrincipal {
+  /** `viaDeviceId` is the hidden device of the app password. */
+  readonly user: User;
+  readonly appPassword: AppPasswordRef;
+  readonly session?: undefined;
+  readonly key?: undefined;
+  readonly device?: undefined;
+}
+
+/** The caller of the API: a user, through one of their sessions or API keys. */
 export type Principal = SessionPrincipal | KeyPrincipal;
+
+/** The caller of any address. App passwords call only those of `access: "client"`. */
+export type Caller = Principal | AppPasswordPrincipal;
 
 /**
  * The sender of an upload, which may take long. `confirm` is called when the bytes have arrived, and again inside the
@@ -111,4 +140,13 @@ export function checkWriter({ role }: Pick<User, "role">): void {
     "role",
     "Your account can view files but not change them. Ask your administrator for another role.",
   );
+}
+
+/** Whether an app password may change files now. @throws AppError role | scope */
+export function checkAppPasswordWrites({ user, appPassword }: AppPasswordPrincipal): void {
+  checkWriter(user);
+  if (appPassword.canWrite) return;
+  throw new AppError("scope", "This app password can only read. Create one that may change files.", {
+    scope: "files:write",
+  });
 }

@@ -47,6 +47,7 @@ const CATEGORIES = {
   "server-damaged": "security",
   "bucket-away": "security",
   "api-key-created": "security",
+  "app-password-created": "security",
   "password-changed": "always",
   "email-changed": "always",
   "sign-in-changed": "always",
@@ -157,6 +158,17 @@ export class MailNotices {
       subject: "A new API key was created",
       paragraphs: [
         `The API key ${quoteName(name)} was created for your Larder account. It works without a password.`,
+        "If you did not create it, delete it and change your password.",
+      ],
+    });
+  }
+
+  /** To the owner of a new app password. */
+  appPasswordCreated(tx: Transaction, { accountId, name }: EventOf<"security.app_password_created">): void {
+    this.#send(tx, accountId, "app-password-created", {
+      subject: "A new app password was created",
+      paragraphs: [
+        `The app password ${quoteName(name)} was created for your Larder account. A program can use it to open your files.`,
         "If you did not create it, delete it and change your password.",
       ],
     });

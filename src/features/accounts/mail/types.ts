@@ -14,6 +14,7 @@ export type MailKind =
   | "password-changed"
   | "email-changed"
   | "api-key-created"
+  | "app-password-created"
   | "sign-in-changed"
   | "sign-in-linked";
 

@@ -27,6 +27,7 @@ export const WINDOW_SECONDS: Readonly<Record<Category, number>> = {
   profile: 3600,
   usage: 3600,
   sync: 3600,
+  dav: 3600,
   general: 3600,
 };
 

@@ -46,6 +46,7 @@ const ENDPOINT_OF: Readonly<Record<Category, string>> = {
   profile: "/api/users/profile",
   usage: "/api/users/usage",
   sync: "/api/mobile/sync/status",
+  dav: "/dav",
   general: "/api",
 };
 

@@ -1,8 +1,8 @@
 /** The declaration that every route is mounted with. A route without a required field does not compile. */
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { RouteDocs } from "../../../http/documented.ts";
-import type { AccessRule } from "../auth/guard.ts";
-import type { Principal } from "../auth/principal.ts";
+import type { Access, AccessRule } from "../auth/guard.ts";
+import type { AppPasswordPrincipal, Principal } from "../auth/principal.ts";
 import type { Category } from "../plans/plans.ts";
 import type { AuditRule } from "./audit-rule.ts";
 
@@ -57,16 +57,25 @@ export const READ_FILES = { access: "reader", scope: "files:read", rate: "operat
 /** Declares a route that changes files, except `audit` and `docs`. */
 export const CHANGE_FILES = { access: "writer", scope: "files:write", rate: "operations" } as const;
 
+/** Declares a route for WebDAV and sync programs, except `audit`. */
+export const CLIENT_ROUTE = { access: "client", rate: "dav", docs: "hidden" } as const;
+
 /** Response headers as the framework stores them until they are sent. */
 export type ResponseHeaders = Record<string, string | number>;
 
 type StaticOf<S, None> = S extends TSchema ? Static<S> : None;
 
+type PrincipalOf<A extends Access> = A extends "public"
+  ? undefined
+  : A extends "client"
+    ? AppPasswordPrincipal
+    : Principal;
+
 /** The parameter of a handler. */
 export interface RouteContext<D extends RouteDeclaration> {
   readonly request: Request;
   readonly set: { headers: ResponseHeaders; status?: number | string };
-  readonly principal: D["access"] extends "public" ? undefined : Principal;
+  readonly principal: PrincipalOf<D["access"]>;
   readonly params: StaticOf<D["params"], Readonly<Record<string, string | undefined>>>;
   readonly body: StaticOf<D["body"], undefined>;
 }

@@ -10,6 +10,7 @@ import { newId, newSecretToken } from "../../../lib/id.ts";
 import { checkNewPassword, type PasswordHasher } from "./passwords.ts";
 import { emailKey, parseEmail } from "./email.ts";
 import { EMAIL_FORMS_VERSION, emailForms, skeletonsToCheck } from "./email-forms.ts";
+import { FormerEmails } from "./former-emails.ts";
 import { checkName } from "./name.ts";
 import { toUser, type UserRow, userQueries } from "./queries.ts";
 import type { NewUser, User, UserChanges } from "./types.ts";
@@ -37,11 +38,13 @@ const FORMS_AT_ONCE = 500;
 export class UserService {
   readonly #options: UserServiceOptions;
   readonly #queries: ReturnType<typeof userQueries>;
+  readonly #formerEmails: FormerEmails;
   readonly #onChange: ((userId: number) => void)[] = [];
 
   constructor(options: UserServiceOptions) {
     this.#options = options;
     this.#queries = userQueries(options.db.orm);
+    this.#formerEmails = new FormerEmails(options.db.sqlite);
   }
 
   /** Calls `listener` after each committed change of an account, so that caches can drop it. */
@@ -72,6 +75,11 @@ export class UserService {
   findById(id: number): User | undefined {
     const row = this.#queries.byId.get({ id });
     return row && this.#toUser(row);
+  }
+
+  /** Whether an account had this email before its present one. Another account may have it now. */
+  hadEmail(userId: number, email: string): boolean {
+    return this.#formerEmails.has(userId, emailKey(email));
   }
 
   /** The account and its password hash, for sign-in. */
@@ -188,6 +196,7 @@ export class UserService {
       if (email !== undefined && emailKey(email) !== emailKey(former.email)) {
         this.#checkEmailFree(email);
         if (changes.isByAdministrator !== true) this.#checkNoLookalike(email, userId);
+        this.#formerEmails.add(userId, emailKey(former.email), clock.nowMs());
       }
       this.checkLastAdmin(former, changes);
       const disabledAt =

@@ -1,7 +1,9 @@
-/** /api/admin/users/{id}/sessions, devices and two-factor: what gives access to an account. */
+/** /api/admin/users/{id}/sessions, devices, app-passwords and two-factor: what gives access to an account. */
 import { t } from "elysia";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams } from "../../../http/fields.ts";
+import { presentWithoutFolder } from "../../accounts/app-passwords/present.ts";
+import type { AppPasswordService } from "../../accounts/app-passwords/service.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { WITH_PROOF } from "../../accounts/auth/model.ts";
 import type { ProofService, TransactionCheck } from "../../accounts/auth/proof.ts";
@@ -24,6 +26,7 @@ interface TwoFactorControl {
 /** Dependencies of these routes. */
 export interface AccessRoutesOptions {
   readonly accounts: AccountAdministration;
+  readonly appPasswords: AppPasswordService;
   readonly auth: AuthService;
   readonly devices: DeviceService;
   readonly guard: ReturnType<typeof authGuard>;
@@ -32,12 +35,13 @@ export interface AccessRoutesOptions {
 }
 
 const SessionParams = t.Object({ id: t.String(), sessionId: t.String() });
+const AppPasswordParams = t.Object({ id: t.String(), appPasswordId: t.String() });
 const AccountDeviceParams = t.Object({ id: t.String(), deviceId: t.String() });
 /** API keys can neither list nor change what gives access to an account. */
 const READ = { ...ADMIN_READ, scope: "never" } as const;
 const CHANGE = { ...ADMIN_ROUTE, ...WITH_PROOF, scope: "never" } as const;
 
-export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof }: AccessRoutesOptions) {
+export function accessRoutes({ accounts, auth, devices, guard, proof }: AccessRoutesOptions) {
   return new Router({ name: "admin-access-routes", prefix: "/api/admin", guard })
     .get("/users/:id/sessions", { ...READ, docs: docs.listSessions, params: IdParams }, ({ params, principal }) => {
       const sessions = auth.listSessions(accounts.get(params.id).id);
@@ -88,6 +92,34 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
         const checkProof = await proof.require("admin", { request, set, principal, body });
         const removed = await devices.remove(user.id, params.deviceId, checkProof);
         return ok(presentRemoved(removed), "The device was removed and signed out.");
+      },
+    );
+}
+
+/** /api/admin/users/{id}/app-passwords and two-factor. */
+export function factorRoutes({ accounts, appPasswords, guard, twoFactor, proof }: AccessRoutesOptions) {
+  return new Router({ name: "admin-factor-routes", prefix: "/api/admin", guard })
+    .get("/users/:id/app-passwords", { ...READ, docs: docs.listAppPasswords, params: IdParams }, ({ params }) =>
+      ok({ appPasswords: appPasswords.list(accounts.get(params.id).id).map(presentWithoutFolder) }),
+    )
+    .delete(
+      "/users/:id/app-passwords/:appPasswordId",
+      {
+        ...CHANGE,
+        audit: {
+          action: "user.end_app_password",
+          target: "app_password",
+          targetParam: "appPasswordId",
+          accountParam: "id",
+        },
+        docs: docs.endAppPassword,
+        params: AppPasswordParams,
+      },
+      async ({ request, set, principal, body, params }) => {
+        const user = accounts.getOther(principal.user, params.id);
+        const checkProof = await proof.require("admin", { request, set, principal, body });
+        await appPasswords.revoke(user.id, params.appPasswordId, checkProof);
+        return ok({ id: params.appPasswordId }, "The app password no longer works.");
       },
     )
     .delete(

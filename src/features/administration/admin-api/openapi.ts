@@ -16,6 +16,7 @@ import {
   ResetLinkRecord,
   StatsRecord,
 } from "./model.ts";
+import { AdminAppPasswordList } from "../../accounts/app-passwords/model.ts";
 import { DeviceDetailsRecord, RemovedDevice } from "../../mobile/devices/model.ts";
 import { PLAN_NAMES, ROLES } from "../../accounts/users/types.ts";
 import { PROOF_ERRORS } from "../../accounts/auth/confirm-routes.ts";
@@ -63,6 +64,20 @@ export const removeDevice = (): RouteDocs => ({
   summary: "Remove a device of an account",
   description: `Its tokens stop working at once. ${NEEDS_PROOF}`,
   data: RemovedDevice,
+  errors: ["not_found", "invalid_field", ...PROOF_ERRORS],
+});
+
+export const listAppPasswords = (): RouteDocs => ({
+  tag: "Administration",
+  summary: "List the app passwords of an account",
+  data: AdminAppPasswordList,
+  errors: ["not_found", "invalid_field"],
+});
+
+export const endAppPassword = (): RouteDocs => ({
+  tag: "Administration",
+  summary: "End an app password of an account",
+  data: t.Object({ id: t.String() }),
   errors: ["not_found", "invalid_field", ...PROOF_ERRORS],
 });
 

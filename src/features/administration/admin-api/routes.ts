@@ -1,6 +1,6 @@
 /** /api/admin/*: accounts, access to them, and the server. These routes never show the files of an account. */
 import type { Router } from "../../accounts/routing/router.ts";
-import { type AccessRoutesOptions, accessRoutes } from "./access-routes.ts";
+import { type AccessRoutesOptions, accessRoutes, factorRoutes } from "./access-routes.ts";
 import { type AccountRoutesOptions, accountActionRoutes, accountRoutes } from "./account-routes.ts";
 import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
 import { type StateRoutesOptions, stateRoutes } from "./state-routes.ts";
@@ -22,6 +22,7 @@ export function adminRoutes(options: AdminRoutesOptions): Router[] {
     accountRoutes(options),
     accountActionRoutes(options),
     accessRoutes(options),
+    factorRoutes(options),
     serverRoutes(options),
     stateRoutes(options),
   ];

@@ -7,7 +7,7 @@ import { type AuditNote, auditNoteOf } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import type { Log } from "../../../lib/log.ts";
 import { identityOf } from "../../accounts/auth/guard.ts";
-import type { Principal } from "../../accounts/auth/principal.ts";
+import type { Caller } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { DeclaredRoute } from "../../accounts/routing/declaration.ts";
 import { type AuditedAction, auditedAction } from "./actions.ts";
@@ -184,9 +184,10 @@ function makeEntry(
   };
 }
 
-function describeCredential(principal: Principal | undefined): { via: AuditVia; viaName?: string | undefined } {
+function describeCredential(principal: Caller | undefined): { via: AuditVia; viaName?: string | undefined } {
   if (principal === undefined) return { via: "none" };
   if (principal.key !== undefined) return { via: "key", viaName: principal.key.publicId };
+  if (principal.appPassword !== undefined) return { via: "app", viaName: principal.appPassword.publicId };
   return { via: principal.session.kind, viaName: principal.device?.name };
 }
 

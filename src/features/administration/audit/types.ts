@@ -1,5 +1,5 @@
-/** The credential of an action: a session's kind, an API key, the command line, the program itself, or none. */
-export const AUDIT_VIAS = ["web", "mobile", "key", "cli", "system", "none"] as const;
+/** The credential of an action: a session's kind, an API key, an app password, the command line, the program itself, or none. */
+export const AUDIT_VIAS = ["web", "mobile", "key", "app", "cli", "system", "none"] as const;
 
 /** One of {@link AUDIT_VIAS}. */
 export type AuditVia = (typeof AUDIT_VIAS)[number];

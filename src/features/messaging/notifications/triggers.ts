@@ -133,6 +133,19 @@ export class NotificationTriggers {
     });
   }
 
+  /** The owner must know of every app password, because it opens their files. */
+  appPasswordCreated(
+    tx: Transaction,
+    { accountId, appPasswordId, name }: EventOf<"security.app_password_created">,
+  ): void {
+    this.#notify(tx, accountId, {
+      category: "security",
+      title: "New app password",
+      body: `The app password ${shorten(name)} was created for your account. If you did not create it, delete it and change your password.`,
+      data: { event: "security.app_password_created", appPasswordId, name },
+    });
+  }
+
   /** Each time that the usage crosses 80, 95 or 100 % of the quota. */
   storageWarning(tx: Transaction, { accountId, percentage, usedBytes, quotaBytes }: EventOf<"storage.warning">): void {
     const isFull = percentage === 100;

@@ -25,6 +25,7 @@ describe("the usage of rate limits", () => {
       ["profile", "/api/users/profile", 100],
       ["usage", "/api/users/usage", 50],
       ["sync", "/api/mobile/sync/status", 200],
+      ["dav", "/dav", 5000],
       ["general", "/api", 1000],
     ]);
     expect(usage.endpoints.every(({ used, limit, remaining }) => used === 0 && remaining === limit)).toBe(true);

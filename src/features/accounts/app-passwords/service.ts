@@ -1,0 +1,291 @@
+import type { Database } from "bun:sqlite";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newId } from "../../../lib/id.ts";
+import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import { type AppPasswordPrincipal, type ClientInfo, checkWriter } from "../auth/principal.ts";
+import type { TransactionCheck } from "../auth/proof.ts";
+import { emailKey } from "../users/email.ts";
+import { checkName } from "../users/name.ts";
+import type { UserService } from "../users/service.ts";
+import type { User } from "../users/types.ts";
+import { readBasic, type BasicCredentials } from "./basic.ts";
+import { type AppPasswordRow, appPasswordQueries, toAppPassword } from "./queries.ts";
+import { hashAppPassword, newAppPassword } from "./secret.ts";
+import type { AppPassword, NewAppPassword } from "./types.ts";
+import type { WrongAppPasswords } from "./wrong-passwords.ts";
+
+/** Dependencies of {@link AppPasswordService}. */
+interface AppPasswordServiceOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly users: UserService;
+  readonly events: Events;
+  readonly tree: Pick<TreeReader, "findById" | "findFolderByPath" | "pathOf">;
+  readonly wrongPasswords: WrongAppPasswords;
+}
+
+const NAME_CHARACTERS_MAX = 100;
+/** Most app passwords of an account. */
+const PASSWORDS_MAX = 50;
+/** Revoked ones that stay, as with API keys. */
+const REVOKED_MAX = 100;
+const REVOKED_MS = 90 * 24 * 60 * 60 * 1000;
+/** The last use is written at most this often. */
+const LAST_USED_MS = 60_000;
+const LAST_CLIENT_MAX = 200;
+/** Most headers whose owners are cached; the oldest are dropped first. Only right ones are cached. */
+const CACHED_MAX = 10_000;
+
+interface CachedPassword {
+  readonly principal: AppPasswordPrincipal;
+  readonly expiresAtMs: number | null;
+  lastUsedAtMs: number | null;
+}
+
+/** Creates, lists and revokes app passwords, and finds their owners. */
+export class AppPasswordService {
+  readonly #options: AppPasswordServiceOptions;
+  readonly #queries: ReturnType<typeof appPasswordQueries>;
+  /** By the header `Authorization`. */
+  readonly #cache = new Map<string, CachedPassword>();
+
+  constructor(options: AppPasswordServiceOptions) {
+    this.#options = options;
+    this.#queries = appPasswordQueries(options.sqlite);
+    options.users.onChange(() => this.dropCaches());
+  }
+
+  /** Drops the cached owners: something about accounts or app passwords changed, here or in another process. */
+  dropCaches(): void {
+    this.#cache.clear();
+  }
+
+  /**
+   * Finds the owner of an app password. Wrong ones count; over their limit, one that was used before still works.
+   * @param authorization the header of the request; null without one
+   * @param addressKey the client address, or its /64
+   * @throws AppError missing_token | invalid_token | bad_credentials | expired_token | revoked_token | rate_limited
+   */
+  identify(authorization: string | null, client: ClientInfo, addressKey: string): AppPasswordPrincipal {
+    if (authorization === null) {
+      throw new AppError("missing_token", "Sign in with your email and an app password from your settings.");
+    }
+    const cached = this.#cache.get(authorization) ?? this.#identifyUncached(authorization, addressKey);
+    const nowMs = this.#options.clock.nowMs();
+    if (cached.expiresAtMs !== null && cached.expiresAtMs <= nowMs) throw expiredPassword();
+    this.#checkFolder(cached.principal);
+    if (nowMs - (cached.lastUsedAtMs ?? 0) >= LAST_USED_MS) this.#noteUsed(cached, client, nowMs);
+    return cached.principal;
+  }
+
+  /**
+   * The current state of a caller whose request began with this app password. Synchronous and uncached: may be called
+   * inside a transaction.
+   * @throws AppError expired_token | revoked_token
+   */
+  confirm({ appPassword }: AppPasswordPrincipal): AppPasswordPrincipal {
+    const row = this.#queries.byId.get(appPassword.id);
+    const principal = row === null ? undefined : this.#principalOf(row);
+    if (row === null || principal === undefined) throw revokedPassword();
+    if (row.expiresAtMs !== null && row.expiresAtMs <= this.#options.clock.nowMs()) throw expiredPassword();
+    this.#checkFolder(principal);
+    return principal;
+  }
+
+  /**
+   * Whether a user name in a header or an address is this account's: its email, a former email that no other account
+   * has now, or its id.
+   */
+  namesAccount(user: User, given: string): boolean {
+    if (given === user.publicId || emailKey(given) === emailKey(user.email)) return true;
+    const { users } = this.#options;
+    return users.hadEmail(user.id, given) && users.findByEmail(given) === undefined;
+  }
+
+  /**
+   * Creates an app password with its hidden device; durable when this returns. `password` is returned only here.
+   * @param findOwner returns its owner, in the transaction that creates it; may reject it
+   * @throws AppError invalid_field | invalid_path | invalid_request; not_found for an unknown folder; role if a viewer
+   *   requests the access `write`
+   */
+  async add(
+    input: NewAppPassword,
+    findOwner: (tx: Transaction) => User,
+  ): Promise<{ readonly appPassword: AppPassword; readonly user: User; readonly password: string }> {
+    const { writer, clock, events } = this.#options;
+    const nowMs = clock.nowMs();
+    const name = checkName(input.name, NAME_CHARACTERS_MAX);
+    const path = input.folder === undefined ? ROOT_PATH : normalizePath(input.folder, "folder");
+    const expiresAtMs = input.expiresAtMs ?? null;
+    if (expiresAtMs !== null && expiresAtMs <= nowMs) {
+      throw invalidField("expiresAt", "The expiry time is in the past. Choose a future time, or none.");
+    }
+    const password = newAppPassword();
+    const passwordHash = hashAppPassword(password) ?? Buffer.alloc(0);
+    const publicId = newId("app", nowMs);
+    return writer.run((tx) => {
+      const user = findOwner(tx);
+      if (input.access === "write") checkWriter(user);
+      const canWrite = input.access !== "read" && user.role !== "viewer";
+      this.#checkCount(user.id);
+      const folderId = this.#findFolder(user.id, path);
+      const device = this.#queries.insertDevice.get(user.id, publicId, name, nowMs);
+      const deviceId = device?.id ?? 0;
+      const row = { publicId, deviceId, name, folderId, createdAtMs: nowMs, expiresAtMs };
+      const inserted = this.#queries.insert.get({ ...row, userId: user.id, canWrite: canWrite ? 1 : 0, passwordHash });
+      events.emit(tx, "security.app_password_created", { accountId: user.id, appPasswordId: publicId, name });
+      const unused = { lastUsedAtMs: null, lastAddress: null, lastClient: null };
+      return { appPassword: { ...row, ...unused, id: inserted?.id ?? 0, canWrite }, user, password };
+    });
+  }
+
+  /** The app passwords of a user that were not ended, newest first; expired ones too. */
+  list(userId: number): AppPassword[] {
+    return this.#queries.ofUser.all(userId).map(toAppPassword);
+  }
+
+  /** The current path of the folder that an app password opens, `/` for the whole tree; undefined if that is gone. */
+  folderOf(userId: number, { folderId }: Pick<AppPassword, "folderId">): string | undefined {
+    if (folderId === null) return ROOT_PATH;
+    return this.#hasFolder(userId, folderId) ? this.#options.tree.pathOf(folderId) : undefined;
+  }
+
+  /**
+   * Ends an app password of a user; durable when this returns.
+   * @param check runs first in the same transaction; what it throws undoes the change
+   * @throws AppError not_found for unknown ones and those of others
+   */
+  async revoke(userId: number, publicId: string, check?: TransactionCheck): Promise<void> {
+    await this.#options.writer.run((tx) => {
+      check?.(tx);
+      const row = this.#queries.ofUser.all(userId).find((found) => found.publicId === publicId);
+      if (row === undefined) {
+        throw new AppError("not_found", "This app password was not found. It may already be deleted.");
+      }
+      this.#end(tx, userId, [row]);
+    });
+  }
+
+  /** Ends all app passwords of a user, in the caller's transaction. */
+  revokeAll(tx: Transaction, userId: number): void {
+    this.#end(tx, userId, this.#queries.ofUser.all(userId));
+  }
+
+  /**
+   * Deletes at most `limit` rows that were ended long ago. A transaction for the housekeeping job.
+   * @returns how many
+   */
+  async sweep(limit: number): Promise<number> {
+    const { writer, clock } = this.#options;
+    return writer.run(() => this.#queries.sweep.run(clock.nowMs() - REVOKED_MS, limit).changes);
+  }
+
+  #end(tx: Transaction, userId: number, rows: readonly AppPasswordRow[]): void {
+    const nowMs = this.#options.clock.nowMs();
+    for (const row of rows) {
+      this.#queries.revoke.run(row.id, nowMs);
+      // The row of the device stays, so that its changes can still be undone.
+      this.#queries.removeDevice.run(row.deviceId, nowMs);
+    }
+    this.#queries.forgetRevoked.run(userId, REVOKED_MAX);
+    tx.afterCommit(() => this.dropCaches());
+  }
+
+  #identifyUncached(authorization: string, addressKey: string): CachedPassword {
+    const credentials = readBasic(authorization);
+    if (credentials === undefined) {
+      throw new AppError("invalid_token", "Sign in by HTTP Basic, with your email and an app password.");
+    }
+    const { wrongPasswords } = this.#options;
+    const found = this.#find(credentials);
+    // Nobody can guess a password that is in use. So the limit does not stop the programs of a home in which one
+    // program has an outdated password.
+    if (found === undefined || found.lastUsedAtMs === null) wrongPasswords.reject(addressKey, credentials.username);
+    if (found === undefined) {
+      wrongPasswords.note(addressKey, credentials.username);
+      throw new AppError(
+        "bad_credentials",
+        "The email or the app password is wrong. Create an app password in your settings; your own password does not work here.",
+      );
+    }
+    if (this.#cache.size >= CACHED_MAX) {
+      const oldest = this.#cache.keys().next();
+      if (!oldest.done) this.#cache.delete(oldest.value);
+    }
+    this.#cache.set(authorization, found);
+    return found;
+  }
+
+  /** Looks up the password first: without the right one, an email of an account takes the same time as any other. */
+  #find({ username, password }: BasicCredentials): CachedPassword | undefined {
+    const passwordHash = hashAppPassword(password);
+    const row = passwordHash === undefined ? null : this.#queries.byHash.get(passwordHash);
+    const principal = row === null ? undefined : this.#principalOf(row);
+    if (row === null || principal === undefined || !this.namesAccount(principal.user, username)) return undefined;
+    return { principal, expiresAtMs: row.expiresAtMs, lastUsedAtMs: row.lastUsedAtMs };
+  }
+
+  /** The caller with this row; undefined if the app password or its account has ended. */
+  #principalOf(row: AppPasswordRow): AppPasswordPrincipal | undefined {
+    const user = this.#options.users.findById(row.userId);
+    if (row.revokedAtMs !== null || user === undefined || user.disabledAtMs !== null) return undefined;
+    const { id, deviceId, publicId, name, canWrite, folderId } = toAppPassword(row);
+    const appPassword = { id, deviceId, publicId, name, canWrite, folderId };
+    return { user: { ...user, viaDeviceId: deviceId }, appPassword };
+  }
+
+  /** @throws AppError revoked_token if the only folder of an app password is gone */
+  #checkFolder({ user, appPassword: { folderId } }: AppPasswordPrincipal): void {
+    if (folderId === null || this.#hasFolder(user.id, folderId)) return;
+    throw new AppError("revoked_token", "The folder of this app password no longer exists. Create a new app password.");
+  }
+
+  #hasFolder(userId: number, folderId: number): boolean {
+    const node = this.#options.tree.findById(folderId);
+    return node?.kind === "folder" && node.accountId === userId;
+  }
+
+  /** @returns null for the root @throws AppError not_found */
+  #findFolder(userId: number, path: string): number | null {
+    if (path === ROOT_PATH) return null;
+    const folder = this.#options.tree.findFolderByPath(userId, path);
+    if (folder !== undefined) return folder.id;
+    throw new AppError("not_found", "The folder was not found. Check its path.", { field: "folder" });
+  }
+
+  /** @throws AppError invalid_request */
+  #checkCount(userId: number): void {
+    if ((this.#queries.count.get(userId)?.count ?? 0) < PASSWORDS_MAX) return;
+    throw new AppError(
+      "invalid_request",
+      `You can have at most ${PASSWORDS_MAX} app passwords. Delete one that you don't use.`,
+      { limit: PASSWORDS_MAX },
+    );
+  }
+
+  /** Only facts in a list: nobody waits for them, and failures show in the requests that write. */
+  #noteUsed(cached: CachedPassword, { address, userAgent }: ClientInfo, nowMs: number): void {
+    const lastUsedAtMs = cached.lastUsedAtMs;
+    cached.lastUsedAtMs = nowMs;
+    const { id } = cached.principal.appPassword;
+    const lastClient = userAgent?.slice(0, LAST_CLIENT_MAX) ?? null;
+    this.#options.writer
+      .run(() => void this.#queries.noteUsed.run(id, nowMs, address, lastClient), { isQuiet: true })
+      .catch(() => {
+        cached.lastUsedAtMs = lastUsedAtMs;
+      });
+  }
+}
+
+function expiredPassword(): AppError {
+  return new AppError("expired_token", "This app password has expired. Create a new one.");
+}
+
+function revokedPassword(): AppError {
+  return new AppError("revoked_token", "This app password was deleted, or its account is disabled. Create a new one.");
+}
