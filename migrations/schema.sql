@@ -107,7 +107,7 @@ CREATE TABLE `folders` (
 	`child_folders` integer DEFAULT 0 NOT NULL,
 	`child_files` integer DEFAULT 0 NOT NULL,
 	`children_rev` integer DEFAULT 0 NOT NULL,
-	`path_seq` integer DEFAULT 0 NOT NULL, `levels_below` integer DEFAULT 0 NOT NULL, `bytes_below` integer DEFAULT 0 NOT NULL,
+	`path_seq` integer DEFAULT 0 NOT NULL, `levels_below` integer DEFAULT 0 NOT NULL, `bytes_below` integer DEFAULT 0 NOT NULL, `bytes` integer, `tree_bytes` integer, `tree_rev` integer DEFAULT 0 NOT NULL, `children_at` integer,
 	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 
@@ -153,7 +153,7 @@ CREATE TABLE `nodes` (
 	`captured_at` text,
 	`is_public` integer DEFAULT 0 NOT NULL,
 	`tags` text,
-	`metadata` text, `content_device_id` integer,
+	`metadata` text, `content_device_id` integer, `file_at` integer DEFAULT 0 NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`blob_id`) REFERENCES `blobs`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "nodes_kind" CHECK("nodes"."kind" IN (0, 1))
@@ -1281,6 +1281,16 @@ BEGIN
 END;
 
 CREATE INDEX `users_unconfirmed` ON `users` (`id`) WHERE email_unconfirmed_since IS NOT NULL;
+
+CREATE INDEX `nodes_file_at` ON `nodes` (`parent_id`,`kind`,`file_at`);
+
+CREATE INDEX `folders_unfilled` ON `folders` (`node_id`) WHERE bytes IS NULL;
+
+CREATE TABLE `changed_folders` (
+	`account_id` integer NOT NULL,
+	`node_id` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `node_id`)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE `app_passwords` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,

@@ -34,6 +34,7 @@ import sessionOrigins from "../../migrations/0028_session_origins.sql" with { ty
 import bucketFindings from "../../migrations/0029_bucket_findings.sql" with { type: "text" };
 import storeJournalHistory from "../../migrations/0030_store_journal.sql" with { type: "text" };
 import unconfirmedAccounts from "../../migrations/0031_unconfirmed_accounts.sql" with { type: "text" };
+import folderStates from "../../migrations/0032_folder_states.sql" with { type: "text" };
 import locks from "../../migrations/0034_locks.sql" with { type: "text" };
 import properties from "../../migrations/0035_properties.sql" with { type: "text" };
 import appPasswords from "../../migrations/0033_app_passwords.sql" with { type: "text" };
@@ -79,6 +80,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0029_bucket_findings", sql: bucketFindings },
   { id: "0030_store_journal", sql: storeJournalHistory },
   { id: "0031_unconfirmed_accounts", sql: unconfirmedAccounts },
+  { id: "0032_folder_states", sql: folderStates },
   { id: "0033_app_passwords", sql: appPasswords },
   { id: "0034_locks", sql: locks },
   { id: "0035_properties", sql: properties },

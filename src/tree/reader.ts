@@ -3,6 +3,7 @@ import type {
   FileNode,
   FileVersion,
   FindQuery,
+  FolderState,
   ListQuery,
   NodePage,
   NodeRef,
@@ -27,7 +28,7 @@ import type { DeadProperty } from "./tables/properties.ts";
 import type { TagCount } from "./tables/tags.ts";
 import { findVersion, listVersions } from "./tables/versions.ts";
 import { isInTrash, listTrash, tagsInTrash, trashedBefore, trashedSeqOf, typesInTrash } from "./tables/trash.ts";
-import { type FolderSize, MEASURED_IN_READER_MIN, measureInReader } from "./operations/measure-folder.ts";
+import { bytesBelow, type FolderSize, MEASURED_IN_READER_MIN, measureInReader } from "./operations/measure-folder.ts";
 import { type WalkVisitor, walkBelow } from "./queries/walk.ts";
 
 /** Files with the same content that are checked: those of a folder that was just deleted are no longer in the tree. */
@@ -318,6 +319,20 @@ export class TreeReader {
   /** Whether to call {@link measure} before trashing a node: a folder in an account with many files. */
   isMeasuredInReader(node: TreeNode): boolean {
     return node.kind === "folder" && this.usage(node.accountId).files >= MEASURED_IN_READER_MIN;
+  }
+
+  /**
+   * ETags and sizes of folders by row id, in one query; deleted folders are left out. Call
+   * {@link TreeWriter.settleFolders} first. Read the states before the children that you show with them: then an ETag is
+   * never newer than the children, and a client that stores it misses nothing.
+   */
+  folderStates(ids: readonly number[]): Map<number, FolderState> {
+    return this.#store.nodes.states.read(ids);
+  }
+
+  /** Bytes of all files below a folder, added up in the reading thread. For {@link FolderState.sizeBytes} null. */
+  folderSize(id: number): Promise<number> {
+    return bytesBelow(this.#store, id);
   }
 
   /**

@@ -44,6 +44,7 @@ import type {
 } from "./model/types.ts";
 import type { Labels } from "./tables/undo.ts";
 import type { FolderSize } from "./operations/measure-folder.ts";
+import { noteShownChange, settleEverything, settleFolders } from "./operations/settle-folders.ts";
 import { purgeNode, restoreNode, trashNode } from "./operations/trash.ts";
 import { move, updateFile, updateFolder } from "./operations/update.ts";
 import { deleteVersion, type PruneOptions, pruneVersions, replaceContent, restoreVersion } from "./tables/versions.ts";
@@ -276,6 +277,29 @@ export class TreeWriter {
     const run: RunStep = (step, runOptions) =>
       writer.run((tx) => this.holding(lockTokens, () => this.by(deviceId, () => step(tx))), runOptions);
     return copyLarge(this.#store, run, folder, destinationPath, options);
+  }
+
+  /**
+   * Notes a change of a node that listings show but that is stored elsewhere, such as a share or a property: the ETags
+   * of the folders above it will change.
+   */
+  noteShownChange(_tx: Transaction, nodeId: number): void {
+    noteShownChange(this.#store, nodeId);
+  }
+
+  /**
+   * Updates the ETags and sizes of all folders of the accounts, durably: a client that has seen a number must
+   * never see it again for another state, not even after a crash. Undefined if nothing has changed since; that takes
+   * microseconds. Not inside a transaction.
+   * @throws AppError disk_full | database_busy | database_error
+   */
+  settleFolders(accountIds: readonly number[]): Promise<void> | undefined {
+    return settleFolders(this.#store, accountIds);
+  }
+
+  /** Settles the folders of all accounts, and adds up the sizes that are missing. @returns folders settled and filled */
+  settleEverything(signal: AbortSignal): Promise<{ settled: number; filled: number }> {
+    return settleEverything(this.#store, signal);
   }
 
   /** Deletes a file with all its versions, permanently. @throws AppError not_found; what the precondition throws */

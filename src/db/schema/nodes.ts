@@ -50,6 +50,8 @@ export const nodes = sqliteTable(
      */
     fileModifiedAt: text("file_modified_at"),
     capturedAt: text("captured_at"),
+    /** The file's own date in ms, to sort by: `fileModifiedAt`, else `contentAt`. For folders `createdAt`. */
+    fileAt: integer("file_at").notNull().default(0),
     isPublic: integer("is_public").notNull().default(0),
     /** JSON array in the given order, null for none, so that a listing needs no join. */
     tags: text("tags"),
@@ -62,27 +64,47 @@ export const nodes = sqliteTable(
     index("nodes_size").on(table.parentId, table.kind, table.sizeBytes),
     index("nodes_created").on(table.parentId, table.kind, table.createdAt),
     index("nodes_modified").on(table.parentId, table.kind, table.modifiedAt),
+    index("nodes_file_at").on(table.parentId, table.kind, table.fileAt),
     index("nodes_blob").on(table.blobId, table.accountId).where(sql`blob_id IS NOT NULL`),
     check("nodes_kind", sql`${table.kind} IN (0, 1)`),
   ],
 );
 
 /** Columns of folders only: counts of their children, so that totals need no scan. */
-export const folders = sqliteTable("folders", {
-  nodeId: integer("node_id")
-    .primaryKey()
-    .references(() => nodes.id),
-  childFolders: integer("child_folders").notNull().default(0),
-  childFiles: integer("child_files").notNull().default(0),
-  /** Raised by each change of a direct child. */
-  childrenRev: integer("children_rev").notNull().default(0),
-  /** Journal number of the last rename or move of this folder. */
-  pathSeq: integer("path_seq").notNull().default(0),
-  /** Upper bound of the number of folder levels below; see `tree/tables/heights.ts`. */
-  levelsBelow: integer("levels_below").notNull().default(0),
-  /** Upper bound of the bytes of the longest path from here to a folder below. */
-  bytesBelow: integer("bytes_below").notNull().default(0),
-});
+export const folders = sqliteTable(
+  "folders",
+  {
+    nodeId: integer("node_id")
+      .primaryKey()
+      .references(() => nodes.id),
+    childFolders: integer("child_folders").notNull().default(0),
+    childFiles: integer("child_files").notNull().default(0),
+    /** Raised by each change of a direct child. */
+    childrenRev: integer("children_rev").notNull().default(0),
+    /** Journal number of the last rename or move of this folder. */
+    pathSeq: integer("path_seq").notNull().default(0),
+    /** Upper bound of the number of folder levels below; see `tree/tables/heights.ts`. */
+    levelsBelow: integer("levels_below").notNull().default(0),
+    /** Upper bound of the bytes of the longest path from here to a folder below. */
+    bytesBelow: integer("bytes_below").notNull().default(0),
+    /** Bytes of the direct files plus `treeBytes` of the direct folders; null until they are added up. */
+    bytes: integer("bytes"),
+    /** `bytes` when the folder was last settled: what `bytes` of its parent includes. */
+    treeBytes: integer("tree_bytes"),
+    /** Number of the state of everything below, raised when the folder is settled; see `tree/tables/folder-states.ts`. */
+    treeRev: integer("tree_rev").notNull().default(0),
+    /** When a direct child was last changed in a way that listings show; null if that is unknown. */
+    childrenAt: integer("children_at"),
+  },
+  (table) => [index("folders_unfilled").on(table.nodeId).where(sql`bytes IS NULL`)],
+);
+
+/** Folders with changes of direct children that `treeRev` and `treeBytes` do not show yet: they are to be settled. */
+export const changedFolders = sqliteTable(
+  "changed_folders",
+  { accountId: integer("account_id").notNull(), nodeId: integer("node_id").notNull() },
+  (table) => [primaryKey({ columns: [table.accountId, table.nodeId] })],
+);
 
 /** Earlier versions of files; the current version is in the node. */
 export const versions = sqliteTable(

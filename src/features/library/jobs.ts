@@ -62,6 +62,7 @@ export function libraryJobs(options: LibraryJobsOptions): Job[] {
       run: async () => `${await writer.run(() => idempotency.sweep(SWEEP_ROWS))} results removed`,
     },
     undoJob(options),
+    folderStatesJob(options),
     recountJob(options),
   ];
 }
@@ -183,6 +184,18 @@ function undoJob({ config, clock, users, writer, treeWriter }: LibraryJobsOption
         }
       }
       return `${removed} rows removed`;
+    },
+  };
+}
+
+function folderStatesJob({ treeWriter }: LibraryJobsOptions): Job {
+  return {
+    name: "folder-states",
+    schedule: "*/10 * * * *",
+    description: "Updates the ETags and sizes of folders for clients that sync.",
+    async run({ signal }) {
+      const { settled, filled } = await treeWriter.settleEverything(signal);
+      return `${settled} changed folders settled, ${filled} sizes added up`;
     },
   };
 }

@@ -62,7 +62,8 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   const checkStore = () => storeGuard.check();
   const store = openBlobs(data, checkStore);
   const { blobs, blobRows, integrity, uploadsInProgress, openSnapshotReferences } = store;
-  const treeOptions = { reader, clock, log, maxNodesOf: maxNodesOf(sqlite, config.plans) };
+  const epoch = readEpoch(sqlite);
+  const treeOptions = { reader, writer, clock, log, epoch, maxNodesOf: maxNodesOf(sqlite, config.plans) };
   const { reader: tree, writer: treeWriter } = openTree({ ...treeOptions, sqlite, events });
   return {
     ...data,

@@ -39,6 +39,7 @@ const ORDER = [
   "quick-check",
   "uploads",
   "undo",
+  "folder-states",
   "media-info",
   "daily-sample",
   "disk-reserve",

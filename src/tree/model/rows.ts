@@ -35,6 +35,7 @@ export interface NodeRow {
   readonly original_name: string | null;
   readonly file_modified_at: string | null;
   readonly captured_at: string | null;
+  readonly file_at: number;
   readonly is_public: number;
   readonly tags: string | null;
   readonly items: number | null;
@@ -47,7 +48,7 @@ export interface NodeRow {
 export const NODE_COLUMNS = `n.kind, n.id, n.public_id, n.account_id, n.parent_id, n.name, n.created_at, n.modified_at,
   n.seq, n.metadata, n.size_bytes, n.media_type, n.blob_id,
   (SELECT lower(hex(digest)) FROM blobs WHERE id = n.blob_id) AS digest, n.version, n.content_at, n.content_device_id, n.original_name,
-  n.file_modified_at, n.captured_at, n.is_public, n.tags,
+  n.file_modified_at, n.captured_at, n.file_at, n.is_public, n.tags,
   CASE n.kind WHEN 0 THEN (SELECT child_folders + child_files FROM folders WHERE node_id = n.id) END AS items`;
 
 const NO_TAGS: readonly string[] = Object.freeze([]);
@@ -86,6 +87,7 @@ export function toFile(row: NodeRow, folder: string): FileNode {
     originalName: row.original_name ?? row.name,
     fileModifiedAt: row.file_modified_at,
     capturedAt: row.captured_at,
+    fileAtMs: row.file_at,
     isPublic: row.is_public === 1,
     tags: parseTags(row.tags),
     metadata: parseMetadata(row.metadata),
@@ -110,6 +112,16 @@ export function toFolder(row: NodeRow, folder: string): FolderNode {
     metadata: parseMetadata(row.metadata),
     seq: row.seq,
   };
+}
+
+/**
+ * `nodes.file_at` of a file: its own date, in milliseconds.
+ * @param fileModifiedAt as the client sent it
+ * @param contentAtMs when its content was stored: the date of a file without one of its own
+ */
+export function fileDate(fileModifiedAt: string | null, contentAtMs: number): number {
+  const sentMs = fileModifiedAt === null ? Number.NaN : Date.parse(fileModifiedAt);
+  return Number.isNaN(sentMs) ? contentAtMs : sentMs;
 }
 
 /** `nodes.tags` as a list. */

@@ -13,6 +13,7 @@ export const SORTS: Readonly<Record<SortField, Sort>> = {
   size: { index: "nodes_size", keys: ["size_bytes", "id"] },
   createdAt: { index: "nodes_created", keys: ["created_at", "id"] },
   modifiedAt: { index: "nodes_modified", keys: ["modified_at", "id"] },
+  fileModifiedAt: { index: "nodes_file_at", keys: ["file_at", "id"] },
 };
 
 /** The values that nodes are sorted by. */
@@ -23,10 +24,11 @@ export interface SortKeys {
   readonly size_bytes: number;
   readonly created_at: number;
   readonly modified_at: number;
+  readonly file_at: number;
 }
 
 /** The columns of {@link SortKeys}. */
-export const SORT_COLUMNS = "n.id, n.sort_key, n.name, n.size_bytes, n.created_at, n.modified_at";
+export const SORT_COLUMNS = "n.id, n.sort_key, n.name, n.size_bytes, n.created_at, n.modified_at, n.file_at";
 
 /**
  * SQL for the children from a position in the sort on, in order, from an index alone: columns `id`, `a`, `b`. Bound:
@@ -42,7 +44,12 @@ export function selectFrom(sort: SortField, comparison: ">" | ">=", position: re
     UNION ALL ${select} > ${position[0]} ORDER BY a, b`;
 }
 
-const NUMBERS = { size: "size_bytes", createdAt: "created_at", modifiedAt: "modified_at" } as const;
+const NUMBERS = {
+  size: "size_bytes",
+  createdAt: "created_at",
+  modifiedAt: "modified_at",
+  fileModifiedAt: "file_at",
+} as const;
 
 /** Compares as the index does: negative if `a` comes first. @see SORTS */
 export function compareKeys(sort: SortField, a: SortKeys, b: SortKeys): number {

@@ -31,6 +31,8 @@ export interface FileNode {
   /** As reported by the sending device; null if it sent none. */
   readonly fileModifiedAt: string | null;
   readonly capturedAt: string | null;
+  /** The file's own date: `fileModifiedAt`, or when the content was stored if none was sent. */
+  readonly fileAtMs: number;
   readonly isPublic: boolean;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
@@ -69,7 +71,8 @@ export interface NodeRef {
   readonly publicId: string;
 }
 
-export type SortField = "name" | "size" | "createdAt" | "modifiedAt";
+/** `fileModifiedAt`: files by their own date, folders by their creation. */
+export type SortField = "name" | "size" | "createdAt" | "modifiedAt" | "fileModifiedAt";
 export type SortOrder = "asc" | "desc";
 
 /** One page of a folder: folders first, then files; ties by id in the direction of the sort. */
@@ -194,6 +197,8 @@ export interface FileChanges {
   readonly tags?: readonly string[] | undefined;
   readonly metadata?: MetadataChanges | undefined;
   readonly isPublic?: boolean | undefined;
+  /** The file's own date: an ISO 8601 time with an offset. */
+  readonly fileModifiedAt?: string | undefined;
 }
 
 /** Changes of a folder; an absent field stays as it is. */
@@ -263,6 +268,19 @@ export interface TrashedNode {
   /** Path of its former folder. */
   readonly folder: string;
   readonly trashedAtMs: number;
+}
+
+/** What a folder shows of everything below it. */
+export interface FolderState {
+  /**
+   * In quotes. Changes with the name, content, size, date, shares and properties of anything below the folder, and only
+   * with these; its own name and location do not count.
+   */
+  readonly etag: string;
+  /** Bytes of all files below; null until they are added up after an upgrade. */
+  readonly sizeBytes: number | null;
+  /** When a direct child was last changed. */
+  readonly changedAtMs: number;
 }
 
 /** A stored counter that differs from a fresh count. */

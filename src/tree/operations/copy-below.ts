@@ -45,22 +45,22 @@ export function* copyBelow(
   let copied = 0;
   for (let next = queued.pop(); next !== undefined; next = queued.pop()) {
     const { from, into } = next;
-    let folders = 0;
-    let files = 0;
+    const count = { folders: 0, files: 0, bytes: 0 };
     for (const child of childrenOf(store, from)) {
       const id = copier.copy(child, into);
       if (child.kind === FILE) {
-        files++;
-        totals.fileBytes += child.size_bytes;
+        count.files++;
+        count.bytes += child.size_bytes;
       } else {
-        folders++;
+        count.folders++;
         queued.push({ from: child.id, into: id });
       }
       if (++copied % STEP === 0) yield;
     }
-    store.nodes.setCounts(into, folders, files);
-    totals.files += files;
-    totals.folders += folders;
+    store.nodes.children.set(options.accountId, into, count);
+    totals.files += count.files;
+    totals.folders += count.folders;
+    totals.fileBytes += count.bytes;
   }
   return totals;
 }

@@ -30,7 +30,7 @@ export function deleteFile(store: TreeStore, tx: Transaction, ref: NodeRef, prec
   const nowMs = store.clock.nowMs();
   removeRow(store, row, nowMs, { isCounted: true, folder: file.folder });
   store.nodes.deleteName(row);
-  store.nodes.childChanged(tx, file.parentId, FILE, row, undefined);
+  store.nodes.children.changed(tx, { accountId: file.accountId, folderId: file.parentId, kind: FILE, before: row });
   store.names.freed(tx, file.parentId);
   return { publicId: file.publicId, name: file.name, deletedAtMs: nowMs };
 }

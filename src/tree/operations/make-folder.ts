@@ -14,11 +14,11 @@ export function createAccountRoot(store: TreeStore, accountId: number): number {
   const nowMs = store.clock.nowMs();
   const insert = store.sqlite.prepare<{ id: number }, [string, number, string, number]>(
     `INSERT INTO nodes (public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
-       size_bytes) VALUES (?1, ?2, NULL, 0, ?3, ?3, ?4, ?4, 0, 0, 0) RETURNING id`,
+       size_bytes, file_at) VALUES (?1, ?2, NULL, 0, ?3, ?3, ?4, ?4, 0, 0, 0, ?4) RETURNING id`,
   );
   const row = insert.get(newId("fold", nowMs), accountId, ROOT_NAME, nowMs);
   invariant(row !== null, "an inserted root has an id");
-  store.sqlite.run("INSERT INTO folders (node_id) VALUES (?1)", [row.id]);
+  store.sqlite.run("INSERT INTO folders (node_id, bytes, tree_bytes, tree_rev) VALUES (?1, 0, 0, ?2)", [row.id, nowMs]);
   store.sqlite.run("UPDATE accounts SET root_id = ?2 WHERE id = ?1", [accountId, row.id]);
   return row.id;
 }

@@ -49,6 +49,14 @@ export async function measureInReader(store: TreeStore, accountId: number, folde
   return { head: heads[0]?.head ?? "", totals: toTotals({ folders, types, tags, versions }) };
 }
 
+/** Bytes of all files below a folder. */
+export async function bytesBelow(store: TreeStore, folderId: number): Promise<number> {
+  const sql = `${SUBTREE} SELECT ifnull(sum(n.size_bytes), 0) AS bytes
+    FROM s CROSS JOIN nodes n INDEXED BY nodes_size ON n.parent_id = s.id AND n.kind = 1`;
+  const [sums] = await store.reader.read([rows<{ bytes: number }>(sql, [folderId])]);
+  return sums[0]?.bytes ?? 0;
+}
+
 function measureNow(store: TreeStore, folderId: number): NodeTotals {
   const all = <Row>(sql: string) => store.sqlite.query<Row, [number]>(sql).all(folderId);
   return toTotals({

@@ -87,6 +87,8 @@ export function mergeFile(store: TreeStore, tx: Transaction, merged: MergedFile)
     sizeBytes,
     mediaType: current.mediaType,
     blobId,
+    version: current.version,
+    contentAtMs: current.createdAtMs,
     contentBy: current.createdBy,
     contentDeviceId: null,
     originalName: originalName === name ? null : originalName,
@@ -96,9 +98,6 @@ export function mergeFile(store: TreeStore, tx: Transaction, merged: MergedFile)
     tags: tagsToJson(merged.tags),
     metadata: metadataToJson(merged.metadata),
   });
-  store.sqlite
-    .query<undefined, [number, number, number]>("UPDATE nodes SET version = ?2, content_at = ?3 WHERE id = ?1")
-    .run(id, current.version, current.createdAtMs);
   earlier.forEach((content, index) => {
     addEarlier(store, id, content, merged.contents[index + 1]?.createdAtMs ?? nowMs);
   });
@@ -142,12 +141,10 @@ export function mergeContent(store: TreeStore, tx: Transaction, ref: NodeRef, co
     ...rest,
     blobId,
     sizeBytes: blob.sizeBytes,
+    contentAtMs: createdAtMs,
     createdBy: createdBy ?? file.accountId,
     quotaBytes: null,
   });
-  store.sqlite
-    .query<undefined, [number, number]>("UPDATE nodes SET content_at = ?2 WHERE id = ?1")
-    .run(file.id, createdAtMs);
   return store.getFile(file.id);
 }
 

@@ -128,6 +128,8 @@ export function recreateFile(store: TreeStore, tx: Transaction, lost: FileToRecr
     sizeBytes: current.sizeBytes,
     mediaType: current.mediaType,
     blobId: current.blobId,
+    version,
+    contentAtMs: current.createdAtMs,
     contentBy: current.createdBy,
     contentDeviceId: null,
     originalName: originalName === name ? null : originalName,
@@ -137,9 +139,6 @@ export function recreateFile(store: TreeStore, tx: Transaction, lost: FileToRecr
     tags: tagsToJson(labels.tags),
     metadata: metadataToJson(labels.metadata),
   });
-  store.sqlite
-    .query<undefined, [number, number, number]>("UPDATE nodes SET version = ?2, content_at = ?3 WHERE id = ?1")
-    .run(id, version, current.createdAtMs);
   store.blobs.share(current.blobId, nowMs);
   earlier.forEach((content, index) => {
     const next = index === 0 ? current : earlier[index - 1];

@@ -48,7 +48,7 @@ export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, measu
   const nowMs = store.clock.nowMs();
   store.history.noteLeft(row, seq);
   store.sqlite.query("UPDATE nodes SET parent_id = -id, seq = ?2 WHERE id = ?1").run(node.id, seq);
-  store.nodes.childChanged(tx, parentId, row.kind, row, undefined);
+  store.nodes.children.changed(tx, { accountId, folderId: parentId, kind: row.kind, before: row });
   store.accounts.writeTrashTombstone(accountId, seq, row, nowMs);
   insertTrashRow(store, node, { parentId, seq, nowMs, totals });
   store.names.freed(tx, parentId);

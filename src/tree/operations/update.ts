@@ -37,10 +37,12 @@ export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNo
   const parentId = targetFolder(store, tx, file, changes.folderPath);
   const metadata = metadataToJson(mergeMetadata(file.metadata, changes.metadata ?? {}));
   const isUnmoved = parentId === file.parentId && name === file.name;
+  const fileModifiedAt = changes.fileModifiedAt === file.fileModifiedAt ? undefined : changes.fileModifiedAt;
   const hasSameLabels = tagsToJson(tags) === tagsToJson(file.tags) && metadata === metadataToJson(file.metadata);
-  if (isUnmoved && hasSameLabels && isPublic === file.isPublic) return file;
+  const isSame = hasSameLabels && fileModifiedAt === undefined;
+  if (isUnmoved && isSame && isPublic === file.isPublic) return file;
   // A lock must not keep a file public.
-  const isOnlyHidden = hasSameLabels && !isPublic;
+  const isOnlyHidden = isSame && !isPublic;
   if (!isUnmoved) takeName(store, tx, file, parentId, name);
   else if (!isOnlyHidden) store.locks.admit(file.accountId, file.id);
   const row = store.nodes.get(file.id);
@@ -53,6 +55,7 @@ export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNo
     originalName: originalName === name ? null : originalName,
     modifiedAtMs: store.clock.nowMs(),
     seq,
+    fileModifiedAt,
     isPublic,
     tags: tagsToJson(tags),
     metadata,

@@ -42,10 +42,13 @@ export interface ListedRow {
   readonly total: number;
 }
 
+/** The past records no former dates of files. */
+export type PastSortField = Exclude<SortField, "fileModifiedAt">;
+
 /** One page of a folder at a moment. */
 export interface PastListQuery {
   readonly kind?: "file" | "folder" | undefined;
-  readonly sort: SortField;
+  readonly sort: PastSortField;
   readonly order: SortOrder;
   readonly offset: number;
   readonly limit: number;
@@ -128,7 +131,7 @@ const MODIFIED_THEN_SQL = `coalesce((SELECT n.modified_at FROM nodes n WHERE n.i
   ifnull((SELECT max(p.at) FROM former_places p WHERE p.node_id = h.id AND p.seq <= ?2), 0)))`;
 
 /** The sort keys of a page of children `h`. */
-const SORT_KEYS_SQL: Readonly<Record<SortField, string>> = {
+const SORT_KEYS_SQL: Readonly<Record<PastSortField, string>> = {
   name: "h.sort_key",
   size: SIZE_THEN,
   createdAt: CREATED_SQL,

@@ -23,7 +23,7 @@ import {
   type PastListQuery,
   pastStatements,
 } from "./past-sql.ts";
-import { FILE, FOLDER, toFile, toFolder } from "../model/rows.ts";
+import { fileDate, FILE, FOLDER, toFile, toFolder } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { FileNode, FolderNode, TreeNode } from "../model/types.ts";
 import { type FormerContent, parseDetail, type UndoDetail } from "../tables/undo.ts";
@@ -350,6 +350,7 @@ export class PastReader {
       originalName: file.originalName ?? name,
       fileModifiedAt: file.fileModifiedAt,
       capturedAt: file.capturedAt,
+      fileAtMs: fileDate(file.fileModifiedAt, contentAtMs),
       isPublic: false,
       tags,
       metadata,

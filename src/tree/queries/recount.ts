@@ -61,6 +61,15 @@ const OF_ACCOUNT = [
   `${IN_TREE} SELECT 'folders.child_files' AS counter, f.node_id AS "of", f.child_files AS stored,
      (SELECT count(*) FROM nodes INDEXED BY nodes_size WHERE parent_id = s.id AND kind = 1) AS counted
    FROM s CROSS JOIN folders f ON f.node_id = s.id WHERE stored <> counted LIMIT ${FINDINGS_MAX}`,
+  `${IN_TREE} SELECT 'folders.bytes' AS counter, f.node_id AS "of", f.bytes AS stored,
+     (SELECT ifnull(sum(size_bytes), 0) FROM nodes INDEXED BY nodes_size WHERE parent_id = s.id AND kind = 1) +
+     (SELECT ifnull(sum(c.tree_bytes), 0) FROM nodes n INDEXED BY nodes_name CROSS JOIN folders c ON c.node_id = n.id
+      WHERE n.parent_id = s.id AND n.kind = 0) AS counted
+   FROM s CROSS JOIN folders f ON f.node_id = s.id WHERE stored <> counted LIMIT ${FINDINGS_MAX}`,
+  // Marked folders are settled later.
+  `${IN_TREE} SELECT 'folders.tree_bytes' AS counter, f.node_id AS "of", f.tree_bytes AS stored, f.bytes AS counted
+   FROM s CROSS JOIN folders f ON f.node_id = s.id WHERE stored <> counted AND NOT EXISTS
+     (SELECT 1 FROM changed_folders c WHERE c.account_id = ?1 AND c.node_id = s.id) LIMIT ${FINDINGS_MAX}`,
   countedTypes("files", "count(*)"),
   countedTypes("bytes", "sum(size_bytes)"),
   `SELECT 'tags.count' AS counter, t.id AS "of", t.count AS stored,

@@ -3,11 +3,14 @@
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { fold } from "../../lib/path.ts";
+import { ChildCounts } from "./child-counts.ts";
+import { FolderStates } from "./folder-states.ts";
 import type { PageIndex } from "./page-index.ts";
 import { Heights, EMPTY_PATH, type PathSize } from "./heights.ts";
-import { FILE, FOLDER } from "../model/rows.ts";
+import { fileDate, FILE, FOLDER } from "../model/rows.ts";
 import type { SortKeys } from "../model/sorts.ts";
 
 /** A row of `nodes` to be inserted. */
@@ -27,6 +30,10 @@ interface NewNodeRow {
   readonly sizeBytes: number;
   readonly mediaType: string | null;
   readonly blobId: number | null;
+  /** Of a file; 1 by default. */
+  readonly version?: number | undefined;
+  /** When the content of a file was stored; `modifiedAtMs` by default. */
+  readonly contentAtMs?: number | undefined;
   readonly contentBy: number | null;
   readonly contentDeviceId: number | null;
   readonly originalName: string | null;
@@ -46,6 +53,8 @@ interface NodeUpdate {
   readonly originalName: string | null;
   readonly modifiedAtMs: number;
   readonly seq: number;
+  /** The file's own date; absent to leave it. */
+  readonly fileModifiedAt?: string | undefined;
   readonly isPublic: boolean;
   readonly tags: string | null;
   readonly metadata: string | null;
@@ -63,6 +72,7 @@ export interface StoredNode extends SortKeys {
   readonly content_at: number | null;
   readonly content_by: number | null;
   readonly original_name: string | null;
+  readonly file_modified_at: string | null;
   readonly tags: string | null;
   readonly created_seq: number;
 }
@@ -73,7 +83,11 @@ type Value = string | number | null;
 export class NodeRows {
   /** How deep the tree is below folders; inserts and moves raise it. */
   readonly heights: Heights;
-  readonly #pageIndex: PageIndex;
+  /** What folders show of everything below them. */
+  readonly states: FolderStates;
+  /** Counts and sizes of folders; the caller of an uncounted change updates them. */
+  readonly children: ChildCounts;
+  readonly #clock: Clock;
   readonly #insert;
   readonly #insertFolder;
   readonly #insertName;
@@ -83,25 +97,25 @@ export class NodeRows {
   readonly #setContent;
   readonly #deleteNode;
   readonly #deleteFolder;
-  readonly #countChildren;
-  readonly #countChildrenWithRev;
   readonly #setPathSeq;
   readonly #cutOff;
   readonly #reattach;
-  readonly #setCounts;
   readonly #setCreatedSeq;
 
-  constructor(sqlite: Database, pageIndex: PageIndex) {
-    this.#pageIndex = pageIndex;
+  constructor(sqlite: Database, pageIndex: PageIndex, clock: Clock, epoch: string) {
+    this.#clock = clock;
     this.heights = new Heights(sqlite);
+    this.states = new FolderStates(sqlite, clock, epoch);
+    this.children = new ChildCounts(sqlite, { states: this.states, pageIndex, clock });
     this.#insert = sqlite.prepare<undefined, Value[]>(
       `INSERT INTO nodes (public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
          size_bytes, media_type, blob_id, version, content_at, content_by, original_name, file_modified_at, captured_at,
-         is_public, tags, metadata, content_device_id)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?23, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)`,
+         is_public, tags, metadata, content_device_id, file_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?23, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?24)`,
     );
-    this.#insertFolder = sqlite.prepare<undefined, [number, number, number, number]>(
-      "INSERT INTO folders (node_id, path_seq, levels_below, bytes_below) VALUES (?1, ?2, ?3, ?4)",
+    this.#insertFolder = sqlite.prepare<undefined, [number, number, number, number, number]>(
+      `INSERT INTO folders (node_id, path_seq, levels_below, bytes_below, bytes, tree_bytes, tree_rev)
+       VALUES (?1, ?2, ?3, ?4, 0, 0, ?5)`,
     );
     this.#insertName = sqlite.prepare<undefined, [number, string]>("INSERT INTO node_names (rowid, t) VALUES (?1, ?2)");
     this.#deleteName = sqlite.prepare<undefined, [number, string]>(
@@ -109,24 +123,19 @@ export class NodeRows {
     );
     this.#stored = sqlite.prepare<StoredNode, [number]>(
       `SELECT id, kind, public_id, account_id, parent_id, name, sort_key, created_at, modified_at, size_bytes, media_type,
-         blob_id, version, content_at, content_by, original_name, tags, created_seq FROM nodes WHERE id = ?1`,
+         blob_id, version, content_at, content_by, original_name, file_modified_at, file_at, tags, created_seq FROM nodes WHERE id = ?1`,
     );
     this.#update = sqlite.prepare<undefined, Value[]>(
       `UPDATE nodes SET parent_id = ?2, name = ?3, sort_key = ?4, original_name = ?5, modified_at = ?6, seq = ?7,
-         is_public = ?8, tags = ?9, metadata = ?10 WHERE id = ?1`,
+         is_public = ?8, tags = ?9, metadata = ?10, file_modified_at = ?11, file_at = ?12 WHERE id = ?1`,
     );
     this.#setContent = sqlite.prepare<undefined, Value[]>(
       `UPDATE nodes SET blob_id = ?2, size_bytes = ?3, media_type = ?4, version = ?5, content_at = ?6, content_by = ?7,
-         modified_at = ?6, seq = ?8, file_modified_at = ?9, captured_at = ?10, content_device_id = ?11 WHERE id = ?1`,
+         modified_at = ?12, seq = ?8, file_modified_at = ?9, captured_at = ?10, content_device_id = ?11, file_at = ?13
+       WHERE id = ?1`,
     );
     this.#deleteNode = sqlite.prepare<undefined, [number]>("DELETE FROM nodes WHERE id = ?1");
     this.#deleteFolder = sqlite.prepare<undefined, [number]>("DELETE FROM folders WHERE node_id = ?1");
-    const counting = `UPDATE folders SET children_rev = children_rev + 1, child_folders = child_folders + ?2,
-      child_files = child_files + ?3 WHERE node_id = ?1`;
-    this.#countChildren = sqlite.prepare<undefined, [number, number, number]>(counting);
-    this.#countChildrenWithRev = sqlite.prepare<{ children_rev: number }, [number, number, number]>(
-      `${counting} RETURNING children_rev`,
-    );
     this.#setPathSeq = sqlite.prepare<undefined, [number, number]>(
       "UPDATE folders SET path_seq = ?2 WHERE node_id = ?1",
     );
@@ -135,9 +144,6 @@ export class NodeRows {
     );
     this.#reattach = sqlite.prepare<undefined, Value[]>(
       "UPDATE nodes SET parent_id = ?2, name = ?3, sort_key = ?4, seq = ?5 WHERE id = ?1",
-    );
-    this.#setCounts = sqlite.prepare<undefined, [number, number, number]>(
-      "UPDATE folders SET child_folders = ?2, child_files = ?3 WHERE node_id = ?1",
     );
     this.#setCreatedSeq = sqlite.prepare<undefined, [number, number]>(
       "UPDATE nodes SET created_seq = ?2 WHERE id = ?1",
@@ -155,6 +161,7 @@ export class NodeRows {
   insertUncounted(node: NewNodeRow): number {
     const sortKey = fold(node.name);
     const isFile = node.kind === FILE;
+    const { contentAtMs = node.modifiedAtMs } = node;
     const { lastInsertRowid } = this.#insert.run(
       node.publicId,
       node.accountId,
@@ -168,8 +175,8 @@ export class NodeRows {
       node.sizeBytes,
       node.mediaType,
       node.blobId,
-      isFile ? 1 : null,
-      isFile ? node.modifiedAtMs : null,
+      isFile ? (node.version ?? 1) : null,
+      isFile ? contentAtMs : null,
       node.contentBy,
       node.originalName,
       node.fileModifiedAt,
@@ -179,11 +186,12 @@ export class NodeRows {
       node.metadata,
       node.contentDeviceId,
       node.createdSeq ?? node.seq,
+      dateOf(node),
     );
     const id = Number(lastInsertRowid);
     if (!isFile) {
       const { below = EMPTY_PATH } = node;
-      this.#insertFolder.run(id, node.seq, below.levels, below.bytes);
+      this.#insertFolder.run(id, node.seq, below.levels, below.bytes, this.#clock.nowMs());
       if (node.parentId !== null) this.heights.raise(node.parentId, node.name, below);
     }
     this.#insertName.run(id, sortKey);
@@ -194,25 +202,25 @@ export class NodeRows {
   insert(tx: Transaction, node: NewNodeRow): number {
     const id = this.insertUncounted(node);
     invariant(node.parentId !== null, "what is counted is in a folder");
-    this.childChanged(tx, node.parentId, node.kind, undefined, {
+    const after = {
       id,
       sort_key: fold(node.name),
       name: node.name,
       size_bytes: node.sizeBytes,
       created_at: node.createdAtMs,
       modified_at: node.modifiedAtMs,
-    });
+      file_at: dateOf(node),
+    };
+    this.children.changed(tx, { accountId: node.accountId, folderId: node.parentId, kind: node.kind, after });
     return id;
-  }
-
-  /** Sets the number of children of a folder created in this transaction. */
-  setCounts(folderId: number, folders: number, files: number): void {
-    this.#setCounts.run(folderId, folders, files);
   }
 
   /** Changes everything of a node except its content, and updates the counts of the folders it leaves and enters. */
   update(tx: Transaction, before: StoredNode, change: NodeUpdate): void {
     const sortKey = fold(change.name);
+    const { fileModifiedAt = before.file_modified_at } = change;
+    const isDated = change.fileModifiedAt !== undefined && before.content_at !== null;
+    const fileAtMs = isDated ? fileDate(change.fileModifiedAt, before.content_at) : before.file_at;
     this.#update.run(
       before.id,
       change.parentId,
@@ -224,21 +232,30 @@ export class NodeRows {
       change.isPublic ? 1 : 0,
       change.tags,
       change.metadata,
+      fileModifiedAt,
+      fileAtMs,
     );
     if (sortKey !== before.sort_key) {
       this.#deleteName.run(before.id, before.sort_key);
       this.#insertName.run(before.id, sortKey);
     }
-    const after = { ...before, name: change.name, sort_key: sortKey, modified_at: change.modifiedAtMs };
-    const { parent_id: oldParent, kind } = before;
+    const { parent_id: oldParent, kind, account_id: accountId } = before;
+    const after = {
+      ...before,
+      name: change.name,
+      sort_key: sortKey,
+      modified_at: change.modifiedAtMs,
+      file_at: fileAtMs,
+    };
     if (kind === FOLDER && (oldParent !== change.parentId || before.name !== change.name)) {
       this.heights.raise(change.parentId, change.name, this.heights.boundBelow(before.id));
     }
-    if (oldParent === change.parentId) this.childChanged(tx, oldParent, kind, before, after);
-    else {
-      if (oldParent !== null) this.childChanged(tx, oldParent, kind, before, undefined);
-      this.childChanged(tx, change.parentId, kind, undefined, after);
+    if (oldParent === change.parentId) {
+      this.children.changed(tx, { accountId, folderId: oldParent, kind, before, after });
+      return;
     }
+    if (oldParent !== null) this.children.changed(tx, { accountId, folderId: oldParent, kind, before });
+    this.children.changed(tx, { accountId, folderId: change.parentId, kind, after });
   }
 
   /** Gives a file its next content. */
@@ -251,6 +268,8 @@ export class NodeRows {
       readonly mediaType: string;
       readonly version: number;
       readonly nowMs: number;
+      /** When it was stored; `nowMs` by default. */
+      readonly contentAtMs?: number | undefined;
       readonly contentBy: number;
       readonly contentDeviceId: number | null;
       readonly seq: number;
@@ -264,28 +283,33 @@ export class NodeRows {
       mediaType,
       version,
       nowMs,
+      contentAtMs = nowMs,
       contentBy,
       contentDeviceId,
       seq,
       fileModifiedAt,
       capturedAt,
     } = content;
+    const fileAtMs = fileDate(fileModifiedAt, contentAtMs);
     this.#setContent.run(
       before.id,
       blobId,
       sizeBytes,
       mediaType,
       version,
-      nowMs,
+      contentAtMs,
       contentBy,
       seq,
       fileModifiedAt,
       capturedAt,
       contentDeviceId,
+      nowMs,
+      fileAtMs,
     );
     invariant(before.parent_id !== null, "a file that gets a content is in a folder");
-    const after = { ...before, size_bytes: sizeBytes, modified_at: nowMs };
-    this.childChanged(tx, before.parent_id, FILE, before, after);
+    const { account_id: accountId, parent_id: folderId } = before;
+    const after = { ...before, size_bytes: sizeBytes, modified_at: nowMs, file_at: fileAtMs };
+    this.children.changed(tx, { accountId, folderId, kind: FILE, before, after, isContent: true });
   }
 
   /** Removes a deleted node from the index of names. */
@@ -313,7 +337,8 @@ export class NodeRows {
   cutOff(tx: Transaction, folder: StoredNode, seq: number): void {
     invariant(folder.parent_id !== null, "a root stays");
     this.#cutOff.run(folder.id, seq);
-    this.childChanged(tx, folder.parent_id, FOLDER, folder, undefined);
+    const { account_id: accountId, parent_id: folderId } = folder;
+    this.children.changed(tx, { accountId, folderId, kind: FOLDER, before: folder });
   }
 
   /** Puts a node from the trash into a folder. Its name there must be free. */
@@ -329,29 +354,12 @@ export class NodeRows {
       this.#deleteName.run(node.id, node.sort_key);
       this.#insertName.run(node.id, sortKey);
     }
-    this.childChanged(tx, target.parentId, node.kind, undefined, { ...node, name: target.name, sort_key: sortKey });
+    const after = { ...node, name: target.name, sort_key: sortKey };
+    this.children.changed(tx, { accountId: node.account_id, folderId: target.parentId, kind: node.kind, after });
   }
+}
 
-  /**
-   * Updates the counts of a folder for a child that was added (`after` alone), removed (`before` alone) or changed
-   * (both).
-   */
-  childChanged(
-    tx: Transaction,
-    folderId: number,
-    kind: number,
-    before: SortKeys | undefined,
-    after: SortKeys | undefined,
-  ): void {
-    const change = (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
-    const folders = kind === FOLDER ? change : 0;
-    const files = kind === FILE ? change : 0;
-    if (!this.#pageIndex.watches(folderId)) {
-      this.#countChildren.run(folderId, folders, files);
-      return;
-    }
-    const row = this.#countChildrenWithRev.get(folderId, folders, files);
-    invariant(row !== null, "a folder has a row of counts");
-    tx.afterCommit(() => this.#pageIndex.apply({ folderId, kind, rev: row.children_rev, before, after }));
-  }
+/** `nodes.file_at` of a new node. */
+function dateOf({ kind, createdAtMs, modifiedAtMs, contentAtMs = modifiedAtMs, fileModifiedAt }: NewNodeRow): number {
+  return kind === FILE ? fileDate(fileModifiedAt, contentAtMs) : createdAtMs;
 }

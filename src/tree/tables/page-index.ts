@@ -198,7 +198,12 @@ export class PageIndex {
 export function boundary(run: Run, keys: SortKeys): [number, number, string | number, string | number] {
   const { folderId, kind, sort } = run;
   if (sort === "name") return [folderId, kind, keys.sort_key, keys.name];
-  const values = { size: keys.size_bytes, createdAt: keys.created_at, modifiedAt: keys.modified_at };
+  const values = {
+    size: keys.size_bytes,
+    createdAt: keys.created_at,
+    modifiedAt: keys.modified_at,
+    fileModifiedAt: keys.file_at,
+  };
   return [folderId, kind, values[sort], keys.id];
 }
 

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Reader } from "../../db/reader.ts";
 import { Events } from "../../events/events.ts";
-import type { Transaction } from "../../db/transaction.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { invariant } from "../../lib/invariant.ts";
@@ -28,8 +28,12 @@ export interface TreeOptions {
   readonly sqlite: Database;
   /** For long reads; its thread starts at the first one. */
   readonly reader: Reader;
+  /** Runs the steps of work that takes several transactions. */
+  readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;
+  /** Differs after each restore of the database from a snapshot; empty (the default) if it never was restored. */
+  readonly epoch?: string | undefined;
   /** How many files and folders an account may hold, including the trash; null (the default) for no limit. */
   readonly maxNodesOf?: ((accountId: number) => number | null) | undefined;
   /** Receives the events of files. */
@@ -52,6 +56,7 @@ function isSmall(node: TreeNode): boolean {
 export class TreeStore {
   readonly sqlite: Database;
   readonly reader: Reader;
+  readonly writer: Writer;
   readonly clock: Clock;
   readonly events: Events;
   readonly accounts: Accounts;
@@ -79,9 +84,12 @@ export class TreeStore {
   readonly #byId;
   readonly #byIds;
 
-  constructor({ sqlite, reader, clock, log, maxNodesOf = () => null, events = new Events() }: TreeOptions) {
+  constructor(options: TreeOptions) {
+    const { sqlite, reader, writer, clock, log, epoch = "" } = options;
+    const { maxNodesOf = () => null, events = new Events() } = options;
     this.sqlite = sqlite;
     this.reader = reader;
+    this.writer = writer;
     this.clock = clock;
     this.events = events;
     this.accounts = new Accounts(sqlite, {
@@ -95,7 +103,7 @@ export class TreeStore {
     this.pageIndex = new PageIndex(sqlite, reader, log);
     this.blobs = new BlobRows(sqlite);
     this.names = new Names(sqlite);
-    this.nodes = new NodeRows(sqlite, this.pageIndex);
+    this.nodes = new NodeRows(sqlite, this.pageIndex, clock, epoch);
     this.paths = new FolderPaths(sqlite);
     this.properties = new Properties(sqlite);
     this.locks = new Locks(sqlite, clock, this.paths);

@@ -20,6 +20,8 @@ export interface Content {
 export interface NextContent extends Content {
   readonly createdBy: number;
   readonly quotaBytes: number | null;
+  /** When it was stored; now by default. */
+  readonly contentAtMs?: number | undefined;
   readonly fileModifiedAt?: string | undefined;
   readonly capturedAt?: string | undefined;
 }
@@ -75,6 +77,7 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
     mediaType: next.mediaType,
     version: version + 1,
     nowMs,
+    contentAtMs: next.contentAtMs,
     contentBy: next.createdBy,
     contentDeviceId: store.actorDeviceId,
     seq,

@@ -49,7 +49,8 @@ export class TestTree {
     migrate(this.db.sqlite, silentLog);
     this.writer = new Writer(this.db.sqlite, silentLog);
     this.thread = new Reader(path, silentLog);
-    const options = { reader: this.thread, clock: this.clock, log: silentLog, maxNodesOf: () => this.maxNodes };
+    const { thread: reader, writer, clock } = this;
+    const options = { reader, writer, clock, log: silentLog, maxNodesOf: () => this.maxNodes };
     this.store = new TreeStore({ ...options, sqlite: this.db.sqlite });
     this.trials = new TreeTrials(new Trials(path, this.writer), options);
     this.read = new TreeReader(this.store);

@@ -15,7 +15,7 @@ export interface Listing extends NodePage {
   readonly limit: number;
 }
 
-const SORTS = ["name", "size", "createdAt", "modifiedAt"] as const satisfies readonly SortField[];
+const SORTS = ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"] as const satisfies readonly SortField[];
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 /** Beyond any list; page × limit stays exact. */

@@ -7,11 +7,12 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import { type PresentContext, presentFileItem, presentFolder } from "../files/present.ts";
 import type { PastNode } from "../../../tree/queries/past.ts";
-import type { FileNode, SortField } from "../../../tree/model/types.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import type { PastSortField } from "../../../tree/queries/past-sql.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { HistoryService } from "./service.ts";
 
-const SORTS = ["name", "size", "createdAt", "modifiedAt"] as const satisfies readonly SortField[];
+const SORTS = ["name", "size", "createdAt", "modifiedAt"] as const satisfies readonly PastSortField[];
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);

@@ -1,4 +1,4 @@
-import { FILE, FOLDER, metadataToJson, tagsToJson } from "../../../tree/model/rows.ts";
+import { fileDate, FILE, FOLDER, metadataToJson, tagsToJson } from "../../../tree/model/rows.ts";
 import type { FileRecord, FolderRecord } from "./records.ts";
 
 /** The columns of a row in `nodes` that follow from the node's record alone. */
@@ -15,6 +15,7 @@ export interface NodeRow {
   readonly originalName: string | null;
   readonly fileModifiedAt: string | null;
   readonly capturedAt: string | null;
+  readonly fileAt: number;
   readonly isPublic: number;
   readonly tags: string | null;
 }
@@ -37,6 +38,7 @@ export function toRow(record: FileRecord | FolderRecord): NodeRow {
   const common = {
     createdAt: record.created,
     modifiedAt: record.modified,
+    fileAt: record.created,
     metadata: metadataToJson(record.metadata ?? {}),
   };
   if (!("file" in record)) return { ...WITHOUT_CONTENT, ...common, publicId: record.folder, kind: FOLDER };
@@ -54,6 +56,7 @@ export function toRow(record: FileRecord | FolderRecord): NodeRow {
     originalName,
     fileModifiedAt,
     capturedAt,
+    fileAt: fileDate(fileModifiedAt, content.at),
     isPublic: isPublic ? 1 : 0,
     tags: tagsToJson(tags),
   };

@@ -54,11 +54,12 @@ export class RebuiltRows {
     this.#insertNode = sqlite.prepare<undefined, Value[]>(
       `INSERT INTO nodes (id, public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
          size_bytes, media_type, blob_id, version, content_at, content_by, original_name, file_modified_at, captured_at,
-         is_public, tags, metadata)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)`,
+         is_public, tags, metadata, file_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)`,
     );
-    this.#insertFolder = sqlite.prepare<undefined, [number, number]>(
-      "INSERT INTO folders (node_id, path_seq) VALUES (?1, ?2)",
+    // Without a size: the server adds the sizes up in the background.
+    this.#insertFolder = sqlite.prepare<undefined, [number, number, number]>(
+      "INSERT INTO folders (node_id, path_seq, tree_rev) VALUES (?1, ?2, ?3)",
     );
     this.#insertVersion = sqlite.prepare<undefined, Value[]>(
       `INSERT OR IGNORE INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at, created_by, replaced_at)
@@ -107,12 +108,13 @@ export class RebuiltRows {
       row.isPublic,
       row.tags,
       row.metadata,
+      row.fileAt,
     );
     this.#insertJournal.run(accountId, seq, id, build.nowMs);
     this.#insertPast(build, id, record);
     for (const share of record.shares ?? []) this.#addShare(accountId, id, share);
     if ("file" in record) this.#addToFile(accountId, id, record);
-    else this.#insertFolder.run(id, seq);
+    else this.#insertFolder.run(id, seq, build.nowMs);
   }
 
   /** Deletes all rows of a node that has no children. */

@@ -30,6 +30,7 @@ function fileNow(name: string, version: number, labels: Labels = NO_LABELS): Fil
     originalName: name,
     fileModifiedAt: null,
     capturedAt: null,
+    fileAtMs: 0,
     seq: 0,
     ...labels,
   };

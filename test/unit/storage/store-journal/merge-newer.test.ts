@@ -52,8 +52,8 @@ function copyBack(path: string): void {
   copyFileSync(path, tree.path);
   const db = openDatabase(tree.path);
   const thread = new Reader(tree.path, silentLog);
-  const store = new TreeStore({ sqlite: db.sqlite, reader: thread, clock: tree.clock, log: silentLog });
   const writer = new Writer(db.sqlite, silentLog);
+  const store = new TreeStore({ sqlite: db.sqlite, reader: thread, writer, clock: tree.clock, log: silentLog });
   Object.assign(tree, { db, thread, store, writer, read: new TreeReader(store), write: new TreeWriter(store) });
   tree.clock.advance(1_000);
 }

@@ -8,9 +8,11 @@ import { Reader } from "../../../../src/db/reader.ts";
 import { findBrokenRules, findStructuralProblems } from "../../../../src/features/storage/integrity/check-rows.ts";
 import { ObjectWriter } from "../../../../src/features/storage/store-journal/object-file.ts";
 import { openEndedShares } from "../../../../src/features/storage/store-journal/open.ts";
+import { Writer } from "../../../../src/db/transaction.ts";
 import { TreeReader } from "../../../../src/tree/reader.ts";
 import { TreeStore } from "../../../../src/tree/tables/store.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../../src/tree/model/types.ts";
+import { TreeWriter } from "../../../../src/tree/writer.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { blobOf, TestTree } from "../../tree/support.ts";
@@ -186,9 +188,11 @@ test.each(seedsToRun([1, 2]))(
     const db = openDatabase(path);
     const thread = new Reader(path, silentLog);
     try {
-      const read = new TreeReader(
-        new TreeStore({ sqlite: db.sqlite, reader: thread, clock: tree.clock, log: silentLog }),
-      );
+      const writer = new Writer(db.sqlite, silentLog);
+      const store = new TreeStore({ sqlite: db.sqlite, reader: thread, writer, clock: tree.clock, log: silentLog });
+      const [read, write] = [new TreeReader(store), new TreeWriter(store)];
+      // The rebuilt folders have no sizes yet.
+      expect((await write.settleEverything(new AbortController().signal)).filled).toBeGreaterThan(0);
       for (const { id } of db.sqlite.query<{ id: number }, []>("SELECT id FROM accounts").all()) {
         expect(await read.recount(id)).toEqual([]);
       }
