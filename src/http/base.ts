@@ -18,6 +18,11 @@ export interface BaseOptions extends RequestContextSettings {
   readonly challengeOf: (path: string) => string;
   /** The page for a browser after an error outside /api. */
   readonly renderErrorPage: (status: number, message: string) => Response;
+  /**
+   * The response to an error at an address whose clients don't read JSON; undefined for other addresses. It replaces the
+   * headers with the same name.
+   */
+  readonly renderClientError: (request: Request, error: unknown) => Response | undefined;
   /** Translates errors of the platform to errors of this program. Returns other errors unchanged. */
   readonly translate: (error: unknown) => unknown;
   /** Called for each rejected or failed request, with the headers of the response. */
@@ -92,6 +97,11 @@ export function base(options: BaseOptions) {
         return new Response(null, { status: 204 });
       }
       options.onFailure?.(request, known, set.headers);
+      const forClient = isApi ? undefined : options.renderClientError(request, known);
+      if (forClient !== undefined) {
+        for (const name of Object.keys(set.headers)) if (forClient.headers.has(name)) delete set.headers[name];
+        return forClient;
+      }
       if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
         return options.renderErrorPage(response.status, response.body.error.message);
       }
