@@ -36,11 +36,12 @@ const CLIENT_GONE = 499;
 const HSTS = "max-age=15552000";
 
 const CORS_HEADERS = {
-  "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+  "Access-Control-Allow-Methods":
+    "GET, HEAD, POST, PUT, PATCH, DELETE, PROPFIND, PROPPATCH, MKCOL, COPY, MOVE, LOCK, UNLOCK",
   "Access-Control-Allow-Headers":
-    "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, If-Range, Idempotency-Key, Content-Digest, X-Share-Grant, X-HTTP-Method-Override, Tus-Resumable, Upload-Length, Upload-Defer-Length, Upload-Offset, Upload-Metadata, Upload-Concat, Upload-Checksum",
+    "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, If-Range, Idempotency-Key, Content-Digest, X-Share-Grant, X-HTTP-Method-Override, Depth, Destination, Overwrite, If, Lock-Token, Timeout, X-OC-Mtime, OC-Checksum, Tus-Resumable, Upload-Length, Upload-Defer-Length, Upload-Offset, Upload-Metadata, Upload-Concat, Upload-Checksum",
   "Access-Control-Expose-Headers":
-    "ETag, Content-Range, Content-Disposition, Accept-Ranges, Retry-After, X-Request-Id, Location, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Tus-Checksum-Algorithm, Upload-Length, Upload-Defer-Length, Upload-Offset, Upload-Metadata, Upload-Concat, Upload-Expires, Larder-File-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Window, X-RateLimit-Resource",
+    "ETag, DAV, Lock-Token, OC-ETag, OC-FileId, X-OC-Mtime, Content-Range, Content-Disposition, Accept-Ranges, Retry-After, X-Request-Id, Location, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Tus-Checksum-Algorithm, Upload-Length, Upload-Defer-Length, Upload-Offset, Upload-Metadata, Upload-Concat, Upload-Expires, Larder-File-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Window, X-RateLimit-Resource",
   "Access-Control-Max-Age": "600",
 } as const;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { shareWith } from "../support/account-shares.ts";
 import { expectStatus } from "../support/expect.ts";
-import { sharedServer } from "../support/server.ts";
+import { sharedServer, withServer } from "../support/server.ts";
 import { connectDav } from "../support/webdav.ts";
 
 const server = sharedServer({ hasAccounts: true, env: { LARDER_RATE_LIMITS: "off" } });
@@ -288,5 +288,64 @@ describe("Shared with me", () => {
     const dav = await connectDav(account);
     expectStatus(await dav.get("Shared%20with%20me/a.txt"), 404);
     expect((await dav.get("Shared%20with%20me%20(2)/a.txt")).text).toBe("x");
+  });
+});
+
+describe("settings", () => {
+  test("files that macOS adds can be refused", async () => {
+    await withServer({ env: { LARDER_MACOS_FILES: "refuse" } }, async (other) => {
+      const dav = await connectDav(await other.signUp());
+      expectStatus(await dav.put("._a.txt", "x"), 403);
+      expectStatus(await dav.put(".DS_Store", "x"), 403);
+      expectStatus(await dav.put(".profile", "x"), 201);
+    });
+    const dav = await connectDav(await server().signUp());
+    expectStatus(await dav.put("._a.txt", "x"), 201);
+  });
+
+  test("a base path stands in front of every address", async () => {
+    await withServer({ env: { LARDER_BASE_PATH: "/files" } }, async (other) => {
+      const dav = await connectDav(await other.signUp(), {}, "/files/dav/");
+      await dav.put("a.txt", "x");
+      expectStatus(await dav.relocate("MOVE", "a.txt", "b.txt"), 201);
+      expect((await dav.get("b.txt")).text).toBe("x");
+      const found = await other.visitor.get("/files/.well-known/webdav");
+      expect(found.header("location")).toBe(`${other.url}/files/dav/`);
+    });
+  });
+
+  test("browsers of other origins may call only where the setting names them", async () => {
+    const origin = "app://obsidian.md";
+    const preflight = { origin, "access-control-request-method": "PROPFIND" };
+    const closed = await server().visitor.request("OPTIONS", "/dav/", { headers: preflight });
+    expect(closed.headers.has("access-control-allow-origin")).toBe(false);
+    await withServer({ env: { LARDER_CORS_ORIGINS: origin } }, async (other) => {
+      const open = await other.visitor.request("OPTIONS", "/dav/", { headers: preflight });
+      expect(open.header("access-control-allow-origin")).toBe(origin);
+      expect(open.header("access-control-allow-methods")).toContain("PROPFIND");
+      expect(open.header("access-control-allow-headers")).toContain("Destination");
+    });
+  });
+});
+
+test("too many deletions and replacements wait for a person, who can allow them for an hour", async () => {
+  await withServer({ env: { LARDER_MASS_CHANGE_FILES: "3", LARDER_MASS_CHANGE_PERCENT: "10" } }, async (other) => {
+    const account = await other.signUp();
+    const dav = await connectDav(account);
+    for (let at = 0; at < 6; at++) await dav.put(`f${at}.txt`, `content ${at}`);
+    expectStatus(await dav.put("f0.txt", "changed"), 204);
+    expectStatus(await dav.relocate("MOVE", "f1.txt", "f0.txt"), 204);
+    expectStatus(await dav.request("DELETE", "f0.txt"), 204);
+    const stopped = await dav.request("DELETE", "f2.txt");
+    expectStatus(stopped, 403);
+    expect(stopped.text).toContain(`${other.url}/settings/devices`);
+    expectStatus(await dav.put("f2.txt", "changed"), 403);
+    expectStatus(await dav.relocate("MOVE", "f3.txt", "f2.txt"), 403);
+    expectStatus(await dav.put("new.txt", "x"), 201);
+    expectStatus(await dav.relocate("MOVE", "f3.txt", "renamed.txt"), 201);
+    const [holdId = ""] = (await account.client.get("/api/users/holds")).strings("data.holds", "holdId");
+    expectStatus(await account.client.post(`/api/users/holds/${holdId}`, { accept: true }), 200);
+    expectStatus(await dav.request("DELETE", "f2.txt"), 204);
+    expectStatus(await dav.put("f4.txt", "changed"), 204);
   });
 });

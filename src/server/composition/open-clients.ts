@@ -23,7 +23,7 @@ export function openClients(
     massChangeGuard,
   }: { readonly receivedShares: ReceivedShareService; readonly massChangeGuard: MassChangeGuard },
 ) {
-  const { tree, reservations, storeId } = storage;
+  const { config, tree, reservations, storeId } = storage;
   const clientTree = new ClientTree({ tree, users: accounts.users, receivedShares });
   const changeGuard = new ChangeGuard({ ...storage, massChangeGuard });
   const suffix = storeId.replace(/[^a-z0-9]/gi, "").slice(0, 12);
@@ -34,7 +34,12 @@ export function openClients(
       ...library,
       clientTree,
       changeGuard,
-      contentWriter: new ContentWriter({ ...library, clientTree, changeGuard }),
+      contentWriter: new ContentWriter({
+        ...library,
+        clientTree,
+        changeGuard,
+        acceptsMacosFiles: config.macosFiles === "accept",
+      }),
       treeChanges: new TreeChanges({
         ...storage,
         ...accounts,

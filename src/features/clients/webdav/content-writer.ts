@@ -16,6 +16,8 @@ export interface ContentWriterOptions {
   readonly clientTree: ClientTree;
   readonly files: Pick<FileService, "finishUpload" | "finishReplacement">;
   readonly changeGuard: ChangeGuard;
+  /** Whether the files are stored that macOS adds to folders and files. */
+  readonly acceptsMacosFiles: boolean;
 }
 
 /** What a client wants to store, and where. */
@@ -46,6 +48,9 @@ export interface Admission {
   readonly replaced: FileNode | undefined;
 }
 
+/** Resource forks, and the settings of a folder's window. */
+const MACOS_FILE = /^(?:\._.*|\.DS_Store)$/;
+
 /** Stores content for WebDAV, in one request or in chunks. */
 export class ContentWriter {
   readonly #options: ContentWriterOptions;
@@ -62,6 +67,9 @@ export class ContentWriter {
   admit({ principal, address, conditions }: ContentTarget): Admission {
     const resource = this.#options.clientTree.find(principal, address);
     const admission = toAdmission(resource);
+    if (!this.#options.acceptsMacosFiles && MACOS_FILE.test(admission.name)) {
+      throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
+    }
     conditions.check(resource, address);
     return admission;
   }
