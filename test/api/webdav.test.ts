@@ -349,3 +349,14 @@ test("too many deletions and replacements wait for a person, who can allow them 
     expectStatus(await dav.put("f4.txt", "changed"), 204);
   });
 });
+
+test("over the limit of requests, programs are asked to come back later", async () => {
+  await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_PLANS_FREE_LIMIT_DAV: "3" } }, async (other) => {
+    const dav = await connectDav(await other.signUp());
+    for (const name of ["a", "b", "c"]) expectStatus(await dav.put(name, "x"), 201);
+    const rejected = await dav.put("d", "x");
+    expectStatus(rejected, 503);
+    expect(Number(rejected.header("retry-after"))).toBeGreaterThan(0);
+    expect(rejected.text).toContain("Sabre\\DAV\\Exception\\ServiceUnavailable");
+  });
+});

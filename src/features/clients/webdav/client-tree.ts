@@ -126,8 +126,10 @@ export class ClientTree {
       .flatMap((share) => {
         const node = tree.findById(share.node.id);
         if (node === undefined) return [];
-        let name = node.name === ROOT_PATH ? share.owner.email : node.name;
-        for (let number = 2; taken.has(name); number++) name = numberedName(node.name, number);
+        // The name of a root is a slash, which no address can contain.
+        const base = (node.name === ROOT_PATH ? share.owner.email : node.name).replaceAll("/", "_");
+        let name = base;
+        for (let number = 2; taken.has(name); number++) name = numberedName(base, number);
         taken.add(name);
         return [{ share, name, node }];
       });
