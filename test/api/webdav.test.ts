@@ -351,7 +351,7 @@ test("too many deletions and replacements wait for a person, who can allow them 
 });
 
 test("over the limit of requests, programs are asked to come back later", async () => {
-  await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_PLANS_FREE_LIMIT_DAV: "3" } }, async (other) => {
+  await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_PLANS_ENTERPRISE_LIMIT_DAV: "3" } }, async (other) => {
     const dav = await connectDav(await other.signUp());
     for (const name of ["a", "b", "c"]) expectStatus(await dav.put(name, "x"), 201);
     const rejected = await dav.put("d", "x");
