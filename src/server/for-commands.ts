@@ -14,7 +14,8 @@ export interface CommandServices
     Services,
     | "users"
     | "auth"
-    | "apiKeys"
+    | "appPasswords"
+    | "keyEnder"
     | "twoFactor"
     | "passwordReset"
     | "oidc"

@@ -36,6 +36,8 @@ const routesByCategory: Record<string, string[]> = {
     "GET /api/admin/users/{id}/devices",
     "DELETE /api/admin/users/{id}/devices/{deviceId}",
     "POST /api/admin/users/{id}/reset-link",
+    "GET /api/admin/users/{id}/app-passwords",
+    "DELETE /api/admin/users/{id}/app-passwords/{appPasswordId}",
     "GET /api/admin/users/{id}/sessions",
     "DELETE /api/admin/users/{id}/sessions",
     "DELETE /api/admin/users/{id}/sessions/{sessionId}",
@@ -103,6 +105,9 @@ const routesByCategory: Record<string, string[]> = {
   refresh: ["POST /api/auth/refresh"],
   profile: [
     "GET /api/users/activity",
+    "GET /api/users/app-passwords",
+    "POST /api/users/app-passwords",
+    "DELETE /api/users/app-passwords/{id}",
     "POST /api/users/api-keys",
     "GET /api/users/api-keys",
     "DELETE /api/users/api-keys/{id}",

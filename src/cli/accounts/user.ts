@@ -1,5 +1,6 @@
 import { defineCommand } from "../shared/command.ts";
 import { add } from "./add.ts";
+import { appPasswordCommand } from "./app-password.ts";
 import { erase } from "./erase.ts";
 import { invite } from "./invite.ts";
 import { linkOidc } from "./link-oidc.ts";
@@ -18,6 +19,7 @@ export const define = defineCommand({
     ["set <email>", "Change an account.", set],
     ["list", "List all accounts.", list],
     ["token <email>", "Print a session token for a script.", token],
+    ["app-password <email>", "Create an app password for a program.", appPasswordCommand],
     ["reset-link <email>", "Create a password reset link.", resetLinkCommand],
     ["invite", "Create an invite link.", invite],
     ["erase <email>", "Delete an account and all its files.", erase],

@@ -33,7 +33,7 @@ export const define = defineCommand({
     "lost; if an intact snapshot is left, larder restore recovers more. Stop the server first.\n\n" +
     "Restored: accounts, folders, names, tags, version history, trash, links and shares with their passwords and limits, " +
     "and previous locations. Revoked links stay revoked.\n\n" +
-    "Not restored: account passwords, sessions, API keys, two-factor authentication, devices, notifications, webhooks, " +
+    "Not restored: account passwords, sessions, API keys, app passwords, two-factor authentication, devices, notifications, webhooks, " +
     "the audit log, and the deletion records of devices. Before a user can sign in, set a new password: " +
     "larder user set EMAIL --password-stdin\n\n" +
     "With --newer, after you restored an earlier snapshot: apply the changes recorded after that snapshot. These are new " +
@@ -160,7 +160,8 @@ function describe({ accounts }: RebuildReport, { root, database }: DataPaths, as
     `${toTable([heading, ...rows])}\nRebuilt the database: ${database}\n` +
     (recovered > 0 ? `Added ${recovered} blobs that belonged to no file to /recovered.\n` : "") +
     (aside === undefined ? "" : `Moved the previous database to ${aside}.\n`) +
-    "Not restored: passwords, sessions, API keys, two-factor authentication, devices, notifications, webhooks, and the audit log.\n" +
+    "Not restored: passwords, sessions, API keys, app passwords, two-factor authentication, devices, notifications, " +
+    "webhooks, and the audit log. WebDAV and sync programs need new app passwords.\n" +
     "Links keep their addresses if secrets/ is the original one.\n" +
     "Set a new password for each account, administrators first:\n" +
     `  larder user set EMAIL --password-stdin --data ${root}\n`

@@ -190,7 +190,7 @@ export interface Schemas {
     readonly disabled?: boolean;
     readonly emailVerified?: boolean;
     readonly endKeys?: boolean;
-    readonly currentPassword?: string;
+    readonly currentPassword?: Schemas["CurrentPassword"];
     readonly code?: Schemas["Code"];
   };
   readonly ApiKey: {
@@ -211,7 +211,10 @@ export interface Schemas {
     readonly lastUsedAt: string | null;
     readonly lastAddress: string | null;
     readonly lastClient: string | null;
-    readonly folder: string | null;
+    readonly folder?: string | null;
+  };
+  readonly AppPasswords: {
+    readonly appPasswords: readonly Schemas["AppPassword"][];
   };
   readonly AuditEntry: {
     readonly id: string;
@@ -249,6 +252,7 @@ export interface Schemas {
     readonly totalChunks: number;
   };
   readonly Code: string;
+  readonly CurrentPassword: string;
   readonly Confirmed: {
     readonly confirmedUntil: string;
   };
@@ -313,6 +317,10 @@ export interface Schemas {
     readonly reason?: "verify_limit" | "overloaded" | "storage_error" | "content_missing";
     readonly snapshotAt: string | null;
   };
+  readonly FailedItem: {
+    readonly id: string;
+    readonly error: Schemas["ItemError"];
+  };
   readonly Finding: {
     readonly id: string;
     readonly kind: "damaged" | "missing" | "unreadable" | "database";
@@ -372,6 +380,7 @@ export interface Schemas {
     readonly usedAt: string | null;
     readonly usedBy: string | null;
   };
+  readonly Item: Schemas["FileItem"] | Schemas["FolderItem"];
   readonly ItemError: {
     readonly code: string;
     readonly message: string;
@@ -392,7 +401,7 @@ export interface Schemas {
   };
   readonly LinkProof: {
     readonly password?: string;
-    readonly currentPassword?: string;
+    readonly currentPassword?: Schemas["CurrentPassword"];
     readonly code?: Schemas["Code"];
     readonly returnTo?: string;
   };
@@ -489,6 +498,30 @@ export interface Schemas {
       readonly windowSeconds: number;
     }>>;
   };
+  readonly Preferences: {
+    readonly uploads: boolean;
+    readonly shares: boolean;
+    readonly storage: boolean;
+    readonly security: boolean;
+    readonly quietHours: {
+      readonly enabled: boolean;
+      readonly start: string;
+      readonly end: string;
+      readonly timezone: string;
+    };
+  };
+  readonly PreferencesUpdate: {
+    readonly uploads?: boolean;
+    readonly shares?: boolean;
+    readonly storage?: boolean;
+    readonly security?: boolean;
+    readonly quietHours?: {
+      readonly enabled?: boolean;
+      readonly start?: string;
+      readonly end?: string;
+      readonly timezone?: string;
+    };
+  };
   readonly Profile: {
     readonly id: string;
     readonly email: string;
@@ -499,12 +532,12 @@ export interface Schemas {
     readonly emailVerified: boolean;
   };
   readonly FactorProof: {
-    readonly currentPassword?: string;
+    readonly currentPassword?: Schemas["CurrentPassword"];
     readonly code?: Schemas["Code"];
     readonly recoveryCode?: string;
   };
   readonly Proof: {
-    readonly currentPassword?: string;
+    readonly currentPassword?: Schemas["CurrentPassword"];
     readonly code?: Schemas["Code"];
   };
   readonly RecoveryCodes: {
@@ -581,18 +614,7 @@ export interface Schemas {
     readonly timezone: string;
     readonly theme: "system" | "light" | "dark";
     readonly defaultView: "list" | "grid";
-    readonly notifications: {
-      readonly uploads: boolean;
-      readonly shares: boolean;
-      readonly storage: boolean;
-      readonly security: boolean;
-      readonly quietHours: {
-        readonly enabled: boolean;
-        readonly start: string;
-        readonly end: string;
-        readonly timezone: string;
-      };
-    };
+    readonly notifications: Schemas["Preferences"];
     readonly versioning: {
       readonly keep: number;
     };
@@ -602,6 +624,12 @@ export interface Schemas {
     readonly user: Schemas["User"];
     readonly token: string;
     readonly expiresIn: string;
+  };
+  readonly TrashedItem: Schemas["Item"] & {
+    readonly originalFolder: Schemas["FolderPath"];
+    readonly trashedAt: string;
+    readonly deletedAt: string;
+    readonly expiresAt: string;
   };
   readonly TusUpload: {
     readonly id: string;
@@ -667,7 +695,7 @@ export interface Schemas {
   readonly Webhook: {
     readonly id: string;
     readonly url: string;
-    readonly events: readonly ("file.created" | "file.updated" | "file.moved" | "file.deleted" | "file.downloaded" | "folder.created" | "folder.deleted" | "share.created" | "share.revoked" | "share.downloaded" | "device.registered" | "device.removed" | "storage.warning" | "user.created")[];
+    readonly events: readonly Schemas["WebhookEventName"][];
     readonly active: boolean;
     readonly stoppedBecause: string | null;
     readonly failures: number;
@@ -687,10 +715,11 @@ export interface Schemas {
     readonly nextAttemptAt: string | null;
     readonly finishedAt: string | null;
   };
+  readonly WebhookEventName: "file.created" | "file.updated" | "file.moved" | "file.deleted" | "file.downloaded" | "folder.created" | "folder.deleted" | "share.created" | "share.revoked" | "share.downloaded" | "device.registered" | "device.removed" | "storage.warning" | "user.created";
   readonly WebhookWithSecret: {
     readonly id: string;
     readonly url: string;
-    readonly events: readonly ("file.created" | "file.updated" | "file.moved" | "file.deleted" | "file.downloaded" | "folder.created" | "folder.deleted" | "share.created" | "share.revoked" | "share.downloaded" | "device.registered" | "device.removed" | "storage.warning" | "user.created")[];
+    readonly events: readonly Schemas["WebhookEventName"][];
     readonly active: boolean;
     readonly stoppedBecause: string | null;
     readonly failures: number;
@@ -747,23 +776,12 @@ export interface ResponseData {
     readonly apiKeys: readonly Schemas["ApiKey"][];
   };
   readonly "DELETE /api/users/api-keys/{id}": Schemas["Id"];
-  readonly "POST /api/users/app-passwords": {
-    readonly id: string;
-    readonly name: string;
-    readonly access: "read" | "write";
-    readonly createdAt: string;
-    readonly expiresAt: string | null;
-    readonly lastUsedAt: string | null;
-    readonly lastAddress: string | null;
-    readonly lastClient: string | null;
-    readonly folder: string | null;
+  readonly "POST /api/users/app-passwords": Schemas["AppPassword"] & {
     readonly username: string;
     readonly password: string;
     readonly url: string;
   };
-  readonly "GET /api/users/app-passwords": {
-    readonly appPasswords: readonly Schemas["AppPassword"][];
-  };
+  readonly "GET /api/users/app-passwords": Schemas["AppPasswords"];
   readonly "DELETE /api/users/app-passwords/{id}": Schemas["Id"];
   readonly "GET /api/users/two-factor": {
     readonly enabled: boolean;
@@ -849,35 +867,19 @@ export interface ResponseData {
   readonly "PUT /api/files/folders/{id}": Schemas["FolderItem"];
   readonly "DELETE /api/files/folders/{id}": Schemas["DeletedNode"];
   readonly "POST /api/files/trash": {
-    readonly trashed: readonly ((Schemas["FileItem"] | Schemas["FolderItem"]) & {
-      readonly originalFolder: Schemas["FolderPath"];
-      readonly trashedAt: string;
-      readonly deletedAt: string;
-      readonly expiresAt: string;
-    })[];
-    readonly failed: readonly {
-      readonly id: string;
-      readonly error: Schemas["ItemError"];
-    }[];
+    readonly trashed: readonly Schemas["TrashedItem"][];
+    readonly failed: readonly Schemas["FailedItem"][];
   };
   readonly "GET /api/files/trash": {
-    readonly files: readonly ((Schemas["FileItem"] | Schemas["FolderItem"]) & {
-      readonly originalFolder: Schemas["FolderPath"];
-      readonly trashedAt: string;
-      readonly deletedAt: string;
-      readonly expiresAt: string;
-    })[];
+    readonly files: readonly Schemas["TrashedItem"][];
     readonly pagination: Schemas["Pagination"];
   };
   readonly "DELETE /api/files/trash": {
     readonly deleted: number;
   };
   readonly "POST /api/files/trash/restore": {
-    readonly restored: readonly (Schemas["FileItem"] | Schemas["FolderItem"])[];
-    readonly failed: readonly {
-      readonly id: string;
-      readonly error: Schemas["ItemError"];
-    }[];
+    readonly restored: readonly Schemas["Item"][];
+    readonly failed: readonly Schemas["FailedItem"][];
   };
   readonly "DELETE /api/files/trash/{id}": Schemas["DeletedNode"];
   readonly "GET /api/files/tags": {
@@ -888,13 +890,10 @@ export interface ResponseData {
   };
   readonly "POST /api/files/tags": {
     readonly updated: readonly Schemas["FileItem"][];
-    readonly failed: readonly {
-      readonly id: string;
-      readonly error: Schemas["ItemError"];
-    }[];
+    readonly failed: readonly Schemas["FailedItem"][];
   };
   readonly "GET /api/files/search": {
-    readonly files: readonly (Schemas["FileItem"] | Schemas["FolderItem"])[];
+    readonly files: readonly Schemas["Item"][];
     readonly pagination: Schemas["Pagination"];
     readonly totalIsLowerBound: boolean;
     readonly isIndexing: boolean;
@@ -945,7 +944,7 @@ export interface ResponseData {
     readonly isSettling: boolean;
   };
   readonly "GET /api/files": {
-    readonly files: readonly (Schemas["FileItem"] | Schemas["FolderItem"])[];
+    readonly files: readonly Schemas["Item"][];
     readonly pagination: Schemas["Pagination"];
     readonly at?: string;
     readonly currentFolder: {
@@ -958,18 +957,12 @@ export interface ResponseData {
   readonly "PUT /api/files/{id}": Schemas["UpdatedFile"];
   readonly "DELETE /api/files/{id}": Schemas["DeletedNode"];
   readonly "POST /api/files/move": {
-    readonly moved: readonly (Schemas["FileItem"] | Schemas["FolderItem"])[];
-    readonly failed: readonly {
-      readonly id: string;
-      readonly error: Schemas["ItemError"];
-    }[];
+    readonly moved: readonly Schemas["Item"][];
+    readonly failed: readonly Schemas["FailedItem"][];
   };
   readonly "POST /api/files/copy": {
-    readonly copied: readonly (Schemas["FileItem"] | Schemas["FolderItem"])[];
-    readonly failed: readonly {
-      readonly id: string;
-      readonly error: Schemas["ItemError"];
-    }[];
+    readonly copied: readonly Schemas["Item"][];
+    readonly failed: readonly Schemas["FailedItem"][];
   };
   readonly "POST /api/files/upload": Schemas["UploadedFile"];
   readonly "PUT /api/files/{id}/content": Schemas["UploadedFile"];
@@ -1206,18 +1199,7 @@ export interface ResponseData {
     readonly deviceId: string;
     readonly platform: string;
     readonly provider: string | null;
-    readonly preferences: {
-      readonly uploads: boolean;
-      readonly shares: boolean;
-      readonly storage: boolean;
-      readonly security: boolean;
-      readonly quietHours: {
-        readonly enabled: boolean;
-        readonly start: string;
-        readonly end: string;
-        readonly timezone: string;
-      };
-    };
+    readonly preferences: Schemas["Preferences"];
   };
   readonly "GET /api/mobile/notifications/config": {
     readonly vapidPublicKey: string;
@@ -1401,18 +1383,7 @@ export interface ResponseData {
     readonly devices: readonly Schemas["DeviceFacts"][];
   };
   readonly "DELETE /api/admin/users/{id}/devices/{deviceId}": Schemas["RemovedDevice"];
-  readonly "GET /api/admin/users/{id}/app-passwords": {
-    readonly appPasswords: readonly {
-      readonly id: string;
-      readonly name: string;
-      readonly access: "read" | "write";
-      readonly createdAt: string;
-      readonly expiresAt: string | null;
-      readonly lastUsedAt: string | null;
-      readonly lastAddress: string | null;
-      readonly lastClient: string | null;
-    }[];
-  };
+  readonly "GET /api/admin/users/{id}/app-passwords": Schemas["AppPasswords"];
   readonly "DELETE /api/admin/users/{id}/app-passwords/{appPasswordId}": Schemas["Id"];
   readonly "DELETE /api/admin/users/{id}/two-factor": Schemas["Id"];
   readonly "GET /api/admin/stats": {

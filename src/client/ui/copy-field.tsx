@@ -1,27 +1,20 @@
 import { Check, Copy } from "./icons.ts";
-import { type FocusEvent, useState } from "react";
+import { useState } from "react";
 import { announce } from "../base/announce.ts";
 import { Button } from "./button.tsx";
-import { cx } from "./cx.ts";
 import { Field } from "./field.tsx";
 import { uiText } from "./text.ts";
 
-/**
- * A text to copy: a link, a token, a code.
- * @param isWrapped shows all of a text that does not fit into one line on phones
- */
+/** A text to copy: a link, a token, a code. */
 export function CopyField({
   label,
   value,
   hint,
-  isWrapped = false,
 }: {
   readonly label: string;
   readonly value: string;
   readonly hint?: string;
-  readonly isWrapped?: boolean;
 }) {
-  const Element = isWrapped ? "textarea" : "input";
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
   const copy = async () => {
     const isCopied = await copyText(value);
@@ -35,14 +28,13 @@ export function CopyField({
       error={state === "failed" ? uiText.copyFailed : undefined}
     >
       {(ids) => (
-        <div className="flex items-start gap-2">
-          <Element
+        <div className="flex gap-2">
+          <input
             {...ids}
-            {...(isWrapped && { rows: 2 })}
             readOnly
             value={value}
-            onFocus={(event: FocusEvent<HTMLInputElement | HTMLTextAreaElement>) => event.target.select()}
-            className={cx("field control min-w-0 flex-1 font-mono", isWrapped && "field-sizing-content resize-none")}
+            onFocus={(event) => event.target.select()}
+            className="field control min-w-0 flex-1 font-mono"
           />
           <Button icon={state === "copied" ? Check : Copy} onClick={() => void copy()}>
             {state === "copied" ? uiText.copied : uiText.copy}

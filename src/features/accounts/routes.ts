@@ -26,15 +26,14 @@ import type { User } from "./users/types.ts";
 /** Dependencies of the routes of accounts. */
 interface AccountsRoutesOptions
   extends Omit<AuthRoutesOptions, "tokenLifetimeMs">,
-    Omit<UserRoutesOptions, "usageOf" | "eraseAccount" | "versionsMax" | "apiKeys">,
-    Omit<ApiKeyRoutesOptions, "apiKeys">,
+    Omit<UserRoutesOptions, "usageOf" | "eraseAccount" | "versionsMax">,
+    ApiKeyRoutesOptions,
     AppPasswordRoutesOptions,
     Omit<TwoFactorRoutesOptions, "countPasskeys">,
     Omit<PasskeyRoutesOptions, "tokenLifetimeMs">,
     Pick<OidcRoutesOptions, "oidc">,
     Omit<InviteRoutesOptions, "basePath">,
     Pick<SetupRoutesOptions, "onSetUp"> {
-  readonly apiKeys: ApiKeyRoutesOptions["apiKeys"] & UserRoutesOptions["apiKeys"];
   readonly config: Pick<Config, "basePath" | "tokenLifetimeMs" | "signup" | "defaultPlan" | "versions">;
   readonly emailConfirmation: EmailConfirmation;
   readonly passwordReset: PasswordReset;

@@ -14,7 +14,7 @@ import { ProofService } from "../../features/accounts/auth/proof.ts";
 import { AuthService } from "../../features/accounts/auth/service.ts";
 import { TokenSigner } from "../../features/accounts/auth/tokens.ts";
 import { EmailConfirmation } from "../../features/accounts/email-confirmation/service.ts";
-import type { StorageLimits } from "../../features/library/files/storage-limits.ts";
+import type { StorageLimits } from "../../features/library/files/service.ts";
 import { InviteService } from "../../features/accounts/invites/service.ts";
 import { openMail } from "../../features/accounts/mail/open.ts";
 import { openSmtp } from "../../features/accounts/mail/smtp.ts";
@@ -27,6 +27,7 @@ import { RateGate } from "../../features/accounts/rate-limits/guard.ts";
 import { RateLimiter } from "../../features/accounts/rate-limits/limiter.ts";
 import { SigninLimiter } from "../../features/accounts/rate-limits/signin-limiter.ts";
 import { TwoFactorService } from "../../features/accounts/two-factor/service.ts";
+import type { KeyEnder } from "../../features/accounts/profile/change-profile.ts";
 import { eraseAccount } from "../../features/accounts/profile/erase-account.ts";
 import { UserService } from "../../features/accounts/users/service.ts";
 import type { User } from "../../features/accounts/users/types.ts";
@@ -48,7 +49,13 @@ export function openAccounts(storage: Storage) {
   const wrongPasswords = new WrongAppPasswords({ ...storage, limiter: limits.limiter });
   const appPasswords = new AppPasswordService({ ...storage, users, wrongPasswords });
   const { mail, mailNotices, mailDispatcher } = openMail({ ...storage, users, smtp: openSmtp(config), publicUrl });
-  const withMail = { ...storage, users, auth, apiKeys, mail, publicUrl };
+  const keyEnder: KeyEnder = {
+    revokeAll(tx, userId) {
+      apiKeys.revokeAll(tx, userId);
+      appPasswords.revokeAll(tx, userId);
+    },
+  };
+  const withMail = { ...storage, users, auth, keyEnder, mail, publicUrl };
   const oidc = openOidc({
     ...storage,
     users,
@@ -72,6 +79,7 @@ export function openAccounts(storage: Storage) {
     auditTriggers: new AuditTriggers(audit, (id) => users.findById(id)),
     ...signIn,
     appPasswords,
+    keyEnder,
     ...limits,
     mail,
     mailNotices,
@@ -82,7 +90,7 @@ export function openAccounts(storage: Storage) {
     invites: new InviteService({ ...withMail, defaultPlan, signup }),
     proof,
     eraseAccount: erase,
-    accounts: new AccountAdministration({ ...storage, users, auth, apiKeys, eraseAccount: erase }),
+    accounts: new AccountAdministration({ ...storage, users, auth, appPasswords, keyEnder, eraseAccount: erase }),
     ...openStatistics(storage),
   };
 }

@@ -133,7 +133,7 @@ function prepareCopy(
     if (isIndependent) forgetBucket(db.sqlite);
     return {
       droppedMessages: isStale(from.takenAtMs, nowMs) ? dropQueuedMessages(db.sqlite, nowMs) : undefined,
-      signedOut: signOut ? signOutAll(db.sqlite) : 0,
+      signedOut: signOut ? signOutAll(db.sqlite, nowMs) : 0,
     };
   } catch (error) {
     if (error instanceof ForeignDatabaseError) throw new StartupError(`${from.path}: ${error.message}`);

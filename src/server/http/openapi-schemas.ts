@@ -2,12 +2,13 @@
 import { t } from "elysia";
 import { AccountBody, AccountRecord, JobRecord, PlanRecord } from "../../features/administration/admin-api/model.ts";
 import { AuditRecord } from "../../features/administration/audit/model.ts";
-import { AppPasswordRecord } from "../../features/accounts/app-passwords/model.ts";
+import { AppPasswordList, AppPasswordRecord } from "../../features/accounts/app-passwords/model.ts";
 import { ApiKeyRecord } from "../../features/accounts/api-keys/model.ts";
 import {
   Code,
   ConfirmedRecord,
   ProofBody,
+  ProofPassword,
   SignedInResponse,
   SessionRecord,
   UserRecord,
@@ -21,7 +22,7 @@ import {
   RemovedDevice,
 } from "../../features/mobile/devices/model.ts";
 import { DurabilityRecord } from "../../features/mobile/durability/model.ts";
-import { FILE_SCHEMAS } from "../../features/library/files/model.ts";
+import { FILE_SCHEMAS, FailedItem, Item } from "../../features/library/files/model.ts";
 import { FindingRecord } from "../../features/storage/integrity/model.ts";
 import { InviteRecord } from "../../features/accounts/invites/model.ts";
 import { DecisionRecord, HoldsRecord } from "../../features/mobile/mass-change/model.ts";
@@ -30,15 +31,27 @@ import { NotificationRecord } from "../../features/messaging/notifications/model
 import { AuthenticationResponse, OptionsRecord, PasskeyRecord } from "../../features/accounts/passkeys/model.ts";
 import { MessageResponse } from "../../features/accounts/password-reset/model.ts";
 import { Photo } from "../../features/library/photos/model.ts";
+import { TrashedItem } from "../../features/library/trash/model.ts";
 import { RewindBody, RewindRecord } from "../../features/mobile/rewind/model.ts";
 import { CreateShareBody, SHARE_SCHEMAS } from "../../features/sharing/shares/model.ts";
 import { GuestTusRecord, TusRecord } from "../../features/uploads/tus/model.ts";
 import { FactorProofBody, RecoveryCodesRecord } from "../../features/accounts/two-factor/model.ts";
 import { ChunkRecord, ProgressRecord } from "../../features/uploads/chunked/model.ts";
 import { LinkBody } from "../../features/accounts/oidc/model.ts";
-import { ProfileRecord, SessionItem, SettingsRecord, UsageRecord } from "../../features/accounts/profile/model.ts";
+import {
+  ProfileRecord,
+  SessionItem,
+  SettingsBody,
+  SettingsRecord,
+  UsageRecord,
+} from "../../features/accounts/profile/model.ts";
 import { Checksum, FolderPath } from "../../http/fields.ts";
-import { DeliveryRecord, WebhookRecord, WebhookWithSecret } from "../../features/messaging/webhooks/model.ts";
+import {
+  DeliveryRecord,
+  WebhookEventName,
+  WebhookRecord,
+  WebhookWithSecret,
+} from "../../features/messaging/webhooks/model.ts";
 
 /** Records that routes refer to by name. */
 export const REFERENCED_SCHEMAS = { ...FILE_SCHEMAS, ...SHARE_SCHEMAS, ...CONFLICT_SCHEMAS };
@@ -49,16 +62,19 @@ export const NAMED_SCHEMAS = {
   AccountUpdate: AccountBody,
   ApiKey: ApiKeyRecord,
   AppPassword: AppPasswordRecord,
+  AppPasswords: AppPasswordList,
   AuditEntry: AuditRecord,
   Checksum,
   Chunk: ChunkRecord,
   Code,
+  CurrentPassword: ProofPassword,
   Confirmed: ConfirmedRecord,
   Device: DeviceRecord,
   DeviceFacts: DeviceDetailsRecord,
   DeviceSettings: DeviceSettingsRecord,
   DeviceSignedIn: DeviceSignedInResponse,
   Durability: DurabilityRecord,
+  FailedItem,
   Finding: FindingRecord,
   FolderPath,
   GuestUpload: GuestTusRecord,
@@ -66,6 +82,7 @@ export const NAMED_SCHEMAS = {
   Holds: HoldsRecord,
   Id: t.Object({ id: t.String() }),
   Invite: InviteRecord,
+  Item,
   ItemError,
   Job: JobRecord,
   LinkProof: LinkBody,
@@ -78,6 +95,8 @@ export const NAMED_SCHEMAS = {
   PasskeyOptions: OptionsRecord,
   Photo,
   Plan: PlanRecord,
+  Preferences: SettingsRecord.properties.notifications,
+  PreferencesUpdate: SettingsBody.properties.notifications,
   Profile: ProfileRecord,
   FactorProof: FactorProofBody,
   Proof: ProofBody,
@@ -89,11 +108,13 @@ export const NAMED_SCHEMAS = {
   SessionSummary: SessionRecord,
   Settings: SettingsRecord,
   SignedIn: SignedInResponse,
+  TrashedItem,
   TusUpload: TusRecord,
   UploadProgress: ProgressRecord,
   Usage: UsageRecord,
   User: UserRecord,
   Webhook: WebhookRecord,
   WebhookDelivery: DeliveryRecord,
+  WebhookEventName,
   WebhookWithSecret,
 };

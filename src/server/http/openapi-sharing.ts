@@ -101,10 +101,14 @@ function shareParameter(parameter: Json, uses: ReadonlyMap<string, number>, shar
   const name = String(parameter["name"]);
   const text = JSON.stringify(parameter);
   if ((uses.get(text) ?? 0) < USES_MIN) return parameter;
-  const known = shared.parameters.get(name);
-  if (known !== undefined && JSON.stringify(known) !== text) return parameter;
-  shared.parameters.set(name, parameter);
-  return referTo(`parameters/${name}`);
+  // Parameters with the same name may differ: the second is `id.2`.
+  for (let number = 1; ; number++) {
+    const key = number === 1 ? name : `${name}.${number}`;
+    const known = shared.parameters.get(key);
+    if (known !== undefined && JSON.stringify(known) !== text) continue;
+    shared.parameters.set(key, parameter);
+    return referTo(`parameters/${key}`);
+  }
 }
 
 function shareResponse(
@@ -123,15 +127,20 @@ function shareResponse(
   return referTo(`responses/${name}`);
 }
 
-/** The name of a response, from the schema of its data; undefined if the schema has no name. */
+/** The name of a response, from the schema or the only field of its data; undefined if it has neither. */
 function nameOf(status: string, response: Json): string | undefined {
   if ("$ref" in response) return undefined;
   if (response["content"] === undefined) return `${status}.empty`;
-  const schema = objectOf(objectOf(objectOf(response["content"])["application/json"])["schema"]);
+  const content = objectOf(response["content"]);
+  if (Object.keys(content).join() === "application/octet-stream") return `${status}.bytes`;
+  const schema = objectOf(objectOf(content["application/json"])["schema"]);
   const [, own] = asArray(schema["allOf"]);
   const data = objectOf(objectOf(objectOf(own)["properties"])["data"]);
   const target = schema["$ref"] ?? data["$ref"];
   if (typeof target === "string") return `${status}.${target.slice(target.lastIndexOf("/") + 1)}`;
+  const [field, ...others] = Object.keys(objectOf(data["properties"]));
+  // A list in an object: `200.sessions`.
+  if (field !== undefined && others.length === 0) return `${status}.${field}`;
   return Object.keys(data).length === 1 && data["type"] === "object" ? `${status}.done` : undefined;
 }
 

@@ -17,7 +17,6 @@ export const PAGE_ROUTES = [
   "/settings/:section",
   "/admin",
   "/admin/:section",
-  "/connect/:token",
   "/sign-in",
   "/sign-up",
 ] as const;

@@ -14,7 +14,8 @@ export const NewAppPasswordBody = t.Object({
   ...PROOF_FIELDS,
 });
 
-const APP_PASSWORD = {
+/** An entry of GET /api/users/app-passwords */
+export const AppPasswordRecord = t.Object({
   id: t.String(),
   name: t.String(),
   access: Access,
@@ -23,24 +24,20 @@ const APP_PASSWORD = {
   lastUsedAt: TimestampOrNull,
   lastAddress: t.Union([t.String(), t.Null()]),
   lastClient: t.Union([t.String(), t.Null()]),
-};
+  folder: t.Optional(
+    t.Union([t.String(), t.Null()], { description: "Null if the folder is gone; absent for administrators" }),
+  ),
+});
 
-const FOLDER = { folder: t.Union([t.String(), t.Null()], { description: "Null if the folder is gone" }) };
-
-/** An entry of GET /api/users/app-passwords */
-export const AppPasswordRecord = t.Object({ ...APP_PASSWORD, ...FOLDER });
-
-/** GET /api/admin/users/{id}/app-passwords */
-export const AdminAppPasswordList = t.Object({ appPasswords: t.Array(t.Object(APP_PASSWORD)) });
-
-/** GET /api/users/app-passwords */
+/** GET /api/users/app-passwords, and the list for administrators */
 export const AppPasswordList = t.Object({ appPasswords: t.Array(AppPasswordRecord) });
 
 /** Response of POST /api/users/app-passwords */
-export const NewAppPasswordRecord = t.Object({
-  ...APP_PASSWORD,
-  ...FOLDER,
-  username: t.String(),
-  password: t.String({ description: "Shown only in this response" }),
-  url: t.String(),
-});
+export const NewAppPasswordRecord = t.Intersect([
+  AppPasswordRecord,
+  t.Object({
+    username: t.String(),
+    password: t.String({ description: "Shown only in this response" }),
+    url: t.String(),
+  }),
+]);

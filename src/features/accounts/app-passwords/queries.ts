@@ -40,10 +40,10 @@ export function appPasswordQueries(sqlite: Database) {
        VALUES ($publicId, $userId, $deviceId, $name, $passwordHash, $canWrite, $folderId, $createdAtMs, $expiresAtMs)
        RETURNING id`,
     ),
-    /** The hidden device of a new app password. No device can register with this id, because of its slash. */
+    /** The hidden device of a new app password, with the same id. No device can register with that. */
     insertDevice: sqlite.prepare<{ id: number }, [number, string, string, number]>(
       `INSERT INTO devices (user_id, public_id, name, platform, registered_at, last_active_at, is_app)
-       VALUES (?1, 'app/' || ?2, ?3, 'app', ?4, ?4, 1) RETURNING id`,
+       VALUES (?1, ?2, ?3, 'app', ?4, ?4, 1) RETURNING id`,
     ),
     removeDevice: sqlite.prepare<void, [number, number]>("UPDATE devices SET removed_at = ?2 WHERE id = ?1"),
     revoke: sqlite.prepare<void, [number, number]>("UPDATE app_passwords SET revoked_at = ?2 WHERE id = ?1"),

@@ -12,11 +12,15 @@ export const Code = t.String({
   description: "From the authenticator app, or a recovery code; only with two-factor authentication",
 });
 
+/** The password of the account, as proof. */
+export const ProofPassword = t.String({
+  maxLength: 2048,
+  description: "Proof; or confirm the session first: POST /api/auth/confirm",
+});
+
 /** Proof of the owner, added to the bodies of requests that need it. */
 export const PROOF_FIELDS = {
-  currentPassword: t.Optional(
-    t.String({ maxLength: 2048, description: "Proof; or confirm the session first: POST /api/auth/confirm" }),
-  ),
+  currentPassword: t.Optional(ProofPassword),
   code: t.Optional(Code),
 };
 

@@ -7,8 +7,8 @@ export const confirm = (): RouteDocs => ({
   summary: "Confirm this session with the account's password",
   description:
     "Some routes need proof of who is calling: create API keys, change email, password, two-factor authentication and " +
-    "passkeys, delete the account, and manage other accounts. Without it they return 401 password_required, whose details " +
-    "list the `methods` of the account (password, passkey, provider) and `needsCode`. The proof is `currentPassword` (and " +
+    "passkeys, delete the account, and manage other accounts. Without it they return 401 password_required with the " +
+    "`methods` of the account and `needsCode`. The proof is `currentPassword` (and " +
     "`code`) in the request, or a session that was confirmed here. The confirmation lasts ten minutes. It ends earlier with " +
     "the session, with a new password, and when two-factor authentication is turned off. A refreshed token is not confirmed. " +
     "With two-factor authentication, `code` is required and is used up. Wrong passwords and codes count as failed sign-ins.",

@@ -68,8 +68,8 @@ export const start = (): RouteDocs => ({
     "sign-in to this browser for 10 minutes. At the end, the browser is sent to `returnTo` and is signed in by " +
     "the cookie `larder_session`. Programs use `mode=code`: the sign-in ends with a one-time code, after `#code=` " +
     "in `returnTo`, or on a page to copy it from. Exchange it at `POST /api/auth/oidc/token` within 5 minutes. " +
-    "`challenge` (base64url of the sha256 of a `verifier`) binds the code to the program. Tokens never appear in " +
-    "addresses. Two-factor authentication is left to the provider. For accounts, see the settings `oidc.*`.",
+    "`challenge` (base64url of the sha256 of a `verifier`) binds the code to the program. " +
+    "Two-factor authentication is left to the provider. For accounts, see the settings `oidc.*`.",
   otherResponses: { 302: "Redirect to the provider" },
   content: { "text/html": "Never; the response is a redirect" },
   query: {

@@ -30,7 +30,7 @@ interface PasswordResetOptions {
   readonly log: Log;
   readonly users: UserService;
   readonly auth: Pick<AuthService, "endSessions">;
-  readonly apiKeys: KeyEnder;
+  readonly keyEnder: KeyEnder;
   readonly events: Events;
   readonly mail: MailService;
   /** Address of this server, for links; null if no mail is sent. */
@@ -122,12 +122,12 @@ export class PasswordReset {
 
   /**
    * Sets a new password with a link; durable when this returns. All sessions end, including those of phones, and with
-   * `endKeys` also the API keys. Passkeys and the second factor stay.
+   * `endKeys` also the API keys and app passwords. Passkeys and the second factor stay.
    * @throws AppError invalid_field (the link stays valid) | invalid_token | overloaded
    */
   async reset(token: string, newPassword: string, endKeys: boolean): Promise<User> {
     checkNewPassword(newPassword, "newPassword");
-    const { users, auth, apiKeys, events } = this.#options;
+    const { users, auth, keyEnder, events } = this.#options;
     const found = this.#find(token);
     if (found === undefined) throw invalidLink();
     return users.update(
@@ -135,7 +135,7 @@ export class PasswordReset {
       { password: newPassword },
       (tx, { id: accountId }) => {
         auth.endSessions(tx, accountId);
-        if (endKeys) apiKeys.revokeAll(tx, accountId);
+        if (endKeys) keyEnder.revokeAll(tx, accountId);
         events.emit(tx, "security.credentials_changed", { accountId, what: "password", deviceId: null });
       },
       // During hashing, the link may have been used, or the account may have changed.

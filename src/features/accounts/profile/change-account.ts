@@ -6,24 +6,26 @@ import type { TransactionCheck } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { UserService } from "../users/service.ts";
 import type { User, UserChanges } from "../users/types.ts";
+import type { KeyEnder } from "./change-profile.ts";
 
 /** Dependencies of {@link changeAccount}. */
 interface ChangeAccountServices {
   readonly users: UserService;
   readonly auth: Pick<AuthService, "endSessions">;
+  readonly appPasswords: KeyEnder;
   readonly events: Events;
 }
 
 /**
  * Changes an account; durable when this returns. A new password, and disabling, end all of its sessions in the same
- * transaction, including those of phones. A new password or email emits `security.credentials_changed`, as when the
+ * transaction, including those of phones. Disabling also ends its app passwords. A new password or email emits `security.credentials_changed`, as when the
  * owner changes it.
  * @param within runs afterwards in the same transaction
  * @param check runs first in it; what it throws undoes the change
  * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
  */
 export async function changeAccount(
-  { users, auth, events }: ChangeAccountServices,
+  { users, auth, appPasswords, events }: ChangeAccountServices,
   userId: number,
   changes: UserChanges,
   within?: (tx: Transaction, user: User) => void,
@@ -43,6 +45,7 @@ export async function changeAccount(
           ...(what === "email" && { emailBefore }),
         });
       if (changes.password !== undefined || changes.isDisabled === true) auth.endSessions(tx, userId);
+      if (changes.isDisabled === true) appPasswords.revokeAll(tx, userId);
       if (changes.password !== undefined) emitChange("password");
       if (after.email !== emailBefore) emitChange("email");
       within?.(tx, after);

@@ -13,11 +13,11 @@ interface ProfileChange {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
   readonly newPassword?: string | undefined;
-  /** With a new password: revokes the API keys too. */
+  /** With a new password: ends the API keys and the app passwords too. */
   readonly endKeys?: boolean | undefined;
 }
 
-/** Revokes the API keys of an account in the caller's transaction. */
+/** Ends the API keys and the app passwords of an account in the caller's transaction. */
 export interface KeyEnder {
   revokeAll(tx: Transaction, userId: number): void;
 }
@@ -32,7 +32,7 @@ export interface KeyEnder {
  *   that changes more than the name
  */
 export async function changeProfile(
-  services: { users: UserService; auth: Pick<AuthService, "endSessions">; apiKeys: KeyEnder; events: Events },
+  services: { users: UserService; auth: Pick<AuthService, "endSessions">; keyEnder: KeyEnder; events: Events },
   principal: Principal,
   change: ProfileChange,
   checkProof?: ProofCheck,
@@ -44,7 +44,7 @@ export async function changeProfile(
   if (endKeys && newPassword === undefined) {
     throw invalidField(
       "endKeys",
-      "API keys can be revoked only together with a password change. Send newPassword, or delete the keys.",
+      "API keys and app passwords can be ended only together with a password change. Send newPassword, or delete the keys.",
     );
   }
   if (email !== undefined || newPassword !== undefined) sessionOf(principal);
@@ -67,7 +67,7 @@ export async function changeProfile(
           });
         if (newPassword !== undefined) {
           services.auth.endSessions(tx, accountId, sessionOf(principal));
-          if (endKeys) services.apiKeys.revokeAll(tx, accountId);
+          if (endKeys) services.keyEnder.revokeAll(tx, accountId);
           emitChange("password");
         }
         if (after.email !== emailBefore) emitChange("email");

@@ -44,7 +44,10 @@ export async function eraseAccount(
            role = 'viewer' WHERE id = ?1`,
       )
       .run(user.id);
-    // No provider signs in to it, and no mail to it remains queued.
+    // No program and no provider signs in to it, and no mail to it remains queued.
+    for (const table of ["app_passwords", "former_emails"]) {
+      db.sqlite.query(`DELETE FROM ${table} WHERE user_id = ?1`).run(user.id);
+    }
     db.sqlite.query("DELETE FROM oidc_identities WHERE user_id = ?1").run(user.id);
     db.sqlite.query("DELETE FROM mails WHERE account_id = ?1").run(user.id);
     db.sqlite.query("DELETE FROM email_confirmations WHERE user_id = ?1").run(user.id);

@@ -9,7 +9,7 @@ export const ProfileBody = t.Object({
   name: t.Optional(t.String()),
   email: t.Optional(t.String({ maxLength: 320 })),
   newPassword: t.Optional(t.String({ maxLength: 2048, description: "8 to 256 characters. Ends all other sessions" })),
-  endKeys: t.Optional(t.Boolean({ description: "With newPassword: ends all API keys too" })),
+  endKeys: t.Optional(t.Boolean({ description: "With newPassword: ends all API keys and app passwords too" })),
   ...PROOF_FIELDS,
 });
 

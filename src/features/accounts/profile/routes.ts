@@ -20,7 +20,7 @@ import { changeSettings, readSettings } from "../users/settings.ts";
 export interface UserRoutesOptions {
   readonly users: UserService;
   readonly auth: AuthService;
-  readonly apiKeys: KeyEnder;
+  readonly keyEnder: KeyEnder;
   readonly proof: ProofService;
   readonly events: Events;
   readonly guard: ReturnType<typeof authGuard>;

@@ -68,6 +68,7 @@ export const AUDIT_ACTIONS = [
   "two_factor.enable",
   "two_factor.renew_codes",
   "two_factor.set_up",
+  "user.app_password",
   "user.change",
   "user.create",
   "user.disable_two_factor",

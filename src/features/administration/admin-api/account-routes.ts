@@ -167,7 +167,10 @@ function checkChanges({ key }: Principal, changes: AccountChanges, endKeys: bool
   const names = Object.keys(changes);
   if (key !== undefined && (endKeys || !names.every((field) => KEY_CHANGES.has(field)))) throw notByKey();
   if (endKeys && changes.password === undefined) {
-    throw invalidField("endKeys", "API keys can be revoked only together with a password change. Send a password.");
+    throw invalidField(
+      "endKeys",
+      "API keys and app passwords can be ended only together with a password change. Send a password.",
+    );
   }
   if (names.length === 0)
     throw new AppError("invalid_field", "The request contains no changes. Send at least one field.");

@@ -44,7 +44,7 @@ export const AccountBody = t.Object({
         "mail.verify is on",
     }),
   ),
-  endKeys: t.Optional(t.Boolean({ description: "With password: ends all API keys of the account too" })),
+  endKeys: t.Optional(t.Boolean({ description: "With password: ends all API keys and app passwords too" })),
   ...PROOF_FIELDS,
 });
 

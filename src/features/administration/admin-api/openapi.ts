@@ -16,7 +16,7 @@ import {
   ResetLinkRecord,
   StatsRecord,
 } from "./model.ts";
-import { AdminAppPasswordList } from "../../accounts/app-passwords/model.ts";
+import { AppPasswordList } from "../../accounts/app-passwords/model.ts";
 import { DeviceDetailsRecord, RemovedDevice } from "../../mobile/devices/model.ts";
 import { PLAN_NAMES, ROLES } from "../../accounts/users/types.ts";
 import { PROOF_ERRORS } from "../../accounts/auth/confirm-routes.ts";
@@ -70,7 +70,7 @@ export const removeDevice = (): RouteDocs => ({
 export const listAppPasswords = (): RouteDocs => ({
   tag: "Administration",
   summary: "List the app passwords of an account",
-  data: AdminAppPasswordList,
+  data: AppPasswordList,
   errors: ["not_found", "invalid_field"],
 });
 

@@ -23,7 +23,7 @@ const ACCOUNT = `SELECT u.id, u.public_id AS publicId, u.email, u.name, u.role, 
   u.disabled_at AS disabledAt, u.created_at AS createdAt,
   u.email_unconfirmed_since AS emailUnconfirmedSince, u.last_active_at AS lastActiveAt, ${USED} AS usedBytes,
   a.files, a.folders,
-  (SELECT count(*) FROM devices d WHERE d.user_id = u.id AND d.removed_at IS NULL) AS devices
+  (SELECT count(*) FROM devices d WHERE d.user_id = u.id AND d.removed_at IS NULL AND d.is_app = 0) AS devices
   FROM users u JOIN accounts a ON a.id = u.id`;
 
 /**

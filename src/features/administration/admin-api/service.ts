@@ -20,7 +20,8 @@ interface AccountAdministrationOptions {
   readonly events: Events;
   /** Deletes an account permanently. @throws AppError last_admin */
   readonly eraseAccount: (user: User, check: TransactionCheck) => Promise<void>;
-  readonly apiKeys: KeyEnder;
+  readonly appPasswords: KeyEnder;
+  readonly keyEnder: KeyEnder;
 }
 
 /**
@@ -71,12 +72,12 @@ export class AccountAdministration {
 
   /**
    * Changes an account; durable when this returns. See {@link changeAccount}.
-   * @param endKeys with a new password: revokes the API keys too
+   * @param endKeys with a new password: ends the API keys and app passwords too
    * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
    */
   async change(publicId: string, changes: UserChanges, endKeys: boolean, check?: TransactionCheck): Promise<User> {
-    const { apiKeys } = this.#options;
-    const within = (tx: Transaction, { id }: User) => void (endKeys && apiKeys.revokeAll(tx, id));
+    const { keyEnder } = this.#options;
+    const within = (tx: Transaction, { id }: User) => void (endKeys && keyEnder.revokeAll(tx, id));
     return changeAccount(this.#options, this.get(publicId).id, changes, within, check);
   }
 
@@ -92,7 +93,7 @@ export class AccountAdministration {
   }
 
   /**
-   * Ends all sessions of an account, including those of phones; durable when this returns. API keys stay.
+   * Ends all sessions of an account, including those of phones; durable when this returns. API keys and app passwords stay.
    * @throws AppError not_found
    */
   async endSessions(publicId: string, check: TransactionCheck): Promise<void> {

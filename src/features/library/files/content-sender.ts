@@ -54,11 +54,7 @@ export interface ContentRequest {
  * the handler to decide which fields to set. Without it, the response to HEAD has the wrong length.
  */
 export function downloadBy(
-  {
-    request,
-    set,
-    principal,
-  }: Pick<ContentRequest, "request" | "set"> & { readonly principal: Pick<Principal, "user"> },
+  { request, set, principal }: Pick<ContentRequest, "request" | "set"> & { readonly principal: Principal },
   rateGate: Pick<RateGate, "countWholeDownload">,
 ): ContentRequest {
   return {

@@ -146,16 +146,16 @@ export const CopyBody = t.Object({
   onConflict: t.Optional(t.Union([t.Literal("rename"), t.Literal("version"), t.Literal("error")])),
 });
 
-/** The items of a bulk request that failed, each with its error. */
-export const FailedItems = {
-  type: "array",
-  items: {
-    type: "object",
-    required: ["id", "error"],
-    properties: { id: t.String(), error: ref("ItemError") },
-  },
+/** An item of a bulk request that failed. */
+export const FailedItem = {
+  type: "object",
+  required: ["id", "error"],
+  properties: { id: t.String(), error: ref("ItemError") },
 };
-const Item = { oneOf: [ref("FileItem"), ref("FolderItem")] };
+/** The items of a bulk request that failed, each with its error. */
+export const FailedItems = { type: "array", items: FailedItem };
+/** A file or a folder. */
+export const Item = { oneOf: [ref("FileItem"), ref("FolderItem")] };
 
 /** Response of move. */
 export const MovedRecord = {

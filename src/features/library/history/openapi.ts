@@ -7,9 +7,7 @@ export const restore = (): RouteDocs => ({
   tag: "Versions",
   summary: "Restore a folder to an earlier time",
   description:
-    "Restores the folder and everything below it, in short steps between other requests. It does not start if the " +
-    "quota is too small for the result. If it is interrupted (for example, the server stopped), the completed " +
-    "steps stay, and the same request continues. Changed files get their earlier content as a new version. Names " +
+    "Restores the folder and everything below it, in short steps. It does not start if the quota is too small. If it is interrupted, the same request continues. Changed files get their earlier content as a new version. Names " +
     "and locations are restored. Items in the trash are restored. Files that a device deleted are created again " +
     "with a new id, if their bytes are still in the store. Nothing is destroyed: items in the way are renamed. " +
     "New items stay, or are moved to the trash with removeNew. Files that a person deleted permanently stay " +

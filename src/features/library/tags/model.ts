@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
+import { FailedItems } from "../files/model.ts";
 import { ref } from "../../../http/documented.ts";
 
 /** GET /api/files/tags */
@@ -22,13 +23,6 @@ export const TaggedRecord = {
   required: ["updated", "failed"],
   properties: {
     updated: { type: "array", items: ref("FileItem") },
-    failed: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["id", "error"],
-        properties: { id: t.String(), error: ref("ItemError") },
-      },
-    },
+    failed: FailedItems,
   },
 };

@@ -9,7 +9,8 @@ export const TrashBody = t.Object({
   fileIds: t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" }),
 });
 
-const TrashedItem = {
+/** A file or a folder in the trash. */
+export const TrashedItem = {
   allOf: [
     { oneOf: [ref("FileItem"), ref("FolderItem")] },
     t.Object({

@@ -115,11 +115,11 @@ export function targetQueries(sqlite: Database) {
   return {
     /** Index devices_public. */
     ofAccount: sqlite.prepare<DeviceRow, [number, number]>(
-      `${DEVICE} WHERE d.user_id = ?1 AND d.removed_at IS NULL ORDER BY d.id`,
+      `${DEVICE} WHERE d.user_id = ?1 AND d.removed_at IS NULL AND d.is_app = 0 ORDER BY d.id`,
     ),
     /** Index devices_public. */
     byPublicId: sqlite.prepare<DeviceRow, [number, number, string]>(
-      `${DEVICE} WHERE d.user_id = ?1 AND d.public_id = ?3 AND d.removed_at IS NULL`,
+      `${DEVICE} WHERE d.user_id = ?1 AND d.public_id = ?3 AND d.removed_at IS NULL AND d.is_app = 0`,
     ),
     device: sqlite.prepare<{ publicId: string; name: string }, [number]>(
       "SELECT public_id AS publicId, name FROM devices WHERE id = ?1",

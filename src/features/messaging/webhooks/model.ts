@@ -12,7 +12,9 @@ const Url = t.String({
   description: "https://, without credentials; private addresses only if the operator allows them",
   examples: ["https://hooks.example.org/larder"],
 });
-const Events = t.Array(t.Union(WEBHOOK_EVENTS.map((event) => t.Literal(event))), { minItems: 1, maxItems: 50 });
+/** The name of an event. */
+export const WebhookEventName = t.Union(WEBHOOK_EVENTS.map((event) => t.Literal(event)));
+const Events = t.Array(WebhookEventName, { minItems: 1, maxItems: 50 });
 
 /** Body of POST /api/webhooks. */
 export const CreateBody = t.Object({ url: Url, events: Events, active: t.Optional(t.Boolean()) });
@@ -24,7 +26,7 @@ export const UpdateBody = t.Partial(t.Object({ url: Url, events: Events, active:
 export const WebhookRecord = t.Object({
   id: t.String(),
   url: t.String(),
-  events: t.Array(t.String({ enum: [...WEBHOOK_EVENTS] })),
+  events: t.Array(WebhookEventName),
   active: t.Boolean(),
   stoppedBecause: t.Union([t.String(), t.Null()], { description: "Why the server stopped it" }),
   failures: t.Number({ description: "Consecutive failed attempts" }),

@@ -23,9 +23,14 @@ export class DeviceQueries {
     this.#statements = statements(sqlite);
   }
 
-  /** Finds removed devices too. */
+  /** Finds removed devices too. The hidden devices of app passwords are not found. */
   find(accountId: number, publicId: string): DeviceRow | undefined {
     return this.#statements.byPublicId.get(accountId, normalizeDeviceId(publicId)) ?? undefined;
+  }
+
+  /** The row id of a device, also of a removed one and of the hidden one of an app password. */
+  findId(accountId: number, publicId: string): number | undefined {
+    return this.#statements.idByPublicId.get(accountId, normalizeDeviceId(publicId))?.id;
   }
 
   /** Finds removed devices too. */
@@ -106,15 +111,19 @@ export function toDevice({ removedAtMs: _removed, lastSyncAtMs: _synced, setting
 function statements(sqlite: Database) {
   return {
     byPublicId: sqlite.prepare<DeviceRow, [number, string]>(
-      `SELECT ${COLUMNS} FROM devices WHERE user_id = ?1 AND public_id = ?2`,
+      `SELECT ${COLUMNS} FROM devices WHERE user_id = ?1 AND public_id = ?2 AND is_app = 0`,
+    ),
+    idByPublicId: sqlite.prepare<{ id: number }, [number, string]>(
+      "SELECT id FROM devices WHERE user_id = ?1 AND public_id = ?2",
     ),
     byId: sqlite.prepare<DeviceRow, [number]>(`SELECT ${COLUMNS} FROM devices WHERE id = ?1`),
     nameById: sqlite.prepare<DeviceName, [number]>("SELECT public_id AS publicId, name FROM devices WHERE id = ?1"),
     ofAccount: sqlite.prepare<DeviceRow, [number]>(
-      `SELECT ${COLUMNS} FROM devices WHERE user_id = ?1 AND removed_at IS NULL ORDER BY last_active_at DESC, id DESC`,
+      `SELECT ${COLUMNS} FROM devices WHERE user_id = ?1 AND removed_at IS NULL AND is_app = 0
+       ORDER BY last_active_at DESC, id DESC`,
     ),
     count: sqlite.prepare<{ count: number }, [number]>(
-      "SELECT count(*) AS count FROM devices WHERE user_id = ?1 AND removed_at IS NULL",
+      "SELECT count(*) AS count FROM devices WHERE user_id = ?1 AND removed_at IS NULL AND is_app = 0",
     ),
     insert: sqlite.prepare<void, [number, string, string, string, string | null, string | null, string | null, number]>(
       `INSERT INTO devices

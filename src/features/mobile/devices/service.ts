@@ -1,6 +1,6 @@
 import type { Db } from "../../../db/open.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError, invalidField } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -84,6 +84,7 @@ export class DeviceService {
       if (isNew) this.#checkLimit(owner);
       const nowMs = clock.nowMs();
       const name = info.model ?? platform;
+      if (known === undefined) this.#checkNoApp(user.id, info.deviceId);
       if (known === undefined) this.#queries.insert(user.id, info, name, nowMs);
       else this.#queries.update(known.id, info, name, nowMs);
       if (known !== undefined && isNew) this.#restore(tx, known.id, nowMs);
@@ -190,13 +191,13 @@ export class DeviceService {
   }
 
   /**
-   * The row id of the account's device, also of a removed one: its changes can still be undone.
+   * The row id of the account's device or app password, also of a removed one: its changes can still be undone.
    * @throws AppError not_found
    */
   getId(accountId: number, publicId: string): number {
-    const row = this.#queries.find(accountId, publicId);
-    if (row === undefined) throw new AppError("not_found", "This device was not found. Check the ID.");
-    return row.id;
+    const id = this.#queries.findId(accountId, publicId);
+    if (id === undefined) throw new AppError("not_found", "This device was not found. Check the ID.");
+    return id;
   }
 
   /**
@@ -269,6 +270,12 @@ export class DeviceService {
       limit,
       plan,
     });
+  }
+
+  /** @throws AppError invalid_field if the id is that of an app password */
+  #checkNoApp(accountId: number, publicId: string): void {
+    if (this.#queries.findId(accountId, publicId) === undefined) return;
+    throw invalidField("deviceInfo.deviceId", "This ID belongs to an app password. Choose another one.");
   }
 
   #getRow(accountId: number, publicId: string) {

@@ -7,8 +7,8 @@ const DOCUMENTATION = {
   description:
     "Replaced content is restored as a new version. Renames and moves are reversed. Deleted files are created " +
     "again with a new id. What the device created is deleted. Items that someone else changed since then are left " +
-    "alone and reported. A taken name is numbered. Nothing is destroyed: removed content can be restored from the " +
-    "versions, or from the store within its grace period. After that, deleted content is gone. The device may " +
+    "alone and reported. A taken name is numbered. Removed content can be restored from the " +
+    "versions, or from the store within its grace period. The device may " +
     "have been removed. At most 1,000 files and folders per request; what was undone is not undone twice.",
   data: RewindRecord,
   errors: ["not_found", "invalid_field"],

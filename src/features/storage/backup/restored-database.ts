@@ -52,14 +52,18 @@ export function dropQueuedMessages(sqlite: Database, nowMs: number): DroppedMess
 }
 
 /**
- * Ends all sessions and refresh tokens, because the snapshot contains some that were ended since.
+ * Ends all sessions, refresh tokens and app passwords, because the snapshot contains some that were ended since.
  * @returns their number
  */
-export function signOutAll(sqlite: Database): number {
+export function signOutAll(sqlite: Database, nowMs: number): number {
   return sqlite
     .transaction(() => {
-      const { changes } = sqlite.query("DELETE FROM refresh_tokens").run();
-      return changes + sqlite.query("DELETE FROM sessions").run().changes;
+      const tokens = sqlite.query("DELETE FROM refresh_tokens").run().changes;
+      const passwords = sqlite
+        .query("UPDATE app_passwords SET revoked_at = ?1 WHERE revoked_at IS NULL")
+        .run(nowMs).changes;
+      sqlite.query("UPDATE devices SET removed_at = ?1 WHERE is_app = 1 AND removed_at IS NULL").run(nowMs);
+      return tokens + passwords + sqlite.query("DELETE FROM sessions").run().changes;
     })
     .immediate();
 }

@@ -1,6 +1,6 @@
 /**
  * Rebuilds the database from the store alone: from the objects in `blobs/journal/` and the blobs. The objects do not
- * contain passwords, sessions, keys, devices, messages, webhooks and the deletions of devices, so these are lost.
+ * contain passwords, sessions, keys, app passwords, devices, messages, webhooks and the deletions of devices, so these are lost.
  */
 import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";

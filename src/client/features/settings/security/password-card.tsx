@@ -25,7 +25,7 @@ export function PasswordCard() {
       setNext("");
       setEndsKeys(false);
       toast({ text: text.passwordChanged, tone: "success" });
-      await refresh("sessions", "apiKeys", "appPasswords");
+      await refresh("sessions", "apiKeys");
     },
   });
   const rejection = readRejection(save.error, ["newPassword"]);
