@@ -18,6 +18,11 @@ export interface BaseOptions extends RequestContextSettings {
   readonly challengeOf: (path: string) => string;
   /** The page for a browser after an error outside /api. */
   readonly renderErrorPage: (status: number, message: string) => Response;
+  /**
+   * The response to an error at an address whose clients don't read JSON; undefined for other addresses. It replaces the
+   * headers with the same name.
+   */
+  readonly renderClientError: (request: Request, error: unknown) => Response | undefined;
   /** Translates errors of the platform to errors of this program. Returns other errors unchanged. */
   readonly translate: (error: unknown) => unknown;
   /** Called for each rejected or failed request, with the headers of the response. */
@@ -31,11 +36,12 @@ const CLIENT_GONE = 499;
 const HSTS = "max-age=15552000";
 
 const CORS_HEADERS = {
-  "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+  "Access-Control-Allow-Methods":
+    "GET, HEAD, POST, PUT, PATCH, DELETE, PROPFIND, PROPPATCH, MKCOL, COPY, MOVE, LOCK, UNLOCK",
   "Access-Control-Allow-Headers":
-    "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, If-Range, Idempotency-Key, Content-Digest, X-Share-Grant, X-HTTP-Method-Override, Tus-Resumable, Upload-Length, Upload-Defer-Length, Upload-Offset, Upload-Metadata, Upload-Concat, Upload-Checksum",
+    "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, If-Range, Idempotency-Key, Content-Digest, X-Share-Grant, X-HTTP-Method-Override, Depth, Destination, Overwrite, If, Lock-Token, Timeout, X-OC-Mtime, OC-Checksum, Tus-Resumable, Upload-Length, Upload-Defer-Length, Upload-Offset, Upload-Metadata, Upload-Concat, Upload-Checksum",
   "Access-Control-Expose-Headers":
-    "ETag, Content-Range, Content-Disposition, Accept-Ranges, Retry-After, X-Request-Id, Location, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Tus-Checksum-Algorithm, Upload-Length, Upload-Defer-Length, Upload-Offset, Upload-Metadata, Upload-Concat, Upload-Expires, Larder-File-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Window, X-RateLimit-Resource",
+    "ETag, DAV, Lock-Token, OC-ETag, OC-FileId, X-OC-Mtime, Content-Range, Content-Disposition, Accept-Ranges, Retry-After, X-Request-Id, Location, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size, Tus-Checksum-Algorithm, Upload-Length, Upload-Defer-Length, Upload-Offset, Upload-Metadata, Upload-Concat, Upload-Expires, Larder-File-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Window, X-RateLimit-Resource",
   "Access-Control-Max-Age": "600",
 } as const;
 
@@ -92,6 +98,11 @@ export function base(options: BaseOptions) {
         return new Response(null, { status: 204 });
       }
       options.onFailure?.(request, known, set.headers);
+      const forClient = isApi ? undefined : options.renderClientError(request, known);
+      if (forClient !== undefined) {
+        for (const name of Object.keys(set.headers)) if (forClient.headers.has(name)) delete set.headers[name];
+        return forClient;
+      }
       if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
         return options.renderErrorPage(response.status, response.body.error.message);
       }

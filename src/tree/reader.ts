@@ -23,6 +23,7 @@ import { PastReader } from "./queries/past.ts";
 import { recountAccount, recountBlobs } from "./queries/recount.ts";
 import { FilteredLister } from "./queries/filtered-list.ts";
 import type { Locks } from "./tables/locks.ts";
+import { countUpTo } from "./operations/copy.ts";
 import type { TreeStore } from "./tables/store.ts";
 import type { DeadProperty } from "./tables/properties.ts";
 import type { TagCount } from "./tables/tags.ts";
@@ -180,6 +181,11 @@ export class TreeReader {
   getRoot(accountId: number): FolderNode {
     const id = this.#store.paths.findId(accountId, ROOT_PATH);
     return this.#store.getFolder(id ?? 0);
+  }
+
+  /** Counts a node and everything below it, until there are more than `max`. */
+  countBelow(node: TreeNode, max: number): number {
+    return node.kind === "file" ? 1 : countUpTo(this.#store, node.id, max);
   }
 
   /** Path of a folder by its row id. */

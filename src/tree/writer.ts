@@ -47,6 +47,7 @@ import type { FolderSize } from "./operations/measure-folder.ts";
 import { noteShownChange, settleEverything, settleFolders } from "./operations/settle-folders.ts";
 import { purgeNode, restoreNode, trashNode } from "./operations/trash.ts";
 import { move, updateFile, updateFolder } from "./operations/update.ts";
+import type { VersionRestore } from "./tables/versions.ts";
 import { deleteVersion, type PruneOptions, pruneVersions, replaceContent, restoreVersion } from "./tables/versions.ts";
 
 /**
@@ -279,18 +280,14 @@ export class TreeWriter {
     return copyLarge(this.#store, run, folder, destinationPath, options);
   }
 
-  /**
-   * Notes a change of a node that listings show but that is stored elsewhere, such as a share or a property: the ETags
-   * of the folders above it will change.
-   */
+  /** Notes a change of a node that listings show and that is stored elsewhere: ETags of the folders above change. */
   noteShownChange(_tx: Transaction, nodeId: number): void {
     noteShownChange(this.#store, nodeId);
   }
 
   /**
-   * Updates the ETags and sizes of all folders of the accounts, durably: a client that has seen a number must
-   * never see it again for another state, not even after a crash. Undefined if nothing has changed since; that takes
-   * microseconds. Not inside a transaction.
+   * Updates the ETags and sizes of the folders of accounts, durably: a client must never see an ETag again for another
+   * state, not even after a crash. Undefined if nothing changed, within microseconds. Not inside a transaction.
    * @throws AppError disk_full | database_busy | database_error
    */
   settleFolders(accountIds: readonly number[]): Promise<void> | undefined {
@@ -370,16 +367,7 @@ export class TreeWriter {
    * current version.
    * @throws AppError not_found | quota_exceeded; what the precondition throws
    */
-  restoreVersion(
-    tx: Transaction,
-    file: NodeRef,
-    version: number,
-    by: {
-      readonly createdBy: number;
-      readonly quotaBytes: number | null;
-      readonly precondition?: Precondition | undefined;
-    },
-  ): FileNode {
+  restoreVersion(tx: Transaction, file: NodeRef, version: number, by: VersionRestore): FileNode {
     return restoreVersion(this.#store, tx, file, version, by);
   }
 

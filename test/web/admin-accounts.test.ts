@@ -175,6 +175,19 @@ describeWeb(
       expect((await phone.client.get("/api/files")).status).toBe(401);
     });
 
+    test("ends an app password of another account", async () => {
+      const account = await web.account("Wanda Webdav");
+      const body = { name: "Desktop of Wanda", currentPassword: account.password };
+      await account.client.post("/api/users/app-passwords", body);
+      const page = await web.open({ as: admin, path: "/admin/users?find=Wanda" });
+      await choose(page, "Wanda Webdav", "Sessions and devices");
+      const dialog = page.getByRole("dialog", { name: "Where Wanda Webdav is signed in" });
+      await dialog.getByRole("button", { name: "End app password Desktop of Wanda" }).click();
+      await prove(page, admin.password);
+      await dialog.getByText("No app passwords.").waitFor();
+      expect((await account.client.get("/api/users/app-passwords")).list("data.appPasswords")).toEqual([]);
+    });
+
     test("leaves the administrator's own sign-in to the settings", async () => {
       const page = await web.open({ as: admin, path: "/admin/users?find=Root" });
       await page.getByRole("button", { name: "Actions for Root" }).click();

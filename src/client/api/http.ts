@@ -237,7 +237,12 @@ function messageForStatus(status: number): string {
 
 /** The message to show for anything that was thrown. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
+  if (error instanceof ApiError) return messageForReason(error.reason) ?? error.message;
   if (error instanceof OfflineError) return requestText.offline;
   return requestText.unexpected;
+}
+
+/** What a person can do about an error, where the message of the server does not say it. */
+export function messageForReason(reason: string | undefined): string | undefined {
+  return reason === "locked" ? requestText.locked : undefined;
 }

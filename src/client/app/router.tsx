@@ -35,6 +35,7 @@ const pages = {
   history: lazyPart(() => import("../features/history/history-page.tsx").then((page) => page.HistoryPage)),
   settings: lazyPart(() => import("../features/settings/settings-page.tsx").then((page) => page.SettingsPage)),
   admin: lazyPart(() => import("../features/admin/admin-page.tsx").then((page) => page.AdminPage)),
+  connect: lazyPart(() => import("../features/connect/connect-page.tsx").then((page) => page.ConnectPage)),
   signIn: lazyPart(() => import("../features/sign-in/sign-in-page.tsx").then((page) => page.SignInPage)),
   signUp: lazyPart(() => import("../features/sign-up/sign-up-page.tsx").then((page) => page.SignUpPage)),
 };
@@ -50,13 +51,16 @@ const root = createRootRoute({
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
-  component: Frame,
   beforeLoad: async ({ location }) => {
     if (sessionState().status === "signed-in" || (await loadSession()) !== undefined) return;
     const next = location.publicHref.slice(basePath().length);
     throw redirect({ to: "/sign-in", search: next === "/" || next === "/files" ? {} : { next } });
   },
 });
+
+const framed = createRoute({ getParentRoute: () => signedIn, id: "framed", component: Frame });
+/** A program opens this page, so it shows one question and no navigation. */
+const connect = createRoute({ getParentRoute: () => signedIn, path: "/connect/$token", component: pages.connect });
 
 const start = createRoute({
   getParentRoute: () => root,
@@ -66,34 +70,34 @@ const start = createRoute({
   },
 });
 
-const filesLayout = createRoute({ getParentRoute: () => signedIn, path: "/files", component: pages.files });
+const filesLayout = createRoute({ getParentRoute: () => framed, path: "/files", component: pages.files });
 const filesRoot = createRoute({ getParentRoute: () => filesLayout, path: "/" });
 const filesBelow = createRoute({ getParentRoute: () => filesLayout, path: "$" });
 
-const photos = createRoute({ getParentRoute: () => signedIn, path: "/photos", component: pages.photos });
-const search = createRoute({ getParentRoute: () => signedIn, path: "/search", component: pages.search });
-const byMe = createRoute({ getParentRoute: () => signedIn, path: "/shared/by-me", component: pages.sharedByMe });
-const withMe = createRoute({ getParentRoute: () => signedIn, path: "/shared/with-me", component: pages.sharedWithMe });
-const trash = createRoute({ getParentRoute: () => signedIn, path: "/trash", component: pages.trash });
-const history = createRoute({ getParentRoute: () => signedIn, path: "/history", component: pages.history });
+const photos = createRoute({ getParentRoute: () => framed, path: "/photos", component: pages.photos });
+const search = createRoute({ getParentRoute: () => framed, path: "/search", component: pages.search });
+const byMe = createRoute({ getParentRoute: () => framed, path: "/shared/by-me", component: pages.sharedByMe });
+const withMe = createRoute({ getParentRoute: () => framed, path: "/shared/with-me", component: pages.sharedWithMe });
+const trash = createRoute({ getParentRoute: () => framed, path: "/trash", component: pages.trash });
+const history = createRoute({ getParentRoute: () => framed, path: "/history", component: pages.history });
 
 const settingsStart = createRoute({
-  getParentRoute: () => signedIn,
+  getParentRoute: () => framed,
   path: "/settings",
   beforeLoad: () => {
     throw redirect({ to: "/settings/$section", params: { section: "profile" }, replace: true });
   },
 });
-const settings = createRoute({ getParentRoute: () => signedIn, path: "/settings/$section", component: pages.settings });
+const settings = createRoute({ getParentRoute: () => framed, path: "/settings/$section", component: pages.settings });
 
 const adminStart = createRoute({
-  getParentRoute: () => signedIn,
+  getParentRoute: () => framed,
   path: "/admin",
   beforeLoad: () => {
     throw redirect({ to: "/admin/$section", params: { section: "health" }, replace: true });
   },
 });
-const admin = createRoute({ getParentRoute: () => signedIn, path: "/admin/$section", component: pages.admin });
+const admin = createRoute({ getParentRoute: () => framed, path: "/admin/$section", component: pages.admin });
 
 const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", component: pages.signIn });
 const signUp = createRoute({ getParentRoute: () => root, path: "/sign-up", component: pages.signUp });
@@ -103,17 +107,20 @@ const routeTree = root.addChildren([
   signIn,
   signUp,
   signedIn.addChildren([
-    filesLayout.addChildren([filesRoot, filesBelow]),
-    photos,
-    search,
-    byMe,
-    withMe,
-    trash,
-    history,
-    settingsStart,
-    settings,
-    adminStart,
-    admin,
+    connect,
+    framed.addChildren([
+      filesLayout.addChildren([filesRoot, filesBelow]),
+      photos,
+      search,
+      byMe,
+      withMe,
+      trash,
+      history,
+      settingsStart,
+      settings,
+      adminStart,
+      admin,
+    ]),
   ]),
 ]);
 

@@ -77,6 +77,12 @@ export const text = defineText("browse", {
   moreFolders: "Show more folders",
   noFolders: "No subfolders",
 
+  readOnly: "Read-only",
+  readOnlyHint: "It can open files, but not change or delete them.",
+  readOnlyAccount: "Your account is read-only.",
+  oneFolder: "Only one folder",
+  oneFolderHint: "It sees nothing outside this folder.",
+
   tagsTitle: (n: number) => plural(n, "Edit tags of # file", "Edit tags of # files"),
   addTags: "Add tags",
   addTagsHint: "Separate tags with commas.",

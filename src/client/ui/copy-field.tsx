@@ -1,20 +1,27 @@
 import { Check, Copy } from "./icons.ts";
-import { useState } from "react";
+import { type FocusEvent, useState } from "react";
 import { announce } from "../base/announce.ts";
 import { Button } from "./button.tsx";
+import { cx } from "./cx.ts";
 import { Field } from "./field.tsx";
 import { uiText } from "./text.ts";
 
-/** A text to copy: a link, a token, a code. */
+/**
+ * A text to copy: a link, a token, a code.
+ * @param isWrapped shows all of a text that does not fit into one line on phones
+ */
 export function CopyField({
   label,
   value,
   hint,
+  isWrapped = false,
 }: {
   readonly label: string;
   readonly value: string;
   readonly hint?: string;
+  readonly isWrapped?: boolean;
 }) {
+  const Element = isWrapped ? "textarea" : "input";
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
   const copy = async () => {
     const isCopied = await copyText(value);
@@ -28,13 +35,14 @@ export function CopyField({
       error={state === "failed" ? uiText.copyFailed : undefined}
     >
       {(ids) => (
-        <div className="flex gap-2">
-          <input
+        <div className="flex items-start gap-2">
+          <Element
             {...ids}
+            {...(isWrapped && { rows: 2 })}
             readOnly
             value={value}
-            onFocus={(event) => event.target.select()}
-            className="field control min-w-0 flex-1 font-mono"
+            onFocus={(event: FocusEvent<HTMLInputElement | HTMLTextAreaElement>) => event.target.select()}
+            className={cx("field control min-w-0 flex-1 font-mono", isWrapped && "field-sizing-content resize-none")}
           />
           <Button icon={state === "copied" ? Check : Copy} onClick={() => void copy()}>
             {state === "copied" ? uiText.copied : uiText.copy}

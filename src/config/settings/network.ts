@@ -59,7 +59,9 @@ function readBasePath(path: string): string {
   return plain;
 }
 
+/** Origins of web sites, and of programs that are built like web sites: those are scheme and name, `app://obsidian.md`. */
 function readOrigin(address: string): string {
+  if (/^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(address)) return address;
   const url = URL.parse(address);
   const isOrigin = url !== null && url.origin !== "null" && url.origin === address.replace(/\/$/, "").toLowerCase();
   if (!isOrigin) throw new BadValue(`must be origins such as "https://photos.example.org", not "${address}"`);

@@ -2,6 +2,11 @@ import { choice, duration, integer, optionalText, readPath, size, toggle } from 
 
 /** Safeguards, thumbnails, metrics, and logs. */
 export const OPERATION_SETTINGS = {
+  macosFiles: choice(
+    ["accept", "refuse"],
+    "accept",
+    "Whether WebDAV clients can store the files that macOS adds: .DS_Store, and files that begin with ._",
+  ),
   massChangeFiles: integer(
     1,
     1_000_000_000,

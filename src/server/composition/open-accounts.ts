@@ -14,7 +14,7 @@ import { ProofService } from "../../features/accounts/auth/proof.ts";
 import { AuthService } from "../../features/accounts/auth/service.ts";
 import { TokenSigner } from "../../features/accounts/auth/tokens.ts";
 import { EmailConfirmation } from "../../features/accounts/email-confirmation/service.ts";
-import type { StorageLimits } from "../../features/library/files/service.ts";
+import type { StorageLimits } from "../../features/library/files/storage-limits.ts";
 import { InviteService } from "../../features/accounts/invites/service.ts";
 import { openMail } from "../../features/accounts/mail/open.ts";
 import { openSmtp } from "../../features/accounts/mail/smtp.ts";

@@ -7,6 +7,7 @@ import type { FileNode } from "../../tree/model/types.ts";
 import { readEpoch } from "../data/open-copy.ts";
 import { markClosed } from "../data/run-mark.ts";
 import { openAccounts } from "./open-accounts.ts";
+import { openClients } from "./open-clients.ts";
 import { openLibrary } from "./open-library.ts";
 import { openMedia } from "./open-media.ts";
 import { openMessaging } from "./open-messaging.ts";
@@ -51,13 +52,24 @@ async function buildServices(storage: Storage) {
     mobile.devices.find(accountId, id),
   );
   const mobile = openMobile(storage, accounts, media, library, messaging);
+  const clients = openClients(storage, accounts, library, { ...sharing, ...mobile });
   const storeJournal = openStoreJournal({
     ...storage,
     blobs: storage.paths.blobs,
     checkStore: () => storage.storeGuard.check(),
     epoch: readEpoch(storage.sqlite),
   });
-  return { ...storage, storeJournal, ...accounts, ...media, ...library, ...sharing, ...messaging, ...mobile };
+  return {
+    ...storage,
+    storeJournal,
+    ...accounts,
+    ...media,
+    ...library,
+    ...sharing,
+    ...messaging,
+    ...mobile,
+    ...clients,
+  };
 }
 
 async function closeServices(services: Omit<Services, "close">, takeSnapshot: boolean): Promise<void> {

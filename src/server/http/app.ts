@@ -5,6 +5,7 @@ import { sessionCookies } from "../../features/accounts/auth/routes.ts";
 import { rateLimitGuard } from "../../features/accounts/rate-limits/guard.ts";
 import { Router, routeTable } from "../../features/accounts/routing/router.ts";
 import { administrationRoutes } from "../../features/administration/routes.ts";
+import { clientsRoutes } from "../../features/clients/routes.ts";
 import { libraryRoutes } from "../../features/library/routes.ts";
 import { messagingRoutes } from "../../features/messaging/routes.ts";
 import { mobileRoutes } from "../../features/mobile/routes.ts";
@@ -44,6 +45,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     scripts: () => publicScriptOrNone(services),
     jobs: { list: () => host.listJobs(), run: (name: string) => host.runJob(name) },
     disk: { freeBytes: () => availableBytes(paths.blobs), totalBytes: () => totalBytes(paths.blobs) },
+    webDav: { ...services.webDav, allowLong: (request: Request) => host.allowLong(request) },
     health: () => readHealth(services, { notReady: whyNotReady(), certificateEndsAtMs: host.certificateEndsMs() }),
     configuration: () => host.configuration(),
   };
@@ -65,6 +67,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     .use(...storageRoutes(context))
     .use(...messagingRoutes(context))
     .use(...mobileRoutes(context))
+    .use(...clientsRoutes(context))
     .use(...administrationRoutes(context))
     .use(
       healthRoutes({

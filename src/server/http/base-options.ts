@@ -6,6 +6,7 @@ import { categoryOf } from "../../features/accounts/rate-limits/categories.ts";
 import type { DeclaredRoute } from "../../features/accounts/routing/declaration.ts";
 import { noteAudit } from "../../http/audit-note.ts";
 import type { BaseOptions } from "../../http/base.ts";
+import { renderClientError } from "../../features/clients/error-sender.ts";
 import type { ClientAddresses } from "../../http/client-address.ts";
 import { requestContextOf } from "../../http/request-context.ts";
 import type { RouteTable } from "../../http/route-table.ts";
@@ -31,6 +32,7 @@ export function baseOptions(
     methodsOf: (path) => routes().methodsOf(path),
     challengeOf: (path) => (isClientPath(path) ? BASIC_CHALLENGE : 'Bearer realm="Larder"'),
     renderErrorPage: (status, message) => pageResponse(renderErrorPage(basePath, status, message), status),
+    renderClientError,
     translate: (error) => {
       if (isExhausted(error)) return translateDiskError(error);
       const cause = error instanceof AppError ? error.cause : error;

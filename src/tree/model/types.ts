@@ -221,6 +221,8 @@ export interface NewFolder {
 export interface CopyOptions {
   /** The account that receives the copy; by default the one that owns the source. */
   readonly accountId?: number | undefined;
+  /** The name of the copy; by default that of the source. */
+  readonly name?: string | undefined;
   /** Called in the transaction that makes a large copy (`copyLarge`) visible. Throwing rolls it back. */
   readonly admit?: (() => void) | undefined;
   readonly onConflict: OnConflict;

@@ -3,6 +3,7 @@ import { AppError, notFound } from "../../errors.ts";
 import type { NodeRef } from "../model/types.ts";
 import { PROPERTY_BYTES_MAX, type PropertyChange } from "../tables/properties.ts";
 import type { TreeStore } from "../tables/store.ts";
+import { noteShownChange } from "./settle-folders.ts";
 
 /** @see TreeWriter.changeProperties */
 export function changeProperties(
@@ -15,6 +16,7 @@ export function changeProperties(
   if (node === undefined) throw notFound("The file or folder");
   store.locks.admit(node.accountId, node.id);
   for (const change of changes) store.properties.change(node.id, change);
+  noteShownChange(store, node.id);
   if (store.properties.sizeOf(node.id) <= PROPERTY_BYTES_MAX) return;
   throw new AppError(
     "quota_exceeded",

@@ -72,7 +72,7 @@ function copyFile(
     ...options,
     accountId: options.accountId ?? file.accountId,
     folderId,
-    name: file.name,
+    name: options.name ?? file.name,
     content: { blobId: file.blobId, sizeBytes: file.sizeBytes, mediaType: file.mediaType },
     mediaType: file.mediaType,
     tags: options.preserveMetadata ? file.tags : [],
@@ -95,7 +95,7 @@ function copyFolder(
 ): FolderNode {
   const accountId = options.accountId ?? folder.accountId;
   rejectEarly(store, folder, accountId, destinationPath);
-  if (isBeyond(store, folder.id, COPY_NODES_MAX)) {
+  if (countUpTo(store, folder.id, COPY_NODES_MAX) > COPY_NODES_MAX) {
     throw new AppError(
       "invalid_request",
       `The folder contains more than ${COPY_NODES_MAX} files and folders. Copy its subfolders one by one.`,
@@ -147,8 +147,8 @@ export async function copyLarge(
   }
 }
 
-/** Whether a folder has more than `max` nodes, including itself. Reads no more rows than that. */
-function isBeyond(store: TreeStore, folderId: number, max: number): boolean {
+/** Counts a folder and everything below it, until there are more than `max`. Reads no more rows than that. */
+export function countUpTo(store: TreeStore, folderId: number, max: number): number {
   const counts = store.sqlite.query<{ folders: number; files: number }, [number]>(
     "SELECT child_folders AS folders, child_files AS files FROM folders WHERE node_id = ?1",
   );
@@ -157,13 +157,12 @@ function isBeyond(store: TreeStore, folderId: number, max: number): boolean {
   );
   let nodes = 1;
   const queued = [folderId];
-  for (let id = queued.pop(); id !== undefined; id = queued.pop()) {
+  for (let id = queued.pop(); id !== undefined && nodes <= max; id = queued.pop()) {
     const { folders = 0, files = 0 } = counts.get(id) ?? {};
     nodes += folders + files;
-    if (nodes > max) return true;
-    if (folders > 0) queued.push(...foldersIn.all(id).map((child) => child.id));
+    if (nodes <= max && folders > 0) queued.push(...foldersIn.all(id).map((child) => child.id));
   }
-  return false;
+  return nodes;
 }
 
 /** Counts a folder and everything below it, off the event loop. */
@@ -266,8 +265,9 @@ function destination(
   const accountId = options.accountId ?? folder.accountId;
   const parentId = ensureFolderId(store, tx, accountId, destinationPath);
   if (accountId === folder.accountId) rejectInside(store, folder, parentId, destinationPath);
-  const name = resolveName(store, tx, parentId, folder.name, options.onConflict);
-  if (typeof name !== "string") throw nameTaken(folder.name);
+  const requestedName = options.name ?? folder.name;
+  const name = resolveName(store, tx, parentId, requestedName, options.onConflict);
+  if (typeof name !== "string") throw nameTaken(requestedName);
   store.nodes.heights.rejectTooDeep(reachId, parentId, name);
   store.locks.admit(accountId, parentId);
   return { parentId, name };

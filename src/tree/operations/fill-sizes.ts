@@ -9,6 +9,8 @@ import type { TreeStore } from "../tables/store.ts";
 const FOLDERS_PER_STEP = 100;
 /** Children added up in one transaction; a folder with more is added up in the reading thread. */
 const CHILDREN_MAX = 2_000;
+/** How often the sum of a large folder is read again if the folder changed meanwhile. */
+const ATTEMPTS = 3;
 /** Pause between two steps: others write first. */
 const REST_MS = 5;
 
@@ -71,8 +73,14 @@ function fillSome(store: TreeStore, beforeId: number): { filled: number; large?:
   return { filled, nextId: unfilled.length < FOLDERS_PER_STEP ? 0 : (unfilled.at(-1)?.id ?? 0) };
 }
 
-/** Adds up a large folder in the reading thread. @returns false if that was in vain: another pass repeats it */
-async function fillLarge(store: TreeStore, { id }: UnfilledFolder): Promise<boolean> {
+/** Adds up a large folder in the reading thread. @returns false if that was in vain: another run repeats it */
+async function fillLarge(store: TreeStore, folder: UnfilledFolder): Promise<boolean> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await tryToFill(store, folder)) return true;
+  return false;
+}
+
+/** @returns false if the folder changed meanwhile, or a folder below has no size */
+async function tryToFill(store: TreeStore, { id }: UnfilledFolder): Promise<boolean> {
   const [before, sums] = await store.reader.read([rows<{ rev: number }>(REV, [id]), rows<Sum>(SUM, [id])]);
   return store.writer.run(
     () => {

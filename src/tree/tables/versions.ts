@@ -41,6 +41,13 @@ export interface PruneOptions {
   readonly afterNodeId: number;
 }
 
+/** Who restores a version, and under which conditions. */
+export interface VersionRestore {
+  readonly createdBy: number;
+  readonly quotaBytes: number | null;
+  readonly precondition?: Precondition | undefined;
+}
+
 /** @see TreeWriter.replaceContent */
 export function replaceContent(store: TreeStore, tx: Transaction, input: NewContent): FileNode {
   const file = store.findFile(input.file);
@@ -241,11 +248,7 @@ export function restoreVersion(
   tx: Transaction,
   ref: NodeRef,
   version: number,
-  by: {
-    readonly createdBy: number;
-    readonly quotaBytes: number | null;
-    readonly precondition?: Precondition | undefined;
-  },
+  by: VersionRestore,
 ): FileNode {
   const { precondition, ...rest } = by;
   const file = store.findFile(ref);

@@ -17,6 +17,7 @@ export const PAGE_ROUTES = [
   "/settings/:section",
   "/admin",
   "/admin/:section",
+  "/connect/:token",
   "/sign-in",
   "/sign-up",
 ] as const;

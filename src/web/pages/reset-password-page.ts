@@ -17,7 +17,7 @@ export function renderResetPage(
     isWrong ? "Error: Choose a new password" : "Choose a new password",
     html`<div class="card narrow">
 <h1>Choose a new password</h1>
-<p>You will be signed out on all devices, including phones.</p>
+<p>You will be signed out in all browsers and on registered devices. Programs with an app password stay connected, unless you end those too.</p>
 <form method="post" action="${basePath}/reset-password">
 <input type="hidden" name="token" value="${token}">
 <div class="field">
@@ -27,7 +27,7 @@ ${isWrong && html`<p class="wrong" id="newPassword-wrong" role="alert">${sent.me
 <p class="hint" id="newPassword-hint">Use at least 8 characters. A few unrelated words make a strong password.</p>
 </div>
 <div class="field">
-<label class="choice"><input type="checkbox" name="endKeys" value="1"${sent?.endKeys === true && html` checked`}><span><strong>Delete all API keys and app passwords</strong><span>Select this if someone else might know your password.</span></span></label>
+<label class="choice"><input type="checkbox" name="endKeys" value="1"${sent?.endKeys === true && html` checked`}><span><strong>End all API keys and app passwords</strong><span>Select this if someone else might know your password. Phones and programs that use them must be connected again.</span></span></label>
 </div>
 <button class="button" type="submit">Change password</button>
 </form>
@@ -42,7 +42,7 @@ export function renderResetDonePage(basePath: string): string {
     "Password changed",
     html`<div class="card narrow">
 <h1>Password changed</h1>
-<p>Sign in again with your new password on each device. Passkeys and two-factor authentication did not change. Check your passkeys and API keys in Settings, under Security.</p>
+<p>Sign in again with your new password on each device. Passkeys and two-factor authentication did not change. Check your passkeys, API keys, and app passwords in Settings.</p>
 <p class="actions"><a class="button" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,
   );

@@ -62,7 +62,7 @@ export function renderSetupDonePage(basePath: string, email: string, use: SetupU
 <ul class="steps">
 <li><a href="${basePath}/settings/security">Protect your account</a> with a passkey or an authenticator app.</li>
 <li>${use === "household" ? html`<a href="${basePath}/admin/users">Add other people</a>. Nobody can join unless you add them.` : html`<a href="${basePath}/admin/invites">Invite other people</a>, or let them create their own accounts.`}</li>
-<li>Open this address on your phone and sign in to upload your photos.</li>
+<li><a href="${basePath}/settings/connect">Connect your phone and computer</a>. The Nextcloud app on Android or another WebDAV app uploads your photos.</li>
 </ul>
 </div>`,
   );

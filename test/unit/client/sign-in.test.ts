@@ -73,6 +73,15 @@ test.each([
     "Chrome on Android",
   ],
   ["curl/8.14.1", "curl"],
+  [
+    "Mozilla/5.0 (Linux) mirall/3.7.3git (Nextcloud, debian-6.1.0 ClientArchitecture: x86_64)",
+    "Nextcloud desktop client on Linux",
+  ],
+  ["Mozilla/5.0 (Windows) mirall/2.11.0 (build 8354)", "ownCloud desktop client on Windows"],
+  ["Mozilla/5.0 (Android) Nextcloud-android/3.29.0", "Nextcloud app on Android"],
+  ["Microsoft-WebDAV-MiniRedir/10.0.19045", "Windows Explorer"],
+  ["WebDAVFS/3.0.0 (03008000) Darwin/24.5.0 (arm64)", "Finder"],
+  ["rclone/v1.60.1-DEV", "rclone"],
   ["something/1.0", "Unknown program"],
   [null, "Unknown program"],
 ])("%p is called %p", (userAgent, name) => {

@@ -81,6 +81,42 @@ test("accounts created by the first sign-in through a provider have no known pas
   migrated.close();
 });
 
+test("files and folders of an earlier version get their own dates to sort by", () => {
+  make(MIGRATIONS.filter(({ id }) => id < "0032"));
+  const sqlite = new Database(path);
+  sqlite.run(
+    `INSERT INTO users (id, public_id, email, email_key, name, role, plan, password_hash, created_at)
+     VALUES (1, 'u', 'u', 'u', 'u', 'user', 'free', 'x', 0)`,
+  );
+  sqlite.run("INSERT INTO accounts (id, root_id) VALUES (1, 1)");
+  const add = (id: number, kind: number, sentDate: string | null, contentAt: number | null) =>
+    sqlite.run(
+      `INSERT INTO nodes (id, public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq,
+         created_seq, size_bytes, content_at, file_modified_at) VALUES (?1, ?1, 1, 1, ?2, ?1, ?1, 7000, 9000, 1, 1, 0, ?3, ?4)`,
+      [id, kind, contentAt, sentDate],
+    );
+  add(1, 0, null, null);
+  add(2, 1, null, 8_000);
+  const dates = ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.678+05:30", "1969-12-31T23:59:59.5Z", "no date"];
+  dates.forEach((date, index) => add(3 + index, 1, date, 8_000));
+  sqlite.run("INSERT INTO folders (node_id, child_files) VALUES (1, 5)");
+  sqlite.close();
+  make();
+  const migrated = new Database(path);
+  expect(migrated.query("SELECT file_at FROM nodes ORDER BY id").values().flat()).toEqual([
+    7_000,
+    8_000,
+    ...dates.slice(0, 3).map((date) => Date.parse(date)),
+    8_000,
+  ]);
+  expect(migrated.query("SELECT bytes, tree_bytes, tree_rev FROM folders").get()).toEqual({
+    bytes: null,
+    tree_bytes: null,
+    tree_rev: 0,
+  });
+  migrated.close();
+});
+
 test("a failing step rolls back the steps before it and is named in the error", () => {
   make(FIRST);
   const before = contentOf();

@@ -2,7 +2,7 @@
  * Actions on many files and folders, in batches of the size that the API accepts. The API processes each entry
  * separately.
  */
-import { ApiError, messageOf, request } from "../../api/http.ts";
+import { ApiError, messageForReason, messageOf, request } from "../../api/http.ts";
 import type { Entry, FailedItem } from "../../api/types.ts";
 import { splitIntoBatches } from "../collection/page-window.ts";
 
@@ -35,7 +35,12 @@ export async function inBatches(ids: readonly string[], call: Call, progress?: P
     try {
       const result = await call(batch);
       done.push(...result.done);
-      failed.push(...result.failed.map(({ id, error }) => ({ id, message: error.message })));
+      failed.push(
+        ...result.failed.map(({ id, error }) => ({
+          id,
+          message: messageForReason(error.details.reason) ?? error.message,
+        })),
+      );
     } catch (error) {
       const isRejection =
         error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;

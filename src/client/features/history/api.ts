@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
-import { keys, listQuery } from "../../api/queries.ts";
+import { keys, listQuery, programDevice } from "../../api/queries.ts";
 import type { Entry, Listing } from "../../api/types.ts";
 
 /** POST /api/files/restore */
@@ -22,8 +22,8 @@ export interface RestoreRequest {
 /** POST /api/users/devices/{id}/rewind */
 export type RewindResult = Schemas["Rewind"];
 
-/** A device of the account. */
-export type Device = Schemas["Device"];
+/** A registered device of the account, or the program of an app password. */
+export type Device = Pick<Schemas["Device"], "id" | "name" | "lastActiveAt">;
 
 /** Deletions and replacements by a device that wait for a person's decision. */
 export type Hold = Schemas["Holds"]["holds"][number];
@@ -71,8 +71,22 @@ export async function restoreEntry(entry: Entry): Promise<void> {
   else if (entry.type === "file") await request("POST", `/api/files/${entry.id}/versions/${entry.version}/restore`);
 }
 
-/** The devices of the account. */
-export const devicesQuery = listQuery<Device>([...keys.settings, "devices"], "/api/users/devices", "devices");
+/** The devices and programs of the account, last active first. */
+export const devicesQuery = queryOptions({
+  queryKey: [...keys.settings, "devices"],
+  queryFn: async ({ signal }): Promise<readonly Device[]> => {
+    const [{ devices }, { appPasswords }] = await Promise.all([
+      request<ResponseData["GET /api/users/devices"]>("GET", "/api/users/devices", { signal }),
+      request<ResponseData["GET /api/users/app-passwords"]>("GET", "/api/users/app-passwords", { signal }),
+    ]);
+    const programs = appPasswords.map(({ id, name, lastUsedAt, createdAt }) => ({
+      id: programDevice(id),
+      name,
+      lastActiveAt: lastUsedAt ?? createdAt,
+    }));
+    return [...devices, ...programs].toSorted((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt));
+  },
+});
 
 /**
  * Undoes or previews the changes by a device since a time.

@@ -45,6 +45,12 @@ export const SCOPES = ["files:read", "files:write", "shares", "profile", "admin"
 /** An entry of `GET /api/users/api-keys` */
 export type ApiKey = Schemas["ApiKey"];
 
+/** An entry of `GET /api/users/app-passwords` */
+export type AppPassword = Schemas["AppPassword"];
+
+/** `POST /api/users/app-passwords` */
+export type NewAppPassword = ResponseData["POST /api/users/app-passwords"];
+
 /** `GET /api/users/usage/rate-limits` */
 export type RateLimits = ResponseData["GET /api/users/usage/rate-limits"];
 
@@ -54,6 +60,7 @@ interface Lists {
   sessions: SessionItem;
   devices: Device;
   apiKeys: ApiKey;
+  appPasswords: AppPassword;
 }
 
 interface Resources {
@@ -76,6 +83,7 @@ const SOURCES: Record<Name, { readonly path: `/api/${string}`; readonly queryKey
   sessions: { path: "/api/users/sessions", queryKey: ["account", "sessions"] },
   devices: { path: "/api/users/devices", queryKey: ["account", "devices"] },
   apiKeys: { path: "/api/users/api-keys", queryKey: ["account", "api-keys"] },
+  appPasswords: { path: "/api/users/app-passwords", queryKey: ["account", "app-passwords"] },
   usage: { path: "/api/users/usage", queryKey: keys.usage },
   rateLimits: { path: "/api/users/usage/rate-limits", queryKey: ["account", "rate-limits"] },
 };

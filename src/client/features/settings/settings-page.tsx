@@ -1,6 +1,7 @@
 import { Link, useParams } from "@tanstack/react-router";
 import {
   Bell,
+  Cable,
   ChevronDown,
   Gauge,
   Key,
@@ -42,6 +43,11 @@ const SECTIONS: readonly Section[] = [
     name: "sessions",
     icon: MonitorSmartphone,
     part: lazyPart(() => import("./sections/sessions-section.tsx").then((part) => part.SessionsSection)),
+  },
+  {
+    name: "connect",
+    icon: Cable,
+    part: lazyPart(() => import("./sections/connect-section.tsx").then((part) => part.ConnectSection)),
   },
   {
     name: "devices",

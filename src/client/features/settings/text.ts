@@ -5,6 +5,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   profile: "Profile",
   security: "Security",
   sessions: "Sessions",
+  connect: "Connect devices",
   devices: "Devices",
   "api-keys": "API keys",
   notifications: "Notifications",
@@ -93,9 +94,10 @@ export const text = defineText("settings", {
   emailChanged: "Email changed.",
 
   password: "Password",
-  passwordLead: "Changing it signs you out on all other browsers and devices. Passkeys keep working.",
-  endKeys: "Revoke all API keys too",
-  endKeysHint: "Do this if someone else may know your password. Check your passkeys below as well.",
+  passwordLead: "Changing it signs you out on all other browsers and devices. Passkeys and app passwords keep working.",
+  endKeys: "End all API keys and app passwords too",
+  endKeysHint:
+    "Do this if someone else may know your password. Phones and programs must be connected again. Check your passkeys below as well.",
   newPassword: "New password",
   changePassword: "Change password",
   passwordChanged: "Password changed. All other sessions were signed out.",
@@ -182,9 +184,9 @@ export const text = defineText("settings", {
   agentOn: (browser: string, system: string) => `${browser} on ${system}`,
 
   devices: "Devices",
-  devicesLead: "Phones and other devices that sync files with Larder.",
+  devicesLead: "Phones, computers, and programs that sync files with Larder, and when each was last here.",
   noDevices: "No devices yet",
-  noDevicesLead: "A device appears here after an app on it signs in to your account.",
+  noDevicesLead: "A phone, computer, or program appears here after you connect it.",
   appVersion: (version: string) => `App ${version}`,
   registered: (date: string) => `Added ${date}`,
   rewind: "Undo changes",
@@ -230,7 +232,8 @@ export const text = defineText("settings", {
   expiresAt: (date: string) => `Expires ${date}`,
 
   notifications: "Notify me about",
-  notificationsLead: "Push notifications on your devices. A device with its own settings uses those instead.",
+  notificationsLead:
+    "Push notifications go to apps made for Larder. The Nextcloud app and WebDAV apps receive none. A device with its own settings uses those instead.",
   categoryName: (category: string) => CATEGORIES[category]?.[0] ?? category,
   categoryHint: (category: string) => CATEGORIES[category]?.[1] ?? "",
   quietHours: "Quiet hours",
@@ -240,7 +243,7 @@ export const text = defineText("settings", {
   until: "Until",
   timeZone: "Time zone",
   inbox: "Inbox",
-  inboxLead: "Every notification stays in the inbox of the app on your devices for 90 days.",
+  inboxLead: "Larder keeps every notification for 90 days. Apps made for Larder show them.",
   channels:
     "Push notifications work on the platforms your administrator has set up: Android, Apple, browsers, or a service such as ntfy. If the server sends email, you also receive some notifications by email.",
 

@@ -1,7 +1,21 @@
-/** Reads browser and operating system from a `User-Agent` header. */
+/** Reads the browser or other program, and the operating system, from a `User-Agent` header. */
 import { text } from "./text.ts";
 
-const BROWSERS: readonly (readonly [RegExp, string])[] = [
+const PROGRAMS: readonly (readonly [RegExp, string])[] = [
+  [/\bmirall\/.*Nextcloud/i, "Nextcloud desktop client"],
+  [/\bmirall\//, "ownCloud desktop client"],
+  [/\bNextcloud-android\//i, "Nextcloud app"],
+  [/\bNextcloud-iOS\//i, "Nextcloud app"],
+  [/^rclone\//, "rclone"],
+  [/^WebDAVFS\//, "Finder"],
+  [/^Microsoft-WebDAV-MiniRedir\//, "Windows Explorer"],
+  [/^gvfs\//, "GNOME Files"],
+  [/^davfs2\//, "davfs2"],
+  [/^cadaver\//, "cadaver"],
+  [/\bPhotoSync\b/, "PhotoSync"],
+  [/\bFolderSync\b/, "FolderSync"],
+  [/\bJoplin\b/, "Joplin"],
+  [/\bKeePassXC\b/, "KeePassXC"],
   [/\bEdg(?:e|A|iOS)?\//, "Edge"],
   [/\bOPR\//, "Opera"],
   [/\bSamsungBrowser\//, "Samsung Internet"],
@@ -21,12 +35,17 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/Linux/, "Linux"],
 ];
 
-/** "Firefox on Linux"; unknown parts are left out. */
+/** "Firefox on Linux"; the text for unknown programs if no part is known. */
 export function agentName(userAgent: string | null): string {
+  return findAgentName(userAgent) ?? text.unknownAgent;
+}
+
+/** "Firefox on Linux"; unknown parts are left out. Undefined if no part is known. */
+export function findAgentName(userAgent: string | null): string | undefined {
   const find = (known: readonly (readonly [RegExp, string])[]) =>
     known.find(([pattern]) => pattern.test(userAgent ?? ""))?.[1];
-  const browser = find(BROWSERS);
+  const program = find(PROGRAMS);
   const system = find(SYSTEMS);
-  if (browser === undefined) return system ?? text.unknownAgent;
-  return system === undefined ? browser : text.agentOn(browser, system);
+  if (program === undefined || system === undefined) return program ?? system;
+  return text.agentOn(program, system);
 }

@@ -139,7 +139,7 @@ export class MailNotices {
   ): void {
     const by = byAdministrator === true ? " by an administrator" : "";
     if (what === "password") {
-      const sentence = `The password of your Larder account was changed${by}. Sign in again on your phones and browsers.`;
+      const sentence = `The password of your Larder account was changed${by}. Sign in again in your browsers.`;
       const content = { subject: "Your password was changed", paragraphs: [sentence, NOT_YOU] };
       this.#send(tx, accountId, "password-changed", content);
     } else if (what === "email") {

@@ -61,6 +61,11 @@ export class Router {
     return this.#add("OPTIONS", path, declaration, handler);
   }
 
+  /** Adds a route for a method that has no function here, such as those of WebDAV. */
+  on<const D extends RouteDeclaration>(method: string, path: string, declaration: D, handler: Handler<D>): this {
+    return this.#add(method, path, declaration, handler);
+  }
+
   /**
    * Adds the routes of other routers, below the prefix of this one. The framework copies the routes on each level, so
    * features return a list of routers instead of nesting them.

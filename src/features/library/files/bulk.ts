@@ -9,7 +9,7 @@ import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { attempt, type Outcome } from "./outcomes.ts";
-import type { StorageLimits } from "./service.ts";
+import type { StorageLimits } from "./storage-limits.ts";
 
 /** Dependencies of {@link FileBulkService}. */
 export interface FileBulkServiceOptions {

@@ -54,7 +54,11 @@ export interface ContentRequest {
  * the handler to decide which fields to set. Without it, the response to HEAD has the wrong length.
  */
 export function downloadBy(
-  { request, set, principal }: Pick<ContentRequest, "request" | "set"> & { readonly principal: Principal },
+  {
+    request,
+    set,
+    principal,
+  }: Pick<ContentRequest, "request" | "set"> & { readonly principal: Pick<Principal, "user"> },
   rateGate: Pick<RateGate, "countWholeDownload">,
 ): ContentRequest {
   return {

@@ -3,7 +3,7 @@
  * moves and copies (`bulk.ts`).
  */
 import type { BlobStore, BlobLease, BlobWriter } from "../../../blobs/blob-store.ts";
-import { type Digest, toChecksum } from "../../../blobs/digest.ts";
+import type { Digest } from "../../../blobs/digest.ts";
 import { translateDiskError } from "../../../blobs/disk.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -29,16 +29,8 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import { requireConfirmedEmail } from "../../accounts/users/confirmed-email.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { detectMediaType } from "./media-type.ts";
+import { checkDigest, fileTooLarge, quotaExceeded, type StorageLimits } from "./storage-limits.ts";
 import type { UploadFields } from "./upload-form.ts";
-
-/** The storage limits of an account from plan and quota. */
-export interface StorageLimits {
-  readonly plan: string;
-  /** Largest file; null for no limit. */
-  readonly maxFileSizeBytes: number | null;
-  /** Most bytes that the account may store; null for no limit. */
-  readonly quotaBytes: number | null;
-}
 
 /** Dependencies of {@link FileService}. */
 export interface FileServiceOptions {
@@ -79,6 +71,21 @@ export interface UploadHooks {
   readonly findSame?: (fields: UploadFields, name: string, content: BlobLease) => FileNode | undefined;
   /** Called in the transaction, with the created or existing file, and the requested path. */
   readonly onDone?: (tx: Transaction, file: FileNode, path: string) => void;
+}
+
+/** New content for a file. */
+export interface Replacement {
+  readonly fileId: string;
+  readonly declaredType: string | undefined;
+  readonly precondition?: Precondition | undefined;
+  /** The content must have it. */
+  readonly checksum?: Digest | undefined;
+  /** The file's own modification time, as sent by the client. */
+  readonly fileModifiedAt?: string | undefined;
+  /** Called in the transaction, before anything else. */
+  readonly before?: () => void;
+  /** Content that the file has already makes no version; only the date changes. */
+  readonly reusesSame?: true;
 }
 
 /** A file whose bytes are being received; `finish` or `discard` ends it. */
@@ -214,7 +221,7 @@ export class FileService {
   async finishReplacement(
     { user, confirm }: Uploader,
     pendingUpload: PendingUpload,
-    target: { fileId: string; declaredType: string | undefined; precondition: Precondition | undefined },
+    target: Replacement,
     keyed: (digest: Digest) => KeyedRequest | undefined,
   ): Promise<FileNode> {
     const { writer, treeWriter, idempotency, limitsOf } = this.#options;
@@ -223,6 +230,7 @@ export class FileService {
       confirm();
       const { node, owner } = this.open(user, target.fileId, "write");
       const { name } = node;
+      checkDigest(target.checksum, incoming.digest());
       const mediaType = await detectMediaType(incoming.head, target.declaredType, name);
       const request = keyed(incoming.digest());
       const blob = await incoming.commit();
@@ -231,15 +239,21 @@ export class FileService {
           confirm();
           const permitted = this.open(user, target.fileId, "write");
           return idempotency.once(request, () => {
+            target.before?.();
+            const { fileModifiedAt } = target;
+            const isSame = target.reusesSame === true && permitted.node.digest === blob.digest;
             const file = this.#userTreeWriter.write(user, permitted, () =>
-              treeWriter.replaceContent(tx, {
-                file: permitted.node,
-                blob,
-                mediaType,
-                createdBy: user.id,
-                quotaBytes: limitsOf(permitted.owner).quotaBytes,
-                precondition: target.precondition,
-              }),
+              isSame
+                ? treeWriter.updateFile(tx, permitted.node, { fileModifiedAt })
+                : treeWriter.replaceContent(tx, {
+                    file: permitted.node,
+                    blob,
+                    mediaType,
+                    createdBy: user.id,
+                    quotaBytes: limitsOf(permitted.owner).quotaBytes,
+                    fileModifiedAt,
+                    precondition: target.precondition,
+                  }),
             );
             return permitted.view.show(file);
           });
@@ -366,31 +380,4 @@ function permissionFor(changes: FileChanges, file: FileNode): Permission {
   if (changes.isPublic !== undefined) return "own";
   const { name = file.name, folderPath = file.folder } = changes;
   return name === file.name && folderPath === file.folder ? "write" : "manage";
-}
-
-function checkDigest(expected: Digest | undefined, actual: Digest): void {
-  if (expected === undefined || expected === actual) return;
-  throw new AppError("checksum_mismatch", "The uploaded data does not match its checksum. Send the file again.", {
-    field: "checksum",
-    expected: toChecksum(expected),
-    actual: toChecksum(actual),
-  });
-}
-
-function fileTooLarge(limits: StorageLimits, limitBytes: number): AppError {
-  return new AppError(
-    "file_too_large",
-    `A file can have at most ${limitBytes} bytes on the ${limits.plan} ` +
-      "plan. Send a smaller file, or ask for another plan.",
-    { limit: limitBytes, plan: limits.plan },
-  );
-}
-
-function quotaExceeded(limits: StorageLimits): AppError {
-  return new AppError(
-    "quota_exceeded",
-    `This would exceed your storage limit of ${limits.quotaBytes} ` +
-      "bytes. Delete files, or ask your administrator for more storage.",
-    { limit: limits.quotaBytes, plan: limits.plan },
-  );
 }

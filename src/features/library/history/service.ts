@@ -9,7 +9,7 @@ import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";
 import { Steps } from "../../../lib/steps.ts";
 import type { Turns } from "../../../lib/turns.ts";
-import type { StorageLimits } from "../files/service.ts";
+import type { StorageLimits } from "../files/storage-limits.ts";
 import type { PastNode } from "../../../tree/queries/past.ts";
 import type { AccountMoment, PastListQuery } from "../../../tree/queries/past-sql.ts";
 import type { TreeReader } from "../../../tree/reader.ts";

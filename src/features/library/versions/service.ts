@@ -1,7 +1,7 @@
 /** The versions of a file: lists, sends, restores and deletes them. */
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
-import type { StorageLimits } from "../files/service.ts";
+import type { StorageLimits } from "../files/storage-limits.ts";
 import { actingDevice, type Permissions, type PermittedNode } from "../permissions/permissions.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FileVersion, Precondition } from "../../../tree/model/types.ts";

@@ -3,7 +3,7 @@ import { AppError } from "../../../errors.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
 import { findExistingContent, isDamaged } from "../conflicts/existing-content.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { StorageLimits } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { LocalChange } from "../mass-change/types.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { KnownFile, ServerState } from "./decide.ts";

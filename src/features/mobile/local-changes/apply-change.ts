@@ -8,7 +8,7 @@ import { ROOT_PATH } from "../../../lib/path.ts";
 import { findExistingContent, type ExistingContent } from "../conflicts/existing-content.ts";
 import type { ConflictService } from "../conflicts/service.ts";
 import type { Conflict } from "../conflicts/types.ts";
-import type { StorageLimits } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { fingerprintOf } from "../mass-change/fingerprint.ts";
 import { confirmationRequired, type MassChangeGuard } from "../mass-change/mass-change-guard.ts";
 import type { LocalChange } from "../mass-change/types.ts";

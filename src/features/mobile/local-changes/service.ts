@@ -8,7 +8,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, withPlan } from "../../../errors.ts";
 import type { DeviceFacts } from "../../../events/catalogue.ts";
 import { invariant } from "../../../lib/invariant.ts";
-import type { StorageLimits } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { ReleasedChange } from "../mass-change/service.ts";
 import type { LocalChange } from "../mass-change/types.ts";
 import type { UserService } from "../../accounts/users/service.ts";

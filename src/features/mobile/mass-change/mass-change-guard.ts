@@ -89,6 +89,24 @@ export class MassChangeGuard {
     return updated;
   }
 
+  /**
+   * Counts changes that a program makes with single requests, which nothing can queue. If it returns undefined, they are
+   * counted and may be made. Otherwise they must not be made now, and the program can repeat them once a person has
+   * accepted the hold. Return from the transaction, don't throw, or the hold is rolled back.
+   */
+  countDirect(
+    tx: Transaction,
+    device: DeviceFacts,
+    accountId: number,
+    added: { readonly deletions: number; readonly replacements: number },
+  ): Hold | undefined {
+    const nowMs = this.#options.clock.nowMs();
+    const hold = this.#findOrBegin(tx, device, accountId, { ...added, following: 0 }, nowMs);
+    if (hold !== undefined) return hold;
+    this.#queries.count.run(device.id, nowMs - (nowMs % SECOND_MS), added.deletions, added.replacements);
+    return undefined;
+  }
+
   /** The hold with this public id, decided or not; undefined if it was dropped. */
   find(accountId: number, holdId: string): Hold | undefined {
     return this.#queries.holdByPublicId.get(accountId, holdId) ?? undefined;

@@ -13,7 +13,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { segmentsOf } from "../../../lib/path.ts";
 import { Steps } from "../../../lib/steps.ts";
 import type { Turns } from "../../../lib/turns.ts";
-import type { StorageLimits } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeTrial, TreeTrials } from "../../../tree/trial.ts";
 import { UNDO_MS } from "../../../tree/tables/undo.ts";

@@ -3,7 +3,7 @@ import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
 import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { StorageLimits } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { ImportProgress } from "./import-progress.ts";
 import type { SourceFile, SourceFolder, WalkedEntry } from "./source-walk.ts";
 import type { ImportRequest } from "./types.ts";

@@ -6,7 +6,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import { numberedName } from "../../../tree/tables/names.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { StorageLimits } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { SourceFile, SourceFolder } from "./source-walk.ts";
 import type { ImportRequest, ImportResult } from "./types.ts";
 

@@ -17,7 +17,7 @@ import { joinPath } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { StorageLimits } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { writeInBatches } from "./batch-writes.ts";
 import { ImportPlan, type PlannedEntry } from "./import-plan.ts";
 import { ImportProgress } from "./import-progress.ts";

@@ -6,7 +6,7 @@ import { AppError, withPlan, invalidField, notFound } from "../../../errors.ts";
 import type { DeviceFacts } from "../../../events/catalogue.ts";
 import { newId } from "../../../lib/id.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
-import type { StorageLimits } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { planChunks } from "./chunk-plan.ts";

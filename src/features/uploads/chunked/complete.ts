@@ -6,7 +6,7 @@ import { AppError, withPlan, notFound } from "../../../errors.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
 import { joinPath } from "../../../lib/path.ts";
-import type { StorageLimits } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { TransferCounters } from "../../accounts/plans/transfers.ts";
 import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import { summarizeFile } from "../../../tree/model/file-summary.ts";

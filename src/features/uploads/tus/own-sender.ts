@@ -1,6 +1,7 @@
 import { AppError } from "../../../errors.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
-import type { FileService, StorageLimits } from "../../library/files/service.ts";
+import type { FileService } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import { nameTaken } from "../../../tree/tables/names.ts";
 import type { TreeReader } from "../../../tree/reader.ts";

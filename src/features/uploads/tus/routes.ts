@@ -4,7 +4,7 @@ import { ok } from "../../../http/envelope.ts";
 import { type authGuard, callerOf, uploaderOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import { presentContextOf } from "../../library/files/present.ts";
-import type { StorageLimits } from "../../library/files/service.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { keyedRequest } from "../../library/idempotency/service.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { FileNode } from "../../../tree/model/types.ts";

@@ -10,7 +10,7 @@ import type { Account, AccountSession } from "../types.ts";
 import { useAction, useAdminData } from "../api.ts";
 import { nameOf } from "./user-columns.tsx";
 
-/** The sessions and devices of an account, with buttons to end sessions and remove devices. */
+/** The sessions, devices and app passwords of an account, with a button to end each. */
 export function AccessDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
   const base = `/api/admin/users/${account.id}` as const;
   const sessions = useAdminData("GET /api/admin/users/{id}/sessions", { id: account.id });
@@ -68,7 +68,34 @@ export function AccessDialog({ account, onClose }: { readonly account: Account; 
           />
         )}
       </Loaded>
+      <AppPasswords account={account} />
     </Dialog>
+  );
+}
+
+function AppPasswords({ account }: { readonly account: Account }) {
+  const passwords = useAdminData("GET /api/admin/users/{id}/app-passwords", { id: account.id });
+  const end = useAction((id: string) => request("DELETE", `/api/admin/users/${account.id}/app-passwords/${id}`));
+  return (
+    <>
+      <h3 className="mt-5 mb-1 font-medium">{text.appPasswordsHeading}</h3>
+      <Loaded query={passwords}>
+        {({ appPasswords: list }) => (
+          <Rows
+            empty={text.noAppPasswords}
+            rows={list.map(({ id, name, lastUsedAt, lastAddress }) => ({
+              id,
+              name,
+              detail:
+                lastUsedAt === null ? text.neverUsed : text.lastUsed(formatRelative(lastUsedAt), lastAddress ?? ""),
+              action: text.endAppPassword,
+              label: text.endAppPasswordOf(name),
+              run: () => end.mutate(id),
+            }))}
+          />
+        )}
+      </Loaded>
+    </>
   );
 }
 

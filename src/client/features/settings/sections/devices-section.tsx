@@ -1,43 +1,104 @@
 import { Link } from "@tanstack/react-router";
-import { Smartphone } from "lucide-react";
+import { Cable, Smartphone } from "lucide-react";
+import { programDevice } from "../../../api/queries.ts";
 import { Button, buttonClassName } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { cx } from "../../../ui/cx.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { DescriptionList } from "../../../ui/description-list.tsx";
 import { formatBytes, formatDate, formatRelative } from "../../../base/format.ts";
-import type { Device } from "../api.ts";
+import { type AppPassword, type Device, useDelete, useList } from "../api.ts";
+import { describeAccess, describeUse, useEndAppPassword } from "../connect/app-passwords-card.tsx";
+import { text as connectText } from "../connect/text.ts";
 import { type Row, Rows } from "../rows.tsx";
 import { text } from "../text.ts";
-import { LoadedList } from "../../../ui/loaded.tsx";
-import { useDelete, useList } from "../api.ts";
+import { Loaded } from "../../../ui/loaded.tsx";
 
-/** The account's phones: their sync settings, and a button to remove one. */
+/** Everything that syncs with the account: registered phones and the programs with app passwords. */
 export function DevicesSection() {
   const devices = useList("devices");
+  const passwords = useList("appPasswords");
   const deleteThen = useDelete("devices", "sessions", "usage");
+  const endPassword = useEndAppPassword();
   const remove = (device: Device) =>
     deleteThen(
       `/api/users/devices/${encodeURIComponent(device.id)}`,
       { title: text.removeDevice(device.name), body: text.removeDeviceLead, action: text.removeDeviceAction },
       text.deviceRemoved(device.name),
     );
+  const rowsOf = (items: readonly Device[], programs: readonly AppPassword[]): readonly Row[] =>
+    [
+      ...items.map((device) => ({ at: device.lastActiveAt, row: rowOf(device, () => void remove(device)) })),
+      ...programs.map((program) => ({
+        at: program.lastUsedAt ?? "",
+        row: programRow(program, () => void endPassword(program)),
+      })),
+    ]
+      .toSorted((a, b) => b.at.localeCompare(a.at))
+      .map(({ row }) => row);
   return (
-    <Card title={text.devices} description={text.devicesLead}>
-      <LoadedList
-        query={devices}
-        empty={
-          <EmptyState icon={Smartphone} title={text.noDevices}>
-            {text.noDevicesLead}
-          </EmptyState>
-        }
-      >
-        {(items) => (
-          <Rows label={text.devices} rows={items.map((device) => rowOf(device, () => void remove(device)))} />
-        )}
-      </LoadedList>
-    </Card>
+    <>
+      <Card title={text.devices} description={text.devicesLead} actions={<ConnectLink />}>
+        <Loaded query={devices}>
+          {(items) => (
+            <Loaded query={passwords}>
+              {(programs) =>
+                items.length + programs.length === 0 ? (
+                  <EmptyState icon={Smartphone} title={text.noDevices}>
+                    {text.noDevicesLead}
+                  </EmptyState>
+                ) : (
+                  <Rows label={text.devices} rows={rowsOf(items, programs)} />
+                )
+              }
+            </Loaded>
+          )}
+        </Loaded>
+      </Card>
+    </>
   );
+}
+
+function ConnectLink() {
+  return (
+    <Link
+      to="/settings/$section"
+      params={{ section: "connect" }}
+      className={cx(buttonClassName({ variant: "primary" }), "no-underline")}
+    >
+      {connectText.title}
+    </Link>
+  );
+}
+
+function RewindLink({ device, name }: { readonly device: string; readonly name: string }) {
+  return (
+    <Link
+      to="/history"
+      search={{ tab: "rewind", device }}
+      aria-label={text.rewindOf(name)}
+      className={cx(buttonClassName({}), "no-underline")}
+    >
+      {text.rewind}
+    </Link>
+  );
+}
+
+function programRow(program: AppPassword, onEnd: () => void): Row {
+  return {
+    key: program.id,
+    icon: <Cable />,
+    title: program.name,
+    lines: [describeUse(program), connectText.accessByPassword(describeAccess(program))],
+    actions: (
+      <>
+        <RewindLink device={programDevice(program.id)} name={program.name} />
+        <Button variant="danger" aria-label={connectText.end(program.name)} onClick={onEnd}>
+          {connectText.endAction}
+        </Button>
+      </>
+    ),
+  };
 }
 
 function rowOf(device: Device, onRemove: () => void): Row {
@@ -53,14 +114,7 @@ function rowOf(device: Device, onRemove: () => void): Row {
     ],
     actions: (
       <>
-        <Link
-          to="/history"
-          search={{ tab: "rewind", device: device.id }}
-          aria-label={text.rewindOf(device.name)}
-          className={cx(buttonClassName({}), "no-underline")}
-        >
-          {text.rewind}
-        </Link>
+        <RewindLink device={device.id} name={device.name} />
         <Button variant="danger" aria-label={text.removeDevice(device.name)} onClick={onRemove}>
           {text.removeDeviceAction}
         </Button>

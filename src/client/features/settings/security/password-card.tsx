@@ -25,7 +25,7 @@ export function PasswordCard() {
       setNext("");
       setEndsKeys(false);
       toast({ text: text.passwordChanged, tone: "success" });
-      await refresh("sessions", "apiKeys");
+      await refresh("sessions", "apiKeys", "appPasswords");
     },
   });
   const rejection = readRejection(save.error, ["newPassword"]);

@@ -6,7 +6,7 @@ import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import { text } from "../text.ts";
-import { QrCode } from "./qr-code.tsx";
+import { QrCode } from "../qr-code.tsx";
 
 /** The secret for an authenticator app. */
 export interface NewSecret {

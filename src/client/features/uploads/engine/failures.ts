@@ -1,5 +1,6 @@
 // Classifies failed upload requests. Responses of proxies are distinguished from Larder's by their form: Larder's have
 // an envelope.
+import { messageForReason } from "../../../api/http.ts";
 import { text } from "../text.ts";
 
 /** The parts of a failed response that matter; `status` is 0 if there was no response. */
@@ -62,6 +63,8 @@ export function classifyFailure(response: FailedResponse): Failure {
     const waitSeconds = retryAfterSeconds ?? readSeconds(String(field(error.details, "retryAfter")));
     return { kind: "busy", message, retryAfterSeconds: waitSeconds };
   }
+  // The file was uploaded and can't be stored yet. It is tried again until the lock ends.
+  if (reason === "locked") return { kind: "busy", message: messageForReason(reason) ?? message, retryAfterSeconds };
   if (reason === "name_taken") return { kind: "nameTaken", message };
   if (hasUrl && (status === 404 || status === 410)) return { kind: "expired" };
   if (hasUrl && (status === 409 || status === 460)) return { kind: "offsetMismatch" };

@@ -1,0 +1,29 @@
+import { defineText } from "../../base/text.ts";
+
+/** The text of the page on which a person allows a program to connect. */
+export const text = defineText("connect", {
+  title: "Connect a program",
+  lead: (program: string) => `“${program}” asks for access to your files.`,
+  unknownProgram: "An unnamed program",
+  warning: "Only continue if you started this yourself.",
+  warningLead: "Somebody may have sent you this link to get at your files. If you don't know the program, select Deny.",
+  account: "Your account",
+  address: "From address",
+  time: "Asked",
+  expires: "Expires",
+  access: "What it may do",
+  name: "Name",
+  nameHint: "The program gets its own app password. You find it in Settings by this name.",
+  allow: "Allow access",
+  deny: "Deny",
+  allowed: "You can return to the program",
+  allowedLead: (name: string) =>
+    `“${name}” has its own app password now. You can end its access at any time in Settings.`,
+  openProgram: "Return to the program",
+  denied: "Access denied",
+  deniedLead: "The program gets nothing. You can close this page.",
+  gone: "This request does not work anymore",
+  goneLead: "It has expired, or it was used already. Start again in the program.",
+  toFiles: "Go to your files",
+  toDevices: "See connected devices",
+});

@@ -1,0 +1,78 @@
+import { KeyRound } from "lucide-react";
+import { formatDate, formatRelative } from "../../../base/format.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { Trash2 } from "../../../ui/icons.ts";
+import { LoadedList } from "../../../ui/loaded.tsx";
+import { type AppPassword, useDelete, useList } from "../api.ts";
+import { type Row, Rows } from "../rows.tsx";
+import { text as settingsText } from "../text.ts";
+import { findAgentName } from "../user-agent.ts";
+import { text } from "./text.ts";
+
+/** The app passwords of the account, with a button to end each. */
+export function AppPasswordsCard() {
+  const passwords = useList("appPasswords");
+  const end = useEndAppPassword();
+  return (
+    <Card title={text.passwords} description={text.passwordsLead}>
+      <LoadedList
+        query={passwords}
+        empty={
+          <EmptyState icon={KeyRound} title={text.noPasswords}>
+            {text.noPasswordsLead}
+          </EmptyState>
+        }
+      >
+        {(items) => <Rows label={text.passwords} rows={items.map((item) => rowOf(item, () => void end(item)))} />}
+      </LoadedList>
+    </Card>
+  );
+}
+
+/** Returns a function that ends an app password after a confirmation. */
+export function useEndAppPassword(): (password: AppPassword) => Promise<void> {
+  const deleteThen = useDelete("appPasswords");
+  return ({ id, name }) =>
+    deleteThen(
+      `/api/users/app-passwords/${id}`,
+      { title: text.endTitle(name), body: text.endLead, action: text.endAction },
+      text.ended,
+    );
+}
+
+/** What an app password may see and do, in one line. */
+export function describeAccess({ access, folder }: AppPassword): string {
+  const files = folder === null ? text.folderGone : folder === "/" ? text.allFiles : text.onlyFolder(folder);
+  return `${text.access(access)}, ${files}`;
+}
+
+/** When, by which program and from where an app password was last used. */
+export function describeUse({ lastUsedAt, lastClient, lastAddress }: AppPassword): string {
+  if (lastUsedAt === null) return settingsText.neverUsed;
+  return text.lastUsed(formatRelative(lastUsedAt), findAgentName(lastClient) ?? "", lastAddress ?? "");
+}
+
+function rowOf(password: AppPassword, onEnd: () => void): Row {
+  const { id, name, createdAt, expiresAt } = password;
+  const isExpired = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+  return {
+    key: id,
+    icon: <KeyRound />,
+    title: (
+      <>
+        {name} {isExpired && <Badge tone="danger">{settingsText.expired}</Badge>}
+      </>
+    ),
+    lines: [
+      describeAccess(password),
+      describeUse(password),
+      [text.createdAt(formatDate(createdAt)), expiresAt !== null && settingsText.expiresAt(formatDate(expiresAt))]
+        .filter(Boolean)
+        .join(" · "),
+    ],
+    actions: <IconButton label={text.end(name)} icon={Trash2} onClick={onEnd} />,
+  };
+}

@@ -1,0 +1,150 @@
+import { defineText } from "../../../base/text.ts";
+import type { FamilyName } from "./families.ts";
+
+const KINDS = { phone: "Phone", computer: "Computer", program: "Program" } as const;
+
+const NAMES: Readonly<Record<FamilyName, string>> = {
+  "nextcloud-phone": "Nextcloud app (Android)",
+  "webdav-phone": "PhotoSync, FolderSync, and other WebDAV apps",
+  "desktop-client": "Nextcloud or ownCloud desktop client",
+  windows: "Windows Explorer",
+  macos: "macOS Finder",
+  linux: "Files on Linux (GNOME)",
+  rclone: "rclone",
+  other: "Any other WebDAV program",
+};
+
+const HINTS: Readonly<Record<FamilyName, string>> = {
+  "nextcloud-phone": "Uploads new photos automatically, and opens your files.",
+  "webdav-phone": "Uploads photos or syncs folders.",
+  "desktop-client": "Syncs folders in both directions.",
+  windows: "Shows your files as a network drive.",
+  macos: "Shows your files as a network volume.",
+  linux: "Shows your files as a network place.",
+  rclone: "Copies, syncs, and mounts from the command line.",
+  other: "Joplin, KeePassXC, Obsidian, davfs2, and more.",
+};
+
+/** Name to suggest for the app password. */
+const SHORT_NAMES: Readonly<Record<FamilyName, string>> = {
+  "nextcloud-phone": "Nextcloud app",
+  "webdav-phone": "Phone",
+  "desktop-client": "Desktop client",
+  windows: "Windows Explorer",
+  macos: "macOS Finder",
+  linux: "Linux Files",
+  rclone: "rclone",
+  other: "WebDAV program",
+};
+
+type Steps = readonly [string, string, string];
+
+const STEPS: Readonly<Record<FamilyName, Steps>> = {
+  "nextcloud-phone": [
+    "Install the Nextcloud app on your phone and open it.",
+    "Create an app password below and scan its QR code in the app. Or enter the server address in the app, and approve the sign-in in the browser that opens.",
+    "In the app's settings, turn on auto upload for your photos.",
+  ],
+  "webdav-phone": [
+    "Create an app password below.",
+    "In the app, add a WebDAV connection. Enter the address, your user name, and the app password.",
+    "Choose what to upload or sync.",
+  ],
+  "desktop-client": [
+    "Install the client and enter the server address.",
+    "The Nextcloud client opens a page in your browser: approve it. If a client asks for a user name and password, create an app password below.",
+    "Choose the folders to sync.",
+  ],
+  windows: [
+    "Create an app password below.",
+    "In Explorer, open This PC and select “Map network drive”. Enter the address as the folder, and select “Connect using different credentials”.",
+    "Enter your user name and the app password. Windows opens files of up to 50 MB until you raise its limit.",
+  ],
+  macos: [
+    "Create an app password below.",
+    "In Finder, select “Go” and “Connect to Server”. Enter the address.",
+    "Connect as a registered user, with your user name and the app password.",
+  ],
+  linux: [
+    "Create an app password below.",
+    "In Files, open “Other Locations” or “Network”. Enter the address under “Connect to Server”.",
+    "Enter your user name and the app password.",
+  ],
+  rclone: [
+    "Create an app password below.",
+    "Run this command on your computer. It waits for the app password: paste it and press Enter.",
+    "To test the connection, run: rclone lsd larder:",
+  ],
+  other: [
+    "Create an app password below.",
+    "In the program, choose WebDAV and enter the address.",
+    "Enter your user name and the app password.",
+  ],
+};
+
+/** The text of “Connect your devices”. */
+export const text = defineText("connect-devices", {
+  title: "Connect your devices",
+  lead: "Larder has no app of its own. It works with the Nextcloud and ownCloud desktop clients, the Nextcloud app on Android, and any program that supports WebDAV.",
+  kinds: "What to connect",
+  families: "App or program",
+  kind: (kind: keyof typeof KINDS) => KINDS[kind],
+  family: (family: FamilyName) => NAMES[family],
+  familyHint: (family: FamilyName) => HINTS[family],
+  shortName: (family: FamilyName) => SHORT_NAMES[family],
+  step: (family: FamilyName, index: number) => STEPS[family][index] ?? "",
+  setUp: (family: string) => `Set up: ${family}`,
+  serverAddress: "Server address",
+  address: "Address",
+  username: "User name",
+  command: "Command",
+  localAddress:
+    "This address works only on this computer. To connect other devices, open Larder at the address that they use.",
+  plainHttp:
+    "This address uses HTTP, so the password is sent unencrypted, and Windows rejects it. Ask your administrator to set up HTTPS.",
+
+  newPassword: "Create app password",
+  newPasswordLead: "A password for one program. It does not open your account, and you can end it at any time.",
+  name: "Name",
+  nameHint: "Helps you recognize it, for example “Ada's phone”.",
+  create: "Create",
+  created: "Your new app password",
+  createdLead: "It is shown only now. Enter it in the program before you close this.",
+  password: "App password",
+  scanNextcloud: "QR code that signs the Nextcloud app in. The address, user name, and password are above as text.",
+  scanAddress: "QR code of the address, which is above as text.",
+  scanHint: "Scan it in the Nextcloud app. It contains the password.",
+  scanAddressHint: "It contains the address only.",
+
+  passwords: "App passwords",
+  accessByPassword: (access: string) => `App password · ${access}`,
+  passwordsLead: "Each works for one program, and only for files. Your own password does not work in these programs.",
+  noPasswords: "No app passwords yet",
+  noPasswordsLead: "Create one for each program that you connect.",
+  access: (access: string) => (access === "read" ? "Read-only" : "Read and change"),
+  allFiles: "all files",
+  onlyFolder: (folder: string) => `only ${folder}`,
+  createdAt: (date: string) => `Created ${date}`,
+  lastUsed: (when: string, program: string, address: string) =>
+    ["Last used", when, program !== "" && `by ${program}`, address !== "" && `from ${address}`]
+      .filter(Boolean)
+      .join(" "),
+  folderGone: "its folder is gone, so it does not work",
+  end: (name: string) => `End app password “${name}”`,
+  endTitle: (name: string) => `End app password “${name}”?`,
+  endLead: "The program that uses it loses access immediately. Files that it uploaded stay.",
+  endAction: "End access",
+  ended: "App password ended.",
+
+  locks: "Files locked by programs",
+  locksLead: "While a program has a file open, it can lock the file. Nobody else can change it then.",
+  noLocks: "No file is locked.",
+  lockedBy: (program: string, since: string) => `Locked by ${program} ${since}`,
+  unknownProgram: "a program",
+  lockExpires: (when: string) => `Expires ${when}`,
+  endLock: "End lock",
+  endLockOf: (name: string) => `End lock of ${name}`,
+  endLockTitle: (name: string) => `End the lock of “${name}”?`,
+  endLockLead: "If a program is still editing the file, it may not be able to save. Close the file there first.",
+  lockEnded: "Lock ended.",
+});

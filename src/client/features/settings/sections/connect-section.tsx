@@ -1,0 +1,114 @@
+import { KeyRound } from "lucide-react";
+import { type ReactNode, useId, useState } from "react";
+import { useSession } from "../../../api/session.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { CopyField } from "../../../ui/copy-field.tsx";
+import { Notice } from "../../../ui/notice.tsx";
+import { RadioGroup } from "../../../ui/radio-group.tsx";
+import { Tabs } from "../../../ui/tabs.tsx";
+import { useRefresh } from "../api.ts";
+import { AppPasswordsCard } from "../connect/app-passwords-card.tsx";
+import { addressFor, FAMILIES, type Family, isLocalAddress, serverAddress } from "../connect/families.ts";
+import { NewAppPasswordDialog } from "../connect/new-app-password-dialog.tsx";
+import { text } from "../connect/text.ts";
+
+const KINDS = ["phone", "computer", "program"] as const;
+const STEPS = [0, 1, 2] as const;
+
+/** How to connect phones, computers and programs, and the app passwords that they use. */
+export function ConnectSection() {
+  const [kind, setKind] = useState<Family["kind"]>("phone");
+  return (
+    <>
+      <Card title={text.title} description={text.lead}>
+        <Tabs
+          label={text.kinds}
+          value={kind}
+          onChange={setKind}
+          tabs={KINDS.map((value) => ({ value, label: text.kind(value), content: <Kind kind={value} /> }))}
+        />
+      </Card>
+      <AppPasswordsCard />
+    </>
+  );
+}
+
+/** The families of one kind, and how to set up the chosen one. */
+function Kind({ kind }: { readonly kind: Family["kind"] }) {
+  const families = FAMILIES.filter((each) => each.kind === kind);
+  const [chosen, setChosen] = useState(families[0]?.name);
+  const family = families.find(({ name }) => name === chosen);
+  if (family === undefined) return null;
+  return (
+    <div className="grid gap-6 md:grid-cols-[15rem_minmax(0,1fr)]">
+      <RadioGroup
+        label={text.families}
+        isLabelHidden
+        value={family.name}
+        onChange={setChosen}
+        options={families.map(({ name }) => ({ value: name, label: text.family(name), hint: text.familyHint(name) }))}
+      />
+      <Guide key={family.name} family={family} />
+    </div>
+  );
+}
+
+/** What to enter where, for one family of programs. */
+function Guide({ family }: { readonly family: Family }) {
+  const { email } = useSession().user;
+  const refresh = useRefresh();
+  const [isCreating, setCreating] = useState(false);
+  const headingId = useId();
+  const address = addressFor(family, email, serverAddress());
+  return (
+    <section aria-labelledby={headingId} className="flex min-w-0 flex-col gap-4">
+      <h3 id={headingId} className="font-semibold">
+        {text.setUp(text.family(family.name))}
+      </h3>
+      <AddressNotice />
+      <ol className="flex list-decimal flex-col gap-2 ps-5 text-sm marker:font-semibold">
+        {STEPS.map((step) => (
+          <li key={step} className="ps-1">
+            {text.step(family.name, step)}
+          </li>
+        ))}
+      </ol>
+      {family.address === "rclone" ? (
+        <CopyField label={text.command} value={rcloneCommand(address, email)} isWrapped />
+      ) : (
+        <>
+          <CopyField label={family.address === "server" ? text.serverAddress : text.address} value={address} />
+          <CopyField label={text.username} value={email} />
+        </>
+      )}
+      <div>
+        <Button variant="primary" icon={KeyRound} onClick={() => setCreating(true)}>
+          {text.newPassword}
+        </Button>
+      </div>
+      {isCreating && (
+        <NewAppPasswordDialog
+          family={family}
+          onCreated={() => void refresh("appPasswords")}
+          onClose={() => setCreating(false)}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Warns about addresses that other devices can't reach, or that do not protect the password. */
+function AddressNotice(): ReactNode {
+  if (isLocalAddress()) return <Notice>{text.localAddress}</Notice>;
+  return window.location.protocol === "http:" && <Notice>{text.plainHttp}</Notice>;
+}
+
+function rcloneCommand(address: string, username: string): string {
+  return `rclone config create larder webdav url=${quote(address)} vendor=nextcloud user=${quote(username)} pass="$(rclone obscure -)"`;
+}
+
+/** As one word of a shell command, with any characters in it. */
+function quote(value: string): string {
+  return `'${value.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,29 @@
+import { AppError } from "../../errors.ts";
+import { errorResponseOf } from "../../http/error-response.ts";
+import { requestContextOf } from "../../http/request-context.ts";
+import { isClientPath } from "../accounts/app-passwords/client-paths.ts";
+import { clientErrorXml, clientStatusOf } from "./errors.ts";
+
+/** Seconds after which a client may repeat a request that was rejected with 503. */
+const RETRY_AFTER_S = 30;
+
+/**
+ * The response to an error at an address for WebDAV and sync clients: XML, with the statuses of WebDAV. Undefined for
+ * other addresses.
+ */
+export function renderClientError(request: Request, error: unknown): Response | undefined {
+  const { path, requestId } = requestContextOf(request);
+  if (!isClientPath(path)) return undefined;
+  const { body, headers } = errorResponseOf(error, requestId);
+  const known = error instanceof AppError ? error : new AppError("unexpected", body.error.message);
+  const status = clientStatusOf(known);
+  return new Response(clientErrorXml(known), {
+    status,
+    headers: {
+      ...headers,
+      "Content-Type": "application/xml; charset=utf-8",
+      ...(status === 401 && { "WWW-Authenticate": 'Basic realm="Larder", charset="UTF-8"' }),
+      ...(status === 503 && { "Retry-After": headers["Retry-After"] ?? String(RETRY_AFTER_S) }),
+    },
+  });
+}

@@ -1,0 +1,87 @@
+/** Errors of the addresses for WebDAV and sync clients, as XML that these clients show to people. */
+import { AppError, type Reason } from "../../errors.ts";
+import { ERROR_RESPONSES } from "../../http/error-response.ts";
+import { escapeXml } from "./escape-xml.ts";
+
+/** An error with a status that only WebDAV uses, or with a condition that names what was wrong (RFC 4918, section 16). */
+export class WebDavError extends AppError {
+  readonly status: number;
+  /** An element of the namespace `DAV:` without attributes, such as `lock-token-submitted`. */
+  readonly condition: string | undefined;
+
+  constructor(status: number, message: string, condition?: string) {
+    super(reasonOf(status), message);
+    this.name = "WebDavError";
+    this.status = status;
+    this.condition = condition;
+  }
+}
+
+/** Statuses that differ from those of the API (RFC 4918, section 11; the desktop clients). */
+const STATUSES: Partial<Record<Reason, number>> = {
+  quota_exceeded: 507,
+  // 429 is an error of one file for the desktop clients. They end their run and return later only after a 503.
+  rate_limited: 503,
+  // Nothing is queued, and clients show the message of a 403.
+  confirmation_required: 403,
+  name_taken: 409,
+  precondition_failed: 412,
+};
+
+/** The status of an error at these addresses. */
+export function clientStatusOf(error: AppError): number {
+  if (error instanceof WebDavError) return error.status;
+  return error.reason === "locked" ? 423 : (STATUSES[error.reason] ?? ERROR_RESPONSES[error.reason][0]);
+}
+
+/**
+ * The body of an error. The names of the exceptions are those of the server library that the desktop clients know:
+ * they compare some of them.
+ */
+export function clientErrorXml(error: AppError): string {
+  const status = clientStatusOf(error);
+  const condition =
+    error instanceof WebDavError ? error.condition : status === 423 ? "lock-token-submitted" : undefined;
+  const element = condition === undefined ? "" : `<d:${condition}/>`;
+  const exception = EXCEPTIONS[status] ?? (status >= 500 ? "Exception" : "BadRequest");
+  return (
+    '<?xml version="1.0" encoding="utf-8"?>\n<d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns">' +
+    `${element}<s:exception>Sabre\\DAV\\Exception\\${exception}</s:exception>` +
+    `<s:message>${escapeXml(error.message)}</s:message></d:error>`
+  );
+}
+
+const EXCEPTIONS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "NotAuthenticated",
+  403: "Forbidden",
+  404: "NotFound",
+  405: "MethodNotAllowed",
+  409: "Conflict",
+  412: "PreconditionFailed",
+  415: "UnsupportedMediaType",
+  416: "RequestedRangeNotSatisfiable",
+  423: "Locked",
+  501: "NotImplemented",
+  503: "ServiceUnavailable",
+  507: "InsufficientStorage",
+};
+
+function reasonOf(status: number): Reason {
+  switch (status) {
+    case 403:
+      return "share_permission";
+    case 405:
+      return "method_not_allowed";
+    case 412:
+      return "precondition_failed";
+    case 413:
+      return "body_too_large";
+    case 415:
+      return "unsupported_media_type";
+    case 423:
+      return "locked";
+    default:
+      return "invalid_request";
+  }
+}

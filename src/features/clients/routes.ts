@@ -1,0 +1,10 @@
+import type { Router } from "../accounts/routing/router.ts";
+import { type WebDavRoutesOptions, webDavRoutes } from "./webdav/routes.ts";
+
+/** Dependencies of the routes for programs that people have already. */
+export interface ClientsRoutesOptions extends WebDavRoutesOptions {}
+
+/** WebDAV, and the protocol of the Nextcloud and ownCloud clients. */
+export function clientsRoutes(options: ClientsRoutesOptions): Router[] {
+  return [webDavRoutes(options)];
+}

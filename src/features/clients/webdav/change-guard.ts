@@ -1,0 +1,47 @@
+/**
+ * Stops a program that deletes or replaces far more files than usual, as the guard of devices does. A WebDAV request
+ * can't wait for a person, so nothing is queued: the request fails, and the program repeats it after the approval.
+ */
+import { AppError } from "../../../errors.ts";
+import type { Writer } from "../../../db/transaction.ts";
+import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
+import type { MassChangeGuard } from "../../mobile/mass-change/mass-change-guard.ts";
+
+/** Dependencies of {@link ChangeGuard}. */
+interface ChangeGuardOptions {
+  readonly writer: Writer;
+  readonly massChangeGuard: Pick<MassChangeGuard, "countDirect">;
+}
+
+/** Counts deletions and replacements per app password. */
+export class ChangeGuard {
+  readonly #options: ChangeGuardOptions;
+
+  constructor(options: ChangeGuardOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Counts changes, and admits them if they are not too many. A transaction of its own: a rejection is stored.
+   * @param settingsUrl the page on which people approve the changes
+   * @throws AppError confirmation_required
+   */
+  async admit(
+    { user, appPassword }: AppPasswordPrincipal,
+    changes: { readonly deletions?: number; readonly replacements?: number },
+    settingsUrl: string,
+  ): Promise<void> {
+    const { writer, massChangeGuard } = this.#options;
+    const { deviceId: id, publicId, name } = appPassword;
+    const { deletions = 0, replacements = 0 } = changes;
+    const hold = await writer.run((tx) =>
+      massChangeGuard.countDirect(tx, { id, publicId, name }, user.id, { deletions, replacements }),
+    );
+    if (hold === undefined) return;
+    throw new AppError(
+      "confirmation_required",
+      `"${name}" is deleting or replacing far more files than usual, so it was stopped. To approve this for one hour, open ${settingsUrl}`,
+      { holdId: hold.publicId },
+    );
+  }
+}

@@ -1,0 +1,168 @@
+/** Stores content that a client sends to an address: a new file, or the next version of the one that is there. */
+import type { Digest } from "../../../blobs/digest.ts";
+import type { AppPasswordPrincipal, Uploader } from "../../accounts/auth/principal.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { invariant } from "../../../lib/invariant.ts";
+import type { FileService, PendingUpload } from "../../library/files/service.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import type { Address } from "./address.ts";
+import type { ChangeGuard } from "./change-guard.ts";
+import { type ClientTree, type FolderItem, type Resource, locationOf, requireWrite } from "./client-tree.ts";
+import type { Conditions } from "./conditions.ts";
+import { WebDavError } from "../errors.ts";
+
+/** Dependencies of {@link ContentWriter}. */
+export interface ContentWriterOptions {
+  readonly clientTree: ClientTree;
+  readonly files: Pick<FileService, "finishUpload" | "finishReplacement">;
+  readonly changeGuard: ChangeGuard;
+  /** Whether the files are stored that macOS adds to folders and files. */
+  readonly acceptsMacosFiles: boolean;
+}
+
+/** What a client wants to store, and where. */
+export interface ContentTarget {
+  readonly principal: AppPasswordPrincipal;
+  readonly address: Address;
+  readonly conditions: Conditions;
+  /** The page that people open to accept many changes at once. */
+  readonly settingsUrl: string;
+}
+
+/** What is known of the content apart from its bytes. */
+export interface ContentFacts {
+  readonly declaredType: string | undefined;
+  /** The content must have it. */
+  readonly checksum: Digest | undefined;
+  /** The file's own date, ISO 8601. */
+  readonly fileModifiedAt: string | undefined;
+}
+
+/** The account that gets the file, and the name it gets there. */
+export interface Admission {
+  readonly owner: User;
+  readonly name: string;
+  /** The folder that gets a new file. */
+  readonly folder: FolderItem | undefined;
+  /** The file that gets a new version. */
+  readonly replaced: FileNode | undefined;
+}
+
+/** Resource forks, and the settings of a folder's window. */
+const MACOS_FILE = /^(?:\._.*|\.DS_Store)$/;
+
+/** Stores content for WebDAV, in one request or in chunks. */
+export class ContentWriter {
+  readonly #options: ContentWriterOptions;
+
+  constructor(options: ContentWriterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Checks whether content may be stored at an address. Called before the body is read, and again in the transaction.
+   * @throws AppError not_found | share_permission | precondition_failed; WebDavError 405 for a folder, 409 if the folder
+   *   above is missing
+   */
+  admit({ principal, address, conditions }: ContentTarget): Admission {
+    const resource = this.#options.clientTree.find(principal, address);
+    const admission = toAdmission(resource);
+    if (!this.#options.acceptsMacosFiles && MACOS_FILE.test(admission.name)) {
+      throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
+    }
+    conditions.check(resource, address);
+    return admission;
+  }
+
+  /**
+   * Stores the received bytes. The pending upload ends, also on failure. The same content again makes no version.
+   * @throws as {@link admit} and {@link FileService.finishUpload}; AppError confirmation_required
+   */
+  async finish(
+    target: ContentTarget,
+    { user, confirm }: Uploader,
+    pendingUpload: PendingUpload,
+    { declaredType, checksum, fileModifiedAt }: ContentFacts,
+  ): Promise<{ readonly file: FileNode; readonly isNew: boolean }> {
+    const { changeGuard } = this.#options;
+    const admitted = this.admit(target);
+    if (admitted.replaced !== undefined) {
+      await changeGuard.admit(target.principal, { replacements: 1 }, target.settingsUrl);
+    }
+    const sender = { user: { ...user, lockTokens: target.conditions.lockTokens }, confirm };
+    const facts = { declaredType, checksum, fileModifiedAt };
+    return admitted.replaced === undefined
+      ? this.#create(target, sender, pendingUpload, facts, admitted)
+      : this.#replace(target, sender, pendingUpload, facts, admitted.replaced);
+  }
+
+  async #create(
+    target: ContentTarget,
+    sender: Uploader,
+    pendingUpload: PendingUpload,
+    { declaredType, checksum, fileModifiedAt }: ContentFacts,
+    { folder, name }: Admission,
+  ): Promise<{ file: FileNode; isNew: boolean }> {
+    invariant(folder !== undefined, "a new file is stored in a folder");
+    const { share, path: folderPath } = locationOf(folder);
+    // A file that appears in the meantime gets a version, unless the conditions of the request forbid it.
+    const onConflict = "version" as const;
+    const labels = { tags: [], metadata: {}, isPublic: false, capturedAt: undefined };
+    const fields = { ...labels, folderPath, checksum, onConflict, fileModifiedAt };
+    const { file } = await this.#options.files.finishUpload(
+      sender,
+      pendingUpload,
+      { fileName: name, declaredType },
+      fields,
+      {
+        share,
+        before: () => {
+          if (this.admit(target).folder?.node.id !== folder.node.id) throw movedAway();
+        },
+      },
+    );
+    return { file, isNew: file.version === 1 };
+  }
+
+  async #replace(
+    target: ContentTarget,
+    sender: Uploader,
+    pendingUpload: PendingUpload,
+    facts: ContentFacts,
+    { publicId: fileId }: FileNode,
+  ): Promise<{ file: FileNode; isNew: boolean }> {
+    const before = () => {
+      if (this.admit(target).replaced?.publicId !== fileId) throw movedAway();
+    };
+    const replacement = { ...facts, fileId, before, reusesSame: true } as const;
+    const file = await this.#options.files.finishReplacement(sender, pendingUpload, replacement, () => undefined);
+    return { file, isNew: false };
+  }
+}
+
+function toAdmission(resource: Resource): Admission {
+  if (resource.kind === "lost") throw missingFolder();
+  if (resource.kind === "free") {
+    if (resource.parent.kind === "shares") throw notHere();
+    requireWrite(resource.parent);
+    return { owner: resource.parent.owner, name: resource.name, folder: resource.parent, replaced: undefined };
+  }
+  if (resource.kind === "shares" || resource.node.kind === "folder") {
+    throw new WebDavError(405, "There is a folder with this name. A file can't replace it.");
+  }
+  requireWrite(resource);
+  return { owner: resource.owner, name: resource.node.name, folder: undefined, replaced: resource.node };
+}
+
+/** The folder above an address is missing (RFC 4918, section 9.7.1). */
+export function missingFolder(): WebDavError {
+  return new WebDavError(409, "The folder above this address does not exist. Create it first.");
+}
+
+function notHere(): WebDavError {
+  return new WebDavError(403, "Nothing can be stored here. Choose another folder.");
+}
+
+function movedAway(): WebDavError {
+  return new WebDavError(409, "The folder was moved while the content arrived. Try again.");
+}

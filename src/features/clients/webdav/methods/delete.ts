@@ -1,0 +1,38 @@
+import { WebDavError } from "../../errors.ts";
+import { isShareTop, requireWrite } from "../client-tree.ts";
+import { Conditions } from "../conditions.ts";
+import { addressOf, type Exchange, settingsUrlOf } from "../exchange.ts";
+import type { WebDavServices } from "../services.ts";
+import { notThere } from "../tree-changes.ts";
+
+/** More items than this count as so many for the guard against mass changes. */
+const COUNTED_MAX = 10_000;
+
+/** DELETE: moves a file or folder to the trash of its owner. */
+export async function remove(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+  const { clientTree, trash, tree, changeGuard } = services;
+  const address = addressOf(request);
+  const depth = request.headers.get("depth");
+  if (depth !== null && depth.trim().toLowerCase() !== "infinity" && address.names.length > 0) {
+    // RFC 4918, section 9.6.1, for folders; for files it has no meaning.
+    const resource = clientTree.find(principal, address);
+    if (resource.kind === "item" && resource.node.kind === "folder")
+      throw new WebDavError(400, "A folder is deleted with everything in it.");
+  }
+  const resource = clientTree.find(principal, address);
+  if (resource.kind === "shares")
+    throw new WebDavError(403, "This folder can't be deleted. Leave its shares in the web app.");
+  if (resource.kind !== "item") throw notThere();
+  if (resource.isRoot) throw new WebDavError(403, "The top folder can't be deleted.");
+  requireWrite(resource);
+  if (isShareTop(resource))
+    throw new WebDavError(403, "Only the owner can delete a shared item. To stop using it, leave the share.");
+  const conditions = new Conditions(request, services);
+  conditions.check(resource, { ...address, isOtherForm: false });
+  const deletions = tree.countBelow(resource.node, COUNTED_MAX);
+  await changeGuard.admit(principal, { deletions }, settingsUrlOf(request));
+  const user = { ...principal.user, lockTokens: conditions.lockTokens };
+  const [outcome] = await trash.put(user, [resource.node.publicId]);
+  if (outcome !== undefined && "error" in outcome) throw outcome.error;
+  return new Response(null, { status: 204 });
+}

@@ -1,0 +1,54 @@
+import { downloadBy } from "../../../library/files/content-sender.ts";
+import type { TreeNode } from "../../../../tree/model/types.ts";
+import { escapeXml } from "../../escape-xml.ts";
+import { isFolderItem, type Item, type SharesFolder } from "../client-tree.ts";
+import { addressOf, type Exchange } from "../exchange.ts";
+import type { WebDavServices } from "../services.ts";
+import { notThere } from "../tree-changes.ts";
+
+/** Entries in the page of a folder. Programs list folders with PROPFIND. */
+const LISTED_MAX = 1_000;
+
+/** GET and HEAD: the content of a file, with ranges and conditions; a plain page for a folder. */
+export async function get(services: WebDavServices, { request, set, principal }: Exchange): Promise<Response> {
+  const { clientTree, sender, rateGate, clientIdOf } = services;
+  const address = addressOf(request);
+  const resource = clientTree.find(principal, address);
+  if (resource.kind === "item" && !isFolderItem(resource)) {
+    const { node } = resource;
+    if (node.kind !== "file") throw notThere();
+    const download = downloadBy({ principal, request, set }, rateGate);
+    const extraHeaders = { "OC-ETag": `"${node.digest}"`, "OC-FileId": clientIdOf(node.id) };
+    return sender.send({ ...node, contentAtMs: node.fileAtMs }, { ...download, query: {}, extraHeaders });
+  }
+  if (resource.kind !== "item" && resource.kind !== "shares") throw notThere();
+  const names = resource.kind === "shares" ? clientTree.mountedShares(principal).map(({ name }) => name) : undefined;
+  const html = await folderPage(services, resource, names);
+  return new Response(request.method === "HEAD" ? null : html, {
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+      "Cache-Control": "private, no-cache",
+    },
+  });
+}
+
+async function folderPage(
+  { tree }: WebDavServices,
+  resource: Item | SharesFolder,
+  names: readonly string[] | undefined,
+): Promise<string> {
+  const title = resource.kind === "shares" ? resource.name : resource.node.name;
+  const listed = names ?? (await namesIn(resource, tree));
+  const items = listed.map((name) => `<li>${escapeXml(name)}</li>`).join("\n");
+  return `<!doctype html>\n<meta charset="utf-8">\n<title>${escapeXml(title)}</title>\n<ul>\n${items}\n</ul>\n`;
+}
+
+async function namesIn(resource: Item | SharesFolder, tree: WebDavServices["tree"]): Promise<string[]> {
+  if (resource.kind === "shares" || !isFolderItem(resource)) return [];
+  const { node: folder, owner } = resource;
+  const page = { accountId: owner.id, folder, sort: "name", order: "asc", offset: 0, limit: LISTED_MAX } as const;
+  const { nodes, total } = await tree.list(page);
+  const names = nodes.map((node: TreeNode) => (node.kind === "folder" ? `${node.name}/` : node.name));
+  return total > LISTED_MAX ? [...names, `… (${total - LISTED_MAX} more)`] : names;
+}

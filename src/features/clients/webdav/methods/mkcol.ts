@@ -1,0 +1,29 @@
+import { WebDavError } from "../../errors.ts";
+import { locationOf, requireWrite } from "../client-tree.ts";
+import { Conditions } from "../conditions.ts";
+import { missingFolder } from "../content-writer.ts";
+import { addressOf, type Exchange, rejectBody } from "../exchange.ts";
+import type { WebDavServices } from "../services.ts";
+
+/** MKCOL: a new folder (RFC 4918, section 9.3). */
+export async function mkcol(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+  const { clientTree, folders, clientIdOf } = services;
+  rejectBody(request);
+  const address = addressOf(request);
+  const resource = clientTree.find(principal, address);
+  if (resource.kind === "lost") throw missingFolder();
+  if (resource.kind !== "free") throw new WebDavError(405, "There is an item with this name already.");
+  if (resource.parent.kind === "shares")
+    throw new WebDavError(403, "Nothing can be stored here. Choose another folder.");
+  requireWrite(resource.parent);
+  const conditions = new Conditions(request, services);
+  conditions.check(resource, address);
+  const { share, path: parentPath } = locationOf(resource.parent);
+  const user = { ...principal.user, lockTokens: conditions.lockTokens };
+  const folder = await folders.create(
+    user,
+    { parentPath, name: resource.name, description: undefined, share },
+    undefined,
+  );
+  return new Response(null, { status: 201, headers: { "OC-FileId": clientIdOf(folder.id) } });
+}

@@ -1,0 +1,47 @@
+import { WebDavError } from "../../errors.ts";
+import { Conditions } from "../conditions.ts";
+import { addressOf, destinationOf, type Exchange, overwritesOf, rejectBody, settingsUrlOf } from "../exchange.ts";
+import type { WebDavServices } from "../services.ts";
+import type { Relocated, Relocation } from "../tree-changes.ts";
+
+/** MOVE: renames or moves a file or folder (RFC 4918, section 9.9). */
+export async function move(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+  const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
+  const relocation = relocationOf(services, { request, principal });
+  const { source, landing } = services.treeChanges.check(relocation, true);
+  if (depth !== "infinity" && source.node.kind === "folder") {
+    throw new WebDavError(400, "A folder is moved with everything in it.");
+  }
+  if (landing.replaced?.node.kind === "file") {
+    await services.changeGuard.admit(principal, { replacements: 1 }, settingsUrlOf(request));
+  }
+  return relocatedResponse(services, await services.treeChanges.move(relocation));
+}
+
+/** COPY (RFC 4918, section 9.8). */
+export async function copy(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+  const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
+  if (depth !== "infinity" && depth !== "0") throw new WebDavError(400, "The header Depth must be 0 or infinity.");
+  services.allowLong(request);
+  const relocation = relocationOf(services, { request, principal });
+  return relocatedResponse(services, await services.treeChanges.copy(relocation, depth === "0"));
+}
+
+function relocationOf(services: WebDavServices, { request, principal }: Omit<Exchange, "set">): Relocation {
+  rejectBody(request);
+  return {
+    principal,
+    from: addressOf(request),
+    to: destinationOf(request),
+    conditions: new Conditions(request, services),
+    overwrites: overwritesOf(request),
+  };
+}
+
+function relocatedResponse({ clientIdOf }: WebDavServices, { node, isNew }: Relocated): Response {
+  const etag = node.kind === "file" ? `"${node.digest}"` : undefined;
+  return new Response(null, {
+    status: isNew ? 201 : 204,
+    headers: { "OC-FileId": clientIdOf(node.id), ...(etag !== undefined && { ETag: etag, "OC-ETag": etag }) },
+  });
+}

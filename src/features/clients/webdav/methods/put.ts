@@ -1,0 +1,67 @@
+import { parseChecksum } from "../../../../blobs/digest.ts";
+import { AppError } from "../../../../errors.ts";
+import { uploaderOf } from "../../../accounts/auth/guard.ts";
+import { receiveBody } from "../../../library/files/incoming.ts";
+import type { FileNode } from "../../../../tree/model/types.ts";
+import { WebDavError } from "../../errors.ts";
+import { Conditions } from "../conditions.ts";
+import { addressOf, type Exchange, settingsUrlOf } from "../exchange.ts";
+import type { WebDavServices } from "../services.ts";
+
+/** PUT: a new file, or the next version of the file at this address. */
+export async function put(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+  const { files, contentWriter } = services;
+  if (request.headers.has("content-range"))
+    throw new WebDavError(400, "A part of a file can't be replaced. Send the whole file.");
+  const address = addressOf(request);
+  const conditions = new Conditions(request, services);
+  const target = { principal, address, conditions, settingsUrl: settingsUrlOf(request) };
+  const facts = {
+    declaredType: request.headers.get("content-type") ?? undefined,
+    checksum: sha256Of(request.headers.get("oc-checksum")),
+    fileModifiedAt: readMtime(request.headers.get("x-oc-mtime")),
+  };
+  const { owner } = contentWriter.admit(target);
+  const uploader = uploaderOf(request);
+  const sender = { user: uploader.user, possibleOwners: [owner], key: null };
+  const { file, isNew } = await receiveBody(files, request, sender, (pendingUpload) =>
+    contentWriter.finish(target, uploader, pendingUpload, facts),
+  );
+  return storedResponse(services, file, isNew, facts.fileModifiedAt !== undefined);
+}
+
+/** The response to stored content, with the headers that the desktop clients require. */
+export function storedResponse(
+  { clientIdOf }: Pick<WebDavServices, "clientIdOf">,
+  file: FileNode,
+  isNew: boolean,
+  hasMtime: boolean,
+): Response {
+  const etag = `"${file.digest}"`;
+  return new Response(null, {
+    status: isNew ? 201 : 204,
+    headers: {
+      ETag: etag,
+      "OC-ETag": etag,
+      "OC-FileId": clientIdOf(file.id),
+      ...(hasMtime && { "X-OC-Mtime": "accepted" }),
+    },
+  });
+}
+
+/**
+ * The time in X-OC-Mtime, as ISO 8601: seconds since 1970, also with decimals.
+ * @throws AppError invalid_field
+ */
+export function readMtime(header: string | null): string | undefined {
+  if (header === null || header.trim() === "") return undefined;
+  const seconds = /^\s*-?\d{1,12}(\.\d{1,9})?\s*$/.test(header) ? Number(header) : Number.NaN;
+  const date = new Date(Math.round(seconds * 1000));
+  if (!Number.isNaN(date.getTime())) return date.toISOString();
+  throw new AppError("invalid_field", "X-OC-Mtime must be a number of seconds since 1970.", { field: "X-OC-Mtime" });
+}
+
+function sha256Of(header: string | null) {
+  const match = /^\s*sha256:([0-9a-f]{64})\s*$/i.exec(header ?? "");
+  return match?.[1] === undefined ? undefined : parseChecksum(`sha256:${match[1].toLowerCase()}`);
+}

@@ -1,0 +1,58 @@
+import { requestContextOf } from "../../../http/request-context.ts";
+import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { AuditRule } from "../../accounts/routing/audit-rule.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import type { Exchange } from "./exchange.ts";
+import { remove } from "./methods/delete.ts";
+import { get } from "./methods/get.ts";
+import { mkcol } from "./methods/mkcol.ts";
+import { copy, move } from "./methods/move.ts";
+import { options } from "./methods/options.ts";
+import { put } from "./methods/put.ts";
+import type { WebDavServices } from "./services.ts";
+
+/** Dependencies of {@link webDavRoutes}. */
+export interface WebDavRoutesOptions {
+  readonly webDav: WebDavServices;
+  readonly guard: ReturnType<typeof authGuard>;
+}
+
+/** A method, how it is audited, and what it does. */
+interface Method {
+  readonly name: string;
+  readonly audit: AuditRule | "unaudited";
+  readonly run: (services: WebDavServices, exchange: Exchange) => Response | Promise<Response>;
+}
+
+const METHODS: readonly Method[] = [
+  { name: "GET", audit: { action: "file.download", files: "all" }, run: get },
+  { name: "PUT", audit: { action: "file.upload", files: "all" }, run: put },
+  { name: "MKCOL", audit: { action: "folder.create", files: "changes" }, run: mkcol },
+  { name: "DELETE", audit: { action: "file.trash", files: "changes" }, run: remove },
+  { name: "MOVE", audit: { action: "file.move", files: "changes" }, run: move },
+  { name: "COPY", audit: { action: "file.copy", files: "changes" }, run: copy },
+];
+
+/** The roots of the tree: see `address.ts`. */
+const ROOTS = ["/dav", "/remote.php/webdav", "/remote.php/dav/files/:user"];
+
+const PUBLIC = { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" } as const;
+
+/** WebDAV for files, at the addresses that clients know. */
+export function webDavRoutes({ webDav, guard }: WebDavRoutesOptions): Router {
+  const router = new Router({ name: "webdav-routes", guard })
+    .options("/", PUBLIC, () => options())
+    .get("/.well-known/webdav", PUBLIC, ({ request }) =>
+      Response.redirect(`${requestContextOf(request).baseUrl}/dav/`, 301),
+    );
+  for (const root of ROOTS) {
+    for (const path of [root, `${root}/*`]) {
+      router.options(path, PUBLIC, () => options());
+      for (const { name, audit, run } of METHODS) {
+        const declaration = { access: "client", rate: "dav", audit, docs: "hidden", parse: "none" } as const;
+        router.on(name, path, declaration, ({ request, set, principal }) => run(webDav, { request, set, principal }));
+      }
+    }
+  }
+  return router;
+}

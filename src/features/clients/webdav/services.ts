@@ -1,0 +1,36 @@
+import type { UserService } from "../../accounts/users/service.ts";
+import type { RateGate } from "../../accounts/rate-limits/guard.ts";
+import type { ContentSender } from "../../library/files/content-sender.ts";
+import type { FileService } from "../../library/files/service.ts";
+import type { FolderService } from "../../library/folders/service.ts";
+import type { TrashService } from "../../library/trash/service.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { TreeWriter } from "../../../tree/writer.ts";
+import type { Writer } from "../../../db/transaction.ts";
+import type { ChangeGuard } from "./change-guard.ts";
+import type { ClientTree, Item } from "./client-tree.ts";
+import type { ContentWriter } from "./content-writer.ts";
+import type { TreeChanges } from "./tree-changes.ts";
+
+/** What the methods of WebDAV use. */
+export interface WebDavServices {
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly writer: Writer;
+  readonly users: Pick<UserService, "findById">;
+  readonly files: FileService;
+  readonly folders: FolderService;
+  readonly trash: TrashService;
+  readonly sender: ContentSender;
+  readonly rateGate: RateGate;
+  readonly clientTree: ClientTree;
+  readonly contentWriter: ContentWriter;
+  readonly treeChanges: TreeChanges;
+  readonly changeGuard: ChangeGuard;
+  /** The strong ETag of an item, with its quotes. */
+  readonly etagOf: (item: Item) => string;
+  /** `oc:id` of a node: its number, and the id of this server's data. */
+  readonly clientIdOf: (nodeId: number) => string;
+  /** Disables the idle timeout of a request. */
+  readonly allowLong: (request: Request) => void;
+}

@@ -1,0 +1,266 @@
+/** Moves and copies for WebDAV. Each is one transaction, except copies of folders with very much below them. */
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { COPY_NODES_MAX } from "../../../tree/operations/copy.ts";
+import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { TreeWriter } from "../../../tree/writer.ts";
+import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
+import type { User } from "../../accounts/users/types.ts";
+import type { StorageLimits } from "../../library/files/storage-limits.ts";
+import type { Permissions } from "../../library/permissions/permissions.ts";
+import { UserTreeWriter, type WriteTarget } from "../../library/permissions/user-tree-writer.ts";
+import type { Turns } from "../../../lib/turns.ts";
+import type { Address } from "./address.ts";
+import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item, requireWrite } from "./client-tree.ts";
+import type { Conditions } from "./conditions.ts";
+import { missingFolder } from "./content-writer.ts";
+import { WebDavError } from "../errors.ts";
+
+/** Dependencies of {@link TreeChanges}. */
+export interface TreeChangesOptions {
+  readonly writer: Writer;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly permissions: Permissions;
+  readonly clientTree: ClientTree;
+  readonly limitsOf: (user: User) => Pick<StorageLimits, "plan" | "quotaBytes">;
+  readonly turns: Turns;
+  /** Reserves disk space for the rows of a copy. @returns a function that releases it @throws AppError disk_full */
+  readonly reserveSpace: (bytes: number) => () => void;
+}
+
+/** A move or a copy. */
+export interface Relocation {
+  readonly principal: AppPasswordPrincipal;
+  readonly from: Address;
+  readonly to: Address;
+  readonly conditions: Conditions;
+  /** Whether an item at the destination may be replaced. */
+  readonly overwrites: boolean;
+}
+
+/** The item at the destination afterwards, and whether there was none before. */
+export interface Relocated {
+  readonly node: TreeNode;
+  readonly isNew: boolean;
+}
+
+/** A checked destination. */
+interface Landing {
+  readonly parent: FolderItem;
+  readonly name: string;
+  readonly replaced: Item | undefined;
+}
+
+/** Moves and copies. All writes are durable when a promise resolves. */
+export class TreeChanges {
+  readonly #options: TreeChangesOptions;
+  readonly #userTreeWriter: UserTreeWriter;
+
+  constructor(options: TreeChangesOptions) {
+    this.#options = options;
+    this.#userTreeWriter = new UserTreeWriter(options.treeWriter, (owner) => options.limitsOf(owner).plan);
+  }
+
+  /**
+   * Checks a move or a copy, also before its transaction.
+   * @throws AppError not_found | share_permission | precondition_failed; WebDavError 403 onto itself or below, 409 without
+   *   a folder above
+   */
+  check(relocation: Relocation, isMove: boolean): { readonly source: Item; readonly landing: Landing } {
+    const { principal, from, to, conditions, overwrites } = relocation;
+    const { clientTree } = this.#options;
+    const source = clientTree.find(principal, from);
+    if (source.kind === "shares") throw new WebDavError(403, "This folder can't be moved or copied.");
+    if (source.kind !== "item") throw notThere();
+    if (isMove) requireMovable(source);
+    conditions.check(source, { ...from, isOtherForm: false });
+    const target = clientTree.find(principal, to);
+    const landing = this.#landing(principal, target, to);
+    if (landing.replaced !== undefined && !overwrites) {
+      throw new WebDavError(412, "There is an item at the destination already.");
+    }
+    this.#rejectInside(source, landing);
+    requireWrite(landing.parent);
+    if (landing.replaced !== undefined && !(isMove && landing.replaced.node.id === source.node.id)) {
+      conditions.checkForm(landing.replaced, to);
+    }
+    return { source, landing };
+  }
+
+  /**
+   * Moves an item. A file that moves onto a file becomes its next version: programs that save to a temporary name and
+   * rename it then keep the id, the links and the history of the file.
+   */
+  async move(relocation: Relocation): Promise<Relocated> {
+    const { writer } = this.#options;
+    return writer.run((tx) => {
+      const { source, landing } = this.check(relocation, true);
+      const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
+      this.#permit(user, source, landing, true);
+      if (source.owner.id !== landing.parent.owner.id) return this.#moveAcross(tx, user, source, landing);
+      if (isFileOntoFile(source, landing)) return this.#moveOntoFile(tx, user, source, landing);
+      this.#clear(tx, user, landing, source);
+      const { treeWriter } = this.#options;
+      const changes = { name: landing.name, folderPath: landing.parent.node.path };
+      const node = this.#write(user, landing.parent, () =>
+        source.node.kind === "file"
+          ? treeWriter.updateFile(tx, source.node, changes)
+          : treeWriter.updateFolder(tx, source.node, changes),
+      );
+      return { node, isNew: landing.replaced === undefined };
+    });
+  }
+
+  /**
+   * Copies an item; no bytes are written.
+   * @param isShallow copies a folder without what is in it
+   */
+  async copy(relocation: Relocation, isShallow: boolean): Promise<Relocated> {
+    const { writer, tree } = this.#options;
+    const { source } = this.check(relocation, false);
+    const isLarge = isFolderItem(source) && !isShallow && tree.countBelow(source.node, COPY_NODES_MAX) > COPY_NODES_MAX;
+    if (isLarge) return this.#copyLarge(relocation);
+    return writer.run((tx) => {
+      const { source: now, landing } = this.check(relocation, false);
+      const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
+      this.#permit(user, now, landing, false);
+      if (!isFileOntoFile(now, landing)) this.#clear(tx, user, landing, now);
+      const node = this.#write(user, landing.parent, () =>
+        isFolderItem(now) && isShallow
+          ? this.#options.treeWriter.createFolder(tx, {
+              accountId: landing.parent.owner.id,
+              parentPath: landing.parent.node.path,
+              name: landing.name,
+              metadata: now.node.metadata,
+            })
+          : this.#copyNow(tx, user, now, landing),
+      );
+      return { node, isNew: landing.replaced === undefined };
+    });
+  }
+
+  async #copyLarge(relocation: Relocation): Promise<Relocated> {
+    const { writer, treeWriter, turns, reserveSpace } = this.#options;
+    const { principal } = relocation;
+    const user = { ...principal.user, lockTokens: relocation.conditions.lockTokens };
+    return turns.take([principal.user.id], async () => {
+      const { source, landing } = this.check(relocation, false);
+      this.#permit(user, source, landing, false);
+      await writer.run((tx) => this.#clear(tx, user, landing, source));
+      const options = { ...this.#copyOptions(user, landing), reserveSpace };
+      const folderPath = landing.parent.node.path;
+      const node = await treeWriter.copyLarge(writer, source.node, folderPath, options, user.viaDeviceId);
+      return { node, isNew: landing.replaced === undefined };
+    });
+  }
+
+  #copyNow(tx: Transaction, user: User, source: Item, landing: Landing): TreeNode {
+    const options = this.#copyOptions(user, landing);
+    return this.#options.treeWriter.copy(tx, source.node, landing.parent.node.path, options).node;
+  }
+
+  #copyOptions(user: User, { parent, name, replaced }: Landing): CopyOptions {
+    return {
+      accountId: parent.owner.id,
+      name,
+      onConflict: replaced?.node.kind === "file" ? "version" : "error",
+      preserveMetadata: true,
+      createdBy: user.id,
+      quotaBytes: this.#options.limitsOf(parent.owner).quotaBytes,
+    };
+  }
+
+  /** Another account: nodes never change their account, so a copy replaces the item, which goes to the trash. */
+  #moveAcross(tx: Transaction, user: User, source: Item, landing: Landing): Relocated {
+    if (this.#options.tree.countBelow(source.node, COPY_NODES_MAX) > COPY_NODES_MAX) {
+      throw new WebDavError(403, "This folder is too large to move to another account. Copy it, then delete it here.");
+    }
+    if (!isFileOntoFile(source, landing)) this.#clear(tx, user, landing, source);
+    const node = this.#write(user, landing.parent, () => this.#copyNow(tx, user, source, landing));
+    this.#write(user, source, () => void this.#options.treeWriter.trash(tx, source.node));
+    return { node, isNew: landing.replaced === undefined };
+  }
+
+  #moveOntoFile(tx: Transaction, user: User, source: Item, landing: Landing): Relocated {
+    const { treeWriter } = this.#options;
+    const node = this.#write(user, landing.parent, () => {
+      const copied = this.#copyNow(tx, user, source, landing);
+      // A temporary file has no history. Any other goes to the trash with its versions.
+      if (source.node.kind === "file" && source.node.version === 1) treeWriter.deleteFile(tx, source.node);
+      else treeWriter.trash(tx, source.node);
+      return copied;
+    });
+    return { node, isNew: false };
+  }
+
+  /** Moves what is at the destination to the trash. */
+  #clear(tx: Transaction, user: User, { parent, replaced }: Landing, source: Item): void {
+    if (replaced === undefined || replaced.node.id === source.node.id) return;
+    this.#write(user, parent, () => void this.#options.treeWriter.trash(tx, replaced.node));
+  }
+
+  /** The decisions of `permissions`, which knows all shares of a node. */
+  #permit(user: User, source: Item, { parent, replaced }: Landing, isMove: boolean): void {
+    const { permissions } = this.#options;
+    permissions.node(user, source.node.publicId, isMove ? "manage" : "read");
+    permissions.folder(user, parent.node.publicId, "write");
+    if (replaced !== undefined && replaced.node.kind === "folder") {
+      permissions.node(user, replaced.node.publicId, "manage");
+    }
+  }
+
+  #write<T>(user: User, { owner, share }: Item, change: () => T): T {
+    const own = { owner, isOwn: share === undefined };
+    const target: WriteTarget = { ...own, view: this.#options.clientTree.viewOf(share) };
+    return this.#userTreeWriter.write(user, target, change);
+  }
+
+  #landing(principal: AppPasswordPrincipal, target: ReturnType<ClientTree["find"]>, to: Address): Landing {
+    if (target.kind === "lost") throw missingFolder();
+    if (target.kind === "free") {
+      if (target.parent.kind === "shares") throw new WebDavError(403, "Nothing can be stored here.");
+      return { parent: target.parent, name: target.name, replaced: undefined };
+    }
+    if (target.kind === "shares" || target.isRoot || isShareTop(target)) {
+      throw new WebDavError(403, "This folder can't be replaced.");
+    }
+    const parent = this.#options.clientTree.find(principal, { user: to.user, names: to.names.slice(0, -1) });
+    if (parent.kind !== "item" || !isFolderItem(parent)) throw missingFolder();
+    return { parent, name: target.node.name, replaced: target };
+  }
+
+  /** RFC 4918, sections 9.8.5 and 9.9.4: the source and the destination are the same, or one is in the other. */
+  #rejectInside(source: Item, { parent, replaced }: Landing): void {
+    const { tree } = this.#options;
+    const isSame = replaced?.node.id === source.node.id;
+    const isInside = isFolderItem(source) && tree.isWithin(parent.node, source.node.id);
+    const isAbove = replaced !== undefined && isFolderItem(replaced) && tree.isWithin(source.node, replaced.node.id);
+    if (isSame || isInside || isAbove) {
+      throw new WebDavError(
+        403,
+        "An item can't be moved or copied onto itself, into itself, or onto a folder above it.",
+      );
+    }
+  }
+}
+
+function isFileOntoFile(source: Item, { replaced }: Landing): boolean {
+  return source.node.kind === "file" && replaced?.node.kind === "file";
+}
+
+function requireMovable(source: Item): void {
+  requireWrite(source);
+  if (source.isRoot) throw new WebDavError(403, "The top folder can't be moved.");
+  if (isShareTop(source)) {
+    throw new WebDavError(
+      403,
+      "Only the owner can rename, move, or delete a shared item. To stop using it, leave the share.",
+    );
+  }
+}
+
+/** The error for an item that does not exist. */
+export function notThere(): WebDavError {
+  return new WebDavError(404, "There is no file or folder at this address.");
+}

@@ -1,0 +1,362 @@
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { shareWith } from "../support/account-shares.ts";
+import { expectStatus } from "../support/expect.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+import { connectDav } from "../support/webdav.ts";
+
+const server = sharedServer({ hasAccounts: true, env: { LARDER_RATE_LIMITS: "off" } });
+
+const roots = (email: string) => [
+  "/dav/",
+  "/remote.php/webdav/",
+  `/remote.php/dav/files/${encodeURIComponent(email)}/`,
+];
+
+function etagOf(content: string): string {
+  return `"${createHash("sha256").update(content).digest("hex")}"`;
+}
+
+describe("the three roots", () => {
+  test("lead to the same tree", async () => {
+    const account = await server().signUp();
+    for (const root of roots(account.email)) {
+      const dav = await connectDav(account, {}, root);
+      expectStatus(await dav.put("note.txt", `by ${root}`), root === "/dav/" ? 201 : 204);
+      const read = await dav.get("note.txt");
+      expect(read.text).toBe(`by ${root}`);
+      expect(read.header("etag")).toBe(etagOf(`by ${root}`));
+    }
+    expect(await account.client.names()).toEqual(["note.txt"]);
+  });
+
+  test("another account's tree is 404, and without an app password everything is 401", async () => {
+    const [account, other] = [await server().signUp(), await server().signUp()];
+    const foreign = await connectDav(account, {}, `/remote.php/dav/files/${encodeURIComponent(other.email)}/`);
+    for (const method of ["GET", "PUT", "DELETE", "MKCOL"]) expectStatus(await foreign.request(method, "a.txt"), 404);
+    const anonymous = await server().visitor.get("/dav/a.txt");
+    expectStatus(anonymous, 401);
+    expect(anonymous.header("www-authenticate")).toBe('Basic realm="Larder", charset="UTF-8"');
+    expect(anonymous.header("content-type")).toStartWith("application/xml");
+    expectStatus(await account.client.get("/dav/"), 401);
+  });
+
+  test("OPTIONS needs no sign-in, also at the root of the server", async () => {
+    for (const path of ["/", "/dav/", "/dav/a/b", "/remote.php/webdav/"]) {
+      const response = await server().visitor.request("OPTIONS", path);
+      expectStatus(response, 200);
+      expect(response.header("dav")).toBe("1, 2, 3");
+      expect(response.header("ms-author-via")).toBe("DAV");
+    }
+    expect((await server().visitor.get("/.well-known/webdav")).header("location")).toBe(`${server().url}/dav/`);
+    expectStatus(await server().visitor.get("/.well-known/caldav"), 404);
+  });
+});
+
+describe("PUT", () => {
+  test("stores a file with its own date, and a next version with the same id", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    const created = await dav.put("a.txt", "one", { "x-oc-mtime": "1600000000.25" });
+    expectStatus(created, 201);
+    expect(created.header("x-oc-mtime")).toBe("accepted");
+    expect(created.header("etag")).toBe(etagOf("one"));
+    expect(created.header("oc-etag")).toBe(etagOf("one"));
+    const replaced = await dav.put("a.txt", "two");
+    expectStatus(replaced, 204);
+    expect(replaced.header("oc-fileid")).toBe(created.header("oc-fileid"));
+    const [id = ""] = (await account.client.get("/api/files")).strings("data.files", "id");
+    const versions = await account.client.get(`/api/files/${id}/versions`);
+    expect(versions.list("data.versions")).toHaveLength(2);
+    expect((await dav.get("a.txt")).text).toBe("two");
+  });
+
+  test("the same content again makes no version, and can change the date", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    await dav.put("a.txt", "same");
+    expectStatus(await dav.put("a.txt", "same", { "x-oc-mtime": "1500000000" }), 204);
+    const [id = ""] = (await account.client.get("/api/files")).strings("data.files", "id");
+    expect((await account.client.get(`/api/files/${id}/versions`)).list("data.versions")).toHaveLength(1);
+    expect((await dav.request("HEAD", "a.txt")).header("last-modified")).toBe("Fri, 14 Jul 2017 02:40:00 GMT");
+  });
+
+  test("conditions decide: If-Match, If-None-Match", async () => {
+    const dav = await connectDav(await server().signUp());
+    expectStatus(await dav.put("a.txt", "x", { "if-match": '"none"' }), 412);
+    expectStatus(await dav.put("a.txt", "x", { "if-none-match": "JoplinIgnore-123" }), 201);
+    expectStatus(await dav.put("a.txt", "y", { "if-none-match": "*" }), 412);
+    expectStatus(await dav.put("a.txt", "y", { "if-match": etagOf("x") }), 204);
+    expectStatus(await dav.put("a.txt", "z", { "if-match": etagOf("x") }), 412);
+    expect((await dav.get("a.txt")).text).toBe("y");
+  });
+
+  test("rejects what can't be stored, and stores nothing of it", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    expectStatus(await dav.put("missing/a.txt", "x"), 409);
+    await dav.mkcol("folder");
+    expectStatus(await dav.put("folder", "x"), 405);
+    expectStatus(await dav.put("a%2Fb.txt", "x"), 400);
+    expectStatus(await dav.put("a%00.txt", "x"), 400);
+    expectStatus(await dav.put("a%zz.txt", "x"), 400);
+    expectStatus(await dav.put("n".repeat(256), "x"), 400);
+    expectStatus(await dav.put("a.txt", "x", { "oc-checksum": `SHA256:${"0".repeat(64)}` }), 400);
+    expectStatus(await dav.put("a.txt", "x", { "x-oc-mtime": "yesterday" }), 400);
+    expectStatus(await dav.put("a.txt", "x", { "content-range": "bytes 0-0/2" }), 400);
+    expect(await account.client.names()).toEqual(["folder"]);
+  });
+
+  test("keeps hostile names", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    const names = ["50% #1?.txt", "a+b & 'c' \"d\".txt", " leading", "trailing ", "😀.png", "ä".repeat(127)];
+    for (const name of names) expectStatus(await dav.put(encodeURIComponent(name), name), 201);
+    for (const name of names) expect((await dav.get(encodeURIComponent(name))).text).toBe(name);
+    expect((await account.client.names()).toSorted()).toEqual(names.toSorted());
+  });
+});
+
+describe("Unicode forms", () => {
+  const composed = encodeURIComponent("Müller.txt".normalize("NFC"));
+  const decomposed = encodeURIComponent("Müller.txt".normalize("NFD"));
+
+  test("a file is found by either form, and replaced in another form only by who knows it", async () => {
+    const dav = await connectDav(await server().signUp());
+    await dav.put(composed, "one");
+    expect((await dav.get(decomposed)).text).toBe("one");
+    expectStatus(await dav.put(decomposed, "two"), 409);
+    expect((await dav.get(composed)).text).toBe("one");
+    expectStatus(await dav.put(decomposed, "two", { "if-match": etagOf("one") }), 204);
+    expectStatus(await dav.put(decomposed, "three", { "user-agent": "WebDAVFS/3.0.0 (03008000) Darwin/23.0" }), 204);
+    await dav.put("other.txt", "x");
+    expectStatus(await dav.relocate("MOVE", "other.txt", decomposed), 409);
+    expectStatus(await dav.relocate("COPY", "other.txt", decomposed), 409);
+    expect((await dav.get(composed)).text).toBe("three");
+  });
+});
+
+describe("MKCOL and DELETE", () => {
+  test("make a folder, and move it to the trash", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    expectStatus(await dav.mkcol("a"), 201);
+    expectStatus(await dav.mkcol("a/"), 405);
+    expectStatus(await dav.mkcol("b/c"), 409);
+    expectStatus(await dav.request("MKCOL", "d", { body: "<x/>" }), 415);
+    await dav.put("a/file.txt", "x");
+    expectStatus(await dav.request("DELETE", "a"), 204);
+    expectStatus(await dav.get("a/file.txt"), 404);
+    expect((await account.client.get("/api/files/trash")).strings("data.files", "name")).toEqual(["a"]);
+    expectStatus(await dav.request("DELETE", "a"), 404);
+    expectStatus(await dav.request("DELETE", ""), 403);
+  });
+});
+
+describe("MOVE and COPY", () => {
+  test("a rename keeps the id and the ETag", async () => {
+    const dav = await connectDav(await server().signUp());
+    const made = await dav.put("a.txt", "x");
+    await dav.mkcol("folder");
+    const moved = await dav.relocate("MOVE", "a.txt", "folder/b.txt");
+    expectStatus(moved, 201);
+    expect(moved.header("oc-fileid")).toBe(made.header("oc-fileid"));
+    expect((await dav.get("folder/b.txt")).header("etag")).toBe(made.header("etag"));
+    expectStatus(await dav.get("a.txt"), 404);
+  });
+
+  test("a temporary file that moves onto a file becomes its next version", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    const made = await dav.put("report.odt", "one");
+    const [id = ""] = (await account.client.get("/api/files")).strings("data.files", "id");
+    await account.client.put(`/api/files/${id}`, { tags: ["work"] });
+    await dav.put("report.odt.tmp", "two");
+    const moved = await dav.relocate("MOVE", "report.odt.tmp", "report.odt");
+    expectStatus(moved, 204);
+    expect(moved.header("oc-fileid")).toBe(made.header("oc-fileid"));
+    const info = await account.client.get(`/api/files/${id}`);
+    expect(info.at("data.tags")).toEqual(["work"]);
+    expect((await account.client.get(`/api/files/${id}/versions`)).list("data.versions")).toHaveLength(2);
+    expect((await dav.get("report.odt")).text).toBe("two");
+    expect(await account.client.names()).toEqual(["report.odt"]);
+    expect((await account.client.get("/api/files/trash")).list("data.files")).toEqual([]);
+  });
+
+  test("Overwrite, itself, below itself, and other servers", async () => {
+    const dav = await connectDav(await server().signUp());
+    await dav.put("a.txt", "a");
+    await dav.put("b.txt", "b");
+    await dav.mkcol("f");
+    await dav.mkcol("f/g");
+    for (const method of ["MOVE", "COPY"] as const) {
+      expectStatus(await dav.relocate(method, "a.txt", "b.txt", { overwrite: "F" }), 412);
+      expectStatus(await dav.relocate(method, "a.txt", "a.txt"), 403);
+      expectStatus(await dav.relocate(method, "f", "f/g/h"), 403);
+      expectStatus(await dav.relocate(method, "f/g", "f"), 403);
+      expectStatus(await dav.relocate(method, "a.txt", "missing/a.txt"), 409);
+      expectStatus(await dav.relocate(method, "none.txt", "c.txt"), 404);
+      expectStatus(await dav.request(method, "a.txt", { headers: { destination: "http://example.org/dav/c" } }), 502);
+      expectStatus(await dav.request(method, "a.txt", { headers: { destination: "/dav/x%2Fy" } }), 400);
+      expectStatus(await dav.request(method, "a.txt", { headers: { destination: "/dav/../c" } }), 400);
+      expectStatus(await dav.request(method, "a.txt"), 400);
+    }
+    expect((await dav.get("b.txt")).text).toBe("b");
+  });
+
+  test("a folder replaces what is at its destination, which goes to the trash", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    await dav.mkcol("f");
+    await dav.put("f/a.txt", "a");
+    await dav.mkcol("g");
+    await dav.put("g/old.txt", "old");
+    expectStatus(await dav.relocate("COPY", "f", "g"), 204);
+    expect(await account.client.names("/g")).toEqual(["a.txt"]);
+    expectStatus(await dav.relocate("COPY", "f", "h", { depth: "0" }), 201);
+    expect(await account.client.names("/h")).toEqual([]);
+    expectStatus(await dav.relocate("MOVE", "g", "h"), 204);
+    expect(await account.client.names("/h")).toEqual(["a.txt"]);
+    expect((await account.client.get("/api/files/trash")).list("data.files")).toHaveLength(2);
+  });
+});
+
+describe("what an app password may do", () => {
+  test("a read-only one changes nothing", async () => {
+    const account = await server().signUp();
+    await account.client.storedId("x", { name: "a.txt" });
+    const dav = await connectDav(account, { access: "read" });
+    expect((await dav.get("a.txt")).text).toBe("x");
+    expectStatus(await dav.put("a.txt", "y"), 403);
+    expectStatus(await dav.put("b.txt", "y"), 403);
+    expectStatus(await dav.mkcol("f"), 403);
+    expectStatus(await dav.request("DELETE", "a.txt"), 403);
+    expectStatus(await dav.relocate("MOVE", "a.txt", "b.txt"), 403);
+    expectStatus(await dav.relocate("COPY", "a.txt", "b.txt"), 403);
+    expect(await account.client.names()).toEqual(["a.txt"]);
+  });
+
+  test("one for a folder sees nothing else, also after the folder was renamed", async () => {
+    const account = await server().signUp();
+    await account.client.storedId("secret", { name: "outside.txt" });
+    await account.client.storedId("x", { name: "in.txt", fields: { folder: "/only" } });
+    const dav = await connectDav(account, { folder: "/only" });
+    expect((await dav.get("in.txt")).text).toBe("x");
+    expectStatus(await dav.get("outside.txt"), 404);
+    expectStatus(await dav.put("new.txt", "y"), 201);
+    const [id = ""] = (await account.client.get("/api/files?type=folder")).strings("data.files", "id");
+    await account.client.put(`/api/files/folders/${id}`, { name: "renamed" });
+    expect((await dav.get("new.txt")).text).toBe("y");
+  });
+});
+
+describe("Shared with me", () => {
+  test("shows received shares with the permissions of their owner", async () => {
+    const [owner, account] = [await server().signUp(), await server().signUp()];
+    await owner.client.storedId("read", { name: "r.txt", fields: { folder: "/reading" } });
+    await owner.client.storedId("write", { name: "w.txt", fields: { folder: "/writing" } });
+    const file = await owner.client.storedId("one", { name: "single.txt" });
+    const folders = await owner.client.get("/api/files?type=folder");
+    const [reading = "", writing = ""] = folders.strings("data.files", "id");
+    await shareWith(owner.client, reading, account);
+    await shareWith(owner.client, writing, account, { permissions: "write" });
+    await shareWith(owner.client, file, account, { permissions: "write" });
+    const dav = await connectDav(account);
+    const at = "Shared%20with%20me";
+    expect((await dav.get(`${at}/reading/r.txt`)).text).toBe("read");
+    expectStatus(await dav.put(`${at}/reading/r.txt`, "no"), 403);
+    expectStatus(await dav.put(`${at}/writing/w.txt`, "changed"), 204);
+    expectStatus(await dav.put(`${at}/writing/new.txt`, "new"), 201);
+    expectStatus(await dav.put(`${at}/single.txt`, "two"), 204);
+    expectStatus(await dav.put(`${at}/free.txt`, "x"), 403);
+    expectStatus(await dav.mkcol(`${at}/writing/sub`), 201);
+    expect((await owner.client.names("/writing")).toSorted()).toEqual(["new.txt", "sub", "w.txt"]);
+    for (const path of [at, `${at}/writing`, `${at}/single.txt`]) {
+      expectStatus(await dav.request("DELETE", path), 403);
+      expectStatus(await dav.relocate("MOVE", path, "mine"), 403);
+    }
+    expectStatus(await dav.relocate("MOVE", `${at}/writing/new.txt`, "mine.txt"), 201);
+    expect((await dav.get("mine.txt")).text).toBe("new");
+    expect((await owner.client.get("/api/files/trash")).strings("data.files", "name")).toEqual(["new.txt"]);
+  });
+
+  test("has another name where the account has a folder of that name", async () => {
+    const [owner, account] = [await server().signUp(), await server().signUp()];
+    const file = await owner.client.storedId("x", { name: "a.txt" });
+    await shareWith(owner.client, file, account);
+    await account.client.folderId("Shared with me");
+    const dav = await connectDav(account);
+    expectStatus(await dav.get("Shared%20with%20me/a.txt"), 404);
+    expect((await dav.get("Shared%20with%20me%20(2)/a.txt")).text).toBe("x");
+  });
+});
+
+describe("settings", () => {
+  test("files that macOS adds can be refused", async () => {
+    await withServer({ env: { LARDER_MACOS_FILES: "refuse" } }, async (other) => {
+      const dav = await connectDav(await other.signUp());
+      expectStatus(await dav.put("._a.txt", "x"), 403);
+      expectStatus(await dav.put(".DS_Store", "x"), 403);
+      expectStatus(await dav.put(".profile", "x"), 201);
+    });
+    const dav = await connectDav(await server().signUp());
+    expectStatus(await dav.put("._a.txt", "x"), 201);
+  });
+
+  test("a base path stands in front of every address", async () => {
+    await withServer({ env: { LARDER_BASE_PATH: "/files" } }, async (other) => {
+      const dav = await connectDav(await other.signUp(), {}, "/files/dav/");
+      await dav.put("a.txt", "x");
+      expectStatus(await dav.relocate("MOVE", "a.txt", "b.txt"), 201);
+      expect((await dav.get("b.txt")).text).toBe("x");
+      const found = await other.visitor.get("/files/.well-known/webdav");
+      expect(found.header("location")).toBe(`${other.url}/files/dav/`);
+    });
+  });
+
+  test("browsers of other origins may call only where the setting names them", async () => {
+    const origin = "app://obsidian.md";
+    const preflight = { origin, "access-control-request-method": "PROPFIND" };
+    const closed = await server().visitor.request("OPTIONS", "/dav/", { headers: preflight });
+    expect(closed.headers.has("access-control-allow-origin")).toBe(false);
+    await withServer({ env: { LARDER_CORS_ORIGINS: origin } }, async (other) => {
+      const open = await other.visitor.request("OPTIONS", "/dav/", { headers: preflight });
+      expect(open.header("access-control-allow-origin")).toBe(origin);
+      expect(open.header("access-control-allow-methods")).toContain("PROPFIND");
+      expect(open.header("access-control-allow-headers")).toContain("Destination");
+    });
+  });
+});
+
+test("too many deletions and replacements wait for a person, who can allow them for an hour", async () => {
+  await withServer({ env: { LARDER_MASS_CHANGE_FILES: "3", LARDER_MASS_CHANGE_PERCENT: "10" } }, async (other) => {
+    const account = await other.signUp();
+    const dav = await connectDav(account);
+    for (let at = 0; at < 6; at++) await dav.put(`f${at}.txt`, `content ${at}`);
+    expectStatus(await dav.put("f0.txt", "changed"), 204);
+    expectStatus(await dav.relocate("MOVE", "f1.txt", "f0.txt"), 204);
+    expectStatus(await dav.request("DELETE", "f0.txt"), 204);
+    const stopped = await dav.request("DELETE", "f2.txt");
+    expectStatus(stopped, 403);
+    expect(stopped.text).toContain(`${other.url}/settings/devices`);
+    expectStatus(await dav.put("f2.txt", "changed"), 403);
+    expectStatus(await dav.relocate("MOVE", "f3.txt", "f2.txt"), 403);
+    expectStatus(await dav.put("new.txt", "x"), 201);
+    expectStatus(await dav.relocate("MOVE", "f3.txt", "renamed.txt"), 201);
+    const [holdId = ""] = (await account.client.get("/api/users/holds")).strings("data.holds", "holdId");
+    expectStatus(await account.client.post(`/api/users/holds/${holdId}`, { accept: true }), 200);
+    expectStatus(await dav.request("DELETE", "f2.txt"), 204);
+    expectStatus(await dav.put("f4.txt", "changed"), 204);
+  });
+});
+
+test("over the limit of requests, programs are asked to come back later", async () => {
+  await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_PLANS_ENTERPRISE_LIMIT_DAV: "3" } }, async (other) => {
+    const dav = await connectDav(await other.signUp());
+    for (const name of ["a", "b", "c"]) expectStatus(await dav.put(name, "x"), 201);
+    const rejected = await dav.put("d", "x");
+    expectStatus(rejected, 503);
+    expect(Number(rejected.header("retry-after"))).toBeGreaterThan(0);
+    expect(rejected.text).toContain("Sabre\\DAV\\Exception\\ServiceUnavailable");
+  });
+});

@@ -1,0 +1,52 @@
+// Connecting other programs, with app passwords.
+import { expect, test } from "bun:test";
+import { describeWeb } from "./support/browser.ts";
+import { prove } from "./support/proof.ts";
+
+describeWeb("connecting programs", (web) => {
+  test("shows the address for each program, and makes an app password that is shown once", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path: "/settings/connect" });
+    await page.getByText("No app passwords yet").waitFor();
+    await web.lookAt(page, "connect-none");
+    expect(await page.getByLabel("Server address").inputValue()).toBe(web.server().url);
+    await page.getByRole("tab", { name: "Computer" }).click();
+    await page.getByRole("radio", { name: /Windows Explorer/ }).check();
+    expect(await page.getByLabel("Address", { exact: true }).inputValue()).toBe(`${web.server().url}/dav/`);
+    await page.getByRole("tab", { name: "Program" }).click();
+    expect(await page.getByRole("textbox", { name: "Command" }).inputValue()).toContain(
+      `/remote.php/dav/files/${encodeURIComponent(account.email)}/`,
+    );
+    await page.getByRole("tab", { name: "Phone" }).click();
+
+    await account.client.post("/api/files/folders", { name: "Camera", path: "/" });
+    await page.getByRole("button", { name: "Create app password" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Phone of Ada");
+    await dialog.getByLabel("Read-only").check();
+    await dialog.getByLabel("Only one folder").check();
+    expect(await dialog.getByRole("button", { name: "Create" }).isDisabled()).toBe(true);
+    await dialog.getByRole("treeitem", { name: "Camera" }).click();
+    await web.lookAt(page, "connect-new");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await prove(page, account.password);
+    const password = await dialog.getByLabel("App password", { exact: true }).inputValue();
+    expect(await dialog.getByLabel("User name", { exact: true }).inputValue()).toBe(account.email);
+    await dialog
+      .getByRole("img", { name: /QR code/ })
+      .locator("path:not([d=''])")
+      .waitFor();
+    await web.lookAt(page, "connect-created");
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await page.content()).not.toContain(password);
+
+    await page.reload();
+    const list = page.getByRole("list", { name: "App passwords" });
+    await list.getByText("Read-only, only /Camera").waitFor();
+    await web.lookAt(page, "connect-list");
+    await list.getByRole("button", { name: "End app password “Phone of Ada”" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "End access" }).click();
+    await page.getByText("No app passwords yet").waitFor();
+  });
+});
