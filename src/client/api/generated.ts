@@ -211,7 +211,7 @@ export interface Schemas {
     readonly lastUsedAt: string | null;
     readonly lastAddress: string | null;
     readonly lastClient: string | null;
-    readonly folder?: string | null;
+    readonly folder: string | null;
   };
   readonly AppPasswords: {
     readonly appPasswords: readonly Schemas["AppPassword"][];
