@@ -1338,6 +1338,16 @@ export interface ResponseData {
       readonly error: Schemas["ItemError"];
     })[];
   };
+  readonly "GET /api/users/login-flows/{token}": {
+    readonly program: string;
+    readonly address: string;
+    readonly createdAt: string;
+    readonly expiresAt: string;
+  };
+  readonly "POST /api/users/login-flows/{token}": {
+    readonly redirect: string | null;
+  };
+  readonly "DELETE /api/users/login-flows/{token}": Readonly<Record<string, unknown>>;
   readonly "GET /api/admin/users": {
     readonly users: readonly Schemas["Account"][];
     readonly pagination: Schemas["Pagination"];
