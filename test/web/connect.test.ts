@@ -1,7 +1,14 @@
 // Connecting other programs, with app passwords.
 import { expect, test } from "bun:test";
-import { describeWeb } from "./support/browser.ts";
+import { describeWeb, type Web } from "./support/browser.ts";
 import { prove } from "./support/proof.ts";
+
+/** A request as a program sends it, with a user name and an app password. */
+function asProgram(web: Web, path: string, username: string, password: string, init: RequestInit = {}) {
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `Basic ${btoa(`${username}:${password}`)}`);
+  return fetch(`${web.server().url}${path}`, { ...init, headers });
+}
 
 describeWeb("connecting programs", (web) => {
   test("shows the address for each program, and makes an app password that is shown once", async () => {
@@ -41,12 +48,16 @@ describeWeb("connecting programs", (web) => {
     await dialog.waitFor({ state: "detached" });
     expect(await page.content()).not.toContain(password);
 
+    expect((await asProgram(web, "/dav/", account.email, password)).status).toBe(200);
+    expect((await account.client.get("/api/users/devices")).list("data.devices")).toEqual([]);
     await page.reload();
     const list = page.getByRole("list", { name: "App passwords" });
     await list.getByText("Read-only, only /Camera").waitFor();
+    await list.getByText(/Last used .* from 127\.0\.0\.1/).waitFor();
     await web.lookAt(page, "connect-list");
     await list.getByRole("button", { name: "End app password “Phone of Ada”" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "End access" }).click();
     await page.getByText("No app passwords yet").waitFor();
+    expect((await asProgram(web, "/dav/", account.email, password)).status).toBe(401);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { kindOf, usageByKind } from "../../../src/client/features/settings/file-kinds.ts";
-import { agentName } from "../../../src/client/features/settings/user-agent.ts";
+import { agentName } from "../../../src/client/base/user-agent.ts";
 import { safeNext } from "../../../src/client/features/sign-in/next-address.ts";
 import { readRejection, PageError } from "../../../src/client/api/rejection.ts";
 import { inviteCodeOf } from "../../../src/client/features/sign-up/invite-code.ts";

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { ApiError, request } from "../../api/http.ts";
 import { errorAt, readRejection } from "../../api/rejection.ts";
 import { useSession } from "../../api/session.ts";
+import { findAgentName } from "../../base/user-agent.ts";
 import { href } from "../../base/address.ts";
 import { formatDateTime, formatRelative } from "../../base/format.ts";
 import {
@@ -73,7 +74,7 @@ function DecisionForm({
   readonly path: `/api/${string}`;
   readonly onOutcome: (outcome: Outcome) => void;
 }) {
-  const program = flow.program.trim() === "" ? text.unknownProgram : flow.program;
+  const program = findAgentName(flow.program) ?? flow.program;
   const [name, setName] = useState(program.slice(0, NAME_LENGTH_MAX));
   const [access, setAccess] = useState<ProgramAccess>(ALL_FILES);
   const { allow, deny } = useDecision(path, onOutcome);
@@ -124,7 +125,7 @@ function DecisionForm({
 function useDecision(path: `/api/${string}`, onOutcome: (outcome: Outcome) => void) {
   const allow = useMutation({
     mutationFn: ({ name, access }: { name: string; access: ProgramAccess }) =>
-      request<{ redirect?: string }>("POST", path, { body: { name, ...accessFields(access) } }),
+      request<{ redirect: string | null }>("POST", path, { body: { name, ...accessFields(access) } }),
     onSuccess: ({ redirect }, { name }) => {
       const opens = redirect?.startsWith(PROGRAM_ADDRESS) === true;
       onOutcome({ is: "allowed", name, ...(opens && { redirect }) });
@@ -155,6 +156,7 @@ function About({ flow, program }: { readonly flow: LoginFlow; readonly program: 
       <DescriptionList
         items={[
           [text.account, email],
+          [text.program, flow.program],
           [text.address, flow.address],
           [text.time, `${formatDateTime(flow.createdAt)} (${formatRelative(flow.createdAt)})`],
           [text.expires, formatRelative(flow.expiresAt)],

@@ -4,10 +4,10 @@ import { defineText } from "../../base/text.ts";
 export const text = defineText("connect", {
   title: "Connect a program",
   lead: (program: string) => `“${program}” asks for access to your files.`,
-  unknownProgram: "An unnamed program",
   warning: "Only continue if you started this yourself.",
   warningLead: "Somebody may have sent you this link to get at your files. If you don't know the program, select Deny.",
   account: "Your account",
+  program: "Program",
   address: "From address",
   time: "Asked",
   expires: "Expires",

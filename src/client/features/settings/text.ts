@@ -180,8 +180,6 @@ export const text = defineText("settings", {
   signOutOthersLead: (count: number) =>
     plural(count, "# other session will be signed out.", "# other sessions will be signed out."),
   sessionsSignedOut: (count: number) => plural(count, "Session signed out.", "# sessions signed out."),
-  unknownAgent: "Unknown program",
-  agentOn: (browser: string, system: string) => `${browser} on ${system}`,
 
   devices: "Devices",
   devicesLead: "Phones, computers, and programs that sync files with Larder, and when each was last here.",

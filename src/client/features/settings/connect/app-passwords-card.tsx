@@ -9,7 +9,7 @@ import { LoadedList } from "../../../ui/loaded.tsx";
 import { type AppPassword, useDelete, useList } from "../api.ts";
 import { type Row, Rows } from "../rows.tsx";
 import { text as settingsText } from "../text.ts";
-import { findAgentName } from "../user-agent.ts";
+import { findAgentName } from "../../../base/user-agent.ts";
 import { text } from "./text.ts";
 
 /** The app passwords of the account, with a button to end each. */
@@ -45,7 +45,7 @@ export function useEndAppPassword(): (password: AppPassword) => Promise<void> {
 
 /** What an app password may see and do, in one line. */
 export function describeAccess({ access, folder }: AppPassword): string {
-  const files = folder === null ? text.folderGone : folder === "/" ? text.allFiles : text.onlyFolder(folder);
+  const files = typeof folder !== "string" ? text.folderGone : folder === "/" ? text.allFiles : text.onlyFolder(folder);
   return `${text.access(access)}, ${files}`;
 }
 

@@ -10,7 +10,7 @@ import { type SessionItem, useRefresh, useList } from "../api.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { type Row, Rows } from "../rows.tsx";
 import { text } from "../text.ts";
-import { agentName } from "../user-agent.ts";
+import { agentName } from "../../../base/user-agent.ts";
 import { confirmThen } from "../../../ui/confirm.tsx";
 import { signOut } from "../../../api/session.ts";
 

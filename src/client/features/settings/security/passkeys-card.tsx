@@ -17,7 +17,7 @@ import { type Passkey, useRefresh, useDelete, useList } from "../api.ts";
 import { RenameDialog } from "../rename-dialog.tsx";
 import { type Row, Rows } from "../rows.tsx";
 import { text } from "../text.ts";
-import { agentName } from "../user-agent.ts";
+import { agentName } from "../../../base/user-agent.ts";
 import { LoadedList } from "../../../ui/loaded.tsx";
 
 /**

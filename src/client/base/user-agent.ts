@@ -1,5 +1,10 @@
 /** Reads the browser or other program, and the operating system, from a `User-Agent` header. */
-import { text } from "./text.ts";
+import { defineText } from "./text.ts";
+
+const text = defineText("user-agent", {
+  unknown: "Unknown program",
+  on: (program: string, system: string) => `${program} on ${system}`,
+});
 
 const PROGRAMS: readonly (readonly [RegExp, string])[] = [
   [/\bmirall\/.*Nextcloud/i, "Nextcloud desktop client"],
@@ -37,7 +42,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 
 /** "Firefox on Linux"; the text for unknown programs if no part is known. */
 export function agentName(userAgent: string | null): string {
-  return findAgentName(userAgent) ?? text.unknownAgent;
+  return findAgentName(userAgent) ?? text.unknown;
 }
 
 /** "Firefox on Linux"; unknown parts are left out. Undefined if no part is known. */
@@ -47,5 +52,5 @@ export function findAgentName(userAgent: string | null): string | undefined {
   const program = find(PROGRAMS);
   const system = find(SYSTEMS);
   if (program === undefined || system === undefined) return program ?? system;
-  return text.agentOn(program, system);
+  return text.on(program, system);
 }
