@@ -58,8 +58,8 @@ import { deleteVersion, type PruneOptions, pruneVersions, replaceContent, restor
  */
 export class TreeWriter {
   readonly #store: TreeStore;
-  /** Makes and ends the locks of WebDAV clients. */
-  readonly locks: Pick<Locks, "add" | "extend" | "end" | "sweep">;
+  /** The locks of WebDAV clients. */
+  readonly locks: Pick<Locks, "add" | "admit" | "admitLeaving" | "end" | "extend" | "sweep">;
 
   constructor(store: TreeStore) {
     this.#store = store;

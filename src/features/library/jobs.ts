@@ -41,7 +41,7 @@ const JOURNAL_AGE_MS = 90 * 24 * 60 * 60 * 1000;
 
 /** Removes deleted, superseded and expired items, and recounts what is stored. */
 export function libraryJobs(options: LibraryJobsOptions): Job[] {
-  const { trash, writer, idempotency } = options;
+  const { trash, writer, treeWriter, idempotency } = options;
   return [
     reapJob(options),
     {
@@ -57,9 +57,13 @@ export function libraryJobs(options: LibraryJobsOptions): Job[] {
     {
       name: "idempotency-keys",
       schedule: "31 * * * *",
-      description: "Removes stored results of idempotent requests older than one day.",
+      description: "Removes stored results of idempotent requests older than one day, and expired locks.",
       deletesByAge: true,
-      run: async () => `${await writer.run(() => idempotency.sweep(SWEEP_ROWS))} results removed`,
+      async run() {
+        const results = await writer.run(() => idempotency.sweep(SWEEP_ROWS));
+        const locks = await writer.run(() => treeWriter.locks.sweep(SWEEP_ROWS));
+        return `${results} results, ${locks} locks removed`;
+      },
     },
     undoJob(options),
     folderStatesJob(options),

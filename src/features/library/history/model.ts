@@ -68,6 +68,7 @@ export const RestoreRecord = t.Object({
         t.Literal("inside_itself"),
         t.Literal("too_deep"),
         t.Literal("not_empty"),
+        t.Literal("locked"),
       ]),
       message: t.String(),
     }),

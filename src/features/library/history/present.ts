@@ -6,6 +6,7 @@ const MESSAGES: Record<RestoreSkip, string> = {
   folder_gone: "Its earlier folder was deleted permanently, so it stays where it is.",
   inside_itself: "It can't be restored because it now contains its earlier folder. Move that folder first.",
   too_deep: "It can't be restored because its folders would be nested too deeply. Move its subfolders up first.",
+  locked: "A program has locked it. Close it there, or end the lock in Settings, then restore again.",
   not_empty: "This new folder contains older items, so it was not removed. Review it, then delete it yourself.",
 };
 

@@ -174,7 +174,8 @@ export class RestoreRun {
       this.#restoreEntry(entry);
       return true;
     } catch (error) {
-      // Detected before anything is written.
+      // Both are detected before anything is written.
+      if (this.#skipLocked(error, this.#find(entry.id))) return true;
       if (!(error instanceof AppError) || error.reason !== "path_too_long") throw error;
       this.#pending.add(entry.id);
       return false;
@@ -197,6 +198,7 @@ export class RestoreRun {
       if (present !== undefined) this.#skip("folder_gone", present);
       return;
     }
+    if (present === undefined) this.#options.treeWriter.locks.admit(this.#plan.moment.accountId, parentId);
     const node = present ?? this.#restoreFromTrash(entry.id);
     const restored =
       node === undefined
@@ -252,6 +254,7 @@ export class RestoreRun {
       this.#skip("inside_itself", node);
       return node;
     }
+    this.#options.treeWriter.locks.admitLeaving(node, node.parentId, parentId);
     this.#freeName(parentId, name);
     const moved = this.#options.treeWriter.restoreState(this.#tx, node, { folder: parentPath, name }, undefined);
     const { name: formerName, folder } = this.#renamedFrom.get(node.id) ?? node;
@@ -272,6 +275,7 @@ export class RestoreRun {
       return file;
     }
     if (former.digest === file.digest) return file;
+    treeWriter.locks.admit(file.accountId, file.id);
     const changed = treeWriter.restoreContent(this.#tx, file, version, { createdBy, quotaBytes }) ?? file;
     this.#outcomes.push({ outcome: "done", change: "content", node: toRestoredNode(changed), version });
     return changed;
@@ -335,15 +339,28 @@ export class RestoreRun {
 
   /** @returns whether it exists and is of this kind */
   #handleNew(id: number, kind?: TreeNode["kind"]): boolean {
-    const { tree, treeWriter } = this.#options;
+    const { tree } = this.#options;
     const node = tree.findById(id);
     if (node === undefined || (kind ?? node.kind) !== node.kind || this.#old.has(id)) return false;
     if (!this.#plan.removesNew) this.#outcomes.push({ outcome: "new", node: toRestoredNode(node) });
     else if (node.kind === "folder" && tree.past.holdsOlder(this.#plan.moment, node.id)) this.#skip("not_empty", node);
-    else {
-      treeWriter.trash(this.#tx, node);
+    else this.#removeNew(node);
+    return true;
+  }
+
+  #removeNew(node: TreeNode): void {
+    try {
+      this.#options.treeWriter.trash(this.#tx, node);
       this.#outcomes.push({ outcome: "done", change: "remove", node: toRestoredNode(node) });
+    } catch (error) {
+      if (!this.#skipLocked(error, node)) throw error;
     }
+  }
+
+  /** Skips a node that a WebDAV client has locked. @returns whether that was the error */
+  #skipLocked(error: unknown, node: TreeNode | undefined): boolean {
+    if (!(error instanceof AppError) || error.reason !== "locked") return false;
+    if (node !== undefined) this.#skip("locked", node);
     return true;
   }
 

@@ -54,7 +54,9 @@ export type RestoreSkip =
   /** The path of the node, or of something in it, would be too deep or too long. */
   | "too_deep"
   /** New since then, but it contains something older. */
-  | "not_empty";
+  | "not_empty"
+  /** A program has locked it, or a folder on the way. */
+  | "locked";
 
 /** A file or folder in the result. */
 export interface RestoredNode {

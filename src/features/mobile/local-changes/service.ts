@@ -207,6 +207,9 @@ export class LocalChangeService {
     } catch (error) {
       const isRejected = error instanceof NotAMoveError || (error instanceof AppError && !isServerFault(error));
       if (!isRejected) throw error;
+      // Applied alone, the upload would leave the file twice.
+      if (error instanceof AppError && error.reason === "locked")
+        return [rejected(first, error), rejected(second, error)];
       return [await this.#applyOne(call, first), await this.#applyOne(call, second)];
     }
   }

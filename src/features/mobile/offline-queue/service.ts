@@ -149,7 +149,7 @@ export class QueueService {
     } catch (error) {
       if (tried === undefined || (error instanceof AppError && TEMPORARY.has(error.reason))) throw error;
       const failed = tried;
-      log.error("An operation of the offline queue failed.", { operation: failed.id, error });
+      if (!isLocked(error)) log.error("An operation of the offline queue failed.", { operation: failed.id, error });
       await writer.run(() => this.#recordFailure(failed, error));
       return true;
     }
@@ -334,7 +334,8 @@ export class QueueService {
       error instanceof AppError
         ? error
         : new AppError("unexpected", "Something went wrong on the server. Queue the operation again with a new ID.");
-    if (operation.attempts + 1 >= ATTEMPTS_MAX) this.#finish(operation.id, "failed", failure);
+    // A lock lasts for up to an hour; the other operations don't wait for it.
+    if (operation.attempts + 1 >= ATTEMPTS_MAX || isLocked(error)) this.#finish(operation.id, "failed", failure);
     else this.#queries.recordFailure.run(operation.id, writeError(failure));
   }
 
@@ -365,6 +366,11 @@ function rejectionOf(user: User | undefined): AppError | undefined {
     "role",
     "Your account can view files but not change them. Ask your administrator for another role.",
   );
+}
+
+/** Whether a WebDAV client has locked the file. */
+function isLocked(error: unknown): boolean {
+  return error instanceof AppError && error.reason === "locked";
 }
 
 function idInUse(id: string): AppError {

@@ -117,7 +117,12 @@ export class DropBox {
 
   /** Replaces an error that would reveal something about the owner. */
   explain(linkRequest: LinkRequest, error: unknown): unknown {
-    if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;
+    if (!(error instanceof AppError)) return error;
+    if (error.reason === "locked") {
+      const message = "The owner is working on this folder. Try again later.";
+      return new AppError("locked", message, { expiresAt: error.details["expiresAt"] }, error);
+    }
+    if (error.reason !== "quota_exceeded") return error;
     return this.#quotaError(this.#options.shareAccess.open(linkRequest), error);
   }
 

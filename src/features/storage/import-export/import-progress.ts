@@ -41,7 +41,8 @@ export class ImportProgress {
       this.stopped ??= "quota_exceeded";
     } else {
       const isTaken = error.reason === "name_taken" || error.reason === "not_a_folder";
-      this.addProblem(path, isTaken ? "name_taken" : "bad_name", error.message);
+      const reason = error.reason === "locked" ? "locked" : isTaken ? "name_taken" : "bad_name";
+      this.addProblem(path, reason, error.message);
     }
   }
 

@@ -46,6 +46,8 @@ export type TransferReason =
   | "other_content"
   /** The path has a folder, or the path of one of its folders has a file. */
   | "name_taken"
+  /** A WebDAV client has locked the file or its folder. */
+  | "locked"
   /** The account's quota is reached. */
   | "quota_exceeded"
   /** The blob in the store is missing or damaged. */
