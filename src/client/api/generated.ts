@@ -211,7 +211,7 @@ export interface Schemas {
     readonly lastUsedAt: string | null;
     readonly lastAddress: string | null;
     readonly lastClient: string | null;
-    readonly folder: string | null;
+    readonly folder?: string | null;
   };
   readonly AppPasswords: {
     readonly appPasswords: readonly Schemas["AppPassword"][];
@@ -1024,7 +1024,7 @@ export interface ResponseData {
       readonly type: "file" | "folder";
       readonly name: string;
       readonly folder: Schemas["FolderPath"];
-      readonly reason: "content_gone" | "folder_gone" | "inside_itself" | "too_deep" | "not_empty";
+      readonly reason: "content_gone" | "folder_gone" | "inside_itself" | "too_deep" | "not_empty" | "locked";
       readonly message: string;
     }[];
     readonly new: readonly {
@@ -1338,16 +1338,19 @@ export interface ResponseData {
       readonly error: Schemas["ItemError"];
     })[];
   };
-  readonly "GET /api/users/login-flows/{token}": {
-    readonly program: string;
-    readonly address: string;
-    readonly createdAt: string;
-    readonly expiresAt: string;
+  readonly "GET /api/users/locks": {
+    readonly locks: readonly {
+      readonly id: string;
+      readonly fileId?: string;
+      readonly folderId?: string;
+      readonly name: string;
+      readonly path: string;
+      readonly program: string | null;
+      readonly createdAt: string;
+      readonly expiresAt: string;
+    }[];
   };
-  readonly "POST /api/users/login-flows/{token}": {
-    readonly redirect: string | null;
-  };
-  readonly "DELETE /api/users/login-flows/{token}": Readonly<Record<string, unknown>>;
+  readonly "DELETE /api/users/locks/{id}": Schemas["Id"];
   readonly "GET /api/admin/users": {
     readonly users: readonly Schemas["Account"][];
     readonly pagination: Schemas["Pagination"];

@@ -11,7 +11,7 @@ export const locks = sqliteTable(
     id: integer("id").primaryKey(),
     /** `lck_…`, for the API: it shows no token. */
     publicId: text("public_id").notNull(),
-    /** `urn:uuid:…` */
+    /** `larder:lock:…` */
     token: text("token").notNull(),
     /** The owner of the node. */
     accountId: integer("account_id").notNull(),

@@ -315,7 +315,7 @@ export interface LockRequest {
 export interface Lock extends Omit<LockRequest, "durationMs"> {
   /** `lck_…` */
   readonly publicId: string;
-  /** `urn:uuid:…`, the state token of RFC 4918. */
+  /** The state token of RFC 4918, section 6.5: a URI. Short, because programs put several into one header. */
   readonly token: string;
   /** Owner of the tree. */
   readonly accountId: number;
@@ -323,4 +323,10 @@ export interface Lock extends Omit<LockRequest, "durationMs"> {
   readonly nodeId: number;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
+}
+
+/** A lock that covers a node. */
+export interface CoveringLock extends Lock {
+  /** How many levels above the node the locked folder is; 0 for a lock of the node itself. */
+  readonly height: number;
 }

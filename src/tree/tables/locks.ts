@@ -9,9 +9,9 @@
 import type { Database } from "bun:sqlite";
 import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { newId } from "../../lib/id.ts";
+import { newId, newSecretToken } from "../../lib/id.ts";
 import { invariant } from "../../lib/invariant.ts";
-import type { Lock, LockRequest, TreeNode } from "../model/types.ts";
+import type { CoveringLock, Lock, LockRequest, TreeNode } from "../model/types.ts";
 import type { FolderPaths } from "./folder-paths.ts";
 import { FOLDER } from "../model/rows.ts";
 
@@ -61,10 +61,10 @@ export class Locks {
     this.#any = sqlite.prepare<{ found: number }, [number, number]>(
       "SELECT 1 AS found FROM locks INDEXED BY locks_account WHERE account_id = ?1 AND expires_at > ?2 LIMIT 1",
     );
-    this.#covering = sqlite.prepare<LockRow, [number, number]>(
+    this.#covering = sqlite.prepare<LockRow & { height: number }, [number, number]>(
       `WITH RECURSIVE up(id, height) AS (SELECT ?1, 0
          UNION ALL SELECT n.parent_id, up.height + 1 FROM up JOIN nodes n ON n.id = up.id WHERE n.parent_id > 0)
-       SELECT ${COLUMNS} FROM up CROSS JOIN locks l INDEXED BY locks_node ON l.node_id = up.id
+       SELECT ${COLUMNS}, up.height FROM up CROSS JOIN locks l INDEXED BY locks_node ON l.node_id = up.id
        WHERE (up.height = 0 OR l.is_deep = 1) AND l.expires_at > ?2 ORDER BY up.height, l.id`,
     );
     this.#onNodes = sqlite.prepare<LockRow, [string, number]>(
@@ -138,17 +138,19 @@ export class Locks {
   }
 
   /** The locks that cover each of these nodes of one account: its own, and deep ones of folders above it. */
-  on(nodes: readonly TreeNode[]): Map<number, Lock[]> {
-    const found = new Map<number, Lock[]>();
+  on(nodes: readonly TreeNode[]): Map<number, CoveringLock[]> {
+    const found = new Map<number, CoveringLock[]>();
     const [first] = nodes;
     if (first === undefined || !this.#hasAny(first.accountId)) return found;
     const direct = Map.groupBy(this.#direct(nodes.map(({ id }) => id)), ({ nodeId }) => nodeId);
     // One walk to the root for all members of a folder.
-    const deep = new Map<number | null, Lock[]>([[null, []]]);
+    const above = new Map<number | null, CoveringLock[]>();
+    const findAbove = (folderId: number): CoveringLock[] =>
+      this.#coveringNode(folderId).flatMap((lock) => (lock.isDeep ? [{ ...lock, height: lock.height + 1 }] : []));
     for (const { id, parentId } of nodes) {
-      const above = deep.get(parentId) ?? this.#coveringNode(parentId ?? id).filter(({ isDeep }) => isDeep);
-      deep.set(parentId, above);
-      const locks = [...(direct.get(id) ?? []), ...above];
+      const deep = above.get(parentId) ?? (parentId === null ? [] : findAbove(parentId));
+      above.set(parentId, deep);
+      const locks = [...(direct.get(id) ?? []).map((lock) => ({ ...lock, height: 0 })), ...deep];
       if (locks.length > 0) found.set(id, locks);
     }
     return found;
@@ -184,7 +186,7 @@ export class Locks {
       const message = `An account can have at most ${LOCKS_MAX} locks. Close some files, or end locks in Settings.`;
       throw new AppError("quota_exceeded", message, { limit: LOCKS_MAX, of: "locks" });
     }
-    const token = `urn:uuid:${crypto.randomUUID()}`;
+    const token = `larder:lock:${newSecretToken(128)}`;
     this.#insert.run(
       newId("lck", nowMs),
       token,
@@ -238,8 +240,8 @@ export class Locks {
     return this.#any.get(accountId, this.#clock.nowMs()) !== null;
   }
 
-  #coveringNode(nodeId: number): Lock[] {
-    return this.#covering.all(nodeId, this.#clock.nowMs()).map(toLock);
+  #coveringNode(nodeId: number): CoveringLock[] {
+    return this.#covering.all(nodeId, this.#clock.nowMs()).map((row) => ({ ...toLock(row), height: row.height }));
   }
 
   #direct(nodeIds: readonly number[]): Lock[] {

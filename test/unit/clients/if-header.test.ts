@@ -49,14 +49,14 @@ test("every token in a header is submitted, wherever it is, once", () => {
   expect(header.tokens).toEqual([ONE, TWO]);
 });
 
-test("the state of a resource is asked once", () => {
-  const asked: (string | undefined)[] = [];
+test("the state of a resource is requested once", () => {
+  const requested: (string | undefined)[] = [];
   const header = new IfHeader('</x> (["a"]) (["b"]) </y> (["c"]) </x> (["d"])');
   header.matches((tag) => {
-    asked.push(tag);
+    requested.push(tag);
     return { etag: undefined, tokens: [] };
   });
-  expect(asked).toEqual(["/x", "/y"]);
+  expect(requested).toEqual(["/x", "/y"]);
 });
 
 function rejectionOf(header: string): string | undefined {

@@ -3,7 +3,17 @@ import type { AppPassword } from "./types.ts";
 
 /** An entry of the list for administrators, who see no names of folders. */
 export function presentWithoutFolder(appPassword: AppPassword) {
-  return presentAppPassword(appPassword, undefined);
+  const { publicId, name, canWrite, createdAtMs, expiresAtMs, lastUsedAtMs, lastAddress, lastClient } = appPassword;
+  return {
+    id: publicId,
+    name,
+    access: canWrite ? "write" : "read",
+    createdAt: toTimestamp(createdAtMs),
+    expiresAt: expiresAtMs === null ? null : toTimestamp(expiresAtMs),
+    lastUsedAt: lastUsedAtMs === null ? null : toTimestamp(lastUsedAtMs),
+    lastAddress,
+    lastClient,
+  };
 }
 
 /**
@@ -11,18 +21,7 @@ export function presentWithoutFolder(appPassword: AppPassword) {
  * @param folder the current path of its folder; undefined if that is gone
  */
 export function presentAppPassword(appPassword: AppPassword, folder: string | undefined) {
-  const { publicId, name, canWrite, createdAtMs, expiresAtMs, lastUsedAtMs, lastAddress, lastClient } = appPassword;
-  return {
-    id: publicId,
-    name,
-    access: canWrite ? "write" : "read",
-    folder: folder ?? null,
-    createdAt: toTimestamp(createdAtMs),
-    expiresAt: expiresAtMs === null ? null : toTimestamp(expiresAtMs),
-    lastUsedAt: lastUsedAtMs === null ? null : toTimestamp(lastUsedAtMs),
-    lastAddress,
-    lastClient,
-  };
+  return { ...presentWithoutFolder(appPassword), folder: folder ?? null };
 }
 
 /** The address of the files for programs. @param baseUrl of this server, without a slash at the end */

@@ -41,6 +41,7 @@ export const AUDIT_ACTIONS = [
   "invite.create",
   "invite.revoke",
   "job.run",
+  "lock.end",
   "passkey.add",
   "passkey.change",
   "passkey.remove",

@@ -4,37 +4,57 @@
  */
 import { AppError } from "../../../errors.ts";
 import { matchesIfMatch, matchesIfNoneMatch } from "../../../http/conditional.ts";
-import type { Address } from "./address.ts";
-import type { Item, Resource } from "./client-tree.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
 import { WebDavError } from "../errors.ts";
+import type { LockService } from "../locks/service.ts";
+import type { Address } from "./address.ts";
+import type { ClientTree, Item, Resource } from "./client-tree.ts";
+import { addressIn, type Exchange } from "./exchange.ts";
+import { IfHeader, type ResourceState } from "./if-header.ts";
 
 /** What the conditions are compared with. */
 export interface ConditionSources {
+  readonly tree: Pick<TreeReader, "locks">;
+  readonly clientTree: Pick<ClientTree, "find">;
+  readonly locks: Pick<LockService, "ownTokens">;
   /** The strong ETag of an item, with its quotes. */
   readonly etagOf: (item: Item) => string;
 }
 
 /** The conditions of a request, read once, and checked before the body is read and in the transaction. */
 export class Conditions {
-  /** The tokens of locks that the request submits. */
+  /** The tokens that the request submits of locks that its user made. */
   readonly lockTokens: readonly string[];
-  readonly #request: Request;
+  readonly #exchange: Pick<Exchange, "request" | "principal">;
   readonly #sources: ConditionSources;
+  readonly #ifHeader: IfHeader | undefined;
 
-  constructor(request: Request, sources: ConditionSources) {
-    this.#request = request;
+  /** @throws AppError invalid_request for a malformed header `If` */
+  constructor(exchange: Pick<Exchange, "request" | "principal">, sources: ConditionSources) {
+    this.#exchange = exchange;
     this.#sources = sources;
-    this.lockTokens = [];
+    const header = exchange.request.headers.get("if");
+    this.#ifHeader = header === null ? undefined : new IfHeader(header);
+    this.lockTokens = sources.locks.ownTokens(exchange.principal.user, this.#ifHeader?.tokens ?? []);
   }
 
   /**
    * Checks the conditions against what the address names.
-   * @throws AppError precondition_failed; WebDavError 409 for a name in another Unicode form
+   * @throws AppError precondition_failed | locked; WebDavError 409 for a name in another Unicode form
    */
   check(resource: Resource, address: Address): void {
-    const { headers } = this.#request;
-    const etag = resource.kind === "item" ? this.#sources.etagOf(resource) : undefined;
+    const { headers } = this.#exchange.request;
+    const ifHeader = this.#ifHeader;
+    const state = this.#stateOf(resource);
+    if (ifHeader?.matches((tag) => (tag === undefined ? state : this.#taggedState(tag))) === false) {
+      // A client locks the item again after 423, and takes 412 for a change by somebody else.
+      const tokens = ifHeader.tokens.filter((token) => token !== NO_LOCK);
+      const isLocked =
+        tokens.length > 0 && state.tokens.length > 0 && !state.tokens.some((own) => tokens.includes(own));
+      throw isLocked ? locked() : preconditionFailed();
+    }
     const ifMatch = headers.get("if-match");
+    const { etag } = state;
     if (ifMatch !== null && (etag === undefined || !matchesIfMatch(ifMatch, etag))) throw preconditionFailed();
     const ifNoneMatch = headers.get("if-none-match");
     if (ifNoneMatch !== null && etag !== undefined && matchesIfNoneMatch(ifNoneMatch, etag)) throw preconditionFailed();
@@ -49,7 +69,7 @@ export class Conditions {
    */
   checkForm(resource: Resource, address: Address): void {
     if (resource.kind !== "item" || !address.isOtherForm) return;
-    const { headers } = this.#request;
+    const { headers } = this.#exchange.request;
     if (headers.has("if-match") || headers.has("if") || headers.get("user-agent")?.startsWith("WebDAVFS/") === true)
       return;
     throw new WebDavError(
@@ -57,6 +77,40 @@ export class Conditions {
       "There is an item with the same name in another Unicode form. Rename one of the two, or read the item first.",
     );
   }
+
+  /** The state of a resource that the header `If` names. What the client can't see has none. */
+  #taggedState(tag: string): ResourceState {
+    const { request, principal } = this.#exchange;
+    try {
+      const address = addressIn(tag, request);
+      return address === undefined ? NO_STATE : this.#stateOf(this.#sources.clientTree.find(principal, address));
+    } catch (error) {
+      if (error instanceof AppError && ["not_found", "invalid_path"].includes(error.reason)) return NO_STATE;
+      throw error;
+    }
+  }
+
+  #stateOf(resource: Resource): ResourceState {
+    const { tree, etagOf } = this.#sources;
+    if (resource.kind === "item") {
+      const { node } = resource;
+      const tokens = (tree.locks.on([node]).get(node.id) ?? []).map(({ token }) => token);
+      return { etag: etagOf(resource), tokens };
+    }
+    if (resource.kind !== "free" || resource.parent.kind === "shares") return NO_STATE;
+    // A deep lock of a folder also covers the names in it that are free.
+    const { node } = resource.parent;
+    const deep = (tree.locks.on([node]).get(node.id) ?? []).filter(({ isDeep }) => isDeep);
+    return { etag: undefined, tokens: deep.map(({ token }) => token) };
+  }
+}
+
+/** A token that no lock has (RFC 4918, section 10.4.8). */
+const NO_LOCK = "DAV:no-lock";
+const NO_STATE: ResourceState = { etag: undefined, tokens: [] };
+
+function locked(): AppError {
+  return new AppError("locked", "A program has locked this item, and the request names another lock.");
 }
 
 function preconditionFailed(): AppError {

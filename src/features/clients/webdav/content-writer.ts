@@ -1,17 +1,16 @@
 /** Stores content that a client sends to an address: a new file, or the next version of the one that is there. */
 import type { Digest } from "../../../blobs/digest.ts";
-import type { Transaction } from "../../../db/transaction.ts";
 import type { AppPasswordPrincipal, Uploader } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { FileService, PendingUpload } from "../../library/files/service.ts";
-import type { CreationHooks } from "../../uploads/tus/types.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { Address } from "./address.ts";
 import type { ChangeGuard } from "./change-guard.ts";
 import { type ClientTree, type FolderItem, type Resource, locationOf, requireWrite } from "./client-tree.ts";
 import type { Conditions } from "./conditions.ts";
 import { WebDavError } from "../errors.ts";
+import type { LockService } from "../locks/service.ts";
 
 /** Dependencies of {@link ContentWriter}. */
 export interface ContentWriterOptions {
@@ -20,6 +19,7 @@ export interface ContentWriterOptions {
   readonly changeGuard: ChangeGuard;
   /** Whether the files are stored that macOS adds to folders and files. */
   readonly acceptsMacosFiles: boolean;
+  readonly locks: Pick<LockService, "admit">;
 }
 
 /** What a client wants to store, and where. */
@@ -38,8 +38,6 @@ export interface ContentFacts {
   readonly checksum: Digest | undefined;
   /** The file's own date, ISO 8601. */
   readonly fileModifiedAt: string | undefined;
-  /** Called in the transaction that stores it. */
-  readonly hooks?: CreationHooks | undefined;
 }
 
 /** The account that gets the file, and the name it gets there. */
@@ -65,8 +63,8 @@ export class ContentWriter {
 
   /**
    * Checks whether content may be stored at an address. Called before the body is read, and again in the transaction.
-   * @throws AppError not_found | share_permission | precondition_failed; WebDavError 405 for a folder, 409 if the folder
-   *   above is missing
+   * @throws AppError not_found | share_permission | precondition_failed | locked; WebDavError 405 for a folder, 409 if
+   *   the folder above is missing
    */
   admit({ principal, address, conditions }: ContentTarget): Admission {
     const resource = this.#options.clientTree.find(principal, address);
@@ -75,6 +73,8 @@ export class ContentWriter {
       throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
     }
     conditions.check(resource, address);
+    const changed = admission.replaced ?? admission.folder?.node;
+    if (changed !== undefined) this.#options.locks.admit(changed, conditions.lockTokens);
     return admission;
   }
 
@@ -86,7 +86,7 @@ export class ContentWriter {
     target: ContentTarget,
     { user, confirm }: Uploader,
     pendingUpload: PendingUpload,
-    facts: ContentFacts,
+    { declaredType, checksum, fileModifiedAt }: ContentFacts,
   ): Promise<{ readonly file: FileNode; readonly isNew: boolean }> {
     const { changeGuard } = this.#options;
     const admitted = this.admit(target);
@@ -94,6 +94,7 @@ export class ContentWriter {
       await changeGuard.admit(target.principal, { replacements: 1 }, target.settingsUrl);
     }
     const sender = { user: { ...user, lockTokens: target.conditions.lockTokens }, confirm };
+    const facts = { declaredType, checksum, fileModifiedAt };
     return admitted.replaced === undefined
       ? this.#create(target, sender, pendingUpload, facts, admitted)
       : this.#replace(target, sender, pendingUpload, facts, admitted.replaced);
@@ -103,7 +104,7 @@ export class ContentWriter {
     target: ContentTarget,
     sender: Uploader,
     pendingUpload: PendingUpload,
-    { declaredType, checksum, fileModifiedAt, hooks }: ContentFacts,
+    { declaredType, checksum, fileModifiedAt }: ContentFacts,
     { folder, name }: Admission,
   ): Promise<{ file: FileNode; isNew: boolean }> {
     invariant(folder !== undefined, "a new file is stored in a folder");
@@ -119,11 +120,9 @@ export class ContentWriter {
       fields,
       {
         share,
-        before: (tx) => {
+        before: () => {
           if (this.admit(target).folder?.node.id !== folder.node.id) throw movedAway();
-          hooks?.before(tx);
         },
-        ...(hooks && { onDone: hooks.onDone }),
       },
     );
     return { file, isNew: file.version === 1 };
@@ -133,19 +132,13 @@ export class ContentWriter {
     target: ContentTarget,
     sender: Uploader,
     pendingUpload: PendingUpload,
-    { hooks, ...facts }: ContentFacts,
+    facts: ContentFacts,
     { publicId: fileId }: FileNode,
   ): Promise<{ file: FileNode; isNew: boolean }> {
-    const replacement = {
-      ...facts,
-      fileId,
-      reusesSame: true,
-      before: (tx: Transaction) => {
-        if (this.admit(target).replaced?.publicId !== fileId) throw movedAway();
-        hooks?.before(tx);
-      },
-      ...(hooks && { onDone: hooks.onDone }),
-    } as const;
+    const before = () => {
+      if (this.admit(target).replaced?.publicId !== fileId) throw movedAway();
+    };
+    const replacement = { ...facts, fileId, before, reusesSame: true } as const;
     const file = await this.#options.files.finishReplacement(sender, pendingUpload, replacement, () => undefined);
     return { file, isNew: false };
   }

@@ -26,22 +26,43 @@ export function addressOf(request: Request): Address {
  */
 export function destinationOf(request: Request): Address {
   const header = request.headers.get("destination");
-  const { baseUrl, requestOrigin } = requestContextOf(request);
-  const base = new URL(baseUrl);
-  const target = header === null || header === "" ? undefined : parseDestination(header, base);
+  const target = header === null || header === "" ? undefined : readTarget(header, request);
   if (target === undefined) throw new WebDavError(400, "The header Destination is missing or not a valid address.");
-  const hosts = [base.host, requestOrigin === undefined ? base.host : new URL(requestOrigin).host];
-  if (!hosts.includes(target.host)) throw new WebDavError(502, "Items can't be moved or copied to another server.");
-  const basePath = base.pathname === "/" ? "" : base.pathname.replace(/\/$/, "");
-  const path = target.path.startsWith(`${basePath}/`) ? target.path.slice(basePath.length) : target.path;
-  const address = readAddress(path);
+  if (!target.isHere) throw new WebDavError(502, "Items can't be moved or copied to another server.");
+  const address = readAddress(target.path);
   if (address === undefined) throw new WebDavError(502, "The destination is outside of your files.");
   return address;
 }
 
+/**
+ * The address that an absolute URL or a path in a header names; undefined if it is no address of this server.
+ * @throws AppError invalid_path
+ */
+export function addressIn(text: string, request: Request): Address | undefined {
+  const target = readTarget(text, request);
+  return target?.isHere === true ? readAddress(target.path) : undefined;
+}
+
+/** The base path of the server, without a slash at the end; empty without one. */
+export function basePathOf(request: Request): string {
+  return new URL(requestContextOf(request).baseUrl).pathname.replace(/\/$/, "");
+}
+
+/** The path below the base path, and whether it is on this server. */
+function readTarget(text: string, request: Request): { readonly path: string; readonly isHere: boolean } | undefined {
+  const { baseUrl, requestOrigin } = requestContextOf(request);
+  const base = new URL(baseUrl);
+  const target = parseTarget(text, base);
+  if (target === undefined) return undefined;
+  const hosts = [base.host, requestOrigin === undefined ? base.host : new URL(requestOrigin).host];
+  const basePath = basePathOf(request);
+  const path = target.path.startsWith(`${basePath}/`) ? target.path.slice(basePath.length) : target.path;
+  return { path, isHere: hosts.includes(target.host) };
+}
+
 /** The path is taken as written: a URL parser would resolve dot segments, and hide them from the check. */
-function parseDestination(header: string, base: URL): { readonly host: string; readonly path: string } | undefined {
-  const match = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)$/i.exec(header);
+function parseTarget(text: string, base: URL): { readonly host: string; readonly path: string } | undefined {
+  const match = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)$/i.exec(text);
   const [, authority, path] = match ?? [];
   if (path === undefined) return undefined;
   const host = authority === undefined ? base.host : URL.parse(`${base.protocol}//${authority}`)?.host;

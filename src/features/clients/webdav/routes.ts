@@ -5,10 +5,12 @@ import { Router } from "../../accounts/routing/router.ts";
 import type { Exchange } from "./exchange.ts";
 import { remove } from "./methods/delete.ts";
 import { get } from "./methods/get.ts";
+import { lock } from "./methods/lock.ts";
 import { mkcol } from "./methods/mkcol.ts";
 import { copy, move } from "./methods/move.ts";
 import { options } from "./methods/options.ts";
 import { put } from "./methods/put.ts";
+import { unlock } from "./methods/unlock.ts";
 import type { WebDavServices } from "./services.ts";
 
 /** Dependencies of {@link webDavRoutes}. */
@@ -31,6 +33,8 @@ const METHODS: readonly Method[] = [
   { name: "DELETE", audit: { action: "file.trash", files: "changes" }, run: remove },
   { name: "MOVE", audit: { action: "file.move", files: "changes" }, run: move },
   { name: "COPY", audit: { action: "file.copy", files: "changes" }, run: copy },
+  { name: "LOCK", audit: "unaudited", run: lock },
+  { name: "UNLOCK", audit: "unaudited", run: unlock },
 ];
 
 /** The roots of the tree: see `address.ts`. */

@@ -2,11 +2,14 @@ import type { UserService } from "../../accounts/users/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { ContentSender } from "../../library/files/content-sender.ts";
 import type { FileService } from "../../library/files/service.ts";
+import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { FolderService } from "../../library/folders/service.ts";
 import type { TrashService } from "../../library/trash/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { Writer } from "../../../db/transaction.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { LockService } from "../locks/service.ts";
 import type { ChangeGuard } from "./change-guard.ts";
 import type { ClientTree, Item } from "./client-tree.ts";
 import type { ContentWriter } from "./content-writer.ts";
@@ -27,6 +30,9 @@ export interface WebDavServices {
   readonly contentWriter: ContentWriter;
   readonly treeChanges: TreeChanges;
   readonly changeGuard: ChangeGuard;
+  readonly locks: LockService;
+  readonly permissions: Permissions;
+  readonly clock: Clock;
   /** The strong ETag of an item, with its quotes. */
   readonly etagOf: (item: Item) => string;
   /** `oc:id` of a node: its number, and the id of this server's data. */

@@ -27,7 +27,7 @@ export async function remove(services: WebDavServices, { request, principal }: E
   requireWrite(resource);
   if (isShareTop(resource))
     throw new WebDavError(403, "Only the owner can delete a shared item. To stop using it, leave the share.");
-  const conditions = new Conditions(request, services);
+  const conditions = new Conditions({ request, principal }, services);
   conditions.check(resource, { ...address, isOtherForm: false });
   const deletions = tree.countBelow(resource.node, COUNTED_MAX);
   await changeGuard.admit(principal, { deletions }, settingsUrlOf(request));

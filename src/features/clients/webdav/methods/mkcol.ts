@@ -16,7 +16,7 @@ export async function mkcol(services: WebDavServices, { request, principal }: Ex
   if (resource.parent.kind === "shares")
     throw new WebDavError(403, "Nothing can be stored here. Choose another folder.");
   requireWrite(resource.parent);
-  const conditions = new Conditions(request, services);
+  const conditions = new Conditions({ request, principal }, services);
   conditions.check(resource, address);
   const { share, path: parentPath } = locationOf(resource.parent);
   const user = { ...principal.user, lockTokens: conditions.lockTokens };

@@ -33,7 +33,7 @@ function relocationOf(services: WebDavServices, { request, principal }: Omit<Exc
     principal,
     from: addressOf(request),
     to: destinationOf(request),
-    conditions: new Conditions(request, services),
+    conditions: new Conditions({ request, principal }, services),
     overwrites: overwritesOf(request),
   };
 }

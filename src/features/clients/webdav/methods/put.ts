@@ -14,7 +14,7 @@ export async function put(services: WebDavServices, { request, principal }: Exch
   if (request.headers.has("content-range"))
     throw new WebDavError(400, "A part of a file can't be replaced. Send the whole file.");
   const address = addressOf(request);
-  const conditions = new Conditions(request, services);
+  const conditions = new Conditions({ request, principal }, services);
   const target = { principal, address, conditions, settingsUrl: settingsUrlOf(request) };
   const facts = {
     declaredType: request.headers.get("content-type") ?? undefined,

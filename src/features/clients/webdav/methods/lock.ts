@@ -1,0 +1,247 @@
+import type { Transaction } from "../../../../db/transaction.ts";
+import { AppError } from "../../../../errors.ts";
+import { joinPath, segmentsOf } from "../../../../lib/path.ts";
+import type { FileNode, Lock, TreeNode } from "../../../../tree/model/types.ts";
+import { uploaderOf } from "../../../accounts/auth/guard.ts";
+import type { Uploader } from "../../../accounts/auth/principal.ts";
+import { clientStatusOf, WebDavError } from "../../errors.ts";
+import { LOCK_MS_MAX } from "../../locks/service.ts";
+import { type Address, pathOfNames } from "../address.ts";
+import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
+import { Conditions } from "../conditions.ts";
+import { missingFolder } from "../content-writer.ts";
+import { addressOf, basePathOf, type Exchange } from "../exchange.ts";
+import { lockDiscovery, type RequestedLock, readLockInfo } from "../lock-xml.ts";
+import type { WebDavServices } from "../services.ts";
+import { notThere } from "../tree-changes.ts";
+import { escapeXml } from "../xml.ts";
+import { readXml } from "../xml-requests.ts";
+
+/** A request for a lock, read. */
+interface LockCall {
+  readonly exchange: Exchange;
+  readonly address: Address;
+  readonly conditions: Conditions;
+  readonly sender: Uploader;
+  readonly durationMs: number;
+}
+
+/** What a request for a new lock wants. */
+interface WantedLock extends RequestedLock {
+  /** Undefined without the header Depth, as Windows sends it: everything in a folder. */
+  readonly isDeep: boolean | undefined;
+}
+
+/** A lock in the response, and the node that has it. */
+interface Locked {
+  readonly lock: Lock;
+  readonly node: TreeNode;
+  /** Whether it is in a received share. */
+  readonly isShared: boolean;
+  readonly isNewFile: boolean;
+}
+
+/** LOCK (RFC 4918, section 9.10): a lock, also of a name that is free, or more time for one. */
+export async function lock(services: WebDavServices, exchange: Exchange): Promise<Response> {
+  const { request } = exchange;
+  const call: LockCall = {
+    exchange,
+    address: addressOf(request),
+    conditions: new Conditions(exchange, services),
+    sender: uploaderOf(request),
+    durationMs: readTimeout(request.headers.get("timeout")),
+  };
+  const body = await readXml(request);
+  if (body === undefined) return lockedResponse(services, call, await refresh(services, call));
+  const wanted = { ...readLockInfo(body), isDeep: readDepth(request.headers.get("depth")) };
+  try {
+    const made = (await lockItem(services, call, wanted)) ?? (await lockNewFile(services, call, wanted));
+    return lockedResponse(services, call, made, { "Lock-Token": `<${made.lock.token}>` });
+  } catch (error) {
+    if (error instanceof LockConflict && error.below !== undefined) return conflictResponse(call, error, error.below);
+    throw error;
+  }
+}
+
+/** RFC 4918, section 9.10.2. */
+async function refresh({ writer, clientTree, locks }: WebDavServices, call: LockCall): Promise<Locked> {
+  const { exchange, address, conditions, sender, durationMs } = call;
+  const { principal, request } = exchange;
+  if (!request.headers.has("if")) {
+    throw new WebDavError(400, "LOCK needs a body that describes the lock, or a header If with the lock to refresh.");
+  }
+  return writer.run((tx) => {
+    sender.confirm();
+    const resource = clientTree.find(principal, address);
+    if (resource.kind !== "item") throw notThere();
+    requireWrite(resource);
+    conditions.check(resource, address);
+    const { node, share } = resource;
+    const lock = locks.refresh(tx, principal.user, node, conditions.lockTokens, durationMs);
+    return { lock, node, isShared: share !== undefined, isNewFile: false };
+  });
+}
+
+/** Locks what is at the address; undefined if its name is free. */
+async function lockItem(services: WebDavServices, call: LockCall, wanted: WantedLock): Promise<Locked | undefined> {
+  const { writer, clientTree, permissions } = services;
+  const { exchange, address, conditions, sender } = call;
+  return writer.run((tx) => {
+    sender.confirm();
+    const resource = clientTree.find(exchange.principal, address);
+    if (resource.kind === "lost") throw missingFolder();
+    if (resource.kind === "shares") throw new WebDavError(403, "This folder can't be locked.");
+    if (resource.kind === "free") return undefined;
+    requireWrite(resource);
+    permissions.node(exchange.principal.user, resource.node.publicId, "write");
+    conditions.check(resource, address);
+    const { node, share } = resource;
+    return { lock: addLock(services, call, tx, node, wanted), node, isShared: share !== undefined, isNewFile: false };
+  });
+}
+
+/** Makes an empty file with a lock, in one transaction (RFC 4918, section 9.10.4). */
+async function lockNewFile(services: WebDavServices, call: LockCall, wanted: WantedLock): Promise<Locked> {
+  const { files, clientTree } = services;
+  const { exchange, address, conditions, sender } = call;
+  const findFree = (): { readonly parent: FolderItem; readonly name: string } => {
+    const resource = clientTree.find(exchange.principal, address);
+    if (resource.kind === "item") throw new WebDavError(409, "The item appeared just now. Try again.");
+    if (resource.kind !== "free") throw missingFolder();
+    const { parent, name } = resource;
+    if (parent.kind === "shares") throw new WebDavError(403, "Nothing can be stored here. Choose another folder.");
+    requireWrite(parent);
+    conditions.check(resource, address);
+    return { parent, name };
+  };
+  const { parent, name } = findFree();
+  const { share, path: folderPath } = locationOf(parent);
+  const pendingUpload = files.beginUpload(parent.owner, 0, { isForm: false, key: null });
+  let made: Lock | undefined;
+  const { file: node } = await files.finishUpload(
+    { ...sender, user: { ...sender.user, lockTokens: conditions.lockTokens } },
+    pendingUpload,
+    { fileName: name, declaredType: undefined },
+    { ...NO_LABELS, folderPath, onConflict: "error" },
+    {
+      share,
+      before: () => {
+        if (findFree().parent.node.id !== parent.node.id)
+          throw new WebDavError(409, "The folder was moved. Try again.");
+      },
+      onDone: (tx: Transaction, file: FileNode) => {
+        made = addLock(services, call, tx, file, wanted);
+      },
+    },
+  );
+  if (made === undefined) throw new Error("a stored file was not locked");
+  return { lock: made, node, isShared: share !== undefined, isNewFile: true };
+}
+
+const NO_LABELS = {
+  tags: [],
+  metadata: {},
+  isPublic: false,
+  capturedAt: undefined,
+  fileModifiedAt: undefined,
+  checksum: undefined,
+} as const;
+
+/** Another lock prevents this one (RFC 4918, section 9.10.5). */
+class LockConflict extends WebDavError {
+  /** The names from the requested folder to the item below it that has the other lock; undefined if it is not below. */
+  readonly below: readonly string[] | undefined;
+
+  constructor(message: string, below: readonly string[] | undefined) {
+    super(423, message, "no-conflicting-lock");
+    this.below = below;
+  }
+}
+
+/** @throws LockConflict */
+function addLock(
+  { locks, tree }: WebDavServices,
+  { exchange, durationMs }: LockCall,
+  tx: Transaction,
+  node: TreeNode,
+  { isExclusive, ownerXml, isDeep = node.kind === "folder" }: WantedLock,
+): Lock {
+  const { user, appPassword } = exchange.principal;
+  const request = { createdBy: user.id, program: appPassword.name, ownerXml, isExclusive, isDeep, durationMs };
+  try {
+    return locks.lock(tx, node, request);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== "locked") throw error;
+    const { nodeId } = error.details;
+    const other = typeof nodeId === "string" ? tree.findNode(node.accountId, nodeId) : undefined;
+    const isBelow = other !== undefined && other.id !== node.id;
+    throw new LockConflict(
+      error.message,
+      isBelow ? segmentsOf(pathOf(other)).slice(segmentsOf(pathOf(node)).length) : undefined,
+    );
+  }
+}
+
+function lockedResponse(
+  { tree, clock }: WebDavServices,
+  { exchange, address }: LockCall,
+  { node, isShared, isNewFile }: Locked,
+  headers: Record<string, string> = {},
+): Response {
+  const href = hrefOf(exchange.request, address, [], node.kind === "folder");
+  const locks = tree.locks.on([node]).get(node.id) ?? [];
+  const levels = address.names.length - (isShared ? SHARE_LEVELS : 0);
+  const discovery = lockDiscovery(locks, href, levels, clock.nowMs());
+  return xmlResponse(
+    isNewFile ? 201 : 200,
+    `<d:prop xmlns:d="DAV:"><d:lockdiscovery>${discovery}</d:lockdiscovery></d:prop>`,
+    headers,
+  );
+}
+
+/** The names that lead to the top of a received share: "Shared with me", and its own. */
+const SHARE_LEVELS = 2;
+
+/** RFC 4918, section 9.10.9: the item that prevents the lock, and the folder that was requested. */
+function conflictResponse({ exchange: { request }, address }: LockCall, error: LockConflict, below: readonly string[]) {
+  const response = (names: readonly string[], isFolder: boolean, status: string) =>
+    `<d:response><d:href>${escapeXml(hrefOf(request, address, names, isFolder))}</d:href>` +
+    `<d:status>HTTP/1.1 ${status}</d:status></d:response>`;
+  const conflict = response(below, false, `${clientStatusOf(error)} Locked`);
+  const requested = response([], true, "424 Failed Dependency");
+  return xmlResponse(207, `<d:multistatus xmlns:d="DAV:">${conflict}${requested}</d:multistatus>`);
+}
+
+function hrefOf(request: Request, { root, names }: Address, below: readonly string[], isFolder: boolean): string {
+  const path = basePathOf(request) + pathOfNames(root, [...names, ...below]);
+  return isFolder && !path.endsWith("/") ? `${path}/` : path;
+}
+
+function xmlResponse(status: number, body: string, headers: Record<string, string> = {}): Response {
+  return new Response(`<?xml version="1.0" encoding="utf-8"?>\n${body}`, {
+    status,
+    headers: { "Content-Type": "application/xml; charset=utf-8", ...headers },
+  });
+}
+
+function pathOf(node: TreeNode): string {
+  return node.kind === "folder" ? node.path : joinPath(node.folder, node.name);
+}
+
+/** The header Timeout (RFC 4918, section 10.7): the first of its wishes that is understood. */
+function readTimeout(header: string | null): number {
+  for (const wish of (header ?? "").split(",")) {
+    const seconds = /^second-(\d{1,10})$/i.exec(wish.trim())?.[1];
+    if (seconds !== undefined) return Number(seconds) * 1000;
+  }
+  return LOCK_MS_MAX;
+}
+
+/** @throws WebDavError 400 */
+function readDepth(header: string | null): boolean | undefined {
+  if (header === null) return undefined;
+  const depth = header.trim().toLowerCase();
+  if (depth === "infinity") return true;
+  if (depth === "0") return false;
+  throw new WebDavError(400, "The header Depth of LOCK must be 0 or infinity.");
+}

@@ -1,0 +1,33 @@
+import { AppError } from "../../../../errors.ts";
+import { uploaderOf } from "../../../accounts/auth/guard.ts";
+import { WebDavError } from "../../errors.ts";
+import { requireWrite } from "../client-tree.ts";
+import { Conditions } from "../conditions.ts";
+import { addressOf, type Exchange } from "../exchange.ts";
+import type { WebDavServices } from "../services.ts";
+import { notThere } from "../tree-changes.ts";
+
+/** UNLOCK (RFC 4918, section 9.11). */
+export async function unlock(services: WebDavServices, exchange: Exchange): Promise<Response> {
+  const { writer, clientTree, locks } = services;
+  const { request, principal } = exchange;
+  const token = /^\s*<([^<>\s]+)>\s*$/.exec(request.headers.get("lock-token") ?? "")?.[1];
+  if (token === undefined) throw new WebDavError(400, "UNLOCK needs the header Lock-Token with the token in < and >.");
+  const address = addressOf(request);
+  const conditions = new Conditions(exchange, services);
+  const { confirm } = uploaderOf(request);
+  await writer.run((tx) => {
+    confirm();
+    const resource = clientTree.find(principal, address);
+    if (resource.kind !== "item") throw notThere();
+    requireWrite(resource);
+    conditions.check(resource, address);
+    try {
+      locks.unlock(tx, principal.user, resource.node, token);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.reason !== "not_found") throw error;
+      throw new WebDavError(409, "No lock with this token covers this item.", "lock-token-matches-request-uri");
+    }
+  });
+  return new Response(null, { status: 204 });
+}
