@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { shareWith } from "../support/account-shares.ts";
-import { expectStatus } from "../support/expect.ts";
-import { sharedServer, withServer } from "../support/server.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { runLarder, sharedServer, withServer } from "../support/server.ts";
 import { connectDav } from "../support/webdav.ts";
 
 const server = sharedServer({ hasAccounts: true, env: { LARDER_RATE_LIMITS: "off" } });
@@ -234,6 +234,19 @@ describe("what an app password may do", () => {
     expectStatus(await dav.relocate("MOVE", "a.txt", "b.txt"), 403);
     expectStatus(await dav.relocate("COPY", "a.txt", "b.txt"), 403);
     expect(await account.client.names()).toEqual(["a.txt"]);
+  });
+
+  test("one of an account that became a viewer changes nothing", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    await dav.put("a.txt", "x");
+    const demoted = await runLarder(["user", "set", account.email, "--role", "viewer", "--data", server().dataDir]);
+    expect(demoted.code).toBe(0);
+    await eventually("the new role", async () => (await dav.put("b.txt", "y")).status === 403);
+    expectStatus(await dav.request("DELETE", "a.txt"), 403);
+    expectStatus(await dav.mkcol("f"), 403);
+    expectStatus(await dav.relocate("MOVE", "a.txt", "b.txt"), 403);
+    expect((await dav.get("a.txt")).text).toBe("x");
   });
 
   test("one for a folder sees nothing else, also after the folder was renamed", async () => {
