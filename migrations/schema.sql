@@ -1361,6 +1361,43 @@ CREATE TABLE `node_properties` (
 	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE `login_flows` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`token_hash` blob NOT NULL,
+	`poll_hash` blob,
+	`program` text NOT NULL,
+	`client_address` text NOT NULL,
+	`address_key` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`user_id` integer,
+	`options` text,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "login_flows_agreed" CHECK((user_id IS NULL) = (options IS NULL))
+) STRICT;
+
+CREATE UNIQUE INDEX `login_flows_token` ON `login_flows` (`token_hash`);
+
+CREATE UNIQUE INDEX `login_flows_poll` ON `login_flows` (`poll_hash`) WHERE poll_hash IS NOT NULL;
+
+CREATE INDEX `login_flows_address` ON `login_flows` (`address_key`);
+
+CREATE INDEX `login_flows_expiry` ON `login_flows` (`expires_at`);
+
+CREATE INDEX `login_flows_user` ON `login_flows` (`user_id`) WHERE user_id IS NOT NULL;
+
+CREATE TABLE `client_chunks` (
+	`upload_id` integer NOT NULL,
+	`number` integer NOT NULL,
+	`name` text NOT NULL,
+	`file` text NOT NULL,
+	`offset_bytes` integer NOT NULL,
+	`size_bytes` integer NOT NULL,
+	PRIMARY KEY(`upload_id`, `number`),
+	FOREIGN KEY (`upload_id`) REFERENCES `uploads`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "client_chunks_bytes" CHECK(offset_bytes >= 0 AND size_bytes >= 0)
+) STRICT;
+
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 
 INSERT INTO "photo_fill" VALUES (1,1,0);

@@ -82,6 +82,15 @@ export class Staging {
   }
 
   /**
+   * Whether a file has a second name: the blob store took it over, so its bytes must not change any more. Without hard
+   * links, the store has a copy.
+   */
+  isTaken(name: string): boolean {
+    const stats = fs.lstatSync(this.pathOf(name), { throwIfNoEntry: false });
+    return stats !== undefined && stats.nlink > 1;
+  }
+
+  /**
    * Opens a file for writing and reading, and creates a missing one (mode 0600).
    * @param sizeBytes size of the complete file
    * @throws AppError disk_full | storage_error

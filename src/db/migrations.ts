@@ -35,9 +35,11 @@ import bucketFindings from "../../migrations/0029_bucket_findings.sql" with { ty
 import storeJournalHistory from "../../migrations/0030_store_journal.sql" with { type: "text" };
 import unconfirmedAccounts from "../../migrations/0031_unconfirmed_accounts.sql" with { type: "text" };
 import folderStates from "../../migrations/0032_folder_states.sql" with { type: "text" };
+import appPasswords from "../../migrations/0033_app_passwords.sql" with { type: "text" };
 import locks from "../../migrations/0034_locks.sql" with { type: "text" };
 import properties from "../../migrations/0035_properties.sql" with { type: "text" };
-import appPasswords from "../../migrations/0033_app_passwords.sql" with { type: "text" };
+import loginFlows from "../../migrations/0036_login_flows.sql" with { type: "text" };
+import clientUploads from "../../migrations/0037_client_uploads.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
@@ -84,6 +86,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0033_app_passwords", sql: appPasswords },
   { id: "0034_locks", sql: locks },
   { id: "0035_properties", sql: properties },
+  { id: "0036_login_flows", sql: loginFlows },
+  { id: "0037_client_uploads", sql: clientUploads },
 ];
 
 /** Makes in an empty database what all steps leave there. Written by scripts/schema.ts. */

@@ -16,6 +16,7 @@ export async function prepareServices(services: Services): Promise<void> {
   await services.remoteStore?.checkAtStart();
   await services.uploads.recover();
   await services.tus.recover();
+  await services.clientUploads.recover();
   limiter.load();
   services.reserve.take();
   await mergeIfCopied(services);

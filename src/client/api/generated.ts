@@ -211,7 +211,7 @@ export interface Schemas {
     readonly lastUsedAt: string | null;
     readonly lastAddress: string | null;
     readonly lastClient: string | null;
-    readonly folder?: string | null;
+    readonly folder: string | null;
   };
   readonly AppPasswords: {
     readonly appPasswords: readonly Schemas["AppPassword"][];
@@ -1351,6 +1351,16 @@ export interface ResponseData {
     }[];
   };
   readonly "DELETE /api/users/locks/{id}": Schemas["Id"];
+  readonly "GET /api/users/login-flows/{token}": {
+    readonly program: string;
+    readonly address: string;
+    readonly createdAt: string;
+    readonly expiresAt: string;
+  };
+  readonly "POST /api/users/login-flows/{token}": {
+    readonly redirect: string | null;
+  };
+  readonly "DELETE /api/users/login-flows/{token}": Readonly<Record<string, unknown>>;
   readonly "GET /api/admin/users": {
     readonly users: readonly Schemas["Account"][];
     readonly pagination: Schemas["Pagination"];

@@ -8,6 +8,7 @@ export * from "./findings.ts";
 export * from "./history.ts";
 export * from "./housekeeping.ts";
 export * from "./locks.ts";
+export * from "./login-flows.ts";
 export * from "./mail.ts";
 export * from "./nodes.ts";
 export * from "./notifications.ts";

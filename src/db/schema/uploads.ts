@@ -123,3 +123,25 @@ export const tusUploads = sqliteTable(
     check("tus_uploads_sender", sql`(sender_id IS NULL) <> (share_id IS NULL)`),
   ],
 );
+
+/** The durable chunks of an upload of a sync client, whose row in {@link uploads} has device 0. */
+export const clientChunks = sqliteTable(
+  "client_chunks",
+  {
+    uploadId: integer("upload_id")
+      .notNull()
+      .references(() => uploads.id, { onDelete: "cascade" }),
+    /** Orders the chunks; the number at the start of the name. */
+    number: integer("number").notNull(),
+    /** As the client wrote it. */
+    name: text("name").notNull(),
+    /** Empty for the file `uploads/<public_id>`, to which chunks in order are appended; else the end of another name. */
+    file: text("file").notNull(),
+    offsetBytes: integer("offset_bytes").notNull(),
+    sizeBytes: integer("size_bytes").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.uploadId, table.number] }),
+    check("client_chunks_bytes", sql`offset_bytes >= 0 AND size_bytes >= 0`),
+  ],
+);

@@ -1,12 +1,17 @@
 /** Opens WebDAV and the protocol of the Nextcloud and ownCloud clients. */
+import { ClientUploadService } from "../../features/clients/chunked-uploads/service.ts";
+import { LoginFlowService } from "../../features/clients/login-flow/service.ts";
 import { LockService } from "../../features/clients/locks/service.ts";
 import { ChangeGuard } from "../../features/clients/webdav/change-guard.ts";
 import { ClientTree, type Item } from "../../features/clients/webdav/client-tree.ts";
 import { ContentWriter } from "../../features/clients/webdav/content-writer.ts";
 import { TreeChanges } from "../../features/clients/webdav/tree-changes.ts";
+import type { User } from "../../features/accounts/users/types.ts";
 import type { ReceivedShareService } from "../../features/sharing/received/service.ts";
+import type { UploadStore } from "../../features/uploads/chunked/store.ts";
 import type { MassChangeGuard } from "../../features/mobile/mass-change/mass-change-guard.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { availableBytes } from "../data/filesystem.ts";
 import type { Accounts } from "./open-accounts.ts";
 import type { Library } from "./open-library.ts";
 import type { Storage } from "./open-storage.ts";
@@ -22,15 +27,37 @@ export function openClients(
   {
     receivedShares,
     massChangeGuard,
-  }: { readonly receivedShares: ReceivedShareService; readonly massChangeGuard: MassChangeGuard },
+    uploadStore,
+  }: {
+    readonly receivedShares: ReceivedShareService;
+    readonly massChangeGuard: MassChangeGuard;
+    readonly uploadStore: UploadStore;
+  },
 ) {
-  const { config, tree, reservations, storeId } = storage;
+  const { config, tree, reservations, storeId, storeGuard, uploadsInProgress, paths } = storage;
   const clientTree = new ClientTree({ tree, users: accounts.users, receivedShares });
   const changeGuard = new ChangeGuard({ ...storage, massChangeGuard });
   const locks = new LockService(storage);
-  const suffix = storeId.replace(/[^a-z0-9]/gi, "").slice(0, 12);
+  // A letter ends the number that clients read from the start.
+  const suffix = `ld${storeId.replace(/[^a-z0-9]/gi, "").slice(0, 10)}`;
   return {
     locks,
+    loginFlows: new LoginFlowService({ ...storage, ...accounts }),
+    clientUploads: new ClientUploadService({
+      ...storage,
+      ...accounts,
+      store: uploadStore,
+      reserveDisk: (bytes) => {
+        storeGuard.check();
+        return reservations.reserve(bytes);
+      },
+      noteReceiving: () => uploadsInProgress.begin(),
+    }),
+    storageOf: (user: User) => ({
+      usedBytes: tree.usage(user.id).usedBytes,
+      quotaBytes: accounts.limitsOf(user).quotaBytes,
+      diskFreeBytes: Math.max(0, availableBytes(paths.blobs) - reservations.floorBytes),
+    }),
     webDav: {
       ...storage,
       ...accounts,

@@ -116,7 +116,7 @@ function openUploading(
     quotaOf: (owner) => limitsOf(owner).quotaBytes,
     planOf: (owner) => limitsOf(owner).plan,
   });
-  return { uploads, tus, staging };
+  return { uploads, tus, staging, uploadStore };
 }
 
 /** Counts with the index uploads_open. */

@@ -1,4 +1,5 @@
 /** Subscribes features to events. Listeners run in the order given here, in the transaction that emits. */
+import type { LoginFlowService } from "../../features/clients/login-flow/service.ts";
 import type { Events } from "../../events/events.ts";
 import type { AuditTriggers } from "../../features/administration/audit/triggers.ts";
 import type { AuthService } from "../../features/accounts/auth/service.ts";
@@ -28,6 +29,7 @@ interface Subscribers {
   readonly queue: QueueService;
   readonly uploads: UploadService;
   readonly receivedShares: ReceivedShareService;
+  readonly loginFlows: LoginFlowService;
   readonly storageMarks: StorageMarks;
   readonly webhookRecorder: WebhookRecorder;
 }
@@ -97,9 +99,11 @@ function subscribeMail({ events, mailNotices }: Subscribers): void {
 
 /** Confirmations, reset links, and shares that depend on an account's credentials or email address. */
 function subscribeAccounts(subscribers: Subscribers): void {
-  const { events, auth, passwordReset, emailConfirmation, receivedShares } = subscribers;
+  const { events, auth, passwordReset, emailConfirmation, receivedShares, loginFlows } = subscribers;
   // A reset link is valid only for the credentials at the time it was sent.
   events.on("security.credentials_changed", (tx, { accountId }) => passwordReset.forget(tx, accountId));
+  // Nor does a program get an app password that somebody agreed to with other credentials.
+  events.on("security.credentials_changed", (tx, { accountId }) => loginFlows.endOf(tx, accountId));
   events.on("user.email_unconfirmed", (tx, event) => emailConfirmation.sendFirstLink(tx, event));
   // A confirmation by the former password, or without the second factor that is required now, is no longer valid.
   events.on("security.credentials_changed", (tx, { accountId, what }) => {

@@ -1,5 +1,6 @@
 import { accountsJobs } from "../../features/accounts/jobs.ts";
 import { administrationJobs } from "../../features/administration/jobs.ts";
+import { clientsJobs } from "../../features/clients/jobs.ts";
 import { libraryJobs } from "../../features/library/jobs.ts";
 import { mediaJobs } from "../../features/media/jobs.ts";
 import { messagingJobs } from "../../features/messaging/jobs.ts";
@@ -31,6 +32,7 @@ const ORDER = [
   "mail",
   "audit",
   "invites",
+  "login-flows",
   "rate-limits",
   "idempotency-keys",
   "shares",
@@ -58,6 +60,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     ...storageJobs(services),
     ...messagingJobs(services),
     ...mobileJobs(services),
+    ...clientsJobs(services),
     ...administrationJobs(services),
     ...mediaJobs(services),
   ];

@@ -24,9 +24,7 @@ export const AppPasswordRecord = t.Object({
   lastUsedAt: TimestampOrNull,
   lastAddress: t.Union([t.String(), t.Null()]),
   lastClient: t.Union([t.String(), t.Null()]),
-  folder: t.Optional(
-    t.Union([t.String(), t.Null()], { description: "Null if the folder is gone; absent for administrators" }),
-  ),
+  folder: t.Union([t.String(), t.Null()], { description: "Null if it is gone, and for administrators" }),
 });
 
 /** GET /api/users/app-passwords, and the list for administrators */

@@ -3,17 +3,7 @@ import type { AppPassword } from "./types.ts";
 
 /** An entry of the list for administrators, who see no names of folders. */
 export function presentWithoutFolder(appPassword: AppPassword) {
-  const { publicId, name, canWrite, createdAtMs, expiresAtMs, lastUsedAtMs, lastAddress, lastClient } = appPassword;
-  return {
-    id: publicId,
-    name,
-    access: canWrite ? "write" : "read",
-    createdAt: toTimestamp(createdAtMs),
-    expiresAt: expiresAtMs === null ? null : toTimestamp(expiresAtMs),
-    lastUsedAt: lastUsedAtMs === null ? null : toTimestamp(lastUsedAtMs),
-    lastAddress,
-    lastClient,
-  };
+  return presentAppPassword(appPassword, undefined);
 }
 
 /**
@@ -21,7 +11,18 @@ export function presentWithoutFolder(appPassword: AppPassword) {
  * @param folder the current path of its folder; undefined if that is gone
  */
 export function presentAppPassword(appPassword: AppPassword, folder: string | undefined) {
-  return { ...presentWithoutFolder(appPassword), folder: folder ?? null };
+  const { publicId, name, canWrite, createdAtMs, expiresAtMs, lastUsedAtMs, lastAddress, lastClient } = appPassword;
+  return {
+    id: publicId,
+    name,
+    access: canWrite ? "write" : "read",
+    folder: folder ?? null,
+    createdAt: toTimestamp(createdAtMs),
+    expiresAt: expiresAtMs === null ? null : toTimestamp(expiresAtMs),
+    lastUsedAt: lastUsedAtMs === null ? null : toTimestamp(lastUsedAtMs),
+    lastAddress,
+    lastClient,
+  };
 }
 
 /** The address of the files for programs. @param baseUrl of this server, without a slash at the end */

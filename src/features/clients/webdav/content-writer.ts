@@ -1,9 +1,11 @@
 /** Stores content that a client sends to an address: a new file, or the next version of the one that is there. */
 import type { Digest } from "../../../blobs/digest.ts";
+import type { Transaction } from "../../../db/transaction.ts";
 import type { AppPasswordPrincipal, Uploader } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { FileService, PendingUpload } from "../../library/files/service.ts";
+import type { CreationHooks } from "../../uploads/tus/types.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { Address } from "./address.ts";
 import type { ChangeGuard } from "./change-guard.ts";
@@ -38,6 +40,8 @@ export interface ContentFacts {
   readonly checksum: Digest | undefined;
   /** The file's own date, ISO 8601. */
   readonly fileModifiedAt: string | undefined;
+  /** Called in the transaction that stores it. */
+  readonly hooks?: CreationHooks | undefined;
 }
 
 /** The account that gets the file, and the name it gets there. */
@@ -86,7 +90,7 @@ export class ContentWriter {
     target: ContentTarget,
     { user, confirm }: Uploader,
     pendingUpload: PendingUpload,
-    { declaredType, checksum, fileModifiedAt }: ContentFacts,
+    facts: ContentFacts,
   ): Promise<{ readonly file: FileNode; readonly isNew: boolean }> {
     const { changeGuard } = this.#options;
     const admitted = this.admit(target);
@@ -94,7 +98,6 @@ export class ContentWriter {
       await changeGuard.admit(target.principal, { replacements: 1 }, target.settingsUrl);
     }
     const sender = { user: { ...user, lockTokens: target.conditions.lockTokens }, confirm };
-    const facts = { declaredType, checksum, fileModifiedAt };
     return admitted.replaced === undefined
       ? this.#create(target, sender, pendingUpload, facts, admitted)
       : this.#replace(target, sender, pendingUpload, facts, admitted.replaced);
@@ -104,7 +107,7 @@ export class ContentWriter {
     target: ContentTarget,
     sender: Uploader,
     pendingUpload: PendingUpload,
-    { declaredType, checksum, fileModifiedAt }: ContentFacts,
+    { declaredType, checksum, fileModifiedAt, hooks }: ContentFacts,
     { folder, name }: Admission,
   ): Promise<{ file: FileNode; isNew: boolean }> {
     invariant(folder !== undefined, "a new file is stored in a folder");
@@ -120,9 +123,11 @@ export class ContentWriter {
       fields,
       {
         share,
-        before: () => {
+        before: (tx) => {
           if (this.admit(target).folder?.node.id !== folder.node.id) throw movedAway();
+          hooks?.before(tx);
         },
+        ...(hooks && { onDone: hooks.onDone }),
       },
     );
     return { file, isNew: file.version === 1 };
@@ -132,13 +137,19 @@ export class ContentWriter {
     target: ContentTarget,
     sender: Uploader,
     pendingUpload: PendingUpload,
-    facts: ContentFacts,
+    { hooks, ...facts }: ContentFacts,
     { publicId: fileId }: FileNode,
   ): Promise<{ file: FileNode; isNew: boolean }> {
-    const before = () => {
-      if (this.admit(target).replaced?.publicId !== fileId) throw movedAway();
-    };
-    const replacement = { ...facts, fileId, before, reusesSame: true } as const;
+    const replacement = {
+      ...facts,
+      fileId,
+      reusesSame: true,
+      before: (tx: Transaction) => {
+        if (this.admit(target).replaced?.publicId !== fileId) throw movedAway();
+        hooks?.before(tx);
+      },
+      ...(hooks && { onDone: hooks.onDone }),
+    } as const;
     const file = await this.#options.files.finishReplacement(sender, pendingUpload, replacement, () => undefined);
     return { file, isNew: false };
   }

@@ -1,7 +1,7 @@
 import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedStore } from "../../../blobs/derived.ts";
 import { lazyBlobStream } from "../../../blobs/remote.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError, notFound } from "../../../errors.ts";
 import { type Query, queryOf, readBoolean } from "../../../http/fields.ts";
 import { type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../../http/send-blob.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -89,7 +89,19 @@ export class ContentSender {
     const variant = readVariant(contentRequest.query["thumbnail"]);
     return variant === undefined
       ? this.#sendContent(file, contentRequest)
-      : this.#sendThumbnail(file, variant, contentRequest);
+      : this.#sendThumbnail(file, variant, contentRequest).then(
+          (response) => response ?? this.#sendContent(file, contentRequest),
+        );
+  }
+
+  /**
+   * The response with the thumbnail of a file.
+   * @throws AppError not_found if the file has none; thumbnail_pending | precondition_failed
+   */
+  async sendThumbnail(file: FileNode, variant: ThumbnailVariant, contentRequest: ContentRequest): Promise<Response> {
+    const response = await this.#sendThumbnail(file, variant, contentRequest);
+    if (response === undefined) throw notFound("A thumbnail of this file");
+    return response;
   }
 
   #sendContent(file: FileNode, contentRequest: ContentRequest): Response | Promise<Response> {
@@ -127,10 +139,15 @@ export class ContentSender {
     return sent.response;
   }
 
-  async #sendThumbnail(file: FileNode, variant: ThumbnailVariant, contentRequest: ContentRequest): Promise<Response> {
+  /** @returns undefined if no thumbnail can be made */
+  async #sendThumbnail(
+    file: FileNode,
+    variant: ThumbnailVariant,
+    contentRequest: ContentRequest,
+  ): Promise<Response | undefined> {
     const { thumbnails, derived } = this.#options;
     const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
-    if (found.state === "none") return this.#sendContent(file, contentRequest);
+    if (found.state === "none") return undefined;
     if (found.state === "pending") {
       throw new AppError("thumbnail_pending", "The thumbnail is not ready. Try again in a few seconds.");
     }

@@ -83,7 +83,9 @@ export interface Replacement {
   /** The file's own modification time, as sent by the client. */
   readonly fileModifiedAt?: string | undefined;
   /** Called in the transaction, before anything else. */
-  readonly before?: () => void;
+  readonly before?: (tx: Transaction) => void;
+  /** Called in the transaction, with the changed file. */
+  readonly onDone?: (tx: Transaction, file: FileNode) => void;
   /** Content that the file has already makes no version; only the date changes. */
   readonly reusesSame?: true;
 }
@@ -239,7 +241,7 @@ export class FileService {
           confirm();
           const permitted = this.open(user, target.fileId, "write");
           return idempotency.once(request, () => {
-            target.before?.();
+            target.before?.(tx);
             const { fileModifiedAt } = target;
             const isSame = target.reusesSame === true && permitted.node.digest === blob.digest;
             const file = this.#userTreeWriter.write(user, permitted, () =>
@@ -255,6 +257,7 @@ export class FileService {
                     precondition: target.precondition,
                   }),
             );
+            target.onDone?.(tx, file);
             return permitted.view.show(file);
           });
         }),

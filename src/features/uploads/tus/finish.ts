@@ -2,11 +2,11 @@
  * Completes an upload: the staged file becomes the blob without a copy, and one transaction does the rest.
  * `chunked/complete.ts` does the same for chunks.
  */
-import type { BlobStore, BlobLease } from "../../../blobs/blob-store.ts";
+import type { BlobStore } from "../../../blobs/blob-store.ts";
 import { AppError } from "../../../errors.ts";
 import type { PendingUpload } from "../../library/files/service.ts";
-import { MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { emptyUpload, stagedUpload } from "../chunked/staged-upload.ts";
 import type { UploadStore } from "../chunked/store.ts";
 import type { ActiveTusUploads } from "./active.ts";
 import { readMetadata } from "./metadata.ts";
@@ -116,38 +116,12 @@ export class TusCompleter {
   /** The staged file as a pending upload of one request, without a copy. */
   async #pendingUploadOf({ upload: { id, publicId, sizeBytes } }: TusUpload): Promise<PendingUpload> {
     const { store, blobs } = this.#options;
-    if (sizeBytes === 0) {
-      const incoming = blobs.begin({
-        limitBytes: 0,
-        tooLarge: () => new AppError("file_too_large", "The body must be empty."),
-      });
-      return { incoming, discard: () => incoming.abort() };
-    }
+    if (sizeBytes === 0) return emptyUpload(blobs);
     // If the length came late, there may be bytes after it that do not count.
     await store.staging.truncate(publicId, sizeBytes);
     const hashes = await store.staging.hashWhole(publicId, sizeBytes);
     // Without this check, the file of an ended upload would be created again.
     store.getOpen(id);
-    const staged = store.staging.open(publicId, sizeBytes);
-    let head: Uint8Array;
-    try {
-      head = staged.read(Math.min(sizeBytes, MEDIA_TYPE_HEAD_BYTES), 0);
-    } finally {
-      staged.release();
-    }
-    const adopt = (): Promise<BlobLease> => blobs.adopt(store.staging.pathOf(publicId), { ...hashes, sizeBytes });
-    return {
-      incoming: {
-        sizeBytes,
-        head,
-        write: () => {
-          throw new Error("a staged upload is whole");
-        },
-        digest: () => hashes.digest,
-        commit: adopt,
-        abort: () => {},
-      },
-      discard: () => {},
-    };
+    return stagedUpload(store, blobs, { name: publicId, sizeBytes, hashes });
   }
 }

@@ -1,0 +1,116 @@
+import { ok } from "../../../http/envelope.ts";
+import { readForm } from "../../../http/read-form.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
+import { AppError } from "../../../errors.ts";
+import { toTimestamp } from "../../../lib/clock.ts";
+import type { authGuard } from "../../accounts/auth/guard.ts";
+import { notByDevice } from "../../accounts/auth/principal.ts";
+import type { ProofService } from "../../accounts/auth/proof.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import { AgreementBody, LoginFlowParams, PollBody } from "./model.ts";
+import * as docs from "./openapi.ts";
+import type { LoginFlowService } from "./service.ts";
+import type { LoginResult } from "./types.ts";
+
+/** Dependencies of the routes for signing in programs. */
+export interface LoginFlowRoutesOptions {
+  readonly loginFlows: LoginFlowService;
+  readonly proof: ProofService;
+  readonly guard: ReturnType<typeof authGuard>;
+}
+
+/** /api/users/login-flows: what the page asks on which the person agrees. */
+export function loginFlowRoutes({ loginFlows, proof, guard }: LoginFlowRoutesOptions) {
+  const self = { access: "self", scope: "never", rate: "profile", params: LoginFlowParams } as const;
+  return new Router({ name: "login-flow-routes", prefix: "/api/users/login-flows", guard })
+    .get("/:token", { ...self, audit: "unaudited", docs: docs.showLoginFlow }, ({ params }) => {
+      const { program, clientAddress, createdAtMs, expiresAtMs } = loginFlows.get(params.token);
+      const times = { createdAt: toTimestamp(createdAtMs), expiresAt: toTimestamp(expiresAtMs) };
+      return ok({ program, address: clientAddress, ...times });
+    })
+    .post(
+      "/:token",
+      {
+        ...self,
+        audit: { action: "app_password.create", isGuess: true },
+        docs: docs.agreeToLoginFlow,
+        body: AgreementBody,
+      },
+      async ({ request, set, principal, params, body }) => {
+        if (principal.device !== undefined) throw notByDevice();
+        const { name, access, folder } = body;
+        loginFlows.get(params.token);
+        const checkProof = await proof.require("self", { request, set, principal, body });
+        const result = await loginFlows.agree(params.token, { name, access, folder }, checkProof);
+        return ok({ redirect: result === undefined ? null : resultUrl(requestContextOf(request).baseUrl, result) });
+      },
+    )
+    .delete("/:token", { ...self, audit: "unaudited", docs: docs.denyLoginFlow }, async ({ params }) => {
+      await loginFlows.deny(params.token);
+      return ok({}, "The program was not signed in.");
+    });
+}
+
+/** The addresses that programs call, each also below `/index.php`. */
+export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, "loginFlows">) {
+  const open = { access: "public", rate: "general", audit: "unaudited", docs: "hidden" } as const;
+  const router = new Router({ name: "login-program-routes" });
+  for (const prefix of ["", "/index.php"]) {
+    router
+      .post(`${prefix}/login/v2`, open, async ({ request }) => {
+        const { baseUrl } = requestContextOf(request);
+        const { token, pollToken } = await loginFlows.begin(flowRequest(request, true));
+        return {
+          poll: { token: pollToken, endpoint: `${baseUrl}${prefix}/login/v2/poll` },
+          login: pageUrl(baseUrl, token),
+        };
+      })
+      .post(
+        `${prefix}/login/v2/poll`,
+        { ...open, body: PollBody, readOther: readPollForm },
+        async ({ request, body }) => {
+          const result = await loginFlows.collect(body.token);
+          if (result === undefined) return Response.json([], { status: 404 });
+          const { loginName, password } = result;
+          return { server: requestContextOf(request).baseUrl, loginName, appPassword: password };
+        },
+      )
+      .get(`${prefix}/login/flow`, open, async ({ request, set }) => {
+        // Another site can't make a browser send this header, so it can't begin a sign-in.
+        if (request.headers.get("ocs-apirequest") === null) {
+          throw new AppError("csrf", "Start this sign-in in your program, with this server's address.");
+        }
+        const { token } = await loginFlows.begin(flowRequest(request, false));
+        set.status = 303;
+        set.headers["location"] = pageUrl(requestContextOf(request).baseUrl, token);
+        return new Response(null, { status: 303 });
+      });
+  }
+  return router;
+}
+
+function flowRequest(request: Request, isPolling: boolean) {
+  const { clientAddress } = requestContextOf(request);
+  return { userAgent: request.headers.get("user-agent"), clientAddress, isPolling };
+}
+
+function pageUrl(baseUrl: string, token: string): string {
+  return `${baseUrl}/connect/${token}`;
+}
+
+/**
+ * The address that hands the result to the Android client. The server is that of the page, not of the request that began
+ * the sign-in: its sender could have named another one.
+ */
+function resultUrl(baseUrl: string, { loginName, password }: LoginResult): string {
+  return `nc://login/server:${baseUrl}&user:${encodeURIComponent(loginName)}&password:${encodeURIComponent(password)}`;
+}
+
+const POLL_FORM_BYTES_MAX = 4_096;
+
+/** Clients send a form; undefined for any other type. */
+function readPollForm(request: Request): Promise<object> | undefined {
+  const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type !== "application/x-www-form-urlencoded") return undefined;
+  return readForm(request, POLL_FORM_BYTES_MAX).then((form) => ({ token: form.get("token") }));
+}

@@ -1,0 +1,186 @@
+import type { Database } from "bun:sqlite";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError, notFound } from "../../../errors.ts";
+import { rateLimitKey } from "../../../http/client-address.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newSecretToken } from "../../../lib/id.ts";
+import type { AppPasswordService } from "../../accounts/app-passwords/service.ts";
+import type { NewAppPassword } from "../../accounts/app-passwords/types.ts";
+import { checkWriter } from "../../accounts/auth/principal.ts";
+import type { ProofCheck } from "../../accounts/auth/proof.ts";
+import { hashToken } from "../../accounts/auth/token-hash.ts";
+import { checkName } from "../../accounts/users/name.ts";
+import type { UserService } from "../../accounts/users/service.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import { type LoginFlowRow, loginFlowQueries } from "./queries.ts";
+import type { BegunLoginFlow, LoginChoices, LoginFlow, LoginFlowRequest, LoginResult } from "./types.ts";
+
+/** Dependencies of {@link LoginFlowService}. */
+interface LoginFlowServiceOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly users: Pick<UserService, "findById">;
+  readonly tree: Pick<TreeReader, "findFolderByPath">;
+  readonly appPasswords: Pick<AppPasswordService, "add">;
+}
+
+/** How long a sign-in waits for the person. */
+const FLOW_MS = 20 * 60 * 1000;
+const TOKEN_BITS = 128;
+const OF_ADDRESS_MAX = 10;
+const ALL_MAX = 1_000;
+const PROGRAM_CHARACTERS_MAX = 100;
+
+/**
+ * Sign-ins of programs by a browser (login flow v2 of Nextcloud, and the older one). The program begins, the signed-in
+ * person agrees on a page, and the program gets an app password. That is created only when it is handed over, so it is
+ * stored nowhere before.
+ */
+export class LoginFlowService {
+  readonly #options: LoginFlowServiceOptions;
+  readonly #queries: ReturnType<typeof loginFlowQueries>;
+
+  constructor(options: LoginFlowServiceOptions) {
+    this.#options = options;
+    this.#queries = loginFlowQueries(options.sqlite);
+  }
+
+  /** Begins a sign-in; durable when this returns. @throws AppError overloaded for too many open ones */
+  async begin(request: LoginFlowRequest): Promise<BegunLoginFlow> {
+    const { writer, clock } = this.#options;
+    const { clientAddress, isPolling } = request;
+    const token = newSecretToken(TOKEN_BITS);
+    const pollToken = newSecretToken(TOKEN_BITS);
+    const addressKey = rateLimitKey(clientAddress);
+    const nowMs = clock.nowMs();
+    await writer.run(() => {
+      this.#queries.removeExpired.run(nowMs);
+      const ofAddress = this.#queries.countOfAddress.get(addressKey)?.count ?? 0;
+      const all = this.#queries.count.get()?.count ?? 0;
+      if (ofAddress >= OF_ADDRESS_MAX || all >= ALL_MAX) {
+        throw new AppError("overloaded", "Too many sign-ins are waiting. Finish one, or try again in 20 minutes.");
+      }
+      this.#queries.insert.run({
+        tokenHash: hashToken(token),
+        pollHash: isPolling ? hashToken(pollToken) : null,
+        program: programOf(request.userAgent),
+        clientAddress,
+        addressKey,
+        createdAtMs: nowMs,
+        expiresAtMs: nowMs + FLOW_MS,
+      });
+    });
+    return { token, pollToken };
+  }
+
+  /** A sign-in that waits for the person. @throws AppError not_found if there is none, or somebody agreed already */
+  get(token: string): LoginFlow {
+    return this.#getOpen(token);
+  }
+
+  /**
+   * Agrees to a sign-in; durable when this returns.
+   * @param checkProof returns the person, in the transaction; may reject them
+   * @returns the result, if the page must pass it on; undefined if the program asks for it
+   * @throws AppError not_found; what {@link AppPasswordService.add} throws
+   */
+  async agree(token: string, choices: LoginChoices, checkProof: ProofCheck): Promise<LoginResult | undefined> {
+    const { writer, appPasswords } = this.#options;
+    const { pollHash, program } = this.#getOpen(token);
+    const { access, folder } = choices;
+    const input: NewAppPassword = { name: choices.name ?? program, access, folder };
+    if (pollHash === null) {
+      const { user, password } = await appPasswords.add(input, (tx) => {
+        const user = checkProof(tx);
+        this.#queries.remove.run(this.#getOpen(token).id);
+        return user;
+      });
+      return { loginName: user.email, password };
+    }
+    checkName(input.name, PROGRAM_CHARACTERS_MAX);
+    await writer.run((tx) => {
+      const user = checkProof(tx);
+      this.#checkChoices(user, choices);
+      this.#queries.agree.run(this.#getOpen(token).id, user.id, JSON.stringify(input));
+    });
+    return undefined;
+  }
+
+  /** Denies a sign-in. @throws AppError not_found */
+  async deny(token: string): Promise<void> {
+    await this.#options.writer.run(() => void this.#queries.remove.run(this.#getOpen(token).id));
+  }
+
+  /**
+   * Creates the app password of a sign-in and hands it over, once.
+   * @returns undefined until the person agreed, for an unknown token, and if the account can no longer sign in
+   * @throws what {@link AppPasswordService.add} throws; the sign-in stays then
+   */
+  async collect(pollToken: string): Promise<LoginResult | undefined> {
+    const { users, appPasswords } = this.#options;
+    const found = this.#findAgreed(pollToken);
+    if (found === undefined) return undefined;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by agree()
+    const input = JSON.parse(found.options) as NewAppPassword;
+    let isGone = false;
+    const findOwner = () => {
+      const current = this.#findAgreed(pollToken);
+      const user = current && users.findById(current.userId);
+      isGone = current === undefined || user === undefined || user.disabledAtMs !== null;
+      if (isGone || current === undefined || user === undefined) throw notFound("This sign-in");
+      this.#queries.remove.run(current.id);
+      return user;
+    };
+    try {
+      const { user, password } = await appPasswords.add(input, findOwner);
+      return { loginName: user.email, password };
+    } catch (error) {
+      if (isGone) return undefined;
+      throw error;
+    }
+  }
+
+  /** Ends the sign-ins to which somebody agreed whose credentials changed since, in the caller's transaction. */
+  endOf(_tx: Transaction, userId: number): void {
+    this.#queries.removeOfUser.run(userId);
+  }
+
+  /** Deletes expired sign-ins. A transaction for the housekeeping job. @returns how many */
+  async sweep(): Promise<number> {
+    const { writer, clock } = this.#options;
+    return writer.run(() => this.#queries.removeExpired.run(clock.nowMs()).changes);
+  }
+
+  #getOpen(token: string): LoginFlowRow {
+    const row = this.#queries.byToken.get(hashToken(token));
+    if (row !== null && row.userId === null && row.expiresAtMs > this.#options.clock.nowMs()) return row;
+    throw new AppError("not_found", "This sign-in has expired or was used. Start it again in the program.");
+  }
+
+  #findAgreed(pollToken: string) {
+    const row = this.#queries.byPoll.get(hashToken(pollToken));
+    if (row === null || row.expiresAtMs <= this.#options.clock.nowMs()) return undefined;
+    const { userId, options } = row;
+    return userId === null || options === null ? undefined : { ...row, userId, options };
+  }
+
+  /** Checks now what would prevent the app password later, when the person can no longer correct it. */
+  #checkChoices(user: User, { access, folder }: LoginChoices): void {
+    if (access === "write") checkWriter(user);
+    const path = folder === undefined ? ROOT_PATH : normalizePath(folder, "folder");
+    if (path === ROOT_PATH || this.#options.tree.findFolderByPath(user.id, path) !== undefined) return;
+    throw new AppError("not_found", "The folder was not found. Check its path.", { field: "folder" });
+  }
+}
+
+/** What a program calls itself, without characters that could confuse the person who reads it. */
+function programOf(userAgent: string | null): string {
+  const name = (userAgent ?? "")
+    .toWellFormed()
+    .replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, " ")
+    .trim();
+  return [...name].slice(0, PROGRAM_CHARACTERS_MAX).join("").trim() || "Unknown program";
+}
