@@ -1,5 +1,6 @@
-// Connecting other programs, with app passwords.
+// Connecting other programs: app passwords, and the locks of files.
 import { expect, test } from "bun:test";
+import type { Account } from "../support/client.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 import { prove } from "./support/proof.ts";
 
@@ -8,6 +9,12 @@ function asProgram(web: Web, path: string, username: string, password: string, i
   const headers = new Headers(init.headers);
   headers.set("authorization", `Basic ${btoa(`${username}:${password}`)}`);
   return fetch(`${web.server().url}${path}`, { ...init, headers });
+}
+
+/** An app password made by the API. */
+async function makePassword(account: Account, name: string): Promise<string> {
+  const body = { name, currentPassword: account.password };
+  return (await account.client.post("/api/users/app-passwords", body)).string("data.password");
 }
 
 describeWeb("connecting programs", (web) => {
@@ -59,5 +66,30 @@ describeWeb("connecting programs", (web) => {
     await page.getByRole("alertdialog").getByRole("button", { name: "End access" }).click();
     await page.getByText("No app passwords yet").waitFor();
     expect((await asProgram(web, "/dav/", account.email, password)).status).toBe(401);
+  });
+
+  test("a locked file says where to end the lock", async () => {
+    const account = await web.account();
+    const password = await makePassword(account, "Word processor");
+    await asProgram(web, "/dav/letter.txt", account.email, password, { method: "PUT", body: "Dear Bea" });
+    const locked = await asProgram(web, "/dav/letter.txt", account.email, password, {
+      method: "LOCK",
+      body: '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>',
+    });
+    expect(locked.status).toBe(200);
+    const page = await web.open({ as: account });
+    web.expectProblems(page, /409/);
+    await page.getByRole("main").getByText("letter.txt", { exact: true }).click();
+    await page.keyboard.press("Delete");
+    await page.getByText(/end the lock in Settings, under Devices/).waitFor();
+
+    await page.goto(`${web.server().url}/settings/devices`);
+    await page.getByRole("list", { name: "Devices" }).getByText("Word processor").waitFor();
+    const locks = page.getByRole("list", { name: "Files locked by programs" });
+    await locks.getByText("letter.txt").waitFor();
+    await web.lookAt(page, "devices-locks");
+    await locks.getByRole("button", { name: "End lock of letter.txt" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "End lock" }).click();
+    await page.getByText("No file is locked.").waitFor();
   });
 });

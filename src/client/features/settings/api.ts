@@ -51,6 +51,9 @@ export type AppPassword = Schemas["AppPassword"];
 /** `POST /api/users/app-passwords` */
 export type NewAppPassword = ResponseData["POST /api/users/app-passwords"];
 
+/** An entry of `GET /api/users/locks` */
+export type FileLock = ResponseData["GET /api/users/locks"]["locks"][number];
+
 /** `GET /api/users/usage/rate-limits` */
 export type RateLimits = ResponseData["GET /api/users/usage/rate-limits"];
 
@@ -61,6 +64,7 @@ interface Lists {
   devices: Device;
   apiKeys: ApiKey;
   appPasswords: AppPassword;
+  locks: FileLock;
 }
 
 interface Resources {
@@ -84,6 +88,7 @@ const SOURCES: Record<Name, { readonly path: `/api/${string}`; readonly queryKey
   devices: { path: "/api/users/devices", queryKey: ["account", "devices"] },
   apiKeys: { path: "/api/users/api-keys", queryKey: ["account", "api-keys"] },
   appPasswords: { path: "/api/users/app-passwords", queryKey: ["account", "app-passwords"] },
+  locks: { path: "/api/users/locks", queryKey: ["account", "locks"] },
   usage: { path: "/api/users/usage", queryKey: keys.usage },
   rateLimits: { path: "/api/users/usage/rate-limits", queryKey: ["account", "rate-limits"] },
 };

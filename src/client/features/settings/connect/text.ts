@@ -134,6 +134,7 @@ export const text = defineText("connect-devices", {
   endTitle: (name: string) => `End app password “${name}”?`,
   endLead: "The program that uses it loses access immediately. Files that it uploaded stay.",
   endAction: "End access",
+  endAccessOf: (name: string) => `End access of ${name}`,
   ended: "App password ended.",
 
   locks: "Files locked by programs",

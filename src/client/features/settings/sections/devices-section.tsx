@@ -9,12 +9,13 @@ import { DescriptionList } from "../../../ui/description-list.tsx";
 import { formatBytes, formatDate, formatRelative } from "../../../base/format.ts";
 import { type AppPassword, type Device, useDelete, useList } from "../api.ts";
 import { describeAccess, describeUse, useEndAppPassword } from "../connect/app-passwords-card.tsx";
+import { LocksCard } from "../connect/locks-card.tsx";
 import { text as connectText } from "../connect/text.ts";
 import { type Row, Rows } from "../rows.tsx";
 import { text } from "../text.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
 
-/** Everything that syncs with the account: registered phones and the programs with app passwords. */
+/** Everything that syncs with the account: registered phones and the programs with app passwords; the locks of files. */
 export function DevicesSection() {
   const devices = useList("devices");
   const passwords = useList("appPasswords");
@@ -55,6 +56,7 @@ export function DevicesSection() {
           )}
         </Loaded>
       </Card>
+      <LocksCard />
     </>
   );
 }
@@ -93,7 +95,7 @@ function programRow(program: AppPassword, onEnd: () => void): Row {
     actions: (
       <>
         <RewindLink device={programDevice(program.id)} name={program.name} />
-        <Button variant="danger" aria-label={connectText.end(program.name)} onClick={onEnd}>
+        <Button variant="danger" aria-label={connectText.endAccessOf(program.name)} onClick={onEnd}>
           {connectText.endAction}
         </Button>
       </>
