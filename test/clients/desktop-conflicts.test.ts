@@ -1,0 +1,197 @@
+// The Nextcloud and ownCloud desktop clients in their command-line form: where two sides change the same file, and with names
+// that are hard to write into an address, no content is lost.
+import { afterAll, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { digestOf } from "../support/client.ts";
+import { type ClientAccount, clientServer, newClientAccount, readServerTree } from "./support/account.ts";
+import { describeWith } from "./support/programs.ts";
+import { SYNC_PROGRAMS, SyncedFolder } from "./support/synced-folder.ts";
+
+const server = clientServer();
+const folders: SyncedFolder[] = [];
+
+afterAll(async () => {
+  for (const folder of folders) await folder.dispose();
+});
+
+/** Names with characters that addresses, XML or shells use for something else. */
+const HOSTILE_NAMES = [
+  "100%.txt",
+  "%41.txt",
+  "%2F and %00.txt",
+  "a#b.txt",
+  "a+b & c.txt",
+  "x;y=z,@$!.txt",
+  "(round) [square] {curly}.txt",
+  "quote' and `tick`.txt",
+  "emoji 😀 👩‍👩‍👧 ✈️.txt",
+  "Größe, Ελλάδα, 写真, صور.txt",
+  " leading space.txt",
+  ".hidden",
+  "two  spaces.txt",
+  "&amp;.txt",
+  `${"n".repeat(251)}.txt`,
+  `${"ü".repeat(127)}x`,
+];
+
+/** Names that Windows does not allow. Sync clients may leave them alone, but must not lose what has them. */
+const NAMES_OF_OTHER_SYSTEMS = [
+  "what?.txt",
+  'double " quote.txt',
+  "a<b>c.txt",
+  "a:b.txt",
+  "a|b*.txt",
+  "trailing space ",
+];
+
+/** The contents of all files in both computers and on the server. */
+async function allContents(account: ClientAccount, computers: SyncedFolder[]): Promise<Set<string>> {
+  const trees = await Promise.all(computers.map(async (computer) => computer.tree()));
+  const remote = await readServerTree(account);
+  return new Set([...trees, remote].flatMap((tree) => [...tree.values()].map(({ content }) => content)));
+}
+
+for (const program of SYNC_PROGRAMS) {
+  const newFolder = async (account: ClientAccount) => {
+    const folder = await SyncedFolder.create(program, server(), account);
+    folders.push(folder);
+    return folder;
+  };
+
+  describeWith(program, [program], () => {
+    test("two edits of a file leave one of them in a conflict copy", async () => {
+      const account = await newClientAccount(server());
+      const [one, two] = [await newFolder(account), await newFolder(account)];
+      await one.write("plan.txt", "base", new Date("2020-01-01T00:00:00Z"));
+      await one.sync();
+      await two.sync();
+      await one.write("plan.txt", "edit of one", new Date("2020-01-02T00:00:00Z"));
+      await two.write("plan.txt", "edit of two, longer", new Date("2020-01-03T00:00:00Z"));
+      await one.sync();
+      await two.sync();
+      await one.sync();
+      expect(await two.read("plan.txt")).toBe("edit of one");
+      expect(await one.read("plan.txt")).toBe("edit of one");
+      const local = [...(await two.tree())].filter(([path]) => /conflict/i.test(path));
+      expect(local.map(([, { content }]) => content)).toEqual([digestOf("edit of two, longer")]);
+    });
+
+    test("an edit by the API between listing and upload ends in a conflict, not in an overwritten file", async () => {
+      const account = await newClientAccount(server());
+      const one = await newFolder(account);
+      await one.write("plan.txt", "base", new Date("2020-01-01T00:00:00Z"));
+      await one.sync();
+      const id = (await readServerTree(account)).get("plan.txt")?.id ?? "";
+      expect((await account.client.putContent(id, "edit in the page")).status).toBe(200);
+      await one.write("plan.txt", "edit on the computer", new Date("2020-01-02T00:00:00Z"));
+      await one.sync();
+      const contents = await allContents(account, [one]);
+      expect(contents).toContain(digestOf("edit in the page"));
+      expect(contents).toContain(digestOf("edit on the computer"));
+      expect(await one.read("plan.txt")).toBe("edit in the page");
+    });
+
+    test("an edit survives a deletion on the other side, in both directions", async () => {
+      const account = await newClientAccount(server());
+      const [one, two] = [await newFolder(account), await newFolder(account)];
+      for (const path of ["deleted by one.txt", "deleted by two.txt", "folder/edited.txt"])
+        await one.write(path, "base");
+      await one.sync();
+      await two.sync();
+      await one.remove("deleted by one.txt");
+      await one.remove("folder");
+      await one.write("deleted by two.txt", "edit of one", new Date("2022-01-01T00:00:00Z"));
+      await two.remove("deleted by two.txt");
+      await two.write("deleted by one.txt", "edit of two", new Date("2022-01-01T00:00:00Z"));
+      await two.write("folder/edited.txt", "edit in a deleted folder", new Date("2022-01-01T00:00:00Z"));
+      await one.sync();
+      for (let run = 0; run < 2; run += 1) {
+        await two.sync();
+        await one.sync();
+      }
+      const contents = await allContents(account, [two]);
+      for (const edit of ["edit of one", "edit of two", "edit in a deleted folder"]) {
+        expect(contents).toContain(digestOf(edit));
+      }
+      expect(await one.tree()).toEqual(await two.tree());
+    });
+
+    test("hostile names of files and folders arrive unchanged in both directions", async () => {
+      const account = await newClientAccount(server());
+      const [one, two] = [await newFolder(account), await newFolder(account)];
+      for (const name of HOSTILE_NAMES) {
+        await one.write(name, `local ${name}`);
+        await one.write(`in folders/${name}/x`, `in ${name}`);
+        await account.client.stored(`remote ${name}`, {
+          name,
+          fields: { folder: `/from the server/${name.slice(0, 60)}` },
+        });
+      }
+      await one.sync();
+      await two.sync();
+      await one.sync();
+      const names = new Set((await readServerTree(account)).keys());
+      for (const name of HOSTILE_NAMES) {
+        expect(names).toContain(name);
+        expect(names).toContain(`in folders/${name}/x`);
+      }
+      expect(await two.tree()).toEqual(await one.tree());
+      expect(await two.read(`from the server/100%.txt/100%.txt`)).toBe("remote 100%.txt");
+      expect([...(await one.tree()).keys()].sort()).toEqual([...names].sort());
+    });
+
+    test("names that Windows does not allow lose nothing", async () => {
+      const account = await newClientAccount(server());
+      const one = await newFolder(account);
+      for (const name of NAMES_OF_OTHER_SYSTEMS) {
+        await one.write(`local/${name}`, `local ${name}`);
+        await account.client.stored(`remote ${name}`, { name, fields: { folder: "/remote" } });
+      }
+      await one.trySync();
+      await one.trySync();
+      const contents = await allContents(account, [one]);
+      for (const name of NAMES_OF_OTHER_SYSTEMS) {
+        expect(contents).toContain(digestOf(`local ${name}`));
+        expect(contents).toContain(digestOf(`remote ${name}`));
+      }
+    });
+
+    test("the two Unicode forms of a name in one folder lose nothing", async () => {
+      const account = await newClientAccount(server());
+      const one = await newFolder(account);
+      const [composed, decomposed] = ["caf\u00e9.txt", "cafe\u0301.txt"];
+      await writeFile(join(one.path, composed), "composed");
+      await writeFile(join(one.path, decomposed), "decomposed, longer");
+      const both = [digestOf("composed"), digestOf("decomposed, longer")];
+      for (let run = 0; run < 3; run += 1) {
+        await one.trySync();
+        expect(await allContents(account, [one])).toContainValues(both);
+      }
+      expect([...(await readServerTree(account)).keys()]).toEqual([composed]);
+      // An edit by the API of the file that the server has, and another sync.
+      const id = (await readServerTree(account)).get(composed)?.id ?? "";
+      expect((await account.client.putContent(id, "edit in the page")).status).toBe(200);
+      for (let run = 0; run < 2; run += 1) await one.trySync();
+      const contents = await allContents(account, [one]);
+      expect(contents).toContainValues([digestOf("edit in the page"), ...both]);
+    });
+
+    test("a file whose name is decomposed is edited and renamed as one file", async () => {
+      const account = await newClientAccount(server());
+      const [one, two] = [await newFolder(account), await newFolder(account)];
+      const decomposed = "u\u0308bung.txt";
+      await one.write(decomposed, "first");
+      await one.sync();
+      await one.sync();
+      const [name = ""] = [...(await one.tree()).keys()];
+      await one.write(name, "second, longer", new Date("2024-01-01T00:00:00Z"));
+      await one.sync();
+      await two.sync();
+      const remote = await readServerTree(account);
+      expect([...remote.keys()]).toEqual([decomposed.normalize("NFC")]);
+      expect([...remote.values()].map(({ content }) => content)).toEqual([digestOf("second, longer")]);
+      expect([...(await two.tree()).values()].map(({ content }) => content)).toEqual([digestOf("second, longer")]);
+    });
+  });
+}
