@@ -9,6 +9,8 @@ import { NotInstalledError, type Server, startFloor, startNginx, type Subject } 
 
 export interface BenchOptions {
   executable: string;
+  /** An earlier executable, which the row "before" compares with. */
+  before: string | undefined;
   rounds: number;
   quick: boolean;
   full: boolean;
@@ -92,7 +94,7 @@ export class Bench {
     if (subject === "floor") return startFloor(this.directory(subject), process.execPath);
     if (subject === "nginx") return startNginx(this.directory(subject));
     if (subject === "larder") return this.startLarder();
-    throw new Error("sharp is a library, not a server");
+    throw new Error(`${subject} is started by its row`);
   }
 
   /** Starts Larder on a new directory, with an account. */

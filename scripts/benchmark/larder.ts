@@ -34,6 +34,7 @@ const ENVIRONMENT: Record<string, string> = {
 
 export interface Larder extends Server {
   subject: "larder";
+  executable: string;
   email: string;
   /** Header lines for every request, each with CRLF. */
   headers: string;
@@ -70,7 +71,7 @@ export async function startLarder(options: LarderOptions): Promise<Larder> {
   else await waitForResponse(started, `${origin}/api/files?limit=20`, bearer(options.token), logPath);
   const startMs = performance.now() - startedAt;
   const token = options.token ?? (await createAccount(executable, data));
-  return createServer(started, { port, directory, startMs, token });
+  return createServer(started, { executable, port, directory, startMs, token });
 }
 
 function bearer(token: string): Record<string, string> {
@@ -87,7 +88,13 @@ async function createAccount(executable: string, data: string): Promise<string> 
   return (await run([executable, "user", "token", EMAIL], "", environment)).trim();
 }
 
+/** Runs a command of Larder on the data directory of a server. @returns what it printed */
+export async function runOnLarder({ executable, directory }: Larder, words: string[]): Promise<string> {
+  return run([executable, ...words], "", { ...ENVIRONMENT, LARDER_DATA: join(directory, "data") });
+}
+
 interface Instance {
+  executable: string;
   port: number;
   directory: string;
   startMs: number;

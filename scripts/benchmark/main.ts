@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { Bench, type BenchOptions, type Figure, messageOf, type Row } from "./bench.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { killAll, killAllAndClose } from "./processes.ts";
+import { beforeAfter } from "./rows/before-after.ts";
 import { archive } from "./rows/archive.ts";
 import { downloadLarge } from "./rows/download-large.ts";
 import { chunks } from "./rows/chunks.ts";
@@ -22,6 +23,9 @@ import { thumbnails } from "./rows/thumbnails.ts";
 import { tus } from "./rows/tus.ts";
 import { uploadLarge } from "./rows/upload-large.ts";
 import { uploadSmall } from "./rows/upload-small.ts";
+import { webdavFiles } from "./rows/webdav-files.ts";
+import { webdavLists } from "./rows/webdav-lists.ts";
+import { SUBJECTS } from "./server.ts";
 import { medianOf, ratio, renderTable, checkTargets } from "./table.ts";
 
 const ROWS: Row[] = [
@@ -40,6 +44,9 @@ const ROWS: Row[] = [
   tus,
   sync,
   queue,
+  webdavLists,
+  webdavFiles,
+  beforeAfter,
 ];
 const ROW_MINUTES_MAX = 20;
 const GIB = 2 ** 30;
@@ -49,7 +56,7 @@ const HELP = `Usage: scripts/bench [options]
 
 Starts dist/larder and measures it over HTTP. Compares it with baselines in the same run: the "floor", a bare Bun server
 that does only the physical work (hash, write, fsync, rename, one row); nginx with its DAV module if it is installed (it
-never syncs); and sharp alone. They are measured in turns, round by round. The table shows medians, and Larder's as a
+never syncs); sharp alone; and, if they are installed, the WebDAV servers of Apache and rclone. They are measured in turns, round by round. The table shows medians, and Larder's as a
 multiple of theirs. Load generator and servers share the machine's cores, so the table also shows the servers' CPU time.
 Don't use the machine during a run. Larder runs with all checks on; its limits are set high.
 
@@ -58,6 +65,7 @@ Don't use the machine during a run. Larder runs with all checks on; its limits a
   --quick             smaller sizes and fewer rounds, for a first look (targets refer to the full sizes)
   --full              adds a 10 GiB upload
   --larder FILE       measure this executable instead of dist/larder
+  --before FILE       also measure small uploads with this earlier executable
   --help              print this text
 
 Rows:
@@ -67,8 +75,8 @@ Progress goes to standard error, the table to standard output, and all samples t
 else is written below $TMPDIR (default /var/tmp) and removed at the end. Use the disk that the server will use.
 
 Columns: "floor" and "nginx" are medians in the same unit. "÷ floor" and "÷ nginx" are Larder's figure as a multiple of
-theirs: the median of the ratios of each round, so that a busy moment of the machine has little effect. "server CPU" is
-the median for one operation (l Larder, f floor, s sharp, n nginx). "reach" lists required targets, "aim" further ones.
+theirs: the median of the ratios of each round, so that a busy moment of the machine has little effect. If a figure has
+other baselines, these columns name them. "server CPU" is the median for one operation, with the first letter of each. "reach" lists required targets, "aim" further ones.
 The last column says which are reached: "aim" all, "ok" the required ones, "SHORT" not all required ones.
 
 Exit codes: 0 all required targets reached, 1 some not reached or not measured, 2 the benchmark could not run.
@@ -87,6 +95,7 @@ function parseCommandLine(): CommandLine | undefined {
       quick: { type: "boolean", default: false },
       full: { type: "boolean", default: false },
       larder: { type: "string", default: join(PROJECT, "dist", "larder") },
+      before: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -99,7 +108,9 @@ function parseCommandLine(): CommandLine | undefined {
     if (!ROWS.some((row) => row.id === id)) throw new Error(`unknown row ${id}; see scripts/bench --help`);
   }
   const rows = ROWS.filter((row) => selected?.includes(row.id) ?? true);
-  return { rows, rounds, quick: values.quick, full: values.full, executable: resolve(values.larder) };
+  const executable = resolve(values.larder);
+  const before = values.before === undefined ? undefined : resolve(values.before);
+  return { rows, rounds, quick: values.quick, full: values.full, executable, before };
 }
 
 function makeWorkDirectory(rows: Row[], options: Omit<BenchOptions, "workDirectory">): string {
@@ -191,10 +202,8 @@ function writeJson(results: RowResult[], options: BenchOptions, machine: Machine
     ...result,
     figures: result.figures.map((figure) => ({
       ...figure,
-      medians: Object.fromEntries(
-        (["larder", "floor", "nginx", "sharp"] as const).map((subject) => [subject, medianOf(figure, subject)]),
-      ),
-      ratios: Object.fromEntries((["floor", "nginx", "sharp"] as const).map((base) => [base, ratio(figure, base)])),
+      medians: Object.fromEntries(SUBJECTS.map((subject) => [subject, medianOf(figure, subject)])),
+      ratios: Object.fromEntries(SUBJECTS.slice(1).map((base) => [base, ratio(figure, base)])),
       result: checkTargets(figure),
     })),
   }));

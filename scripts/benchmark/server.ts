@@ -7,7 +7,13 @@ import { join } from "node:path";
 import type { RecordedResponse, RequestTemplate } from "./job.ts";
 import { freePort, startProcess, stopProcess, waitForResponse } from "./processes.ts";
 
-export type Subject = "larder" | "floor" | "nginx" | "sharp";
+/**
+ * What a figure compares: Larder; the baselines "floor" and "nginx"; sharp alone; the WebDAV servers "apache" and
+ * "rclone"; Larder's own API ("api"), and an earlier executable of Larder ("before").
+ */
+export const SUBJECTS = ["larder", "floor", "nginx", "sharp", "apache", "rclone", "api", "before"] as const;
+
+export type Subject = (typeof SUBJECTS)[number];
 
 export interface Upload {
   /** One path segment, new in each round: ext4 is slow for a while in folders from which many files were removed. */

@@ -3,7 +3,7 @@
  */
 import type { Figure, Target } from "./bench.ts";
 import { median } from "./measure.ts";
-import type { Subject } from "./server.ts";
+import { type Subject, SUBJECTS } from "./server.ts";
 
 export type TargetResult = "aim" | "ok" | "SHORT" | "failed" | "not measured" | "";
 
@@ -62,18 +62,30 @@ function cell(figure: Figure, subject: Subject): string {
   return amount(medianOf(figure, subject)) || "–";
 }
 
-function baselineCell(figure: Figure): string {
-  return figure.samples.sharp === undefined ? cell(figure, "floor") : `sharp ${cell(figure, "sharp")}`;
+/** Two columns for baselines: the floor and nginx, or whatever else the figure was compared with. */
+const USUAL_BASELINES: readonly Subject[] = ["floor", "nginx"];
+const OTHER_BASELINES: readonly Subject[] = ["sharp", "apache", "rclone", "api", "before"];
+
+/** The baseline that a column shows for a figure; undefined if there is none. */
+function baselineOf(figure: Figure, column: 0 | 1): Subject | undefined {
+  const others = OTHER_BASELINES.filter((subject) => subject in figure.samples || subject in figure.failures);
+  return (others.length > 0 ? others : USUAL_BASELINES)[column];
 }
 
-function ratioCell(figure: Figure, against: Subject): string {
-  const value = ratio(figure, against);
+function baselineCell(figure: Figure, column: 0 | 1): string {
+  const subject = baselineOf(figure, column);
+  if (subject === undefined) return "";
+  return USUAL_BASELINES.includes(subject) ? cell(figure, subject) : `${subject} ${cell(figure, subject)}`;
+}
+
+function ratioCell(figure: Figure, column: 0 | 1): string {
+  const subject = baselineOf(figure, column);
+  const value = subject === undefined ? undefined : ratio(figure, subject);
   return value === undefined ? "" : `${value.toFixed(2)} ×`;
 }
 
 function cpuCell(figure: Figure): string {
-  const subjects = ["larder", "floor", "sharp", "nginx"] as const;
-  const parts = subjects.flatMap((subject) => {
+  const parts = SUBJECTS.flatMap((subject) => {
     const samples = figure.cpu[subject];
     return samples === undefined ? [] : [`${subject[0]} ${amount(median(samples)) || "0"}`];
   });
@@ -103,10 +115,10 @@ export function renderTable(figures: Figure[]): string {
     figure.task,
     figure.unit,
     cell(figure, "larder"),
-    baselineCell(figure),
-    cell(figure, "nginx"),
-    ratioCell(figure, figure.samples.sharp === undefined ? "floor" : "sharp"),
-    ratioCell(figure, "nginx"),
+    baselineCell(figure, 0),
+    baselineCell(figure, 1),
+    ratioCell(figure, 0),
+    ratioCell(figure, 1),
     cpuCell(figure),
     goalCell(figure, "reach"),
     goalCell(figure, "aim"),
