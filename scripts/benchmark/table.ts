@@ -62,7 +62,7 @@ function cell(figure: Figure, subject: Subject): string {
   return amount(medianOf(figure, subject)) || "–";
 }
 
-/** Two columns for baselines: the floor and nginx, or whatever else the figure was compared with. */
+/** Two columns for baselines: the floor and nginx, or the other baselines of the figure. */
 const USUAL_BASELINES: readonly Subject[] = ["floor", "nginx"];
 const OTHER_BASELINES: readonly Subject[] = ["sharp", "apache", "rclone", "api", "before"];
 

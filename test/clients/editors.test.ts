@@ -51,8 +51,8 @@ describe("editors", () => {
     const token = locked.header("lock-token");
     expect((await send("PUT", "~WRD0001.tmp", { body: "final" })).status).toBe(201);
     expect((await move("~WRD0001.tmp", "report.docx")).status).toBe(423);
-    const held = { if: `<${server().url}/dav/report.docx> (${token})` };
-    expect((await move("~WRD0001.tmp", "report.docx", held)).status).toBe(204);
+    const withToken = { if: `<${server().url}/dav/report.docx> (${token})` };
+    expect((await move("~WRD0001.tmp", "report.docx", withToken)).status).toBe(204);
     expect((await send("UNLOCK", "report.docx", { headers: { "lock-token": token } })).status).toBe(204);
     const tree = await readServerTree(account);
     expect([...tree.keys()]).toEqual(["report.docx"]);

@@ -55,13 +55,13 @@ describe("Windows Explorer", () => {
     expect(locked.status).toBe(200);
     const token = locked.header("lock-token");
     expect(locked.text).toContain(token.slice(1, -1));
-    const held = { if: `(${token})` };
-    // Another program is refused as long as the lock is held.
+    const withToken = { if: `(${token})` };
+    // Another program is refused while the lock exists.
     expect((await dav(server(), account, "PUT", "/dav/New%20text.txt", { body: "other" })).status).toBe(423);
-    expect((await send("HEAD", "/dav/New%20text.txt", { headers: held })).status).toBe(200);
-    expect((await send("PUT", "/dav/New%20text.txt", { headers: held, body: "hello, Windows" })).status).toBe(204);
+    expect((await send("HEAD", "/dav/New%20text.txt", { headers: withToken })).status).toBe(200);
+    expect((await send("PUT", "/dav/New%20text.txt", { headers: withToken, body: "hello, Windows" })).status).toBe(204);
     const patched = await send("PROPPATCH", "/dav/New%20text.txt", {
-      headers: { ...held, "content-type": 'text/xml; charset="utf-8"' },
+      headers: { ...withToken, "content-type": 'text/xml; charset="utf-8"' },
       body: times,
     });
     expect(patched.status).toBe(207);

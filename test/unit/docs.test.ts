@@ -13,7 +13,7 @@ const root = join(import.meta.dir, "../..");
 /** Flags of other programs in the examples. */
 const FOREIGN_FLAGS = new Set(["--target", "--time", "--memory"]);
 /** Names in backticks from other programs, the platform and packages. */
-const FOREIGN_WORDS = new Set(["kvm64"]);
+const FOREIGN_WORDS = new Set(["kvm64", "BasicAuthLevel", "FileSizeLimitInBytes", "umount"]);
 
 /** For commands that are only defined, never run. */
 const CONTEXT: CommandContext = {

@@ -96,7 +96,7 @@ export interface LoggedRequest {
 
 let marks = 0;
 
-/** Calls `work`, and returns the requests to the addresses of programs that the server logged meanwhile, in order. */
+/** Calls `work`, and returns the requests to the addresses of programs that the server logged during it, in order. */
 export async function requestsDuring(server: TestServer, work: () => Promise<unknown>): Promise<LoggedRequest[]> {
   const begin = await mark(server);
   await work();
