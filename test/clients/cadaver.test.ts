@@ -25,7 +25,7 @@ describeWith("cadaver", ["cadaver"], () => {
         "move second.txt third.txt",
         "lock third.txt",
         "put local.txt third.txt",
-        "set third.txt color blue",
+        "propset third.txt color blue",
         "propget third.txt color",
         "unlock third.txt",
         "get third.txt back.txt",

@@ -76,7 +76,8 @@ export async function readServerTree({ client }: Pick<ClientAccount, "client">):
     for (const item of items) {
       const field = (name: string): unknown => Reflect.get(Object(item), name);
       const isFolder = field("type") === "folder";
-      tree.set(String(field("path")).slice(1), {
+      const folder = String(field("folder"));
+      tree.set(`${folder === "/" ? "" : `${folder.slice(1)}/`}${String(field("name"))}`, {
         id: String(field("id")),
         content: isFolder ? "folder" : String(field("checksum")).replace("sha256:", ""),
         sizeBytes: isFolder ? 0 : Number(field("size")),
