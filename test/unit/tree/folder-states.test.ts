@@ -130,7 +130,7 @@ describe("sizes of an upgraded database", () => {
     expect(await tree.read.recount(accountId)).toEqual([]);
   });
 
-  test("of a folder with many children are added up although it changes meanwhile", async () => {
+  test("of a folder with many children are added up although it changes during that", async () => {
     tree.run((tx) => {
       const blob = blobOf("x", 3);
       const file = { accountId, createdBy: accountId, folderPath: "/many", mediaType: "a/b", tags: [], metadata: {} };
