@@ -16,7 +16,7 @@ interface ChildChange {
   readonly kind: number;
   readonly before?: SortKeys | undefined;
   readonly after?: SortKeys | undefined;
-  /** Whether a file got another content. */
+  /** Whether a file got other bytes or another media type. */
   readonly isContent?: boolean;
 }
 

@@ -11,14 +11,15 @@ export interface ShownRow {
   readonly kind: number;
   readonly name: string;
   readonly size: number;
-  readonly version: number | null;
+  readonly blob: number | null;
+  readonly type: string | null;
   readonly date: number;
 }
 
 export function shownRows(tree: TestTree): Map<number, ShownRow> {
   const rows = tree.db.sqlite
     .query<ShownRow, []>(
-      "SELECT id, parent_id AS parent, kind, name, size_bytes AS size, version, file_at AS date FROM nodes ORDER BY id",
+      "SELECT id, parent_id AS parent, kind, name, size_bytes AS size, blob_id AS blob, media_type AS type, file_at AS date FROM nodes ORDER BY id",
     )
     .all();
   return new Map(rows.map((row) => [row.id, row]));
@@ -42,7 +43,7 @@ export function describeFolders(
     let bytes = 0;
     for (const row of children.get(id) ?? []) {
       const below = row.kind === 0 ? describeFolder(row.id) : { shown: "", bytes: row.size };
-      shown += `${row.id} ${row.name} ${row.size} ${row.version} ${row.date} ${below.shown},`;
+      shown += `${row.id} ${row.name} ${row.size} ${row.blob} ${row.type} ${row.date} ${below.shown},`;
       bytes += below.bytes;
     }
     const found = { shown: `${shown}]`, bytes };
