@@ -18,6 +18,7 @@ import { fold, ROOT_PATH } from "../lib/path.ts";
 import type { BlobRow } from "./tables/blob-rows.ts";
 import { type ChangePage, ChangeReader } from "./journal/changes.ts";
 import type { ChangePosition } from "./journal/position.ts";
+import { ChildReader, type ListedNode, type ListingPosition } from "./queries/children.ts";
 import { Lister } from "./queries/list.ts";
 import { PastReader } from "./queries/past.ts";
 import { recountAccount, recountBlobs } from "./queries/recount.ts";
@@ -54,6 +55,7 @@ interface VersionContentRow {
 export class TreeReader {
   readonly #store: TreeStore;
   readonly #lister: Lister;
+  readonly #children: ChildReader;
   readonly #filtered: FilteredLister;
   readonly #changes: ChangeReader;
   readonly #cutOff;
@@ -67,6 +69,7 @@ export class TreeReader {
   constructor(store: TreeStore) {
     this.#store = store;
     this.#lister = new Lister(store);
+    this.#children = new ChildReader(store.sqlite);
     this.#filtered = new FilteredLister(store);
     this.#changes = new ChangeReader(store);
     this.locks = store.locks;
@@ -199,6 +202,14 @@ export class TreeReader {
    */
   list(query: ListQuery): Promise<NodePage> {
     return this.#lister.list(query);
+  }
+
+  /**
+   * The next children of a folder after a position, at most `limit`, for programs that read whole folders: folders first,
+   * each kind by creation. Fewer than `limit` at the end.
+   */
+  childrenAfter(folderId: number, position: ListingPosition, limit: number): ListedNode[] {
+    return this.#children.after(folderId, position, limit);
   }
 
   /** A page of the nodes that match the filters. @throws AppError overloaded if too many searches are queued */

@@ -3,17 +3,19 @@ import { ClientUploadService } from "../../features/clients/chunked-uploads/serv
 import { LoginFlowService } from "../../features/clients/login-flow/service.ts";
 import { LockService } from "../../features/clients/locks/service.ts";
 import { ChangeGuard } from "../../features/clients/webdav/change-guard.ts";
-import { ClientTree, type Item } from "../../features/clients/webdav/client-tree.ts";
+import { ClientTree } from "../../features/clients/webdav/client-tree.ts";
 import { ContentWriter } from "../../features/clients/webdav/content-writer.ts";
+import { ItemEtags } from "../../features/clients/webdav/item-etags.ts";
+import { Listings } from "../../features/clients/webdav/listings.ts";
 import { TreeChanges } from "../../features/clients/webdav/tree-changes.ts";
 import type { User } from "../../features/accounts/users/types.ts";
 import type { ReceivedShareService } from "../../features/sharing/received/service.ts";
 import type { UploadStore } from "../../features/uploads/chunked/store.ts";
 import type { MassChangeGuard } from "../../features/mobile/mass-change/mass-change-guard.ts";
-import { invariant } from "../../lib/invariant.ts";
 import { availableBytes } from "../data/filesystem.ts";
 import type { Accounts } from "./open-accounts.ts";
 import type { Library } from "./open-library.ts";
+import type { Media } from "./open-media.ts";
 import type { Storage } from "./open-storage.ts";
 
 /** The digits of the number in `oc:id`: the clients read the number from the start of the text. */
@@ -23,6 +25,7 @@ const NUMBER_DIGITS = 8;
 export function openClients(
   storage: Storage,
   accounts: Accounts,
+  media: Media,
   library: Library,
   {
     receivedShares,
@@ -40,6 +43,13 @@ export function openClients(
   const locks = new LockService(storage);
   // A letter ends the number that clients read from the start.
   const suffix = `ld${storeId.replace(/[^a-z0-9]/gi, "").slice(0, 10)}`;
+  const clientIdOf = (nodeId: number) => String(nodeId).padStart(NUMBER_DIGITS, "0") + suffix;
+  const etags = new ItemEtags({ ...storage, clientTree });
+  const storageOf = (user: User) => ({
+    usedBytes: tree.usage(user.id).usedBytes,
+    quotaBytes: accounts.limitsOf(user).quotaBytes,
+    diskFreeBytes: Math.max(0, availableBytes(paths.blobs) - reservations.floorBytes),
+  });
   return {
     locks,
     loginFlows: new LoginFlowService({ ...storage, ...accounts }),
@@ -53,11 +63,7 @@ export function openClients(
       },
       noteReceiving: () => uploadsInProgress.begin(),
     }),
-    storageOf: (user: User) => ({
-      usedBytes: tree.usage(user.id).usedBytes,
-      quotaBytes: accounts.limitsOf(user).quotaBytes,
-      diskFreeBytes: Math.max(0, availableBytes(paths.blobs) - reservations.floorBytes),
-    }),
+    storageOf,
     webDav: {
       ...storage,
       ...accounts,
@@ -79,13 +85,10 @@ export function openClients(
         clientTree,
         reserveSpace: (bytes) => reservations.reserve(bytes),
       }),
-      etagOf: ({ node }: Item) => {
-        if (node.kind === "file") return `"${node.digest}"`;
-        const state = tree.folderStates([node.id]).get(node.id);
-        invariant(state !== undefined, "a folder in a tree has a state");
-        return state.etag;
-      },
-      clientIdOf: (nodeId: number) => String(nodeId).padStart(NUMBER_DIGITS, "0") + suffix,
+      etags,
+      etagOf: etags.of.bind(etags),
+      listings: new Listings({ ...storage, clientTree, etags, storageOf, clientIdOf, hasPreview: media.canThumbnail }),
+      clientIdOf,
     },
   };
 }

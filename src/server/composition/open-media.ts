@@ -87,6 +87,8 @@ function openThumbnails(storage: Storage) {
     thumbnails,
     /** Makes thumbnails, or none if they are disabled. */
     thumbnailer: isEnabled ? thumbnails : disabled,
+    /** Whether files of this media type get thumbnails. */
+    canThumbnail: (mediaType: string) => isEnabled && thumbnails.canRender(mediaType),
     /** Whether a file can have a thumbnail. A failure of another program version does not count: it is tried again. */
     hasThumbnail: ({ mediaType, digest }: Pick<FileNode, "mediaType" | "digest">) =>
       isEnabled && thumbnails.canRender(mediaType) && failures.find(digest)?.program !== thumbnails.program,

@@ -52,7 +52,7 @@ async function buildServices(storage: Storage) {
     mobile.devices.find(accountId, id),
   );
   const mobile = openMobile(storage, accounts, media, library, messaging);
-  const clients = openClients(storage, accounts, library, { ...sharing, ...mobile });
+  const clients = openClients(storage, accounts, media, library, { ...sharing, ...mobile });
   const storeJournal = openStoreJournal({
     ...storage,
     blobs: storage.paths.blobs,

@@ -138,7 +138,7 @@ export class Locks {
   }
 
   /** The locks that cover each of these nodes of one account: its own, and deep ones of folders above it. */
-  on(nodes: readonly TreeNode[]): Map<number, CoveringLock[]> {
+  on(nodes: readonly Pick<TreeNode, "id" | "accountId" | "parentId">[]): Map<number, CoveringLock[]> {
     const found = new Map<number, CoveringLock[]>();
     const [first] = nodes;
     if (first === undefined || !this.#hasAny(first.accountId)) return found;

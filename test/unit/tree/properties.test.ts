@@ -48,7 +48,7 @@ test("are stored, replaced and removed by namespace and name", () => {
   expect(valuesOf(file.id)).toEqual(["<other/>"]);
 });
 
-test("take at most 64 KiB a node; what is over the limit changes nothing", () => {
+test("take at most 64 KiB a node; what exceeds the limit changes nothing", () => {
   const folder = tree.addFolder(accountId, "/", "f");
   const overhead = "urn:x".length + "n".length;
   const full = "ä".repeat((64 * 1024 - overhead) / 2);

@@ -117,7 +117,7 @@ export class ClientTree {
    * The received shares, oldest first, with the names that they have in "Shared with me": the first of two shares of one
    * name has that name, so that a further share renames nothing.
    */
-  mountedShares({ user }: AppPasswordPrincipal): MountedShare[] {
+  mountedShares({ user }: Pick<AppPasswordPrincipal, "user">): MountedShare[] {
     const { tree, receivedShares } = this.#options;
     const taken = new Set<string>();
     return receivedShares

@@ -9,6 +9,7 @@ import { lock } from "./methods/lock.ts";
 import { mkcol } from "./methods/mkcol.ts";
 import { copy, move } from "./methods/move.ts";
 import { options } from "./methods/options.ts";
+import { propfind } from "./methods/propfind.ts";
 import { put } from "./methods/put.ts";
 import { unlock } from "./methods/unlock.ts";
 import type { WebDavServices } from "./services.ts";
@@ -28,6 +29,7 @@ interface Method {
 
 const METHODS: readonly Method[] = [
   { name: "GET", audit: { action: "file.download", files: "all" }, run: get },
+  { name: "PROPFIND", audit: "unaudited", run: propfind },
   { name: "PUT", audit: { action: "file.upload", files: "all" }, run: put },
   { name: "MKCOL", audit: { action: "folder.create", files: "changes" }, run: mkcol },
   { name: "DELETE", audit: { action: "file.trash", files: "changes" }, run: remove },

@@ -13,6 +13,8 @@ import type { LockService } from "../locks/service.ts";
 import type { ChangeGuard } from "./change-guard.ts";
 import type { ClientTree, Item } from "./client-tree.ts";
 import type { ContentWriter } from "./content-writer.ts";
+import type { ItemEtags } from "./item-etags.ts";
+import type { Listings } from "./listings.ts";
 import type { TreeChanges } from "./tree-changes.ts";
 
 /** What the methods of WebDAV use. */
@@ -33,6 +35,8 @@ export interface WebDavServices {
   readonly locks: LockService;
   readonly permissions: Permissions;
   readonly clock: Clock;
+  readonly etags: ItemEtags;
+  readonly listings: Listings;
   /** The strong ETag of an item, with its quotes. */
   readonly etagOf: (item: Item) => string;
   /** `oc:id` of a node: its number, and the id of this server's data. */

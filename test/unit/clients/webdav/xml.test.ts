@@ -1,21 +1,22 @@
 /** Reading and writing XML for WebDAV. */
 import { describe, expect, test } from "bun:test";
-import { escapeXml, languageOf, writeElement, type XmlElement } from "../../../../src/features/clients/webdav/xml.ts";
+import { escapeXml } from "../../../../src/features/clients/escape-xml.ts";
+import { languageOf, writeElement, type XmlElement } from "../../../../src/features/clients/webdav/xml.ts";
 import { XmlDecoder } from "../../../../src/features/clients/webdav/xml-decoder.ts";
 import { seededRandom, seedsToRun } from "../../../support/random.ts";
 
-/** Parses bytes in pieces of a size. */
-function parse(document: string | Uint8Array, pieceBytes = Infinity): XmlElement {
+/** Parses bytes in parts of a size. */
+function parse(document: string | Uint8Array, partBytes = Infinity): XmlElement {
   const bytes = typeof document === "string" ? Buffer.from(document) : document;
   const decoder = new XmlDecoder();
-  for (let at = 0; at < bytes.length; at += pieceBytes) decoder.write(bytes.subarray(at, at + pieceBytes));
+  for (let at = 0; at < bytes.length; at += partBytes) decoder.write(bytes.subarray(at, at + partBytes));
   return decoder.finish();
 }
 
 /** The reason of the rejection; undefined if the document is accepted. Any other error fails the test. */
-function rejectionOf(document: string | Uint8Array, pieceBytes?: number): string | undefined {
+function rejectionOf(document: string | Uint8Array, partBytes?: number): string | undefined {
   try {
-    parse(document, pieceBytes);
+    parse(document, partBytes);
     return undefined;
   } catch (error) {
     if (error instanceof Error && "reason" in error) return String(error.reason);
@@ -25,11 +26,11 @@ function rejectionOf(document: string | Uint8Array, pieceBytes?: number): string
 
 /** An element as comparable data, without prefixes. */
 function dataOf({ namespace, name, attributes, content }: XmlElement): unknown {
-  const attributesByName = attributes.map((attribute) => [attribute.namespace, attribute.name, attribute.value]);
+  const texts = attributes.map((attribute) => JSON.stringify([attribute.namespace, attribute.name, attribute.value]));
   return [
     namespace,
     name,
-    attributesByName.sort(),
+    texts.sort((one, other) => (one < other ? -1 : 1)),
     content.map((part) => (typeof part === "string" ? part : dataOf(part))),
   ];
 }
@@ -45,8 +46,8 @@ const PARSED = [
     [
       "DAV:",
       "prop",
-      [["http://www.w3.org/XML/1998/namespace", "lang", "de"]],
-      [["urn:x", "a", [["DAV:", "b", "1 < 2"]], []], "tä<&u"],
+      ['["http://www.w3.org/XML/1998/namespace","lang","de"]'],
+      [["urn:x", "a", ['["DAV:","b","1 < 2"]'], []], "tä<&u"],
     ],
   ],
 ];
@@ -59,8 +60,8 @@ describe("a document", () => {
     ["UTF-16 big endian", Buffer.from(`\ufeff${DOCUMENT}`, "utf16le").swap16()],
     ["UTF-16 without a byte order mark", Buffer.from(DOCUMENT, "utf16le")],
     ["declared UTF-16", Buffer.from(DOCUMENT.replace("?>", ' encoding="UTF-16"?>'), "utf16le").swap16()],
-  ])("in %s is read, in pieces of any size", (_encoding, bytes) => {
-    for (const pieceBytes of [1, 2, 3, 7, 1000]) expect(dataOf(parse(bytes, pieceBytes))).toEqual(PARSED);
+  ])("in %s is read, in parts of any size", (_encoding, bytes) => {
+    for (const partBytes of [1, 2, 3, 7, 1000]) expect(dataOf(parse(bytes, partBytes))).toEqual(PARSED);
   });
 
   test("has the language of its nearest element", () => {
@@ -119,7 +120,7 @@ test.each<[string, string | Uint8Array]>([
 
 test.each(seedsToRun([17, 4242]))("changed documents are read or rejected, never anything else (seed %d)", (seed) => {
   const random = seededRandom(seed);
-  const pieces = [
+  const parts = [
     "<",
     ">",
     "&",
@@ -139,7 +140,7 @@ test.each(seedsToRun([17, 4242]))("changed documents are read or rejected, never
     let text = DOCUMENT;
     for (let changes = 1 + random.below(4); changes > 0; changes--) {
       const at = random.below(text.length);
-      const added = random.chance(0.3) ? String.fromCharCode(random.below(0x10000)) : random.pick(pieces);
+      const added = random.chance(0.3) ? String.fromCharCode(random.below(0x10000)) : random.pick(parts);
       text = text.slice(0, at) + added + text.slice(at + random.below(4));
     }
     const encoding = random.chance(0.3) ? "utf16le" : "utf8";

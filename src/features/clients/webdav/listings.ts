@@ -1,0 +1,289 @@
+/** Writes the responses of PROPFIND, a slice of a folder at a time: never a whole large folder in memory. */
+import type { Clock } from "../../../lib/clock.ts";
+import type { CoveringLock } from "../../../tree/model/types.ts";
+import { type ListedNode, type ListingPosition, toListedNode } from "../../../tree/queries/children.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { type Address, pathOfNames } from "./address.ts";
+import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item } from "./client-tree.ts";
+import { type ItemEtags, shareSuffix } from "./item-etags.ts";
+import { notThere } from "./tree-changes.ts";
+import {
+  type Entry,
+  isFolder,
+  NAMESPACE_DECLARATIONS,
+  type Quota,
+  type SizedState,
+  type SliceFacts,
+  type Surroundings,
+} from "./properties/live-properties.ts";
+import type { PropertyPlan } from "./properties/property-plan.ts";
+
+/** The storage of an account. */
+export interface AccountStorage {
+  readonly usedBytes: number;
+  /** Null for no limit. */
+  readonly quotaBytes: number | null;
+  readonly diskFreeBytes: number;
+}
+
+/** Dependencies of {@link Listings}. */
+export interface ListingsOptions {
+  readonly tree: TreeReader;
+  readonly clock: Clock;
+  readonly clientTree: ClientTree;
+  readonly etags: ItemEtags;
+  readonly storageOf: (user: User) => AccountStorage;
+  readonly clientIdOf: (nodeId: number) => string;
+  /** Whether thumbnails are made of this media type. */
+  readonly hasPreview: (mediaType: string) => boolean;
+}
+
+/** A PROPFIND. */
+export interface ListingRequest {
+  readonly principal: AppPasswordPrincipal;
+  readonly address: Address;
+  /** The path under which a proxy serves this server; empty for none. */
+  readonly basePath: string;
+  /** Whether to list the members of a folder too. */
+  readonly isDeep: boolean;
+  readonly plan: PropertyPlan;
+}
+
+/** Entries in a slice: reading and writing them takes one to two milliseconds. */
+const SLICE_MAX = 200;
+const SLICE_MIN = 8;
+/** A slice with stored properties begins small, because each node may have 64 KiB of them. */
+const SLICE_WITH_PROPERTIES = 32;
+/** Characters from which on slices get smaller, and below which they grow. */
+const SLICE_LENGTH = 256 * 1024;
+
+/** Begins every multistatus. */
+export const MULTISTATUS_START = `<?xml version="1.0" encoding="utf-8"?>\n<d:multistatus${NAMESPACE_DECLARATIONS} xmlns:s="http://sabredav.org/ns">`;
+/** Ends it. */
+export const MULTISTATUS_END = "</d:multistatus>\n";
+
+/** The node of the folder "Shared with me": no real node has its number. */
+const SHARES_NODE_ID = 0;
+
+/** "Shared with me", and the top of the share. */
+const NAMES_ABOVE_SHARE = 2;
+
+/** The members of a folder, in slices of at most `limit`. */
+type Slices = (limit: number) => Entry[];
+
+/** Writes what PROPFIND returns. */
+export class Listings {
+  readonly #options: ListingsOptions;
+
+  constructor(options: ListingsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The text of a multistatus, in slices. A folder's own ETag is read before its members, so that a client that stores
+   * it misses no change. Members that are added or removed during the response may be included or not.
+   * @throws AppError not_found
+   */
+  async *write(request: ListingRequest): AsyncGenerator<string, void> {
+    const { principal, address, plan } = request;
+    const { clientTree, etags } = this.#options;
+    await etags.settle(principal.user);
+    const resource = clientTree.find(principal, address);
+    if (resource.kind === "free" || resource.kind === "lost") throw notThere();
+    const path = request.basePath + pathOfNames(address.root, address.names);
+    const isFile = resource.kind === "item" && !isFolderItem(resource);
+    const selfPath = isFile || path.endsWith("/") ? path : `${path}/`;
+    const self =
+      resource.kind === "shares"
+        ? this.#sharesEntry(principal.user, resource.name, selfPath)
+        : this.#itemEntry(resource, levelsAbove(resource, address), selfPath, principal.user);
+    let text = MULTISTATUS_START + (await this.#render([self], plan));
+    const slices = this.#slicesOf(request, resource.kind === "shares" ? undefined : resource, selfPath);
+    let limit = plan.needs.dead ? SLICE_WITH_PROPERTIES : SLICE_MAX;
+    for (;;) {
+      const entries = slices(limit);
+      const slice = entries.length === 0 ? "" : await this.#render(entries, plan);
+      text += slice;
+      if (entries.length < limit) break;
+      limit = slice.length > SLICE_LENGTH ? Math.max(SLICE_MIN, limit >> 1) : Math.min(SLICE_MAX, limit * 2);
+      yield text;
+      text = "";
+    }
+    yield text + MULTISTATUS_END;
+  }
+
+  #slicesOf({ principal, address, isDeep }: ListingRequest, item: Item | undefined, path: string): Slices {
+    if (!isDeep || (item !== undefined && !isFolderItem(item))) return () => [];
+    const { clientTree } = this.#options;
+    if (item === undefined) {
+      const rest = clientTree.mountedShares(principal).map((mounted) => clientTree.topOf(principal, mounted));
+      return (limit) =>
+        rest
+          .splice(0, limit)
+          .map((top) => this.#itemEntry(top, 0, childPath(path, nameOf(top), isFolderItem(top)), principal.user));
+    }
+    const members = this.#membersOf(item, levelsAbove(item, address) + 1, path);
+    const sharesName = item.isRoot ? clientTree.sharesNameOf(principal) : undefined;
+    if (sharesName === undefined) return members;
+    let isFirst = true;
+    return (limit) => {
+      if (!isFirst) return members(limit);
+      isFirst = false;
+      const shares = this.#sharesEntry(principal.user, sharesName, childPath(path, sharesName, true));
+      return [shares, ...members(limit - 1)];
+    };
+  }
+
+  #membersOf(folder: FolderItem, levels: number, path: string): Slices {
+    const { tree } = this.#options;
+    const surroundings = this.#surroundingsOf(folder, levels);
+    let position: ListingPosition;
+    return (limit) => {
+      const nodes = tree.childrenAfter(folder.node.id, position, limit);
+      position = nodes.at(-1) ?? position;
+      return nodes.map((node) => {
+        const { name } = node;
+        return { node, name, href: childPath(path, name, isFolder(node)), surroundings };
+      });
+    };
+  }
+
+  #itemEntry(item: Item, levels: number, href: string, user: User): Entry {
+    const surroundings = this.#surroundingsOf(item, levels);
+    const isWholeTree = item.isRoot && item.node.parentId === null;
+    return {
+      node: toListedNode(item.node),
+      // A root has no name of its own.
+      name: isWholeTree ? user.name : nameOf(item),
+      href,
+      surroundings: isWholeTree ? { ...surroundings, etagSuffix: this.#options.etags.rootSuffix(user) } : surroundings,
+    };
+  }
+
+  /** @param levels 0 for the root and for the top of a share */
+  #surroundingsOf(item: Item, levels: number): Surroundings {
+    const { owner, share, canWrite } = item;
+    const { clientIdOf, hasPreview } = this.#options;
+    const isTop = levels === 0;
+    let quota: Quota | undefined;
+    return {
+      filePermissions: permissionsOf(share !== undefined, canWrite, isTop, "W"),
+      folderPermissions: permissionsOf(share !== undefined, canWrite, isTop, "CK"),
+      ownerId: owner.publicId,
+      ownerName: owner.name,
+      mountType: share === undefined ? "" : "shared",
+      etagSuffix: shareSuffix(share, canWrite),
+      levels,
+      quota: () => (quota ??= this.#quotaOf(owner, share !== undefined)),
+      clientIdOf,
+      hasPreview,
+    };
+  }
+
+  /** The folder "Shared with me", which holds no files of its own. */
+  #sharesEntry(user: User, name: string, href: string): Entry {
+    const { clientTree, etags, clientIdOf, hasPreview } = this.#options;
+    const shareTimes = clientTree.mountedShares({ user }).map(({ share }) => share.createdAtMs);
+    const createdAtMs = shareTimes.length === 0 ? user.createdAtMs : Math.min(...shareTimes);
+    const changedAtMs = Math.max(createdAtMs, ...shareTimes);
+    return {
+      node: {
+        kind: 0,
+        id: SHARES_NODE_ID,
+        accountId: user.id,
+        parentId: null,
+        name,
+        createdAtMs,
+        sizeBytes: 0,
+        mediaType: null,
+        digest: null,
+        contentAtMs: null,
+        fileAtMs: null,
+      },
+      name,
+      href,
+      surroundings: {
+        filePermissions: "G",
+        folderPermissions: "G",
+        ownerId: user.publicId,
+        ownerName: user.name,
+        mountType: "",
+        etagSuffix: "",
+        levels: 0,
+        quota: () => this.#quotaOf(user, true),
+        clientIdOf,
+        hasPreview,
+        ownState: { etag: etags.ofShares(user), sizeBytes: 0, changedAtMs },
+      },
+    };
+  }
+
+  /** @param isShared the recipient of a share sees how much fits in it, not how much its owner stores */
+  #quotaOf(owner: User, isShared: boolean): Quota {
+    const { usedBytes, quotaBytes, diskFreeBytes } = this.#options.storageOf(owner);
+    const unusedBytes = quotaBytes === null ? diskFreeBytes : Math.max(0, quotaBytes - usedBytes);
+    return { usedBytes: isShared ? null : usedBytes, availableBytes: Math.floor(Math.min(unusedBytes, diskFreeBytes)) };
+  }
+
+  async #render(entries: readonly Entry[], plan: PropertyPlan): Promise<string> {
+    const facts = await this.#factsOf(entries, plan);
+    let text = "";
+    for (const entry of entries) text += plan.render(entry, facts);
+    return text;
+  }
+
+  async #factsOf(entries: readonly Entry[], { needs }: PropertyPlan): Promise<SliceFacts> {
+    const { tree, clock } = this.#options;
+    const nodes = entries.map(({ node }) => node);
+    const dead = needs.dead ? tree.propertiesOf(nodes.map(({ id }) => id)) : NOTHING;
+    const locks = needs.locks ? this.#locksOn(nodes) : NOTHING;
+    const folders = needs.states ? nodes.filter(isFolder) : [];
+    const states = folders.length === 0 ? NOTHING : await this.#sizedStates(folders);
+    return { states, dead, locks, nowMs: clock.nowMs() };
+  }
+
+  /** Received shares belong to several accounts. */
+  #locksOn(nodes: readonly ListedNode[]): Map<number, CoveringLock[]> {
+    const byAccount = Map.groupBy(nodes, ({ accountId }) => accountId);
+    return new Map([...byAccount.values()].flatMap((own) => [...this.#options.tree.locks.on(own)]));
+  }
+
+  async #sizedStates(folders: readonly ListedNode[]): Promise<Map<number, SizedState>> {
+    const { tree } = this.#options;
+    const sized = new Map<number, SizedState>();
+    for (const [id, state] of tree.folderStates(folders.map(({ id }) => id))) {
+      sized.set(id, { ...state, sizeBytes: state.sizeBytes ?? (await tree.folderSize(id)) });
+    }
+    return sized;
+  }
+}
+
+const NOTHING: ReadonlyMap<number, never> = new Map<number, never>();
+
+/**
+ * `oc:permissions`: S shared, G read, D delete, N rename, V move, W change a file, C and K add files and folders. R is
+ * missing: clients can't share.
+ */
+function permissionsOf(isShared: boolean, canWrite: boolean, isTop: boolean, change: "W" | "CK"): string {
+  const prefix = isShared ? "SG" : "G";
+  if (!canWrite) return prefix;
+  return `${prefix}${isTop ? "" : "DNV"}${change}`;
+}
+
+/** How many levels above an item the client can see: those of a share begin at its top. */
+function levelsAbove({ share }: Item, { names }: Address): number {
+  return share === undefined ? names.length : names.length - NAMES_ABOVE_SHARE;
+}
+
+/** The name as the client sees it. */
+function nameOf(item: Item): string {
+  return isShareTop(item) ? (item.share?.name ?? item.node.name) : item.node.name;
+}
+
+/** The path of a member of a folder. */
+function childPath(folderPath: string, name: string, isFolderName: boolean): string {
+  const path = folderPath + encodeURIComponent(name);
+  return isFolderName ? `${path}/` : path;
+}

@@ -1,0 +1,61 @@
+import { WebDavError } from "../../errors.ts";
+import { addressOf, basePathOf, type Exchange } from "../exchange.ts";
+import { PropertyPlan } from "../properties/property-plan.ts";
+import type { WebDavServices } from "../services.ts";
+import { readXml } from "../xml-requests.ts";
+
+/** The desktop clients require exactly this. */
+export const XML_TYPE = "application/xml; charset=utf-8";
+
+/** PROPFIND: the properties of an item, and with Depth 1 those of a folder's members (RFC 4918, section 9.1). */
+export async function propfind(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+  const isDeep = readDepth(request.headers.get("depth"));
+  const address = addressOf(request);
+  const plan = PropertyPlan.read(await readXml(request));
+  const slices = services.listings.write({ principal, address, basePath: basePathOf(request), isDeep, plan });
+  const first = await slices.next();
+  const second = first.done === true ? first : await slices.next();
+  const begin = first.value ?? "";
+  if (second.done === true) return multistatus(begin);
+  services.allowLong(request);
+  return multistatus(streamOf(begin + second.value, slices));
+}
+
+/** A response with status 207. */
+export function multistatus(body: string | ReadableStream<Uint8Array>): Response {
+  return new Response(body, { status: 207, headers: { "Content-Type": XML_TYPE, "Cache-Control": "no-store" } });
+}
+
+/**
+ * Whether to list the members. Without the header too: RFC 4918 would list the whole tree then, which no server does.
+ * @throws WebDavError 403 for infinity, 400 for other values
+ */
+function readDepth(header: string | null): boolean {
+  const depth = header?.trim().toLowerCase() ?? "1";
+  if (depth === "0") return false;
+  if (depth === "1") return true;
+  if (depth !== "infinity") throw new WebDavError(400, "The header Depth must be 0 or 1.");
+  throw new WebDavError(403, "List one folder at a time, with the header Depth: 1.", "propfind-finite-depth");
+}
+
+/** Reads the next slice only when the client has taken the last one. */
+function streamOf(begin: string, slices: AsyncGenerator<string, void>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let text = begin;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        controller.enqueue(encoder.encode(text));
+        // Others have their turn between two slices, also if the client is fast.
+        await new Promise(setImmediate);
+        const next = await slices.next();
+        if (next.done === true) controller.close();
+        else text = next.value;
+      },
+      async cancel() {
+        await slices.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

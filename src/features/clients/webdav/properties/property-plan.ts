@@ -1,0 +1,164 @@
+/** What a PROPFIND asks for (RFC 4918, section 9.1), prepared once for all entries of the response. */
+import { AppError } from "../../../../errors.ts";
+import { escapeXml } from "../../escape-xml.ts";
+import type { XmlElement } from "../xml.ts";
+import {
+  DAV,
+  emptyElement,
+  type Entry,
+  findLive,
+  isFolder,
+  isReserved,
+  keyOf,
+  listLive,
+  type LiveProperty,
+  type PropertyPart,
+  type SliceFacts,
+} from "./live-properties.ts";
+
+/** Properties that one request may name: the longest requests of known clients name about 50. */
+const NAMES_MAX = 256;
+
+/** The name of a property. */
+export interface PropertyName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What is read for the entries of a plan. */
+export interface PlanNeeds {
+  readonly states: boolean;
+  readonly dead: boolean;
+  readonly locks: boolean;
+}
+
+/** The prepared properties of files or of folders. */
+interface KindPlan {
+  /** The elements of properties that exist; neighbors that are always the same are joined. */
+  readonly parts: readonly PropertyPart[];
+  /** The elements of properties that do not exist. */
+  readonly missing: string;
+  /** Properties that exist where a client stored them. */
+  readonly dead: readonly { readonly key: string; readonly missing: string }[];
+}
+
+type Mode = "named" | "all" | "names";
+
+/** The properties to write for each entry. */
+export class PropertyPlan {
+  readonly needs: PlanNeeds;
+  readonly #mode: Mode;
+  readonly #file: KindPlan;
+  readonly #folder: KindPlan;
+
+  private constructor(mode: Mode, names: readonly PropertyName[]) {
+    this.#mode = mode;
+    this.#file = planFor("file", mode, names);
+    this.#folder = planFor("folder", mode, names);
+    const asks = (...some: string[]) => names.some(({ name }) => some.includes(name));
+    const isAll = mode === "all";
+    this.needs = {
+      states: isAll || asks("getetag", "getlastmodified", "size", "quota-used-bytes"),
+      dead: mode !== "named" || this.#file.dead.length > 0 || this.#folder.dead.length > 0,
+      locks: isAll || asks("lockdiscovery", "lock"),
+    };
+  }
+
+  /**
+   * Reads the body of a PROPFIND; without a body, all properties.
+   * @throws AppError invalid_request
+   */
+  static read(body: XmlElement | undefined): PropertyPlan {
+    if (body === undefined) return new PropertyPlan("all", []);
+    if (!isDav(body, "propfind")) throw invalidPropfind();
+    const find = (name: string) => body.children.filter((child) => isDav(child, name));
+    const named = find("prop").flatMap(({ children }) => children);
+    const [isAll, isNames, isNamed] = [find("allprop"), find("propname"), find("prop")].map(({ length }) => length > 0);
+    if ([isAll, isNames, isNamed].filter(Boolean).length !== 1) throw invalidPropfind();
+    if (isNames === true) return new PropertyPlan("names", []);
+    const included = find("include").flatMap(({ children }) => children);
+    const names = distinct(isAll === true ? included : named);
+    if (names.length > NAMES_MAX) {
+      const message = `A request can name at most ${NAMES_MAX} properties. Ask for fewer.`;
+      throw new AppError("invalid_request", message, { limit: NAMES_MAX });
+    }
+    return new PropertyPlan(isAll === true ? "all" : "named", names);
+  }
+
+  /** The element `response` of an entry. */
+  render(entry: Entry, facts: SliceFacts): string {
+    const { parts, missing, dead } = isFolder(entry.node) ? this.#folder : this.#file;
+    let found = "";
+    for (const part of parts) found += typeof part === "string" ? part : part(entry, facts);
+    let absent = missing;
+    const stored = this.needs.dead ? facts.dead.get(entry.node.id) : undefined;
+    for (const { key, missing: element } of dead) {
+      const property = stored?.find((candidate) => keyOf(candidate) === key);
+      if (property === undefined) absent += element;
+      else found += property.value;
+    }
+    if (this.#mode === "all") for (const { value } of stored ?? []) found += value;
+    if (this.#mode === "names") for (const property of stored ?? []) found += emptyElement(property);
+    return `<d:response><d:href>${escapeXml(entry.href)}</d:href>${propstats(found, absent)}</d:response>`;
+  }
+}
+
+/** An entry without any property still has one `propstat`. */
+function propstats(found: string, absent: string): string {
+  if (absent === "") return `<d:propstat><d:prop>${found}</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat>`;
+  const missing = `<d:propstat><d:prop>${absent}</d:prop><d:status>HTTP/1.1 404 Not Found</d:status></d:propstat>`;
+  return found === "" ? missing : propstats(found, "") + missing;
+}
+
+function planFor(kind: "file" | "folder", mode: Mode, names: readonly PropertyName[]): KindPlan {
+  if (mode === "names") {
+    const live = listLive().filter((property) => property[kind] !== undefined);
+    return { parts: [live.map(emptyElement).join("")], missing: "", dead: [] };
+  }
+  const all = mode === "all" ? listLive().filter(({ isInAllprop }) => isInAllprop) : [];
+  const parts = all.flatMap((property) => property[kind] ?? []);
+  let missing = "";
+  const dead: { key: string; missing: string }[] = [];
+  for (const name of names) {
+    const live = findLive(name.namespace, name.name);
+    if (mode === "all" && isInAll(live)) continue;
+    const part = live?.[kind];
+    if (part !== undefined) parts.push(part);
+    else if (isReserved(name.namespace)) missing += emptyElement(name);
+    // All stored properties are part of "all" already.
+    else if (mode === "named") dead.push({ key: keyOf(name), missing: emptyElement(name) });
+  }
+  return { parts: joinNeighbors(parts), missing, dead };
+}
+
+function isInAll(live: LiveProperty | undefined): boolean {
+  return live === undefined || live.isInAllprop;
+}
+
+function joinNeighbors(parts: readonly PropertyPart[]): PropertyPart[] {
+  const joined: PropertyPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (typeof part === "string" && typeof last === "string") joined[joined.length - 1] = last + part;
+    else joined.push(part);
+  }
+  return joined;
+}
+
+function distinct(elements: readonly XmlElement[]): PropertyName[] {
+  return [
+    ...new Map(elements.map(({ namespace, name }) => [keyOf({ namespace, name }), { namespace, name }])).values(),
+  ];
+}
+
+/** Whether an element has this name in the namespace of WebDAV. */
+export function isDav({ namespace, name }: XmlElement, localName: string): boolean {
+  return namespace === DAV && name === localName;
+}
+
+function invalidPropfind(): AppError {
+  return new AppError(
+    "invalid_request",
+    "The body of PROPFIND must be an element propfind of the namespace DAV: with one of prop, allprop and propname.",
+  );
+}

@@ -1,0 +1,68 @@
+import type { Database, Statement } from "bun:sqlite";
+import type { TreeNode } from "../model/types.ts";
+import { FILE, FOLDER } from "../model/rows.ts";
+import { selectFrom } from "../model/sorts.ts";
+
+/** A child of a folder with what programs show in listings. Times are milliseconds since 1970 UTC. */
+export interface ListedNode {
+  /** 0 folder, 1 file. */
+  readonly kind: number;
+  readonly id: number;
+  readonly accountId: number;
+  readonly parentId: number | null;
+  readonly name: string;
+  readonly createdAtMs: number;
+  /** 0 for a folder. */
+  readonly sizeBytes: number;
+  /** Null for a folder, as are the following. */
+  readonly mediaType: string | null;
+  /** 64 lower-case hexadecimal digits. */
+  readonly digest: string | null;
+  /** When the content was stored. */
+  readonly contentAtMs: number | null;
+  /** The file's own date. */
+  readonly fileAtMs: number | null;
+}
+
+/** Where a listing continues; undefined at its beginning. */
+export type ListingPosition = Pick<ListedNode, "kind" | "createdAtMs" | "id"> | undefined;
+
+const COLUMNS = `n.kind, n.id, n.account_id AS accountId, n.parent_id AS parentId, n.name, n.created_at AS createdAtMs,
+  n.size_bytes AS sizeBytes, n.media_type AS mediaType,
+  (SELECT lower(hex(digest)) FROM blobs WHERE id = n.blob_id) AS digest, n.content_at AS contentAtMs,
+  n.file_at AS fileAtMs`;
+
+/**
+ * Reads all children of a folder in slices: first the folders, then the files, each by creation. These keys of a node
+ * never change. So a child that is renamed between two slices is neither left out nor repeated.
+ */
+export class ChildReader {
+  readonly #slice: Statement<ListedNode, [number, number, number, number, number]>;
+
+  constructor(sqlite: Database) {
+    this.#slice = sqlite.prepare(
+      `SELECT ${COLUMNS} FROM (SELECT id FROM (${selectFrom("createdAt", ">", ["?3", "?4"])}) LIMIT ?5) k
+       CROSS JOIN nodes n ON n.id = k.id`,
+    );
+  }
+
+  /** The next children after a position, at most `limit`; fewer at the end. */
+  after(folderId: number, position: ListingPosition, limit: number): ListedNode[] {
+    const { kind = FOLDER, createdAtMs = Number.MIN_SAFE_INTEGER, id = 0 } = position ?? {};
+    const found = this.#slice.all(folderId, kind, createdAtMs, id, limit);
+    if (kind === FILE || found.length >= limit) return found;
+    const files = this.#slice.all(folderId, FILE, Number.MIN_SAFE_INTEGER, 0, limit - found.length);
+    return found.length === 0 ? files : [...found, ...files];
+  }
+}
+
+/** A node in the form of a listing. */
+export function toListedNode(node: TreeNode): ListedNode {
+  const { id, accountId, parentId, name, createdAtMs } = node;
+  const shared = { id, accountId, parentId, name, createdAtMs };
+  if (node.kind === "folder") {
+    return { kind: FOLDER, ...shared, sizeBytes: 0, mediaType: null, digest: null, contentAtMs: null, fileAtMs: null };
+  }
+  const { sizeBytes, mediaType, digest, contentAtMs, fileAtMs } = node;
+  return { kind: FILE, ...shared, sizeBytes, mediaType, digest, contentAtMs, fileAtMs };
+}
