@@ -234,9 +234,9 @@ export class AppPasswordService {
   #principalOf(row: AppPasswordRow): AppPasswordPrincipal | undefined {
     const user = this.#options.users.findById(row.userId);
     if (row.revokedAtMs !== null || user === undefined || user.disabledAtMs !== null) return undefined;
-    const { id, deviceId, publicId, name, folderId, ...rest } = toAppPassword(row);
+    const { id, deviceId, publicId, name, folderId } = row;
     // The account may have become a viewer since.
-    const canWrite = rest.canWrite && user.role !== "viewer";
+    const canWrite = row.canWrite === 1 && user.role !== "viewer";
     const appPassword = { id, deviceId, publicId, name, canWrite, folderId };
     return { user: { ...user, viaDeviceId: deviceId }, appPassword };
   }

@@ -67,7 +67,7 @@ export interface AppPasswordRef {
   readonly deviceId: number;
   readonly publicId: string;
   readonly name: string;
-  /** Whether it may change files, within the role of its user: see {@link checkAppPasswordWrites}. */
+  /** Whether it may change files, also according to the role of its user. */
   readonly canWrite: boolean;
   /** Row id of the only folder that it opens; null for the whole tree. */
   readonly folderId: number | null;
