@@ -90,11 +90,7 @@ describe("POST /api/users/app-passwords", () => {
     const account = await confirmIdentity(await server().signUp());
     const { id } = await createAppPassword(account);
     const phone = await registerDevice(server(), account);
-    expectError(
-      await phone.client.post(path, { name: "x", currentPassword: account.password }),
-      403,
-      "scope",
-    );
+    expectError(await phone.client.post(path, { name: "x", currentPassword: account.password }), 403, "scope");
     const scopes = ["files:read", "files:write", "shares", "profile"];
     const made = await account.client.post("/api/users/api-keys", { name: "x", scopes });
     const key = new Client(server(), made.string("data.key"));
@@ -125,7 +121,12 @@ describe("POST /api/users/app-passwords", () => {
     await server().change(account.id, { role: "viewer" });
     for (const appPassword of [reads, writes]) {
       expect((await sendDav(server(), appPassword, "GET", "a.txt")).text).toBe("one");
-      for (const [method, name] of [["PUT", "b.txt"], ["PUT", "a.txt"], ["DELETE", "a.txt"], ["MKCOL", "c"]] as const) {
+      for (const [method, name] of [
+        ["PUT", "b.txt"],
+        ["PUT", "a.txt"],
+        ["DELETE", "a.txt"],
+        ["MKCOL", "c"],
+      ] as const) {
         expectStatus(await sendDav(server(), appPassword, method, name), 403);
       }
     }
