@@ -68,6 +68,20 @@ describeWeb("connecting programs", (web) => {
     expect((await asProgram(web, "/dav/", account.email, password)).status).toBe(401);
   });
 
+  test("a viewer makes read-only app passwords", async () => {
+    const account = await web.account();
+    await web.server().change(account.id, { role: "viewer" });
+    const page = await web.open({ as: account, path: "/settings/connect" });
+    await page.getByRole("button", { name: "Create app password" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByLabel("Read-only").isChecked()).toBe(true);
+    expect(await dialog.getByLabel("Read-only").isDisabled()).toBe(true);
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await prove(page, account.password);
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("list", { name: "App passwords" }).getByText("Read-only, all files").waitFor();
+  });
+
   test("a locked file says where to end the lock", async () => {
     const account = await web.account();
     const password = await makePassword(account, "Word processor");

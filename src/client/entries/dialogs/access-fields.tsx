@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { useCanWrite } from "../../api/session.ts";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { text } from "../text.ts";
@@ -11,8 +11,11 @@ export interface ProgramAccess {
   readonly folder: string | undefined;
 }
 
-/** Access to all files. */
-export const ALL_FILES: ProgramAccess = { isReadOnly: false, folder: undefined };
+/** The choice of an access: at first all that the account itself may do. */
+export function useProgramAccess() {
+  const isReadOnly = !useCanWrite();
+  return useState<ProgramAccess>({ isReadOnly, folder: undefined });
+}
 
 /** Whether a folder is still to be chosen. */
 export function lacksFolder({ folder }: ProgramAccess): boolean {
@@ -39,7 +42,7 @@ export function AccessFields({
       <Checkbox
         label={text.readOnly}
         hint={canWrite ? text.readOnlyHint : text.readOnlyAccount}
-        checked={isReadOnly || !canWrite}
+        checked={isReadOnly}
         disabled={!canWrite}
         onChange={(isChecked) => onChange({ ...value, isReadOnly: isChecked })}
       />

@@ -10,8 +10,8 @@ import { formatDateTime, formatRelative } from "../../base/format.ts";
 import {
   AccessFields,
   accessFields,
-  ALL_FILES,
   lacksFolder,
+  useProgramAccess,
   type ProgramAccess,
 } from "../../entries/dialogs/access-fields.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -76,7 +76,7 @@ function DecisionForm({
 }) {
   const program = findAgentName(flow.program) ?? flow.program;
   const [name, setName] = useState(program.slice(0, NAME_LENGTH_MAX));
-  const [access, setAccess] = useState<ProgramAccess>(ALL_FILES);
+  const [access, setAccess] = useProgramAccess();
   const { allow, deny } = useDecision(path, onOutcome);
   const error = allow.error ?? deny.error;
   const wait = useRetryWait(error);

@@ -44,7 +44,11 @@ function rowOf({ id, path, name, program, createdAt, expiresAt }: FileLock, onEn
       >
         {folder}
       </Link>,
-      `${text.lockedBy(findAgentName(program) ?? program ?? text.unknownProgram, formatRelative(createdAt))} · ${text.lockExpires(formatRelative(expiresAt))}`,
+      text.locked(
+        findAgentName(program) ?? program ?? text.unknownProgram,
+        formatRelative(createdAt),
+        formatRelative(expiresAt),
+      ),
     ],
     actions: (
       <Button aria-label={text.endLockOf(name)} onClick={onEnd}>

@@ -2,13 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { request } from "../../../api/http.ts";
 import { errorAt, readRejection } from "../../../api/rejection.ts";
-import {
-  AccessFields,
-  accessFields,
-  ALL_FILES,
-  lacksFolder,
-  type ProgramAccess,
-} from "../../../entries/dialogs/access-fields.tsx";
+import { AccessFields, accessFields, lacksFolder, useProgramAccess } from "../../../entries/dialogs/access-fields.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { CopyField } from "../../../ui/copy-field.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -24,7 +18,7 @@ import { text } from "./text.ts";
 /** Creates an app password and shows it with everything else to enter. The password can't be shown again. */
 export function NewAppPasswordDialog(props: { family: Family; onCreated(): void; onClose(): void }) {
   const [name, setName] = useState(text.shortName(props.family.name));
-  const [access, setAccess] = useState<ProgramAccess>(ALL_FILES);
+  const [access, setAccess] = useProgramAccess();
   // Not `autoFocus`: the dialog could not remember the previously focused element.
   const first = useRef<HTMLInputElement>(null);
   const create = useMutation({
