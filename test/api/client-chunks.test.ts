@@ -194,6 +194,16 @@ describe("a large file in chunks", () => {
     expectStatus(await sync.finish("over", "over.txt", { overwrite: "F" }), 412);
     expectStatus(await sync.finish("over", "over.txt"), 204);
   });
+
+  test("the header If of the desktop clients is honored", async () => {
+    const stored = await sync.account.client.upload("one", { name: "if.txt" });
+    expectStatus(stored, 201);
+    const path = sync.pathOf("files/{user}/if.txt");
+    const etag = (await sync.request("HEAD", "files/{user}/if.txt")).header("etag");
+    await sendAll(sync, "if", { "1": "two" });
+    expectStatus(await sync.finish("if", "if.txt", { if: `<${path}> (["another"])` }), 412);
+    expectStatus(await sync.finish("if", "if.txt", { if: `<${path}> ([${etag}])` }), 204);
+  });
 });
 
 describe("the folder of an upload", () => {
