@@ -28,6 +28,7 @@ type Kind =
   | "session"
   | "key"
   | "passkey"
+  | "appPassword"
   | "device"
   | "hold"
   | "upload"
@@ -47,6 +48,7 @@ const unknownIds: Record<Kind, string> = {
   session: "ses_00000000000000000000",
   key: "key_00000000000000000000",
   passkey: "psk_00000000000000000000",
+  appPassword: "app_00000000000000000000",
   device: "phone-0000000000000000",
   hold: "hold_00000000000000000000",
   upload: "upl_00000000000000000000",
@@ -68,6 +70,7 @@ const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/users/sessions/", "session"],
   ["/api/users/api-keys/", "key"],
   ["/api/users/passkeys/", "passkey"],
+  ["/api/users/app-passwords/", "appPassword"],
   ["/api/webhooks/", "webhook"],
   ["/api/admin/users/", "user"],
   ["/api/admin/invites/", "invite"],
@@ -78,6 +81,7 @@ const KINDS_BY_NAME: Record<string, Kind> = {
   fileIds: "file",
   deviceId: "device",
   sessionId: "session",
+  appPasswordId: "appPassword",
   holdId: "hold",
   uploadId: "upload",
   conflictId: "conflict",
@@ -133,6 +137,9 @@ async function createEverything({ client, email, password, id: user }: Account):
     share: await readId(client.post(`/api/files/${file}/shares`, { label: "secret share" })),
     session: await readId(client.get("/api/auth/session"), "session.id"),
     key: await readId(client.post("/api/users/api-keys", { name: "secret key", currentPassword: password })),
+    appPassword: await readId(
+      client.post("/api/users/app-passwords", { name: "secret program", currentPassword: password }),
+    ),
     device: phone.deviceId,
     upload: (await planUpload(phone.client, "secret upload")).uploadId,
     webhook: await readId(

@@ -103,6 +103,9 @@ const viewersMay = [
   /^(POST|PATCH|DELETE) \/api\/users\/(two-factor|passkeys)/,
   // Deleting keys ends access; creating one is not allowed, as a key would be another way to sign in.
   /^DELETE \/api\/users\/api-keys\//,
+  // A program of a viewer can only read.
+  /^(POST|DELETE) \/api\/users\/(app-passwords|login-flows)\//,
+  /^POST \/api\/users\/app-passwords$/,
   /^DELETE \/api\/(shares|webhooks)\/\{id\}$/,
   /^POST \/api\/mobile\/auth/,
   /^(PUT|DELETE) \/api\/mobile\/devices\/\{deviceId\}(\/settings)?$/,
