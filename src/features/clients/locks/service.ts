@@ -103,7 +103,7 @@ export class LockService {
     });
   }
 
-  /** Ends a lock in the user's own tree, whoever made it. @throws AppError not_found */
+  /** Ends a lock in the user's own tree, also one that another account made. @throws AppError not_found */
   async end(user: User, publicId: string): Promise<void> {
     const { writer, tree, treeWriter } = this.#options;
     await writer.run(() => {

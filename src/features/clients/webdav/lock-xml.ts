@@ -15,14 +15,14 @@ export const SUPPORTED_LOCK = ["exclusive", "shared"]
   .join("");
 
 /** The kind of lock that a body of LOCK requests. */
-export interface RequestedLock {
+export interface LockInfo {
   readonly isExclusive: boolean;
   /** The element DAV:owner as it stands alone; null without one. */
   readonly ownerXml: string | null;
 }
 
 /** Reads DAV:lockinfo. @throws AppError invalid_request for anything else */
-export function readLockInfo(root: XmlElement): RequestedLock {
+export function readLockInfo(root: XmlElement): LockInfo {
   if (!isDav(root, "lockinfo")) throw invalidLockInfo("no DAV:lockinfo");
   const scope = root.children.find((child) => isDav(child, "lockscope"))?.children ?? [];
   const type = root.children.find((child) => isDav(child, "locktype"))?.children ?? [];
@@ -64,8 +64,8 @@ function pathAbove(href: string, height: number): string {
   return `${parts.slice(0, parts.length - height).join("/")}/`;
 }
 
-function isDav({ namespace, name }: XmlElement, wanted: string): boolean {
-  return namespace === DAV && name === wanted;
+function isDav({ namespace, name }: XmlElement, expected: string): boolean {
+  return namespace === DAV && name === expected;
 }
 
 function invalidLockInfo(what: string): AppError {

@@ -11,7 +11,7 @@ import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
 import { missingFolder } from "../content-writer.ts";
 import { addressOf, basePathOf, type Exchange } from "../exchange.ts";
-import { lockDiscovery, type RequestedLock, readLockInfo } from "../lock-xml.ts";
+import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
 import { escapeXml } from "../xml.ts";
@@ -26,8 +26,8 @@ interface LockCall {
   readonly durationMs: number;
 }
 
-/** What a request for a new lock wants. */
-interface WantedLock extends RequestedLock {
+/** What a request for a new lock describes. */
+interface RequestedLock extends LockInfo {
   /** Undefined without the header Depth, as Windows sends it: everything in a folder. */
   readonly isDeep: boolean | undefined;
 }
@@ -53,9 +53,9 @@ export async function lock(services: WebDavServices, exchange: Exchange): Promis
   };
   const body = await readXml(request);
   if (body === undefined) return lockedResponse(services, call, await refresh(services, call));
-  const wanted = { ...readLockInfo(body), isDeep: readDepth(request.headers.get("depth")) };
+  const requested = { ...readLockInfo(body), isDeep: readDepth(request.headers.get("depth")) };
   try {
-    const made = (await lockItem(services, call, wanted)) ?? (await lockNewFile(services, call, wanted));
+    const made = (await lockItem(services, call, requested)) ?? (await lockNewFile(services, call, requested));
     return lockedResponse(services, call, made, { "Lock-Token": `<${made.lock.token}>` });
   } catch (error) {
     if (error instanceof LockConflict && error.below !== undefined) return conflictResponse(call, error, error.below);
@@ -83,7 +83,11 @@ async function refresh({ writer, clientTree, locks }: WebDavServices, call: Lock
 }
 
 /** Locks what is at the address; undefined if its name is free. */
-async function lockItem(services: WebDavServices, call: LockCall, wanted: WantedLock): Promise<Locked | undefined> {
+async function lockItem(
+  services: WebDavServices,
+  call: LockCall,
+  requested: RequestedLock,
+): Promise<Locked | undefined> {
   const { writer, clientTree, permissions } = services;
   const { exchange, address, conditions, sender } = call;
   return writer.run((tx) => {
@@ -96,12 +100,20 @@ async function lockItem(services: WebDavServices, call: LockCall, wanted: Wanted
     permissions.node(exchange.principal.user, resource.node.publicId, "write");
     conditions.check(resource, address);
     const { node, share } = resource;
-    return { lock: addLock(services, call, tx, node, wanted), node, isShared: share !== undefined, isNewFile: false };
+    if (node.parentId === null && requested.isDeep !== false) {
+      throw new WebDavError(403, "All files of an account can't be locked together. Lock a folder or a file.");
+    }
+    return {
+      lock: addLock(services, call, tx, node, requested),
+      node,
+      isShared: share !== undefined,
+      isNewFile: false,
+    };
   });
 }
 
 /** Makes an empty file with a lock, in one transaction (RFC 4918, section 9.10.4). */
-async function lockNewFile(services: WebDavServices, call: LockCall, wanted: WantedLock): Promise<Locked> {
+async function lockNewFile(services: WebDavServices, call: LockCall, requested: RequestedLock): Promise<Locked> {
   const { files, clientTree } = services;
   const { exchange, address, conditions, sender } = call;
   const findFree = (): { readonly parent: FolderItem; readonly name: string } => {
@@ -130,7 +142,7 @@ async function lockNewFile(services: WebDavServices, call: LockCall, wanted: Wan
           throw new WebDavError(409, "The folder was moved. Try again.");
       },
       onDone: (tx: Transaction, file: FileNode) => {
-        made = addLock(services, call, tx, file, wanted);
+        made = addLock(services, call, tx, file, requested);
       },
     },
   );
@@ -164,7 +176,7 @@ function addLock(
   { exchange, durationMs }: LockCall,
   tx: Transaction,
   node: TreeNode,
-  { isExclusive, ownerXml, isDeep = node.kind === "folder" }: WantedLock,
+  { isExclusive, ownerXml, isDeep = node.kind === "folder" }: RequestedLock,
 ): Lock {
   const { user, appPassword } = exchange.principal;
   const request = { createdBy: user.id, program: appPassword.name, ownerXml, isExclusive, isDeep, durationMs };
@@ -208,8 +220,8 @@ function conflictResponse({ exchange: { request }, address }: LockCall, error: L
     `<d:response><d:href>${escapeXml(hrefOf(request, address, names, isFolder))}</d:href>` +
     `<d:status>HTTP/1.1 ${status}</d:status></d:response>`;
   const conflict = response(below, false, `${clientStatusOf(error)} Locked`);
-  const requested = response([], true, "424 Failed Dependency");
-  return xmlResponse(207, `<d:multistatus xmlns:d="DAV:">${conflict}${requested}</d:multistatus>`);
+  const folder = response([], true, "424 Failed Dependency");
+  return xmlResponse(207, `<d:multistatus xmlns:d="DAV:">${conflict}${folder}</d:multistatus>`);
 }
 
 function hrefOf(request: Request, { root, names }: Address, below: readonly string[], isFolder: boolean): string {
@@ -228,10 +240,10 @@ function pathOf(node: TreeNode): string {
   return node.kind === "folder" ? node.path : joinPath(node.folder, node.name);
 }
 
-/** The header Timeout (RFC 4918, section 10.7): the first of its wishes that is understood. */
+/** The header Timeout (RFC 4918, section 10.7): the first of its values that is understood. */
 function readTimeout(header: string | null): number {
-  for (const wish of (header ?? "").split(",")) {
-    const seconds = /^second-(\d{1,10})$/i.exec(wish.trim())?.[1];
+  for (const value of (header ?? "").split(",")) {
+    const seconds = /^second-(\d{1,10})$/i.exec(value.trim())?.[1];
     if (seconds !== undefined) return Number(seconds) * 1000;
   }
   return LOCK_MS_MAX;
