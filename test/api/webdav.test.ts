@@ -41,6 +41,18 @@ describe("the three roots", () => {
     expectStatus(await account.client.get("/dav/"), 401);
   });
 
+  test("a changed email breaks no address", async () => {
+    const account = await server().signUp();
+    const root = `/remote.php/dav/files/${encodeURIComponent(account.email)}/`;
+    const dav = await connectDav(account, {}, root);
+    await dav.put("a.txt", "x");
+    const change = { email: `new-${account.email}`, currentPassword: account.password };
+    expectStatus(await account.client.put("/api/users/profile", change), 200);
+    expect((await dav.get("a.txt")).text).toBe("x");
+    const byId = await connectDav(account, {}, `/remote.php/dav/files/${account.id}/`);
+    expect((await byId.get("a.txt")).text).toBe("x");
+  });
+
   test("OPTIONS needs no sign-in, also at the root of the server", async () => {
     for (const path of ["/", "/dav/", "/dav/a/b", "/remote.php/webdav/"]) {
       const response = await server().visitor.request("OPTIONS", path);

@@ -38,7 +38,7 @@ export function openClients(
   },
 ) {
   const { config, tree, reservations, storeId, storeGuard, uploadsInProgress, paths } = storage;
-  const clientTree = new ClientTree({ tree, users: accounts.users, receivedShares });
+  const clientTree = new ClientTree({ ...accounts, tree, receivedShares });
   const changeGuard = new ChangeGuard({ ...storage, massChangeGuard });
   const locks = new LockService(storage);
   // A letter ends the number that clients read from the start.

@@ -4,7 +4,7 @@
  */
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { UserService } from "../../accounts/users/service.ts";
+import type { AppPasswordService } from "../../accounts/app-passwords/service.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
 import type { FolderNode, TreeNode } from "../../../tree/model/types.ts";
@@ -18,7 +18,7 @@ import type { Address } from "./address.ts";
 /** Dependencies of {@link ClientTree}. */
 export interface ClientTreeOptions {
   readonly tree: TreeReader;
-  readonly users: Pick<UserService, "findById" | "findByEmail">;
+  readonly appPasswords: Pick<AppPasswordService, "namesAccount">;
   readonly receivedShares: Pick<ReceivedShareService, "list">;
 }
 
@@ -84,7 +84,8 @@ export class ClientTree {
    * @throws AppError not_found for the tree of another account
    */
   find(principal: AppPasswordPrincipal, { user, names }: Pick<Address, "user" | "names">): Resource {
-    if (user !== undefined && !this.#isOwnName(principal.user, user)) throw notFound("This address");
+    if (user !== undefined && !this.#options.appPasswords.namesAccount(principal.user, user))
+      throw notFound("This address");
     const root = this.rootOf(principal);
     const [first, ...rest] = names;
     if (first === undefined) return root;
@@ -172,11 +173,6 @@ export class ClientTree {
   #childOf(parent: FolderItem, name: string): Item | undefined {
     const node = this.#options.tree.findNodeIn(parent.node.id, name);
     return node && { ...parent, node, isRoot: false };
-  }
-
-  /** Whether a name in an address means this account: its email, a former one, or its id. */
-  #isOwnName({ id, publicId }: User, name: string): boolean {
-    return name === publicId || this.#options.users.findByEmail(name)?.id === id;
   }
 }
 
