@@ -1,8 +1,9 @@
-// Connecting other programs: app passwords, and the locks of files.
+// Connecting other programs: app passwords, the page on which a login is allowed, and the locks of files.
 import { expect, test } from "bun:test";
 import type { Account } from "../support/client.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 import { prove } from "./support/proof.ts";
+import { signInBy } from "./support/sign-in.ts";
 
 /** A request as a program sends it, with a user name and an app password. */
 function asProgram(web: Web, path: string, username: string, password: string, init: RequestInit = {}) {
@@ -15,6 +16,24 @@ function asProgram(web: Web, path: string, username: string, password: string, i
 async function makePassword(account: Account, name: string): Promise<string> {
   const body = { name, currentPassword: account.password };
   return (await account.client.post("/api/users/app-passwords", body)).string("data.password");
+}
+
+/** Starts a login as a Nextcloud client does. */
+async function startLogin(web: Web): Promise<{ path: string; poll: () => Promise<Response> }> {
+  const response = await fetch(`${web.server().url}/index.php/login/v2`, {
+    method: "POST",
+    headers: { "user-agent": "Mozilla/5.0 (Linux) mirall/3.7.3 (Nextcloud)" },
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the form of login flow v2
+  const { login, poll } = (await response.json()) as { login: string; poll: { token: string; endpoint: string } };
+  return {
+    path: new URL(login).pathname,
+    poll: () =>
+      fetch(`${web.server().url}${new URL(poll.endpoint).pathname}`, {
+        method: "POST",
+        body: new URLSearchParams({ token: poll.token }),
+      }),
+  };
 }
 
 describeWeb("connecting programs", (web) => {
@@ -66,6 +85,54 @@ describeWeb("connecting programs", (web) => {
     await page.getByRole("alertdialog").getByRole("button", { name: "End access" }).click();
     await page.getByText("No app passwords yet").waitFor();
     expect((await asProgram(web, "/dav/", account.email, password)).status).toBe(401);
+  });
+
+  test("a program that asked is allowed after sign-in and proof, and another is denied", async () => {
+    const account = await web.account();
+    const login = await startLogin(web);
+    const page = await web.open({ path: login.path });
+    await signInBy(page, account);
+    await page.getByText("Only continue if you started this yourself.").waitFor();
+    await page.getByText("127.0.0.1").waitFor();
+    await web.lookAt(page, "connect-allow");
+    expect((await login.poll()).status).toBe(404);
+    await page.getByLabel("Name").fill("Ada's laptop");
+    await page.getByRole("button", { name: "Allow access" }).click();
+    await prove(page, account.password);
+    await page.getByRole("heading", { name: "You can return to the program" }).waitFor();
+    await web.lookAt(page, "connect-allowed");
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the form of login flow v2
+    const { loginName, appPassword } = (await (await login.poll()).json()) as Record<string, string>;
+    const opened = await asProgram(web, "/dav/", loginName ?? "", appPassword ?? "");
+    expect(opened.status).toBe(200);
+
+    const second = await startLogin(web);
+    const other = await web.openTab(page, second.path);
+    await other.getByRole("button", { name: "Deny" }).click();
+    await other.getByText("The program gets nothing.").waitFor();
+    expect((await second.poll()).status).toBe(404);
+
+    web.expectProblems(page, /404/);
+    await page.goto(`${web.server().url}${login.path}`);
+    await page.getByText("It has expired, or it was used already.").waitFor();
+    await web.lookAt(page, "connect-gone");
+  });
+
+  test("a program of the older login flow is opened with its app password", async () => {
+    const account = await web.account();
+    const started = await fetch(`${web.server().url}/index.php/login/flow`, {
+      headers: { "ocs-apirequest": "true", "user-agent": "Mozilla/5.0 (Android) Nextcloud-android/3.29.0" },
+      redirect: "manual",
+    });
+    const page = await web.open({ as: account, path: new URL(started.headers.get("location") ?? "").pathname });
+    web.expectProblems(page, /nc:/);
+    await page.getByText("“Nextcloud app on Android” asks for access to your files.").waitFor();
+    await page.getByRole("button", { name: "Allow access" }).click();
+    await prove(page, account.password);
+    const link = await page.getByRole("link", { name: "Return to the program" }).getAttribute("href");
+    const [, server, user, password] = /^nc:\/\/login\/server:(.*)&user:(.*)&password:(.*)$/.exec(link ?? "") ?? [];
+    expect([server, user]).toEqual([web.server().url, encodeURIComponent(account.email)]);
+    expect((await asProgram(web, "/dav/", account.email, decodeURIComponent(password ?? ""))).status).toBe(200);
   });
 
   test("a viewer makes read-only app passwords", async () => {

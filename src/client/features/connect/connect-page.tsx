@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ResponseData } from "../../api/generated.ts";
 import { ApiError, request } from "../../api/http.ts";
 import { errorAt, readRejection } from "../../api/rejection.ts";
 import { useSession } from "../../api/session.ts";
@@ -33,12 +34,7 @@ const NAME_LENGTH_MAX = 100;
 const PROGRAM_ADDRESS = "nc://login/";
 
 /** A program that asks for access: `GET /api/users/login-flows/{token}`. */
-interface LoginFlow {
-  readonly program: string;
-  readonly address: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
+type LoginFlow = ResponseData["GET /api/users/login-flows/{token}"];
 
 /** How the request ended. `redirect` opens the program, if the flow is the older one. */
 type Outcome =
@@ -125,7 +121,9 @@ function DecisionForm({
 function useDecision(path: `/api/${string}`, onOutcome: (outcome: Outcome) => void) {
   const allow = useMutation({
     mutationFn: ({ name, access }: { name: string; access: ProgramAccess }) =>
-      request<{ redirect: string | null }>("POST", path, { body: { name, ...accessFields(access) } }),
+      request<ResponseData["POST /api/users/login-flows/{token}"]>("POST", path, {
+        body: { name, ...accessFields(access) },
+      }),
     onSuccess: ({ redirect }, { name }) => {
       const opens = redirect?.startsWith(PROGRAM_ADDRESS) === true;
       onOutcome({ is: "allowed", name, ...(opens && { redirect }) });
