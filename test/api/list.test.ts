@@ -122,6 +122,19 @@ describe("sorting", () => {
     expect((await client.names("/", "&sort=modifiedAt&order=desc"))[0]).toBe("medium");
   });
 
+  test("is by the date of the file itself, and by that of its content if none was sent", async () => {
+    const { client } = await server().signUp();
+    const dates = { old: "2001-02-03T04:05:06Z", east: "2020-01-01T01:00:00+02:00", west: "2019-12-31T22:59:59-01:00" };
+    await client.stored("x", { name: "none" });
+    for (const [name, fileModifiedAt] of Object.entries(dates)) {
+      await client.stored("x", { name, fields: { fileModifiedAt } });
+    }
+    await client.folderId("folder");
+    expect(await client.names("/", "&sort=fileModifiedAt")).toEqual(["folder", "old", "east", "west", "none"]);
+    const newestFirst = await client.names("/", "&sort=fileModifiedAt&order=desc&type=file");
+    expect(newestFirst).toEqual(["none", "west", "east", "old"]);
+  });
+
   test("breaks ties by id in the direction of the sort", async () => {
     const { client } = await server().signUp();
     for (let index = 0; index < 12; index++)
@@ -136,7 +149,7 @@ describe("sorting", () => {
   test("puts folders first in every sort and direction", async () => {
     const { client } = await server().signUp();
     await fill(client, ["/m", "/folder/x", "/a", "/zfolder/x"]);
-    for (const sort of ["name", "size", "createdAt", "modifiedAt"])
+    for (const sort of ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"])
       for (const order of ["asc", "desc"]) {
         const response = await client.get(`/api/files?sort=${sort}&order=${order}`);
         expect(response.strings("data.files", "type")).toEqual(["folder", "folder", "file", "file"]);
@@ -156,7 +169,7 @@ describe("pages", () => {
       Array.from({ length: 43 }, (_, index) => client.stored("x".repeat(index % 5), { name: `f${index}` })),
     );
     for (let index = 0; index < 7; index++) await client.folderId(`d${index}`);
-    for (const sort of ["name", "size", "createdAt", "modifiedAt"])
+    for (const sort of ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"])
       for (const order of ["asc", "desc"]) {
         const whole = (await client.get(`/api/files?limit=100&sort=${sort}&order=${order}`)).strings(
           "data.files",

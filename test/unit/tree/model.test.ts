@@ -1,12 +1,13 @@
 /** Random changes, compared with a plain model in memory: every listing, total and reference count must match. */
 import { afterEach, expect, test } from "bun:test";
 import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
-import type { FolderNode, SortField, SortOrder, TreeNode } from "../../../src/tree/model/types.ts";
+import type { FileNode, FolderNode, SortField, SortOrder, TreeNode } from "../../../src/tree/model/types.ts";
 import { fold, joinPath } from "../../../src/lib/path.ts";
 import { seededRandom, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
-const SORTS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt"];
+const SORTS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"];
+const DATES = ["2001-02-03T04:05:06Z", "2026-01-02T03:04:05.678+05:30", "1969-12-31T00:00:00Z", undefined];
 const NAMES = [
   "a",
   "A",
@@ -26,6 +27,9 @@ const NAMES = [
 let tree: TestTree;
 afterEach(() => tree.close());
 
+const dateOf = ({ fileModifiedAt, contentAtMs }: FileNode) =>
+  fileModifiedAt === null ? contentAtMs : Date.parse(fileModifiedAt);
+
 /** The expected listing: all children, folders first, then in the order of the sort. */
 function expectedListing(
   nodes: ReadonlyMap<string, TreeNode>,
@@ -36,6 +40,7 @@ function expectedListing(
   const sign = order === "asc" ? 1 : -1;
   const value = (node: TreeNode): number => {
     if (sort === "size") return node.kind === "file" ? node.sizeBytes : 0;
+    if (sort === "fileModifiedAt") return node.kind === "file" ? dateOf(node) : node.createdAtMs;
     return sort === "createdAt" ? node.createdAtMs : node.modifiedAtMs;
   };
   return [...nodes.values()]
@@ -101,6 +106,7 @@ test.each(seedsToRun([1, 2]))(
           onConflict,
           tags,
           mediaType: random.pick(["a/b", "c/d"]),
+          fileModifiedAt: random.pick(DATES),
         });
       if (taken !== undefined && (onConflict === "error" || (onConflict === "version" && taken.kind === "folder"))) {
         return expectReason(create, "name_taken");
@@ -135,7 +141,9 @@ test.each(seedsToRun([1, 2]))(
       const apply = () =>
         tree.run(
           (tx): TreeNode =>
-            node.kind === "file" ? write.updateFile(tx, node, changes) : write.updateFolder(tx, node, changes),
+            node.kind === "file"
+              ? write.updateFile(tx, node, { ...changes, fileModifiedAt: random.pick(DATES) })
+              : write.updateFolder(tx, node, changes),
         );
       if (node.parentId === null || isInside) return expectReason(apply, "invalid_path");
       const taken = nameTakenBy(target.id, name);

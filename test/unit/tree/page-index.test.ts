@@ -7,7 +7,7 @@ import { seededRandom } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
 const FILES = 21_000;
-const FIELDS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt"];
+const FIELDS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"];
 
 let tree: TestTree;
 afterEach(() => tree.close());
@@ -79,6 +79,10 @@ test("pages through the index equal pages by OFFSET, during random writes", asyn
         () => tree.addFile(accountId, "/large", name, { blob: blobOf(name, random.below(5)) }),
         () => tree.run((tx) => tree.write.deleteFile(tx, file)),
         () => tree.run((tx) => tree.write.updateFile(tx, file, { name })),
+        () => {
+          const fileModifiedAt = new Date(random.below(2_000_000_000) * 1_000).toISOString();
+          return tree.run((tx) => tree.write.updateFile(tx, file, { fileModifiedAt }));
+        },
         () => tree.run((tx) => tree.write.updateFile(tx, file, { folderPath: "/elsewhere", name })),
         () => tree.run((tx) => tree.write.createFolder(tx, { accountId, parentPath: "/large", name, metadata: {} })),
       ];
