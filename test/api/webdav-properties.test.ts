@@ -240,3 +240,177 @@ describe("the ETag of a folder", () => {
     expectStatus(await dav.request("PROPFIND", "Shared%20with%20me/"), 404);
   });
 });
+
+describe("PROPPATCH", () => {
+  const update = (content: string) => `<d:propertyupdate ${NAMESPACES}>${content}</d:propertyupdate>`;
+  const set = (content: string) => `<d:set><d:prop>${content}</d:prop></d:set>`;
+  const remove = (content: string) => `<d:remove><d:prop>${content}</d:prop></d:remove>`;
+
+  async function proppatch(dav: DavClient, path: string, content: string): Promise<Record<string, number>> {
+    const response = await dav.request("PROPPATCH", path, { body: update(content) });
+    const [properties] = readMultistatus(response).values();
+    return Object.fromEntries([...(properties ?? [])].map(([name, { status }]) => [name, status]));
+  }
+
+  async function read(dav: DavClient, path: string, ...names: string[]) {
+    const [properties] = (await propfind(dav, path, named(...names), "0")).values();
+    return Object.fromEntries(
+      [...(properties ?? [])].map(([name, { status, text }]) => [name, status === 200 ? text : status]),
+    );
+  }
+
+  test("stores properties with their XML, in order, and removes them", async () => {
+    const dav = await connectDav(await server().signUp());
+    await dav.put("a.txt", "a");
+    const value = '<x:a d:at="1" xml:lang="de"><y xmlns="urn:y">t &amp; u</y><x:z/></x:a>';
+    expect(
+      await proppatch(dav, "a.txt", set(`${value}<x:b>1</x:b>`) + set("<x:b>2</x:b>") + remove("<x:none/>")),
+    ).toEqual({
+      "urn:xa": 200,
+      "urn:xb": 200,
+      "urn:xnone": 200,
+    });
+    const [found] = (await propfind(dav, "a.txt", named("x:a", "x:b", "x:c"), "0")).values();
+    expect(found?.get("urn:xa")).toEqual({
+      status: 200,
+      text: "t & u",
+      elements: ["urn:yy", "urn:xz"],
+      attributes: { "d:at": "1", "xml:lang": "de" },
+    });
+    expect([found?.get("urn:xb")?.text, found?.get("urn:xc")?.status]).toEqual(["2", 404]);
+    expect(textsOf(await propfind(dav, "a.txt"), "/dav/a.txt")["urn:xb"]).toBe("2");
+    expect(await proppatch(dav, "a.txt", set("<x:b>3</x:b>") + remove("<x:b/><x:a/>"))).toEqual({
+      "urn:xb": 200,
+      "urn:xa": 200,
+    });
+    expect(await read(dav, "a.txt", "x:a", "x:b")).toEqual({ "urn:xa": 404, "urn:xb": 404 });
+  });
+
+  test("keeps the language that applies from outside, and properties without a namespace", async () => {
+    const dav = await connectDav(await server().signUp());
+    const body = `<propertyupdate xmlns="DAV:"><set><prop xml:lang="en"><n xmlns="">1</n></prop></set></propertyupdate>`;
+    expectStatus(await dav.request("PROPPATCH", "", { body }), 207);
+    const asking = '<propfind xmlns="DAV:"><prop><n xmlns=""/><m xmlns=""/></prop></propfind>';
+    const [properties] = (await propfind(dav, "", asking, "0")).values();
+    expect(properties?.get("n")).toEqual({ status: 200, text: "1", elements: [], attributes: { "xml:lang": "en" } });
+    expect(properties?.get("m")?.status).toBe(404);
+  });
+
+  test("changes nothing if one of its properties can't be changed", async () => {
+    const dav = await connectDav(await server().signUp());
+    await dav.put("a.txt", "a");
+    const content = `${set("<x:a>1</x:a><d:getetag>x</d:getetag><oc:fileid>1</oc:fileid>")}${remove("<d:resourcetype/>")}`;
+    const response = await dav.request("PROPPATCH", "a.txt", { body: update(content) });
+    const [properties] = readMultistatus(response).values();
+    expect(Object.fromEntries([...(properties ?? [])].map(([name, { status }]) => [name, status]))).toEqual({
+      "urn:xa": 424,
+      "DAV:getetag": 403,
+      "DAV:resourcetype": 403,
+      [`${OC}fileid`]: 403,
+    });
+    expect(response.text).toContain("<d:error><d:cannot-modify-protected-property/></d:error>");
+    expect(await read(dav, "a.txt", "x:a")).toEqual({ "urn:xa": 404 });
+  });
+
+  test.each([
+    ["<d:getlastmodified>Sun, 13 Sep 2020 12:26:40 GMT</d:getlastmodified>"],
+    ["<d:lastmodified>1600000000</d:lastmodified>"],
+    ['<Win32LastModifiedTime xmlns="urn:schemas-microsoft-com:">Sun, 13 Sep 2020 12:26:40 GMT</Win32LastModifiedTime>'],
+  ])("sets the own date of a file: %s", async (property) => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    const put = await dav.put("a.txt", "a");
+    expect(Object.values(await proppatch(dav, "a.txt", set(property)))).toEqual([200]);
+    expect(await read(dav, "a.txt", "d:getlastmodified", "d:getetag")).toEqual({
+      "DAV:getlastmodified": "Sun, 13 Sep 2020 12:26:40 GMT",
+      "DAV:getetag": put.header("etag") ?? "",
+    });
+  });
+
+  test("accepts what Windows sends after an upload", async () => {
+    const dav = await connectDav(await server().signUp());
+    await dav.put("a.txt", "a");
+    const times = ["Win32CreationTime", "Win32LastAccessTime", "Win32LastModifiedTime"]
+      .map((name) => `<Z:${name}>Sun, 13 Sep 2020 12:26:40 GMT</Z:${name}>`)
+      .join("");
+    const body = `<?xml version="1.0" encoding="utf-8" ?><D:propertyupdate xmlns:D="DAV:" xmlns:Z="urn:schemas-microsoft-com:"><D:set><D:prop>${times}<Z:Win32FileAttributes>00000020</Z:Win32FileAttributes></D:prop></D:set></D:propertyupdate>`;
+    const [properties] = readMultistatus(await dav.request("PROPPATCH", "a.txt", { body })).values();
+    expect([...(properties ?? [])].map(([, { status }]) => status)).toEqual([200, 200, 200, 200]);
+    expect(await read(dav, "a.txt", "d:getlastmodified")).toEqual({
+      "DAV:getlastmodified": "Sun, 13 Sep 2020 12:26:40 GMT",
+    });
+    await dav.mkcol("f");
+    const folder = await dav.request("PROPPATCH", "f", { body });
+    expect([...(readMultistatus(folder).get("/dav/f/") ?? [])].map(([, { status }]) => status)).toEqual([
+      200, 200, 200, 200,
+    ]);
+  });
+
+  test("rejects a date that is none, and more than 64 KiB for one item", async () => {
+    const dav = await connectDav(await server().signUp());
+    await dav.put("a.txt", "a");
+    expect(await proppatch(dav, "a.txt", set("<d:lastmodified>soon</d:lastmodified><x:a/>"))).toEqual({
+      "DAV:lastmodified": 409,
+      "urn:xa": 424,
+    });
+    const large = "x".repeat(40_000);
+    expect(await proppatch(dav, "a.txt", set(`<x:a>${large}</x:a>`))).toEqual({ "urn:xa": 200 });
+    expect(await proppatch(dav, "a.txt", `${set(`<x:b>${large}</x:b>`)}${remove("<x:c/>")}`)).toEqual({
+      "urn:xb": 507,
+      "urn:xc": 424,
+    });
+    expect(await read(dav, "a.txt", "x:a", "x:b")).toEqual({ "urn:xa": large, "urn:xb": 404 });
+  });
+
+  test("lets a client choose the displayname", async () => {
+    const dav = await connectDav(await server().signUp());
+    await dav.put("a.txt", "a");
+    expect(await read(dav, "a.txt", "d:displayname")).toEqual({ "DAV:displayname": "a.txt" });
+    expect(await proppatch(dav, "a.txt", set("<d:displayname>Letter</d:displayname>"))).toEqual({
+      "DAV:displayname": 200,
+    });
+    expect(await read(dav, "a.txt", "d:displayname")).toEqual({ "DAV:displayname": "Letter" });
+    const all = await dav.request("PROPFIND", "a.txt", { headers: { depth: "0" } });
+    expect(all.text.match(/displayname/g)).toHaveLength(2);
+    await proppatch(dav, "a.txt", remove("<d:displayname/>"));
+    expect(await read(dav, "a.txt", "d:displayname")).toEqual({ "DAV:displayname": "a.txt" });
+  });
+
+  test("stores properties that a move and a copy take along, and that change the ETag of the folder", async () => {
+    const dav = await connectDav(await server().signUp());
+    await dav.mkcol("f");
+    await dav.put("f/a.txt", "a");
+    const before = await read(dav, "", "d:getetag");
+    await proppatch(dav, "f/a.txt", set("<x:a>1</x:a>"));
+    expect(await read(dav, "", "d:getetag")).not.toEqual(before);
+    expectStatus(await dav.relocate("MOVE", "f/a.txt", "b.txt"), 201);
+    expectStatus(await dav.relocate("COPY", "b.txt", "c.txt"), 201);
+    for (const path of ["b.txt", "c.txt"]) expect(await read(dav, path, "x:a")).toEqual({ "urn:xa": "1" });
+  });
+
+  test("needs write access, and an item that exists", async () => {
+    const [owner, recipient] = [await server().signUp(), await server().signUp()];
+    const dav = await connectDav(owner);
+    const id = await owner.client.folderId("shared");
+    await shareWith(owner.client, id, recipient);
+    const body = update(set("<x:a>1</x:a>"));
+    expectStatus(await dav.request("PROPPATCH", "none", { body }), 404);
+    const reading = await connectDav(owner, { access: "read" });
+    expectStatus(await reading.request("PROPPATCH", "shared", { body }), 403);
+    const other = await connectDav(recipient);
+    expectStatus(await other.request("PROPPATCH", "Shared%20with%20me/shared", { body }), 403);
+    expectStatus(await other.request("PROPPATCH", "Shared%20with%20me", { body }), 403);
+    expectStatus(await other.request("PROPPATCH", "shared", { body }), 404);
+    expect(await read(dav, "shared", "x:a")).toEqual({ "urn:xa": 404 });
+  });
+
+  test.each([
+    ["no body", undefined],
+    ["another element", "<a/>"],
+    ["no property", '<propertyupdate xmlns="DAV:"><set><prop/></set></propertyupdate>'],
+    ["a document type", "<!DOCTYPE a><a/>"],
+  ])("with %s is rejected", async (_what, body) => {
+    const dav = await connectDav(await server().signUp());
+    expectStatus(await dav.request("PROPPATCH", "", body === undefined ? {} : { body }), 400);
+  });
+});

@@ -7,6 +7,7 @@ import { ClientTree } from "../../features/clients/webdav/client-tree.ts";
 import { ContentWriter } from "../../features/clients/webdav/content-writer.ts";
 import { ItemEtags } from "../../features/clients/webdav/item-etags.ts";
 import { Listings } from "../../features/clients/webdav/listings.ts";
+import { UserTreeWriter } from "../../features/library/permissions/user-tree-writer.ts";
 import { TreeChanges } from "../../features/clients/webdav/tree-changes.ts";
 import type { User } from "../../features/accounts/users/types.ts";
 import type { ReceivedShareService } from "../../features/sharing/received/service.ts";
@@ -37,7 +38,7 @@ export function openClients(
     readonly uploadStore: UploadStore;
   },
 ) {
-  const { config, tree, reservations, storeId, storeGuard, uploadsInProgress, paths } = storage;
+  const { config, tree, reservations, storeId, paths } = storage;
   const clientTree = new ClientTree({ ...accounts, tree, receivedShares });
   const changeGuard = new ChangeGuard({ ...storage, massChangeGuard });
   const locks = new LockService(storage);
@@ -53,16 +54,7 @@ export function openClients(
   return {
     locks,
     loginFlows: new LoginFlowService({ ...storage, ...accounts }),
-    clientUploads: new ClientUploadService({
-      ...storage,
-      ...accounts,
-      store: uploadStore,
-      reserveDisk: (bytes) => {
-        storeGuard.check();
-        return reservations.reserve(bytes);
-      },
-      noteReceiving: () => uploadsInProgress.begin(),
-    }),
+    clientUploads: openUploads(storage, accounts, uploadStore),
     storageOf,
     webDav: {
       ...storage,
@@ -89,6 +81,21 @@ export function openClients(
       etagOf: etags.of.bind(etags),
       listings: new Listings({ ...storage, clientTree, etags, storageOf, clientIdOf, hasPreview: media.canThumbnail }),
       clientIdOf,
+      userTreeWriter: new UserTreeWriter(storage.treeWriter, (owner) => accounts.limitsOf(owner).plan),
     },
   };
+}
+
+function openUploads(storage: Storage, accounts: Accounts, store: UploadStore): ClientUploadService {
+  const { storeGuard, reservations, uploadsInProgress } = storage;
+  return new ClientUploadService({
+    ...storage,
+    ...accounts,
+    store,
+    reserveDisk: (bytes) => {
+      storeGuard.check();
+      return reservations.reserve(bytes);
+    },
+    noteReceiving: () => uploadsInProgress.begin(),
+  });
 }

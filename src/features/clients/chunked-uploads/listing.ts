@@ -1,4 +1,4 @@
-import { escapeXml } from "../webdav/xml.ts";
+import { escapeXml } from "../escape-xml.ts";
 import type { ClientChunk } from "./types.ts";
 
 /**

@@ -4,7 +4,7 @@ import { requestContextOf } from "../../../http/request-context.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { ResponseHeaders } from "../../accounts/routing/declaration.ts";
 import { WebDavError } from "../errors.ts";
-import { type Address, readAddress } from "./address.ts";
+import { type Address, pathOfNames, readAddress } from "./address.ts";
 
 /** A request with its sender, as the methods receive it. */
 export interface Exchange {
@@ -46,6 +46,12 @@ export function addressIn(text: string, request: Request): Address | undefined {
 /** The base path of the server, without a slash at the end; empty without one. */
 export function basePathOf(request: Request): string {
   return new URL(requestContextOf(request).baseUrl).pathname.replace(/\/$/, "");
+}
+
+/** The percent-encoded path of an item for responses: with the base path, and a slash at the end of a folder. */
+export function hrefOf(request: Request, { root, names }: Pick<Address, "root" | "names">, isFolder: boolean): string {
+  const path = basePathOf(request) + pathOfNames(root, names);
+  return isFolder && !path.endsWith("/") ? `${path}/` : path;
 }
 
 /** The path below the base path, and whether it is on this server. */

@@ -8,11 +8,11 @@ import type { User } from "../../accounts/users/types.ts";
 import { type Address, pathOfNames } from "./address.ts";
 import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item } from "./client-tree.ts";
 import { type ItemEtags, shareSuffix } from "./item-etags.ts";
+import { MULTISTATUS_END, MULTISTATUS_START } from "./multistatus.ts";
 import { notThere } from "./tree-changes.ts";
 import {
   type Entry,
   isFolder,
-  NAMESPACE_DECLARATIONS,
   type Quota,
   type SizedState,
   type SliceFacts,
@@ -58,11 +58,6 @@ const SLICE_MIN = 8;
 const SLICE_WITH_PROPERTIES = 32;
 /** Characters from which on slices get smaller, and below which they grow. */
 const SLICE_LENGTH = 256 * 1024;
-
-/** Begins every multistatus. */
-export const MULTISTATUS_START = `<?xml version="1.0" encoding="utf-8"?>\n<d:multistatus${NAMESPACE_DECLARATIONS} xmlns:s="http://sabredav.org/ns">`;
-/** Ends it. */
-export const MULTISTATUS_END = "</d:multistatus>\n";
 
 /** The node of the folder "Shared with me": no real node has its number. */
 const SHARES_NODE_ID = 0;

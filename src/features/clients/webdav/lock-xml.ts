@@ -1,7 +1,8 @@
 /** Locks in XML (RFC 4918, sections 14 and 15). */
 import type { CoveringLock } from "../../../tree/model/types.ts";
 import { AppError } from "../../../errors.ts";
-import { escapeXml, type XmlElement, writeElement } from "./xml.ts";
+import { escapeXml } from "../escape-xml.ts";
+import { type XmlElement, writeElement } from "./xml.ts";
 
 const DAV = "DAV:";
 /** Characters of DAV:owner. */

@@ -10,6 +10,7 @@ import { mkcol } from "./methods/mkcol.ts";
 import { copy, move } from "./methods/move.ts";
 import { options } from "./methods/options.ts";
 import { propfind } from "./methods/propfind.ts";
+import { proppatch } from "./methods/proppatch.ts";
 import { put } from "./methods/put.ts";
 import { unlock } from "./methods/unlock.ts";
 import type { WebDavServices } from "./services.ts";
@@ -30,6 +31,7 @@ interface Method {
 const METHODS: readonly Method[] = [
   { name: "GET", audit: { action: "file.download", files: "all" }, run: get },
   { name: "PROPFIND", audit: "unaudited", run: propfind },
+  { name: "PROPPATCH", audit: { action: "file.change", files: "all" }, run: proppatch },
   { name: "PUT", audit: { action: "file.upload", files: "all" }, run: put },
   { name: "MKCOL", audit: { action: "folder.create", files: "changes" }, run: mkcol },
   { name: "DELETE", audit: { action: "file.trash", files: "changes" }, run: remove },

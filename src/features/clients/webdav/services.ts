@@ -4,6 +4,7 @@ import type { ContentSender } from "../../library/files/content-sender.ts";
 import type { FileService } from "../../library/files/service.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { FolderService } from "../../library/folders/service.ts";
+import type { UserTreeWriter } from "../../library/permissions/user-tree-writer.ts";
 import type { TrashService } from "../../library/trash/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
@@ -21,6 +22,7 @@ import type { TreeChanges } from "./tree-changes.ts";
 export interface WebDavServices {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
+  readonly userTreeWriter: UserTreeWriter;
   readonly writer: Writer;
   readonly users: Pick<UserService, "findById">;
   readonly files: FileService;

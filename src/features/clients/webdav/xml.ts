@@ -3,8 +3,6 @@ import { type SaxesAttributeNSIncomplete, SaxesParser, type SaxesTagNS } from "s
 import { AppError } from "../../../errors.ts";
 import { escapeXml } from "../escape-xml.ts";
 
-export { escapeXml };
-
 /** An attribute, without namespace declarations. */
 export interface XmlAttribute {
   /** Empty for none. */

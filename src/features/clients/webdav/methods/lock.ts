@@ -6,15 +6,15 @@ import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { Uploader } from "../../../accounts/auth/principal.ts";
 import { clientStatusOf, WebDavError } from "../../errors.ts";
 import { LOCK_MS_MAX } from "../../locks/service.ts";
-import { type Address, pathOfNames } from "../address.ts";
+import type { Address } from "../address.ts";
 import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
 import { missingFolder } from "../content-writer.ts";
-import { addressOf, basePathOf, type Exchange } from "../exchange.ts";
+import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
-import { escapeXml } from "../xml.ts";
+import { escapeXml } from "../../escape-xml.ts";
 import { readXml } from "../xml-requests.ts";
 
 /** A request for a lock, read. */
@@ -200,7 +200,7 @@ function lockedResponse(
   { node, isShared, isNewFile }: Locked,
   headers: Record<string, string> = {},
 ): Response {
-  const href = hrefOf(exchange.request, address, [], node.kind === "folder");
+  const href = hrefOf(exchange.request, address, node.kind === "folder");
   const locks = tree.locks.on([node]).get(node.id) ?? [];
   const levels = address.names.length - (isShared ? SHARE_LEVELS : 0);
   const discovery = lockDiscovery(locks, href, levels, clock.nowMs());
@@ -217,16 +217,11 @@ const SHARE_LEVELS = 2;
 /** RFC 4918, section 9.10.9: the item that prevents the lock, and the folder that was requested. */
 function conflictResponse({ exchange: { request }, address }: LockCall, error: LockConflict, below: readonly string[]) {
   const response = (names: readonly string[], isFolder: boolean, status: string) =>
-    `<d:response><d:href>${escapeXml(hrefOf(request, address, names, isFolder))}</d:href>` +
+    `<d:response><d:href>${escapeXml(hrefOf(request, { ...address, names: [...address.names, ...names] }, isFolder))}</d:href>` +
     `<d:status>HTTP/1.1 ${status}</d:status></d:response>`;
   const conflict = response(below, false, `${clientStatusOf(error)} Locked`);
   const folder = response([], true, "424 Failed Dependency");
   return xmlResponse(207, `<d:multistatus xmlns:d="DAV:">${conflict}${folder}</d:multistatus>`);
-}
-
-function hrefOf(request: Request, { root, names }: Address, below: readonly string[], isFolder: boolean): string {
-  const path = basePathOf(request) + pathOfNames(root, [...names, ...below]);
-  return isFolder && !path.endsWith("/") ? `${path}/` : path;
 }
 
 function xmlResponse(status: number, body: string, headers: Record<string, string> = {}): Response {

@@ -1,11 +1,9 @@
 import { WebDavError } from "../../errors.ts";
 import { addressOf, basePathOf, type Exchange } from "../exchange.ts";
+import { multistatusResponse } from "../multistatus.ts";
 import { PropertyPlan } from "../properties/property-plan.ts";
 import type { WebDavServices } from "../services.ts";
 import { readXml } from "../xml-requests.ts";
-
-/** The desktop clients require exactly this. */
-export const XML_TYPE = "application/xml; charset=utf-8";
 
 /** PROPFIND: the properties of an item, and with Depth 1 those of a folder's members (RFC 4918, section 9.1). */
 export async function propfind(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
@@ -16,14 +14,9 @@ export async function propfind(services: WebDavServices, { request, principal }:
   const first = await slices.next();
   const second = first.done === true ? first : await slices.next();
   const begin = first.value ?? "";
-  if (second.done === true) return multistatus(begin);
+  if (second.done === true) return multistatusResponse(begin);
   services.allowLong(request);
-  return multistatus(streamOf(begin + second.value, slices));
-}
-
-/** A response with status 207. */
-export function multistatus(body: string | ReadableStream<Uint8Array>): Response {
-  return new Response(body, { status: 207, headers: { "Content-Type": XML_TYPE, "Cache-Control": "no-store" } });
+  return multistatusResponse(streamOf(begin + second.value, slices));
 }
 
 /**

@@ -13,7 +13,7 @@ import { lockDiscovery, SUPPORTED_LOCK } from "../lock-xml.ts";
 export const DAV = "DAV:";
 const OWNCLOUD = "http://owncloud.org/ns";
 const NEXTCLOUD = "http://nextcloud.org/ns";
-const MICROSOFT = "urn:schemas-microsoft-com:";
+export const MICROSOFT = "urn:schemas-microsoft-com:";
 
 /** The prefixes that every multistatus declares. */
 const PREFIXES: Readonly<Record<string, string>> = { [DAV]: "d", [OWNCLOUD]: "oc", [NEXTCLOUD]: "nc" };
@@ -93,11 +93,20 @@ export interface LiveProperty {
   readonly folder: PropertyPart | undefined;
   /** Whether a request for all properties returns it (RFC 4918, section 9.1; RFC 4331, section 2). */
   readonly isInAllprop: boolean;
+  /** Whether a client may store another value, which is shown instead. */
+  readonly isReplaceable: boolean;
 }
 
 /** Makes properties of a namespace: for files and folders, for files only, and for folders only. */
 function propertiesIn(namespace: string, isInAllprop: boolean) {
-  const both = (name: string, file: PropertyPart, folder = file) => ({ namespace, name, file, folder, isInAllprop });
+  const both = (name: string, file: PropertyPart, folder = file) => ({
+    namespace,
+    name,
+    file,
+    folder,
+    isInAllprop,
+    isReplaceable: false,
+  });
   const ofFiles = (name: string, file: PropertyPart) => ({ ...both(name, file), folder: undefined });
   const ofFolders = (name: string, folder: PropertyPart) => ({ ...both(name, folder), file: undefined });
   return { both, ofFiles, ofFolders };
@@ -123,7 +132,15 @@ const DAV_PROPERTIES: readonly LiveProperty[] = [
     "getcontenttype",
     ({ node }) => `<d:getcontenttype>${escapeXml(node.mediaType ?? "")}</d:getcontenttype>`,
   ),
-  dav.both("displayname", ({ name }) => `<d:displayname>${escapeXml(name)}</d:displayname>`),
+  {
+    ...dav.both("displayname", ({ node, name }, { dead }) => {
+      const stored = dead
+        .get(node.id)
+        ?.find((property) => property.name === "displayname" && property.namespace === DAV);
+      return stored?.value ?? `<d:displayname>${escapeXml(name)}</d:displayname>`;
+    }),
+    isReplaceable: true,
+  },
   dav.both("supportedlock", `<d:supportedlock>${SUPPORTED_LOCK}</d:supportedlock>`),
   dav.both("lockdiscovery", ({ node, href, surroundings: { levels } }, { locks, nowMs }) => {
     const covering = locks.get(node.id);

@@ -1,6 +1,7 @@
 /** What a PROPFIND asks for (RFC 4918, section 9.1), prepared once for all entries of the response. */
 import { AppError } from "../../../../errors.ts";
 import { escapeXml } from "../../escape-xml.ts";
+import { propstat } from "../multistatus.ts";
 import type { XmlElement } from "../xml.ts";
 import {
   DAV,
@@ -17,7 +18,7 @@ import {
 } from "./live-properties.ts";
 
 /** Properties that one request may name: the longest requests of known clients name about 50. */
-const NAMES_MAX = 256;
+export const NAMES_MAX = 256;
 
 /** The name of a property. */
 export interface PropertyName {
@@ -59,7 +60,7 @@ export class PropertyPlan {
     const isAll = mode === "all";
     this.needs = {
       states: isAll || asks("getetag", "getlastmodified", "size", "quota-used-bytes"),
-      dead: mode !== "named" || this.#file.dead.length > 0 || this.#folder.dead.length > 0,
+      dead: mode !== "named" || asks("displayname") || this.#file.dead.length > 0 || this.#folder.dead.length > 0,
       locks: isAll || asks("lockdiscovery", "lock"),
     };
   }
@@ -97,17 +98,21 @@ export class PropertyPlan {
       if (property === undefined) absent += element;
       else found += property.value;
     }
-    if (this.#mode === "all") for (const { value } of stored ?? []) found += value;
-    if (this.#mode === "names") for (const property of stored ?? []) found += emptyElement(property);
+    if (this.#mode !== "named") {
+      for (const property of stored ?? []) {
+        // One with a default value is among the parts already.
+        if (findLive(property.namespace, property.name)?.isReplaceable === true) continue;
+        found += this.#mode === "all" ? property.value : emptyElement(property);
+      }
+    }
     return `<d:response><d:href>${escapeXml(entry.href)}</d:href>${propstats(found, absent)}</d:response>`;
   }
 }
 
 /** An entry without any property still has one `propstat`. */
 function propstats(found: string, absent: string): string {
-  if (absent === "") return `<d:propstat><d:prop>${found}</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat>`;
-  const missing = `<d:propstat><d:prop>${absent}</d:prop><d:status>HTTP/1.1 404 Not Found</d:status></d:propstat>`;
-  return found === "" ? missing : propstats(found, "") + missing;
+  const existing = found === "" && absent !== "" ? "" : propstat(found, "200 OK");
+  return absent === "" ? existing : existing + propstat(absent, "404 Not Found");
 }
 
 function planFor(kind: "file" | "folder", mode: Mode, names: readonly PropertyName[]): KindPlan {

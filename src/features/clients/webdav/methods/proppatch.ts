@@ -1,0 +1,109 @@
+import type { Transaction } from "../../../../db/transaction.ts";
+import { AppError } from "../../../../errors.ts";
+import { uploaderOf } from "../../../accounts/auth/guard.ts";
+import type { User } from "../../../accounts/users/types.ts";
+import { WebDavError } from "../../errors.ts";
+import { escapeXml } from "../../escape-xml.ts";
+import { type Item, requireWrite } from "../client-tree.ts";
+import { Conditions } from "../conditions.ts";
+import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
+import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse, propstat } from "../multistatus.ts";
+import { emptyElement } from "../properties/live-properties.ts";
+import { type Instruction, PropertyUpdate } from "../properties/property-update.ts";
+import type { WebDavServices } from "../services.ts";
+import { notThere } from "../tree-changes.ts";
+import { readXml } from "../xml-requests.ts";
+
+/** The status of an instruction, and what it violates. */
+interface Outcome {
+  readonly status: string;
+  readonly condition?: string;
+}
+
+const DONE: Outcome = { status: "200 OK" };
+/** Nothing was changed, because of another instruction. */
+const NOT_DONE: Outcome = { status: "424 Failed Dependency" };
+const TOO_MUCH: Outcome = { status: "507 Insufficient Storage" };
+const REJECTIONS: Partial<Record<Instruction["effect"]["kind"], Outcome>> = {
+  protected: { status: "403 Forbidden", condition: "<d:cannot-modify-protected-property/>" },
+  invalid: { status: "409 Conflict" },
+};
+
+/** PROPPATCH: sets and removes properties of an item, all of them or none (RFC 4918, section 9.2). */
+export async function proppatch(services: WebDavServices, exchange: Exchange): Promise<Response> {
+  const { request } = exchange;
+  const address = addressOf(request);
+  const conditions = new Conditions(exchange, services);
+  const { confirm } = uploaderOf(request);
+  const update = new PropertyUpdate(await readXml(request));
+  const user = { ...exchange.principal.user, lockTokens: conditions.lockTokens };
+  const find = (): Item => {
+    const resource = services.clientTree.find(exchange.principal, address);
+    if (resource.kind === "shares") throw new WebDavError(403, "This folder can't be changed.");
+    if (resource.kind !== "item") throw notThere();
+    requireWrite(resource);
+    services.permissions.node(user, resource.node.publicId, "write");
+    conditions.check(resource, address);
+    return resource;
+  };
+  const { kind } = find().node;
+  const instructions = update.instructionsFor(kind);
+  const href = escapeXml(hrefOf(request, address, kind === "folder"));
+  const respond = (outcomes: readonly Outcome[]) =>
+    multistatusResponse(
+      `${MULTISTATUS_START}<d:response><d:href>${href}</d:href>${propstats(instructions, outcomes)}</d:response>${MULTISTATUS_END}`,
+    );
+  if (instructions.some(isRejected)) {
+    return respond(instructions.map(({ effect }) => REJECTIONS[effect.kind] ?? NOT_DONE));
+  }
+  try {
+    await services.writer.run((tx) => {
+      confirm();
+      const item = find();
+      if (item.node.kind !== kind) throw notThere();
+      apply(services, tx, user, item, instructions);
+    });
+  } catch (error) {
+    // Only the bytes of stored properties are limited here.
+    if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
+    return respond(instructions.map((instruction) => (isStored(instruction) ? TOO_MUCH : NOT_DONE)));
+  }
+  return respond(instructions.map(() => DONE));
+}
+
+function apply(
+  { userTreeWriter, treeWriter, clientTree }: WebDavServices,
+  tx: Transaction,
+  user: User,
+  { node, owner, share }: Item,
+  instructions: readonly Instruction[],
+): void {
+  const changes = instructions.flatMap(({ effect }) => (effect.kind === "store" ? [effect.change] : []));
+  const date = instructions.findLast(({ effect }) => effect.kind === "date")?.effect;
+  userTreeWriter.write(user, { owner, isOwn: share === undefined, view: clientTree.viewOf(share) }, () => {
+    if (changes.length > 0) treeWriter.changeProperties(tx, node, changes);
+    if (date?.kind === "date") treeWriter.updateFile(tx, node, { fileModifiedAt: date.fileModifiedAt });
+  });
+}
+
+function isRejected({ effect }: Instruction): boolean {
+  return REJECTIONS[effect.kind] !== undefined;
+}
+
+function isStored({ effect }: Instruction): boolean {
+  return effect.kind === "store" && effect.change.value !== null;
+}
+
+/** Instructions with the same outcome share an element. */
+function propstats(instructions: readonly Instruction[], outcomes: readonly Outcome[]): string {
+  const groups = new Map<Outcome, Set<string>>();
+  for (const [index, outcome] of outcomes.entries()) {
+    const instruction = instructions[index];
+    if (instruction === undefined) continue;
+    const elements = groups.get(outcome) ?? new Set();
+    groups.set(outcome, elements.add(emptyElement(instruction)));
+  }
+  return [...groups]
+    .map(([{ status, condition }, elements]) => propstat([...elements].join(""), status, condition))
+    .join("");
+}

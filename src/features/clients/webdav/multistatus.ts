@@ -1,0 +1,22 @@
+/** The response 207 of WebDAV (RFC 4918, section 13). */
+import { NAMESPACE_DECLARATIONS } from "./properties/live-properties.ts";
+
+/** Begins every multistatus. */
+export const MULTISTATUS_START = `<?xml version="1.0" encoding="utf-8"?>\n<d:multistatus${NAMESPACE_DECLARATIONS}>`;
+/** Ends it. */
+export const MULTISTATUS_END = "</d:multistatus>\n";
+
+/** Properties with one status. @param error a condition element, empty for none */
+export function propstat(properties: string, status: string, error = ""): string {
+  const condition = error === "" ? "" : `<d:error>${error}</d:error>`;
+  return `<d:propstat><d:prop>${properties}</d:prop><d:status>HTTP/1.1 ${status}</d:status>${condition}</d:propstat>`;
+}
+
+/** Sends a multistatus. */
+export function multistatusResponse(body: string | ReadableStream<Uint8Array>): Response {
+  return new Response(body, {
+    status: 207,
+    // The desktop clients require exactly this type.
+    headers: { "Content-Type": "application/xml; charset=utf-8", "Cache-Control": "no-store" },
+  });
+}
