@@ -304,7 +304,7 @@ describe("wrong app passwords", () => {
     throw new Error("no limit");
   }
 
-  test("are limited for each address and user name, whatever the preset", async () => {
+  test("are limited for each address and user name, with any preset", async () => {
     await withServer({ env }, async (own) => {
       const account = await own.signUp();
       const [old, fresh] = [await createAppPassword(account), await createAppPassword(account)];
@@ -321,10 +321,10 @@ describe("wrong app passwords", () => {
     });
   });
 
-  test("get the same answers for unknown accounts", async () => {
+  test("get the same responses for unknown accounts", async () => {
     await withServer({ env }, async (own) => {
       const account = await own.signUp();
-      const answers: string[][] = [];
+      const outcomes: string[][] = [];
       for (const [index, username] of [account.email, "nobody@example.org"].entries()) {
         const address = from(`198.51.100.${index + 1}`);
         const texts: string[] = [];
@@ -332,9 +332,9 @@ describe("wrong app passwords", () => {
           const { status, text } = await openDav(own, { username, password: wrong }, address);
           texts.push(`${status} ${text}`);
         }
-        answers.push(texts);
+        outcomes.push(texts);
       }
-      expect(answers[0]).toEqual(answers[1] ?? []);
+      expect(outcomes[0]).toEqual(outcomes[1] ?? []);
     });
   });
 

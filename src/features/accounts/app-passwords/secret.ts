@@ -4,7 +4,7 @@
  */
 import { hashToken } from "../auth/token-hash.ts";
 
-/** Five bits each; without letters and digits that look alike. */
+/** Five bits each; without characters that look alike. */
 const ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
 const GROUPS = 6;
 const GROUP_CHARACTERS = 5;
@@ -14,9 +14,11 @@ const SPELLING_MAX = 200;
 
 /** A new password, such as `abcde-fghij-kmnpq-rstuv-wxyz2-34567`. */
 export function newAppPassword(): string {
-  const letters = Array.from(crypto.getRandomValues(new Uint8Array(CHARACTERS)), (byte) => ALPHABET.charAt(byte & 31));
+  const characters = Array.from(crypto.getRandomValues(new Uint8Array(CHARACTERS)), (byte) =>
+    ALPHABET.charAt(byte & 31),
+  );
   const groups = Array.from({ length: GROUPS }, (_, group) => {
-    return letters.slice(group * GROUP_CHARACTERS, (group + 1) * GROUP_CHARACTERS).join("");
+    return characters.slice(group * GROUP_CHARACTERS, (group + 1) * GROUP_CHARACTERS).join("");
   });
   return groups.join("-");
 }
@@ -27,7 +29,8 @@ export function newAppPassword(): string {
  */
 export function hashAppPassword(given: string): Buffer | undefined {
   if (given.length > SPELLING_MAX) return undefined;
-  const letters = given.replace(/[\s-]/g, "").toLowerCase();
-  const isWhole = letters.length === CHARACTERS && [...letters].every((letter) => ALPHABET.includes(letter));
-  return isWhole ? hashToken(`app:${letters}`) : undefined;
+  const characters = given.replace(/[\s-]/g, "").toLowerCase();
+  const isWhole =
+    characters.length === CHARACTERS && [...characters].every((character) => ALPHABET.includes(character));
+  return isWhole ? hashToken(`app:${characters}`) : undefined;
 }
