@@ -56,8 +56,10 @@ function removeEarlierBuilds(): void {
 function fingerprintOf(command: string[]): string {
   const hash = createHash("sha256").update(command.join(" "));
   const isSource = command.some((word) => word.endsWith(".ts"));
-  const sources = new Bun.Glob(isSource ? "{src,migrations,test/support}/**/*" : "test/support/*.ts");
-  for (const word of [...command, ...[...sources.scanSync(repositoryRoot)].sort()]) {
+  // One pattern for each folder: Bun finds nothing with braces around a path.
+  const patterns = isSource ? ["src/**/*", "migrations/**/*", "test/support/**/*"] : ["test/support/*.ts"];
+  const sources = patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(repositoryRoot)]);
+  for (const word of [...command, ...sources.sort()]) {
     const path = resolve(repositoryRoot, word);
     if (!existsSync(path)) continue;
     const { size, mtimeMs } = statSync(path);
