@@ -71,7 +71,7 @@ const SIGNED_IN: readonly Reason[] = [
 const JSON_BODY: readonly Reason[] = ["invalid_json", "invalid_field", "body_too_large", "unsupported_media_type"];
 /** Statuses with reasons that clients of a route may have to distinguish. */
 const DISTINGUISHED: ReadonlySet<number> = new Set([403, 409, 410, 413]);
-const GENERAL: ReadonlySet<string> = new Set([...SIGNED_IN, ...JSON_BODY, "role"]);
+const GENERAL: ReadonlySet<string> = new Set([...SIGNED_IN, ...JSON_BODY, "role", "locked"]);
 
 /** Components for all routes: schemas, headers, and a response for each status of an error. */
 export const sharedComponents = {

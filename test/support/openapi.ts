@@ -141,8 +141,8 @@ function resolveReference(document: JsonObject, response: unknown): unknown {
 
 /** Statuses with several reasons that clients distinguish. Each operation lists its own. */
 const NAMED = new Set([403, 409, 410, 413]);
-/** Reasons with these statuses that every operation may return. */
-const GENERAL = new Set(["role", "scope", "csrf", "body_too_large"]);
+/** Reasons with these statuses that every operation may return; `locked`, every one that changes files. */
+const GENERAL = new Set(["role", "scope", "csrf", "body_too_large", "locked"]);
 
 function reasonOf(apiResponse: RecordedResponse): string {
   const details = asObject(asObject(asObject(apiResponse.json)?.["error"])?.["details"]);

@@ -64,6 +64,7 @@ export const move = (): RouteDocs => ({
     "to move to another account, copy, then delete.",
   data: MovedRecord,
   errors: [
+    "locked",
     "invalid_path",
     "path_too_long",
     "invalid_request",
@@ -85,6 +86,7 @@ export const copy = (): RouteDocs => ({
   headers: { "Idempotency-Key": "The same key within 24 hours returns the first response again" },
   data: CopiedRecord,
   errors: [
+    "locked",
     "invalid_path",
     "path_too_long",
     "not_a_folder",
@@ -109,6 +111,7 @@ export const upload = (): RouteDocs => ({
   headers: { "Idempotency-Key": "The same key within 24 hours returns the first response again" },
   data: ref("UploadedFile"),
   errors: [
+    "locked",
     "invalid_multipart",
     "invalid_field",
     "invalid_path",
@@ -140,6 +143,7 @@ export const replaceContent = (): RouteDocs => ({
   },
   data: ref("UploadedFile"),
   errors: [
+    "locked",
     "not_found",
     "invalid_field",
     "share_permission",
@@ -195,6 +199,7 @@ export const update = (): RouteDocs => ({
   headers: { "If-Match": "Only if the current content has this ETag" },
   data: ref("UpdatedFile"),
   errors: [
+    "locked",
     "invalid_path",
     "path_too_long",
     "not_a_folder",
@@ -212,5 +217,5 @@ export const remove = (): RouteDocs => ({
   summary: "Delete a file permanently",
   description: "The file is removed from listings, links, search, sync and usage at once.",
   data: ref("DeletedNode"),
-  errors: ["not_found", "invalid_field", "share_permission"],
+  errors: ["locked", "not_found", "invalid_field", "share_permission"],
 });

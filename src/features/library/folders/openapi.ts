@@ -9,6 +9,7 @@ export const create = (): RouteDocs => ({
   data: ref("FolderItem"),
   description: "With `share`, the folder is created in what someone shares with you for writing.",
   errors: [
+    "locked",
     "invalid_path",
     "path_too_long",
     "not_a_folder",
@@ -34,6 +35,7 @@ export const update = (): RouteDocs => ({
   description: "An item that was itself shared with you keeps its name and location.",
   data: ref("FolderItem"),
   errors: [
+    "locked",
     "invalid_path",
     "path_too_long",
     "not_a_folder",
@@ -50,5 +52,5 @@ export const remove = (): RouteDocs => ({
   description: "A folder that is not empty requires `recursive=true`.",
   query: { recursive: { type: "boolean", default: false, description: "Required if the folder is not empty" } },
   data: ref("DeletedNode"),
-  errors: ["not_found", "invalid_field", "invalid_path", "folder_not_empty", "share_permission"],
+  errors: ["locked", "not_found", "invalid_field", "invalid_path", "folder_not_empty", "share_permission"],
 });

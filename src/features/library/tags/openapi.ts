@@ -17,5 +17,5 @@ export const updateTags = (): RouteDocs => ({
     "has at most 50 tags of 64 characters. Adding a tag that a file has, or removing one that it lacks, changes " +
     "nothing.",
   data: TaggedRecord,
-  errors: ["invalid_field", "not_found", "share_permission"],
+  errors: ["locked", "invalid_field", "not_found", "share_permission"],
 });

@@ -10,7 +10,7 @@ export const moveToTrash = (): RouteDocs => ({
     "removed from listings, links, search and sync, and their names are free. They count toward the usage until " +
     "they are deleted permanently: after 30 days, or as configured.",
   data: MovedToTrashRecord,
-  errors: ["not_found", "invalid_path", "share_permission"],
+  errors: ["locked", "not_found", "invalid_path", "share_permission"],
 });
 
 export const list = (): RouteDocs => ({
@@ -33,7 +33,7 @@ export const restore = (): RouteDocs => ({
     "wherever that is now. If the folder no longer exists, it returns to the nearest folder of its former path " +
     "that exists. If its name is taken, it gets a numbered name.",
   data: RestoredRecord,
-  errors: ["not_found", "invalid_path", "path_too_long"],
+  errors: ["locked", "not_found", "invalid_path", "path_too_long"],
 });
 
 export const empty = (): RouteDocs => ({

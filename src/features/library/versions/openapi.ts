@@ -30,7 +30,7 @@ export const restore = (): RouteDocs => ({
     "changes nothing.",
   headers: { "If-Match": "Only if the current content has this ETag" },
   data: ref("UploadedFile"),
-  errors: ["not_found", "invalid_field", "share_permission", "precondition_failed", "quota_exceeded"],
+  errors: ["locked", "not_found", "invalid_field", "share_permission", "precondition_failed", "quota_exceeded"],
 });
 
 export const remove = (): RouteDocs => ({

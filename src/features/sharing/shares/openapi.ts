@@ -91,6 +91,7 @@ export const upload = (): RouteDocs => ({
   headers: GRANT_HEADER,
   data: DroppedRecord,
   errors: [
+    "locked",
     ...LINK_ERRORS,
     "share_permission",
     "invalid_multipart",

@@ -33,6 +33,7 @@ export const upload = (): RouteDocs => ({
   headers: { "Idempotency-Key": "The same key within 24 hours returns the first response again" },
   data: ref("UploadedFile"),
   errors: [
+    "locked",
     "invalid_multipart",
     "invalid_field",
     "invalid_path",
@@ -91,6 +92,7 @@ export const complete = (): RouteDocs => ({
     "photo if none are given, and nothing is duplicated.",
   data: ref("UploadedFile"),
   errors: [
+    "locked",
     "not_found",
     "checksum_mismatch",
     "upload_state",
