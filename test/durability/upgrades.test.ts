@@ -157,11 +157,11 @@ describe.each(NAMES)("data of %s", (name) => {
         await expectAllThere(server, left);
         await server.stop();
 
-        // By hand, as the log says it, for the earlier version, which does not know larder.state.
+        // By hand, as the log says it, for the earlier version.
         const aside = join(dataDir, "set-aside", "by-hand");
         await mkdir(aside, { recursive: true });
         for (const one of await readdir(dataDir)) {
-          if (one.startsWith("larder.db")) await rename(join(dataDir, one), join(aside, one));
+          if (one.startsWith("larder.")) await rename(join(dataDir, one), join(aside, one));
         }
         await copyFile(join(dataDir, "snapshots", snapshot), databaseIn(dataDir));
         expect(stepsOf(dataDir)).toEqual(before);
@@ -191,11 +191,11 @@ describe.each(NAMES)("data of %s", (name) => {
         await child.exited;
         const steps = stepsOf(dataDir);
         // All migrations, or none.
-        if (!steps.includes("0016_store_journal")) expect(steps).toEqual(before);
+        if (!steps.includes("0034_locks")) expect(steps).toEqual(before);
       }
       await withServer({ dataDir }, async (server) => {
         await expectAllThere(server, left);
-        expect(stepsOf(dataDir)).toContain("0016_store_journal");
+        expect(stepsOf(dataDir)).toContain("0034_locks");
       });
     });
   }, 120_000);
@@ -204,11 +204,12 @@ describe.each(NAMES)("data of %s", (name) => {
     await withLeft(name, async (dataDir) => {
       const before = await expectSteps(dataDir);
       // A table that makes one of the migrations fail.
-      change(dataDir, "CREATE TABLE store_journal (x INTEGER) STRICT");
+      change(dataDir, "CREATE TABLE locks (x INTEGER) STRICT");
+      await rm(join(dataDir, "larder.state"), { force: true });
       const { code, stderr } = await runLarder(["serve", "--data", dataDir, "--port", "0"]);
       expect(code).toBe(2);
       expect(stderr).toContain("Could not upgrade");
-      expect(stderr).toContain("0016_store_journal");
+      expect(stderr).toContain("0034_locks");
       expect(stderr).toContain("The database is unchanged");
       expect(stepsOf(dataDir)).toEqual(before);
     });
@@ -248,6 +249,6 @@ async function findCopy(dataDir: string): Promise<string> {
 async function expectSteps(dataDir: string): Promise<string[]> {
   const steps = stepsOf(dataDir);
   expect(steps).not.toBeEmpty();
-  expect(steps).not.toContain("0016_store_journal");
+  expect(steps).not.toContain("0034_locks");
   return steps;
 }
