@@ -1,4 +1,4 @@
-/** ETags of folders over WebDAV: whichever way something is changed, exactly the folders above it have another one. */
+/** ETags of folders over WebDAV: after changes of every kind, exactly the folders above it have another one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

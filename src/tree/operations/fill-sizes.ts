@@ -9,7 +9,7 @@ import type { TreeStore } from "../tables/store.ts";
 const FOLDERS_PER_STEP = 100;
 /** Children added up in one transaction; a folder with more is added up in the reading thread. */
 const CHILDREN_MAX = 2_000;
-/** How often the sum of a large folder is read again if the folder changed meanwhile. */
+/** How often the sum of a large folder is read again if the folder changed since. */
 const ATTEMPTS = 3;
 /** Pause between two steps: others write first. */
 const REST_MS = 5;
@@ -79,7 +79,7 @@ async function fillLarge(store: TreeStore, folder: UnfilledFolder): Promise<bool
   return false;
 }
 
-/** @returns false if the folder changed meanwhile, or a folder below has no size */
+/** @returns false if the folder changed since the sum was read, or a folder below has no size */
 async function tryToFill(store: TreeStore, { id }: UnfilledFolder): Promise<boolean> {
   const [before, sums] = await store.reader.read([rows<{ rev: number }>(REV, [id]), rows<Sum>(SUM, [id])]);
   return store.writer.run(
