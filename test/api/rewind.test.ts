@@ -159,6 +159,31 @@ describe("a rewind", () => {
     expect((await client.get(`/api/files/${file}`)).at("data.metadata")).toEqual({});
   });
 
+  test("restores the dates of files with their contents", async () => {
+    const { account, a, b } = await household();
+    const { client } = account;
+    const [old, newer] = ["2001-02-03T04:05:06Z", "2020-01-01T00:00:00Z"];
+    const replace = (name: string, fileModifiedAt: string) =>
+      b.client.upload("encrypted", { name, fields: { fileModifiedAt, onConflict: "version" } });
+    const ids = await Promise.all(
+      ["a.txt", "b.txt", "c.txt"].map((name) => client.storedId(name, { name, fields: { fileModifiedAt: old } })),
+    );
+    const since = await now(account);
+    expectStatus(await replace("a.txt", newer), 201);
+    expectStatus(await replace("b.txt", old), 201);
+    expectStatus(await replace("c.txt", newer), 201);
+    expectStatus(await b.client.delete(`/api/files/${ids[2]}`), 200);
+    const undone = undoneIn(await rewind(a, b, since));
+    expect(undone.map(({ action }) => action).toSorted()).toEqual([
+      "restored_content",
+      "restored_content",
+      "restored_deleted",
+    ]);
+    for (const { fileId } of undone) {
+      expect((await client.get(`/api/files/${fileId}`)).at("data.fileModifiedAt")).toBe(old);
+    }
+  });
+
   test("restores small and large deleted folders with everything below", async () => {
     const { account, a, b } = await household();
     const { client } = account;

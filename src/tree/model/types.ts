@@ -197,8 +197,8 @@ export interface FileChanges {
   readonly tags?: readonly string[] | undefined;
   readonly metadata?: MetadataChanges | undefined;
   readonly isPublic?: boolean | undefined;
-  /** The file's own date: an ISO 8601 time with an offset. */
-  readonly fileModifiedAt?: string | undefined;
+  /** The file's own date: an ISO 8601 time with an offset; null for none. */
+  readonly fileModifiedAt?: string | null | undefined;
 }
 
 /** Changes of a folder; an absent field stays as it is. */

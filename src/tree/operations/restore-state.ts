@@ -154,6 +154,7 @@ export function recreateFile(store: TreeStore, tx: Transaction, lost: FileToRecr
     placeTo: locationOf(created),
     labelsTo: fingerprint(created),
     contentTo: version,
+    dateTo: created.fileModifiedAt,
   }));
   store.emitFileEvent(tx, "file.created", created);
   return created;

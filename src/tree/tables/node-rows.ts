@@ -54,7 +54,7 @@ interface NodeUpdate {
   readonly modifiedAtMs: number;
   readonly seq: number;
   /** The file's own date; absent to leave it. */
-  readonly fileModifiedAt?: string | undefined;
+  readonly fileModifiedAt?: string | null | undefined;
   readonly isPublic: boolean;
   readonly tags: string | null;
   readonly metadata: string | null;

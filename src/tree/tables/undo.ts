@@ -75,6 +75,9 @@ export interface UndoDetail {
   /** Version numbers. */
   readonly contentFrom?: number;
   readonly contentTo?: number;
+  /** The file's own date as it was sent; null for none. Undefined in rows of versions before 0032_folder_states. */
+  readonly dateFrom?: string | null;
+  readonly dateTo?: string | null;
   readonly file?: DeletedFile;
   /** The node that a rewind created to replace this one. */
   readonly restored?: { readonly nodeId: number; readonly publicId: string };
@@ -129,6 +132,9 @@ export function changeOf(before: TreeNode, after: TreeNode): UndoDetail {
       ? { placeFrom, placeTo: locationOf(after) }
       : { seen: { name: before.name, folder: before.folder } }),
     ...(fingerprint(labelsFrom) !== labelsTo && { labelsFrom, labelsTo }),
+    ...(before.kind === "file" && after.kind === "file" && before.fileModifiedAt !== after.fileModifiedAt
+      ? { dateFrom: before.fileModifiedAt, dateTo: after.fileModifiedAt }
+      : {}),
   };
 }
 

@@ -100,6 +100,8 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
   store.undo.note(subject, () => ({
     contentFrom: version,
     contentTo: version + 1,
+    dateFrom: row.file_modified_at,
+    dateTo: file.fileModifiedAt,
     seen: { name: file.name, folder: file.folder },
   }));
   store.emitFileEvent(tx, "file.updated", file);

@@ -1,6 +1,6 @@
 /**
  * Plans the rewind of one node. The device's changes are followed from the first one, separately for each aspect
- * (location, labels, content). If a change did not find what the previous one left, or the last result is not the
+ * (location, labels, content, date). If a change did not find what the previous one left, or the last result is not the
  * current state, someone else changed that aspect in between, and it stays as it is.
  */
 import { type FormerLocation, fingerprint, type Labels, labelsOf, locationOf } from "../../../tree/tables/undo.ts";
@@ -17,6 +17,15 @@ interface Aspect<T> {
   isByOthers: boolean;
 }
 
+/** The aspects of a node. */
+interface Aspects {
+  readonly location: Aspect<FormerLocation>;
+  readonly labels: Aspect<Labels>;
+  readonly content: Aspect<number>;
+  /** Null for a file without a date of its own. */
+  readonly date: Aspect<string | null>;
+}
+
 /**
  * Plans the rewind of a node.
  * @param entries the device's changes to it since the given time, the oldest first, at least one; then those of the node
@@ -27,27 +36,32 @@ export function planNode(entries: readonly UndoEntry[], current: TreeNode | unde
   const location = emptyAspect<FormerLocation>();
   const labels = emptyAspect<Labels>();
   const content = emptyAspect<number>();
+  const date = emptyAspect<string | null>();
   let deletion: UndoEntry | undefined;
   for (const entry of entries) {
-    const { placeFrom, placeTo, labelsFrom, labelsTo, contentFrom, contentTo } = entry;
+    const { placeFrom, placeTo, labelsFrom, labelsTo, contentFrom, contentTo, dateFrom, dateTo } = entry;
     follow(location, placeFrom, placeFrom && locationKey(placeFrom), placeTo && locationKey(placeTo));
     follow(labels, labelsFrom, labelsFrom && fingerprint(labelsFrom), labelsTo);
     follow(content, contentFrom, contentFrom?.toString(), contentTo?.toString());
+    follow(date, dateFrom, dateKey(dateFrom), dateKey(dateTo));
     if (entry.what === "delete" || entry.what === "reap") deletion = entry;
     else if (entry.what === "restore") deletion = undefined;
   }
   const isMade = entries[0]?.what === "create";
-  if (deletion !== undefined) return planRestore(deletion, isMade, location, labels, content);
+  if (deletion !== undefined) return planRestore(deletion, isMade, { location, labels, content, date });
   if (current === undefined) return isMade ? { kind: "nothing" } : { kind: "skip", reason: "deleted_by_others" };
   compare(location, current.parentId === null ? undefined : locationKey(locationOf(current)));
   compare(labels, fingerprint(labelsOf(current)));
   compare(content, current.kind === "file" ? current.version.toString() : undefined);
-  const isTouchedByOthers = location.isByOthers || labels.isByOthers || content.isByOthers;
+  compare(date, current.kind === "file" ? dateKey(current.fileModifiedAt) : undefined);
+  const isTouchedByOthers = [location, labels, content, date].some(({ isByOthers }) => isByOthers);
   if (isMade) return isTouchedByOthers ? { kind: "skip", reason: "changed_by_others" } : { kind: "remove" };
   const change = {
     ...stateToRestore("location", location, (from) => locationKey(from)),
     ...stateToRestore("labels", labels, (from) => fingerprint(from)),
     ...stateToRestore("version", content, (from) => from.toString()),
+    // Restoring a content drops the date, so it is restored even if the device left it the same.
+    ...stateToRestore("fileModifiedAt", content.isTouched ? { ...date, left: undefined } : date, dateKey),
   };
   if (Object.keys(change).length > 0) return { kind: "change", ...change, isPartial: isTouchedByOthers };
   return isTouchedByOthers ? { kind: "skip", reason: "changed_by_others" } : { kind: "nothing" };
@@ -57,14 +71,8 @@ export function planNode(entries: readonly UndoEntry[], current: TreeNode | unde
  * A node that the device deleted is restored as it was before the device's first change, with changes by others in
  * between.
  */
-function planRestore(
-  deletion: UndoEntry,
-  isMade: boolean,
-  location: Aspect<FormerLocation>,
-  labels: Aspect<Labels>,
-  content: Aspect<number>,
-): NodePlan {
-  const isTouchedByOthers = location.isByOthers || labels.isByOthers || content.isByOthers;
+function planRestore(deletion: UndoEntry, isMade: boolean, { location, labels, content, date }: Aspects): NodePlan {
+  const isTouchedByOthers = [location, labels, content, date].some(({ isByOthers }) => isByOthers);
   if (isMade && !isTouchedByOthers) return { kind: "nothing" };
   const { placeFrom, labelsFrom, contentFrom } = deletion;
   if (placeFrom === undefined || labelsFrom === undefined) return { kind: "skip", reason: "content_gone" };
@@ -75,12 +83,13 @@ function planRestore(
     location: before(location, placeFrom) ?? placeFrom,
     labels: before(labels, labelsFrom) ?? labelsFrom,
     ...(version !== undefined && { version }),
+    ...(deletion.file !== undefined && { fileModifiedAt: before(date, deletion.file.fileModifiedAt) }),
   };
 }
 
 /** The state before the first change; at the deletion, if others changed the node or the device created it. */
 function before<T>(aspect: Aspect<T>, atDeletion: T): T {
-  return aspect.isByOthers ? atDeletion : (aspect.from ?? atDeletion);
+  return aspect.isByOthers || aspect.from === undefined ? atDeletion : aspect.from;
 }
 
 function emptyAspect<T>(): Aspect<T> {
@@ -105,11 +114,19 @@ function compare<T>(aspect: Aspect<T>, present: string | undefined): void {
 }
 
 /** The state to restore; nothing if others changed the aspect, or if it is in that state already. */
-function stateToRestore<K extends string, T>(name: K, aspect: Aspect<T>, keyOf: (from: T) => string): { [P in K]?: T } {
+function stateToRestore<K extends string, T>(
+  name: K,
+  aspect: Aspect<T>,
+  keyOf: (from: T) => string | undefined,
+): { [P in K]?: T } {
   const { from, isByOthers, left } = aspect;
   if (from === undefined || isByOthers || keyOf(from) === left) return {};
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object with one computed key
   return { [name]: from } as { [P in K]?: T };
+}
+
+function dateKey(date: string | null | undefined): string | undefined {
+  return date === undefined ? undefined : (date ?? "none");
 }
 
 function locationKey({ parentId, name }: { readonly parentId: number; readonly name: string }): string {

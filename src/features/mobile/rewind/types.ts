@@ -34,6 +34,8 @@ export type NodePlan =
       readonly labels?: Labels;
       /** The version whose content is restored. */
       readonly version?: number;
+      /** The file's own date. */
+      readonly fileModifiedAt?: string | null;
       /** Whether others changed some aspects too; these stay. */
       readonly isPartial: boolean;
     }
@@ -45,6 +47,7 @@ export type NodePlan =
       readonly labels: Labels;
       /** Only of files. */
       readonly version?: number;
+      readonly fileModifiedAt?: string | null;
     };
 
 /** What a rewind did with a file or folder. */

@@ -129,6 +129,12 @@ export class NodeUndoer {
       if (file !== undefined && file.version !== changed.version)
         outcomes.push(undone("restored_content", describe(file)));
     }
+    const { fileModifiedAt } = plan;
+    if (fileModifiedAt !== undefined && changed.kind === "file") {
+      this.#options.treeWriter.updateFile(tx, changed, { fileModifiedAt });
+      if (fileModifiedAt !== changed.fileModifiedAt && outcomes.length === 0)
+        outcomes.push(undone("labels_back", describe(changed)));
+    }
     if (isContentGone) outcomes.push(skipped("content_gone", describe(changed)));
     if (plan.isPartial) outcomes.push(skipped("changed_by_others", describe(changed)));
     return outcomes;
@@ -158,10 +164,13 @@ export class NodeUndoer {
     return this.#options.treeWriter.restoreContent(tx, file, version, { createdBy: accountId, quotaBytes });
   }
 
-  #restore(tx: Transaction, { deletion, location, labels, version }: Restore, visited: Set<number>): RewindOutcome[] {
+  #restore(tx: Transaction, plan: Restore, visited: Set<number>): RewindOutcome[] {
+    const { deletion, location, labels, version } = plan;
     const { accountId, quotaBytes } = this.#scope;
     const outcomes: RewindOutcome[] = [];
-    const { publicId, isFolder, nodeId, file } = deletion;
+    const { publicId, isFolder, nodeId } = deletion;
+    const { fileModifiedAt = null } = plan;
+    const file = deletion.file && { ...deletion.file, fileModifiedAt };
     const folder = this.#folderOf(tx, location, visited, outcomes);
     const lost = { accountId, former: { nodeId, publicId }, location: { folder, name: location.name }, labels };
     const made = isFolder

@@ -107,6 +107,21 @@ describe("a file that existed before", () => {
     expect(planNode([renamed("a", "b"), renamed("b", "a")], fileNow("a", 1))).toEqual({ kind: "nothing" });
   });
 
+  test("gets its date back, also with a content", () => {
+    const dated = (dateFrom: string | null, dateTo: string | null) => entry("change", { dateFrom, dateTo });
+    const now = { ...fileNow("a", 1), fileModifiedAt: "new" };
+    const change = { kind: "change", isPartial: false } as const;
+    expect(planNode([dated("old", "newer"), dated("newer", "new")], now)).toEqual({ ...change, fileModifiedAt: "old" });
+    expect(planNode([dated(null, "new")], now)).toEqual({ ...change, fileModifiedAt: null });
+    expect(planNode([dated("new", "x"), dated("x", "new")], now)).toEqual({ kind: "nothing" });
+    expect(planNode([dated("old", "x")], now)).toEqual({ kind: "skip", reason: "changed_by_others" });
+    const content = { ...replaced(1), dateFrom: "new", dateTo: "new" };
+    expect(planNode([content], { ...now, version: 2 })).toEqual({ ...change, version: 1, fileModifiedAt: "new" });
+    const gone = deleted("a", 1);
+    const deletion = { ...gone, ...(gone.file && { file: { ...gone.file, fileModifiedAt: "x" } }) };
+    expect(planNode([dated(null, "x"), deletion], undefined)).toMatchObject({ kind: "restore", fileModifiedAt: null });
+  });
+
   test("stays deleted if someone else deleted it", () => {
     expect(planNode([replaced(1)], undefined)).toEqual({ kind: "skip", reason: "deleted_by_others" });
   });
