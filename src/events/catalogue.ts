@@ -137,6 +137,8 @@ interface EventCatalogue {
   "security.api_key_created": { readonly keyId: string; readonly name: string };
   /** `app-passwords`: one was created. */
   "security.app_password_created": { readonly appPasswordId: string; readonly name: string };
+  /** `app-passwords`: one was ended. `deviceId`: its hidden device. */
+  "app_password.ended": { readonly deviceId: number };
   /** `plans`: the stored bytes exceeded 80, 95 or 100 % of the quota. */
   "storage.warning": {
     readonly percentage: 80 | 95 | 100;

@@ -212,6 +212,22 @@ describe("the hidden device of an app password", () => {
   });
 });
 
+test("with an app password ends what waits for approval because of it", async () => {
+  const env = { LARDER_MASS_CHANGE_FILES: "2", LARDER_MASS_CHANGE_PERCENT: "10" };
+  await withServer({ env }, async (own) => {
+    const account = await own.signUp();
+    const appPassword = await createAppPassword(account);
+    for (const name of ["a", "b", "c", "d"]) await account.client.stored(name, { name });
+    const deleted = [];
+    for (const name of ["a", "b", "c"]) deleted.push((await sendDav(own, appPassword, "DELETE", name)).status);
+    expect(deleted).toEqual([204, 204, 403]);
+    const open = async () => (await account.client.get("/api/users/holds")).strings("data.holds", "deviceId");
+    expect(await open()).toEqual([appPassword.id]);
+    expectStatus(await account.client.delete(`${path}/${appPassword.id}`), 200);
+    expect(await open()).toEqual([]);
+  });
+});
+
 describe("administrators", () => {
   test("list and end them with proof, and see no folders", async () => {
     const [account, admin] = [await server().signUp(), await server().addUser(["--admin"])];

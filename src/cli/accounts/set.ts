@@ -16,7 +16,7 @@ export const set = defineCommand({
     ["--disable", "Block sign-in. The files are kept."],
     ["--enable", "Allow sign-in again."],
     ["--confirm-email", "Mark the email address as verified, which opens shares that wait for it."],
-    ["--end-keys", "With a new password: also revoke all API keys."],
+    ["--end-keys", "With a new password: also end all API keys and app passwords."],
     ["--no-two-factor", "Turn off two-factor authentication, for a user who lost it."],
   ],
   examples: "larder user set anna@example.org --plan pro --quota 200GB",

@@ -57,6 +57,7 @@ function subscribeMobile({ events, queue, conflicts, holds, uploads }: Subscribe
   events.on("device.removed", (tx, { device }) => queue.dropDevice(tx, device.id));
   events.on("device.removed", (tx, { device }) => conflicts.dropDevice(tx, device.id));
   events.on("device.removed", (tx, { device }) => holds.dropDevice(tx, device.id));
+  events.on("app_password.ended", (tx, { deviceId }) => holds.dropDevice(tx, deviceId));
   events.on("device.signing_in", (tx, { device }) => uploads.onSignIn(tx, device.id));
   events.on("device.removed", (tx, { device }) => uploads.cancelOfDevice(tx, device.id));
 }

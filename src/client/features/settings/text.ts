@@ -59,6 +59,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   profile: "Profile",
   usage: "Usage",
   sync: "Sync",
+  dav: "Connected programs",
   general: "Everything else",
 };
 

@@ -45,6 +45,13 @@ export function appPasswordQueries(sqlite: Database) {
       `INSERT INTO devices (user_id, public_id, name, platform, registered_at, last_active_at, is_app)
        VALUES (?1, ?2, ?3, 'app', ?4, ?4, 1) RETURNING id`,
     ),
+    /** As for devices: those whose changes can still be undone stay, and some for records. Index devices_public. */
+    forgetDevices: sqlite.prepare<void, [number, number]>(
+      `DELETE FROM devices WHERE user_id = ?1 AND is_app = 1 AND removed_at IS NOT NULL
+         AND id NOT IN (SELECT id FROM devices WHERE user_id = ?1 AND is_app = 1 AND removed_at IS NOT NULL
+           ORDER BY removed_at DESC, id DESC LIMIT ?2)
+         AND NOT EXISTS (SELECT 1 FROM undo u WHERE u.account_id = ?1 AND u.device_id = devices.id)`,
+    ),
     removeDevice: sqlite.prepare<void, [number, number]>("UPDATE devices SET removed_at = ?2 WHERE id = ?1"),
     revoke: sqlite.prepare<void, [number, number]>("UPDATE app_passwords SET revoked_at = ?2 WHERE id = ?1"),
     /** Index app_passwords_user. Of the revoked ones of an account, the newest stay. */

@@ -191,8 +191,10 @@ export class AppPasswordService {
       this.#queries.revoke.run(row.id, nowMs);
       // The row of the device stays, so that its changes can still be undone.
       this.#queries.removeDevice.run(row.deviceId, nowMs);
+      this.#options.events.emit(tx, "app_password.ended", { accountId: userId, deviceId: row.deviceId });
     }
     this.#queries.forgetRevoked.run(userId, REVOKED_MAX);
+    this.#queries.forgetDevices.run(userId, REVOKED_MAX);
     tx.afterCommit(() => this.dropCaches());
   }
 

@@ -141,8 +141,8 @@ function statements(sqlite: Database) {
     remove: sqlite.prepare<void, [number, number]>("UPDATE devices SET removed_at = ?2 WHERE id = ?1"),
     /** Indexes devices_public and the primary key of `undo`. */
     deleteRemoved: sqlite.prepare<{ id: number }, [number, number]>(
-      `DELETE FROM devices WHERE user_id = ?1 AND removed_at IS NOT NULL
-         AND id NOT IN (SELECT id FROM devices WHERE user_id = ?1 AND removed_at IS NOT NULL
+      `DELETE FROM devices WHERE user_id = ?1 AND is_app = 0 AND removed_at IS NOT NULL
+         AND id NOT IN (SELECT id FROM devices WHERE user_id = ?1 AND is_app = 0 AND removed_at IS NOT NULL
            ORDER BY removed_at DESC, id DESC LIMIT ?2)
          AND NOT EXISTS (SELECT 1 FROM undo u WHERE u.account_id = ?1 AND u.device_id = devices.id)
        RETURNING id`,

@@ -161,12 +161,14 @@ describe("records of ended app passwords", () => {
     tree.clock.advance(90 * 86_400_000 + 1);
     expect(await service.sweep(2)).toBe(2);
     expect(await service.sweep(10)).toBe(1);
+    tree.db.sqlite.run("DELETE FROM devices");
     for (let round = 0; round < 3; round++) {
       for (let count = 0; count < 40; count++) await create();
       await tree.writer.run((tx) => service.revokeAll(tx, user.id));
     }
-    const rows = tree.db.sqlite.query<{ count: number }, []>("SELECT count(*) AS count FROM app_passwords").get();
-    expect(rows?.count).toBe(100);
+    const countOf = (table: string) =>
+      tree.db.sqlite.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count;
+    expect([countOf("app_passwords"), countOf("devices")]).toEqual([100, 100]);
   });
 });
 
