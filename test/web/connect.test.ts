@@ -174,3 +174,40 @@ describeWeb("connecting programs", (web) => {
     await page.getByText("No file is locked.").waitFor();
   });
 });
+
+describeWeb(
+  "a program that deletes many files",
+  (web) => {
+    test("is stopped, and continues after the person approved it", async () => {
+      const account = await web.account();
+      const password = await makePassword(account, "Sync client");
+      const names = Array.from({ length: 8 }, (_, index) => `file-${index}.txt`);
+      for (const name of names) {
+        await asProgram(web, `/dav/${name}`, account.email, password, { method: "PUT", body: name });
+      }
+      const statuses: number[] = [];
+      for (const name of names) {
+        statuses.push((await asProgram(web, `/dav/${name}`, account.email, password, { method: "DELETE" })).status);
+      }
+      expect(statuses.at(-1)).toBe(403);
+
+      const page = await web.open({ as: account, path: "/settings/devices" });
+      await page.getByText(/was stopped because it deleted/).waitFor();
+      await web.lookAt(page, "devices-stopped");
+      await page.getByRole("link", { name: "Review the changes" }).click();
+      await page.getByText(/Sync client wants to delete or replace/).waitFor();
+      await page.getByRole("button", { name: /^Approve/ }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Approve" }).click();
+      await page.getByText("Changes approved.").waitFor();
+      await page.getByText("Nothing to approve").waitFor();
+      const retried = await asProgram(web, "/dav/file-7.txt", account.email, password, { method: "DELETE" });
+      expect(retried.status).toBe(204);
+
+      await page.goto(`${web.server().url}/settings/devices`);
+      await page.getByRole("link", { name: "Undo changes by Sync client" }).click();
+      const chosen = page.getByLabel("Device").locator("option:checked");
+      expect(await chosen.textContent()).toStartWith("Sync client");
+    });
+  },
+  { env: { LARDER_MASS_CHANGE_FILES: "3", LARDER_MASS_CHANGE_PERCENT: "10" } },
+);

@@ -63,11 +63,6 @@ export function listQuery<Item>(queryKey: QueryKey, path: `/api/${string}`, fiel
   });
 }
 
-/** The device id under which the server records the changes of an app password. */
-export function programDevice(appPasswordId: string): string {
-  return `app/${appPasswordId}`;
-}
-
 /** The storage usage of the account. */
 export const usageQuery = queryOptions({
   queryKey: keys.usage,

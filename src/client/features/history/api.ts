@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
-import { keys, listQuery, programDevice } from "../../api/queries.ts";
+import { keys, listQuery } from "../../api/queries.ts";
 import type { Entry, Listing } from "../../api/types.ts";
 
 /** POST /api/files/restore */
@@ -71,7 +71,7 @@ export async function restoreEntry(entry: Entry): Promise<void> {
   else if (entry.type === "file") await request("POST", `/api/files/${entry.id}/versions/${entry.version}/restore`);
 }
 
-/** The devices and programs of the account, last active first. */
+/** The devices and programs of the account, last active first. An app password is a device with the same id. */
 export const devicesQuery = queryOptions({
   queryKey: [...keys.settings, "devices"],
   queryFn: async ({ signal }): Promise<readonly Device[]> => {
@@ -80,7 +80,7 @@ export const devicesQuery = queryOptions({
       request<ResponseData["GET /api/users/app-passwords"]>("GET", "/api/users/app-passwords", { signal }),
     ]);
     const programs = appPasswords.map(({ id, name, lastUsedAt, createdAt }) => ({
-      id: programDevice(id),
+      id,
       name,
       lastActiveAt: lastUsedAt ?? createdAt,
     }));

@@ -79,16 +79,21 @@ export const text = defineText("history", {
   undoneFailed: (n: number) =>
     plural(n, "# change couldn't be undone. Try again.", "# changes couldn't be undone. Try again."),
   // Changes waiting for approval
-  holdsIntro: "If a device tries to delete or replace unusually many files, the changes wait for your approval.",
+  holdsIntro:
+    "If a device or program tries to delete or replace unusually many files, the changes wait for your approval.",
   noHolds: "Nothing to approve",
   noHoldsHint: "Changes that need your approval appear here.",
+  // Without a number for programs: they send each change alone, and send it again after the approval.
   hold: (device: string, n: number) =>
-    plural(n, `${device} wants to delete or replace # file`, `${device} wants to delete or replace # files`),
+    n === 0
+      ? `${device} wants to delete or replace unusually many files`
+      : plural(n, `${device} wants to delete or replace # file`, `${device} wants to delete or replace # files`),
   holdSince: (since: string, until: string) =>
     `Requested ${since}. Rejected automatically on ${until} unless you decide.`,
   accept: "Approve",
   decline: "Reject",
-  acceptTitle: (n: number) => plural(n, "Delete or replace # file?", "Delete or replace # files?"),
+  acceptTitle: (n: number) =>
+    n === 0 ? "Delete or replace these files?" : plural(n, "Delete or replace # file?", "Delete or replace # files?"),
   acceptBody: (device: string) => `${device} can continue to make changes like this for one hour.`,
   accepted: "Changes approved.",
   declined: "Changes rejected.",

@@ -54,6 +54,9 @@ export type NewAppPassword = ResponseData["POST /api/users/app-passwords"];
 /** An entry of `GET /api/users/locks` */
 export type FileLock = ResponseData["GET /api/users/locks"]["locks"][number];
 
+/** An entry of `GET /api/users/holds` */
+type Hold = Schemas["Holds"]["holds"][number];
+
 /** `GET /api/users/usage/rate-limits` */
 export type RateLimits = ResponseData["GET /api/users/usage/rate-limits"];
 
@@ -65,6 +68,7 @@ interface Lists {
   apiKeys: ApiKey;
   appPasswords: AppPassword;
   locks: FileLock;
+  holds: Hold;
 }
 
 interface Resources {
@@ -89,6 +93,7 @@ const SOURCES: Record<Name, { readonly path: `/api/${string}`; readonly queryKey
   apiKeys: { path: "/api/users/api-keys", queryKey: ["account", "api-keys"] },
   appPasswords: { path: "/api/users/app-passwords", queryKey: ["account", "app-passwords"] },
   locks: { path: "/api/users/locks", queryKey: ["account", "locks"] },
+  holds: { path: "/api/users/holds", queryKey: ["account", "holds"] },
   usage: { path: "/api/users/usage", queryKey: keys.usage },
   rateLimits: { path: "/api/users/usage/rate-limits", queryKey: ["account", "rate-limits"] },
 };

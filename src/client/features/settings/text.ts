@@ -186,6 +186,13 @@ export const text = defineText("settings", {
   devicesLead: "Phones, computers, and programs that sync files with Larder, and when each was last here.",
   noDevices: "No devices yet",
   noDevicesLead: "A phone, computer, or program appears here after you connect it.",
+  holds: (count: number) =>
+    plural(
+      count,
+      "A device or program was stopped because it deleted or replaced unusually many files.",
+      "# devices or programs were stopped because they deleted or replaced unusually many files.",
+    ),
+  reviewHolds: "Review the changes",
   appVersion: (version: string) => `App ${version}`,
   registered: (date: string) => `Added ${date}`,
   rewind: "Undo changes",

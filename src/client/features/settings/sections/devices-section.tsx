@@ -1,6 +1,5 @@
 import { Link } from "@tanstack/react-router";
 import { Cable, Smartphone } from "lucide-react";
-import { programDevice } from "../../../api/queries.ts";
 import { Button, buttonClassName } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { cx } from "../../../ui/cx.ts";
@@ -14,6 +13,7 @@ import { text as connectText } from "../connect/text.ts";
 import { type Row, Rows } from "../rows.tsx";
 import { text } from "../text.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
+import { Notice } from "../../../ui/notice.tsx";
 
 /** Everything that syncs with the account: registered phones and the programs with app passwords; the locks of files. */
 export function DevicesSection() {
@@ -39,6 +39,7 @@ export function DevicesSection() {
       .map(({ row }) => row);
   return (
     <>
+      <HoldsNotice />
       <Card title={text.devices} description={text.devicesLead} actions={<ConnectLink />}>
         <Loaded query={devices}>
           {(items) => (
@@ -58,6 +59,25 @@ export function DevicesSection() {
       </Card>
       <LocksCard />
     </>
+  );
+}
+
+/** Says that changes wait for approval. A program that was stopped sends the person to this page. */
+function HoldsNotice() {
+  const holds = useList("holds");
+  const count = holds.data?.length ?? 0;
+  if (count === 0) return null;
+  return (
+    <Notice>
+      {text.holds(count)}{" "}
+      <Link
+        to="/history"
+        search={{ tab: "holds" }}
+        className="inline-flex min-h-6 items-center font-medium text-accent underline"
+      >
+        {text.reviewHolds}
+      </Link>
+    </Notice>
   );
 }
 
@@ -94,7 +114,7 @@ function programRow(program: AppPassword, onEnd: () => void): Row {
     lines: [describeUse(program), connectText.accessByPassword(describeAccess(program))],
     actions: (
       <>
-        <RewindLink device={programDevice(program.id)} name={program.name} />
+        <RewindLink device={program.id} name={program.name} />
         <Button variant="danger" aria-label={connectText.endAccessOf(program.name)} onClick={onEnd}>
           {connectText.endAction}
         </Button>
