@@ -3,8 +3,8 @@
  * can be undone (features/mobile/rewind). Only changes made in the name of a device are recorded. Changes made in a
  * browser or on the command line can be reverted by other means and cost nothing here.
  *
- * A row describes three aspects of a node: location, labels, content. Each has a `From` (the state before) and a `To`
- * to compare with the next row, or with the node as it is now. If they differ, somebody else changed the node in
+ * A row describes four aspects of a node: location, labels, content, date. Each has a `From` (the state before) and a
+ * `To` to compare with the next row, or with the node as it is now. If they differ, somebody else changed the node in
  * between. Changes made by a rewind are recorded as changes of the rewound device, so that the sequence stays complete.
  * They are marked `rewound` from the start and are never undone.
  *
