@@ -186,9 +186,9 @@ export class TreeReader {
     return this.#store.getFolder(id ?? 0);
   }
 
-  /** Counts a node and everything below it, until there are more than `max`. */
-  countBelow(node: TreeNode, max: number): number {
-    return node.kind === "file" ? 1 : countUpTo(this.#store, node.id, max);
+  /** Counts a node and everything below it, until there are more than `max` files and folders. */
+  countBelow(node: TreeNode, max: number): { readonly files: number; readonly folders: number } {
+    return node.kind === "file" ? { files: 1, folders: 0 } : countUpTo(this.#store, node.id, max);
   }
 
   /** Path of a folder by its row id. */

@@ -95,7 +95,8 @@ function copyFolder(
 ): FolderNode {
   const accountId = options.accountId ?? folder.accountId;
   rejectEarly(store, folder, accountId, destinationPath);
-  if (countUpTo(store, folder.id, COPY_NODES_MAX) > COPY_NODES_MAX) {
+  const { files: filesBelow, folders: foldersBelow } = countUpTo(store, folder.id, COPY_NODES_MAX);
+  if (filesBelow + foldersBelow > COPY_NODES_MAX) {
     throw new AppError(
       "invalid_request",
       `The folder contains more than ${COPY_NODES_MAX} files and folders. Copy its subfolders one by one.`,
@@ -147,22 +148,27 @@ export async function copyLarge(
   }
 }
 
-/** Counts a folder and everything below it, until there are more than `max`. Reads no more rows than that. */
-export function countUpTo(store: TreeStore, folderId: number, max: number): number {
+/**
+ * Counts the files below a folder, and the folders with the folder itself, until there are more than `max` together.
+ * Reads no more rows than that.
+ */
+export function countUpTo(store: TreeStore, folderId: number, max: number): { files: number; folders: number } {
   const counts = store.sqlite.query<{ folders: number; files: number }, [number]>(
     "SELECT child_folders AS folders, child_files AS files FROM folders WHERE node_id = ?1",
   );
   const foldersIn = store.sqlite.query<{ id: number }, [number]>(
     "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 0",
   );
-  let nodes = 1;
+  const total = { files: 0, folders: 1 };
+  const isBounded = () => total.files + total.folders <= max;
   const queued = [folderId];
-  for (let id = queued.pop(); id !== undefined && nodes <= max; id = queued.pop()) {
+  for (let id = queued.pop(); id !== undefined && isBounded(); id = queued.pop()) {
     const { folders = 0, files = 0 } = counts.get(id) ?? {};
-    nodes += folders + files;
-    if (nodes <= max && folders > 0) queued.push(...foldersIn.all(id).map((child) => child.id));
+    total.files += files;
+    total.folders += folders;
+    if (folders > 0 && isBounded()) queued.push(...foldersIn.all(id).map((child) => child.id));
   }
-  return nodes;
+  return total;
 }
 
 /** Counts a folder and everything below it, off the event loop. */

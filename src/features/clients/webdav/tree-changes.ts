@@ -119,7 +119,7 @@ export class TreeChanges {
   async copy(relocation: Relocation, isShallow: boolean): Promise<Relocated> {
     const { writer, tree } = this.#options;
     const { source } = this.check(relocation, false);
-    const isLarge = isFolderItem(source) && !isShallow && tree.countBelow(source.node, COPY_NODES_MAX) > COPY_NODES_MAX;
+    const isLarge = !isShallow && isBeyondOneStep(tree, source);
     if (isLarge) return this.#copyLarge(relocation);
     return writer.run((tx) => {
       const { source: now, landing } = this.check(relocation, false);
@@ -173,7 +173,7 @@ export class TreeChanges {
 
   /** Another account: nodes never change their account, so a copy replaces the item, which goes to the trash. */
   #moveAcross(tx: Transaction, user: User, source: Item, landing: Landing): Relocated {
-    if (this.#options.tree.countBelow(source.node, COPY_NODES_MAX) > COPY_NODES_MAX) {
+    if (isBeyondOneStep(this.#options.tree, source)) {
       throw new WebDavError(403, "This folder is too large to move to another account. Copy it, then delete it here.");
     }
     if (!isFileOntoFile(source, landing)) this.#clear(tx, user, landing, source);
@@ -243,6 +243,12 @@ export class TreeChanges {
       );
     }
   }
+}
+
+/** Whether an item is too large to be copied in one transaction. */
+function isBeyondOneStep(tree: TreeReader, { node }: Item): boolean {
+  const { files, folders } = tree.countBelow(node, COPY_NODES_MAX);
+  return files + folders > COPY_NODES_MAX;
 }
 
 function isFileOntoFile(source: Item, { replaced }: Landing): boolean {

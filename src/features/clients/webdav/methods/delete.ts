@@ -29,8 +29,8 @@ export async function remove(services: WebDavServices, { request, principal }: E
     throw new WebDavError(403, "Only the owner can delete a shared item. To stop using it, leave the share.");
   const conditions = new Conditions({ request, principal }, services);
   conditions.check(resource, { ...address, isOtherForm: false });
-  const deletions = tree.countBelow(resource.node, COUNTED_MAX);
-  await changeGuard.admit(principal, { deletions }, settingsUrlOf(request));
+  const { files: deletions } = tree.countBelow(resource.node, COUNTED_MAX);
+  if (deletions > 0) await changeGuard.admit(principal, { deletions }, settingsUrlOf(request));
   const user = { ...principal.user, lockTokens: conditions.lockTokens };
   const [outcome] = await trash.put(user, [resource.node.publicId]);
   if (outcome !== undefined && "error" in outcome) throw outcome.error;
