@@ -24,13 +24,12 @@ async function mounted(account: ClientAccount, use: (path: string) => Promise<vo
   const directory = await temporaryDirectory();
   const [path, configuration] = [join(directory, "mounted"), join(directory, "davfs2.conf")];
   await mkdir(path);
-  // Sends a closed file at once, instead of after ten seconds, and keeps its cache here.
-  const settings = [`cache_dir ${join(directory, "cache")}`, "delay_upload 0", `secrets ${join(directory, "secrets")}`];
-  await writeFile(configuration, `${settings.join("\n")}\n`);
+  // Sends a closed file at once, instead of after ten seconds.
+  await writeFile(configuration, "delay_upload 0\n");
   const url = `${server().url}/dav/`;
-  await writeFile(join(directory, "secrets"), `${url} ${account.user} ${account.password}\n`, { mode: 0o600 });
+  const stdin = `${account.user}\n${account.password}\n`;
   try {
-    await mustRun(["mount.davfs", "-o", `conf=${configuration},uid=0,gid=0`, url, path]);
+    await mustRun(["mount.davfs", "-o", `conf=${configuration},uid=0,gid=0`, url, path], { stdin });
     try {
       await use(path);
     } finally {

@@ -10,7 +10,7 @@ import { SYNC_PROGRAMS, SyncedFolder } from "./support/synced-folder.ts";
 
 const MIB = 1024 * 1024;
 /** Kills in one test. */
-const rounds = isLong ? 20 : 2;
+const rounds = isLong ? 20 : 1;
 const running: { server?: TestServer; folders: SyncedFolder[] } = { folders: [] };
 
 afterEach(async () => {
@@ -37,7 +37,7 @@ async function newFolder(program: (typeof SYNC_PROGRAMS)[number], account: Clien
 async function fill(folder: SyncedFolder, round: number): Promise<void> {
   for (let index = 0; index < 40; index += 1)
     await folder.write(`r${round}/${index % 3}/${index}.txt`, `${round} ${index}`);
-  await folder.write(`r${round}/large.bin`, randomContent(25 * MIB));
+  await folder.write(`r${round}/large.bin`, randomContent(12 * MIB));
 }
 
 /** Waits until the server has received this many uploads since a position in its log. */

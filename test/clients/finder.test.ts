@@ -120,6 +120,8 @@ describeWith("Finder", ["curl"], () => {
     const id = await account.client.storedId("from the API", { name: "Übung é.txt" });
     const path = `/dav/${encodeURIComponent("Übung é.txt".normalize("NFD"))}`;
     const found = resourcesOf(await send("PROPFIND", path, { headers: { depth: "0" }, body: propfind }));
+    // The address as it was asked for: sync clients compare it, too.
+    expect(found[0]?.path).toBe(decodeURIComponent(path));
     expect(found[0]?.found["getcontentlength"]).toBe("12");
     expect((await send("GET", path)).text).toBe("from the API");
     await save(send, account, path, "changed in Finder");

@@ -121,5 +121,7 @@ async function mark(server: TestServer): Promise<number> {
   const { length } = server.log;
   await server.visitor.get(path);
   await eventually("the line of the marking request", () => server.log.includes(path, length));
-  return server.log.indexOf(path, length);
+  // Logged lines end with a newline, so this is where the next one begins.
+  await eventually("the end of that line", () => server.log.includes("\n", server.log.indexOf(path, length)));
+  return server.log.indexOf("\n", server.log.indexOf(path, length)) + 1;
 }

@@ -54,7 +54,10 @@ export class SyncedFolder {
   /** Syncs once. @throws Error with the output if the program reports an error */
   async sync(): Promise<string> {
     const { code, output } = await this.trySync();
-    if (code !== 0) throw new Error(`${this.program} ended with ${code}:\n${output.slice(-5000)}`);
+    if (code !== 0) {
+      const causes = output.split("\n").filter((line) => /Could not complete|replied|Error/.test(line));
+      throw new Error(`${this.program} ended with ${code}:\n${causes.join("\n").slice(-5000)}`);
+    }
     return output;
   }
 

@@ -13,6 +13,8 @@ export interface Address {
   readonly user: string | undefined;
   /** The names from the root to the item, in NFC, as they are stored. */
   readonly names: readonly string[];
+  /** The same names in the Unicode form in which the client wrote them. Sync clients require it in the hrefs of responses. */
+  readonly writtenNames: readonly string[];
   /** Whether the client wrote a name in another Unicode form. */
   readonly isOtherForm: boolean;
 }
@@ -33,17 +35,18 @@ export function readAddress(path: string): Address | undefined {
     const match = pattern.exec(path);
     if (match === null) continue;
     const [, base = "", user] = match;
-    const given = path
+    const writtenNames = path
       .slice(base.length)
       .split("/")
       .filter((part) => part !== "")
       .map(decodeSegment);
-    const names = given.map((name) => normalizeName(name, "path"));
+    const names = writtenNames.map((name) => normalizeName(name, "path"));
     return {
       root: `${base}/`,
       user: user === undefined ? undefined : decodeSegment(user),
       names,
-      isOtherForm: names.some((name, index) => name !== given[index]),
+      writtenNames,
+      isOtherForm: names.some((name, index) => name !== writtenNames[index]),
     };
   }
   return undefined;

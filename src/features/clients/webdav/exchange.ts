@@ -49,8 +49,12 @@ export function basePathOf(request: Request): string {
 }
 
 /** The percent-encoded path of an item for responses: with the base path, and a slash at the end of a folder. */
-export function hrefOf(request: Request, { root, names }: Pick<Address, "root" | "names">, isFolder: boolean): string {
-  const path = basePathOf(request) + pathOfNames(root, names);
+export function hrefOf(
+  request: Request,
+  { root, writtenNames }: Pick<Address, "root" | "writtenNames">,
+  isFolder: boolean,
+): string {
+  const path = basePathOf(request) + pathOfNames(root, writtenNames);
   return isFolder && !path.endsWith("/") ? `${path}/` : path;
 }
 

@@ -87,7 +87,7 @@ export class Listings {
     await etags.settle(principal.user);
     const resource = clientTree.find(principal, address);
     if (resource.kind === "free" || resource.kind === "lost") throw notThere();
-    const path = request.basePath + pathOfNames(address.root, address.names);
+    const path = request.basePath + pathOfNames(address.root, address.writtenNames);
     const isFile = resource.kind === "item" && !isFolderItem(resource);
     const selfPath = isFile || path.endsWith("/") ? path : `${path}/`;
     const self =

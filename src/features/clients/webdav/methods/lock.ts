@@ -216,9 +216,11 @@ const SHARE_LEVELS = 2;
 
 /** RFC 4918, section 9.10.9: the item that prevents the lock, and the folder that was requested. */
 function conflictResponse({ exchange: { request }, address }: LockCall, error: LockConflict, below: readonly string[]) {
-  const response = (names: readonly string[], isFolder: boolean, status: string) =>
-    `<d:response><d:href>${escapeXml(hrefOf(request, { ...address, names: [...address.names, ...names] }, isFolder))}</d:href>` +
-    `<d:status>HTTP/1.1 ${status}</d:status></d:response>`;
+  const response = (names: readonly string[], isFolder: boolean, status: string) => {
+    const { root, writtenNames } = address;
+    const href = hrefOf(request, { root, writtenNames: [...writtenNames, ...names] }, isFolder);
+    return `<d:response><d:href>${escapeXml(href)}</d:href><d:status>HTTP/1.1 ${status}</d:status></d:response>`;
+  };
   const conflict = response(below, false, `${clientStatusOf(error)} Locked`);
   const folder = response([], true, "424 Failed Dependency");
   return xmlResponse(207, `<d:multistatus xmlns:d="DAV:">${conflict}${folder}</d:multistatus>`);
