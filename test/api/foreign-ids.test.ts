@@ -2,6 +2,7 @@
 // unknown id, and nothing of the other user may change. A new id field fails here until its kind is listed below.
 import { beforeAll, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client } from "../support/client.ts";
+import { lock } from "../support/dav-locks.ts";
 import { expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
@@ -15,6 +16,7 @@ import {
 } from "../support/sample-requests.ts";
 import { sharedServer } from "../support/server.ts";
 import { planUpload } from "../support/uploads.ts";
+import { connectDav } from "../support/webdav.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
@@ -29,6 +31,7 @@ type Kind =
   | "key"
   | "passkey"
   | "appPassword"
+  | "lock"
   | "device"
   | "hold"
   | "upload"
@@ -49,6 +52,7 @@ const unknownIds: Record<Kind, string> = {
   key: "key_00000000000000000000",
   passkey: "psk_00000000000000000000",
   appPassword: "app_00000000000000000000",
+  lock: "lck_00000000000000000000",
   device: "phone-0000000000000000",
   hold: "hold_00000000000000000000",
   upload: "upl_00000000000000000000",
@@ -71,6 +75,7 @@ const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/users/api-keys/", "key"],
   ["/api/users/passkeys/", "passkey"],
   ["/api/users/app-passwords/", "appPassword"],
+  ["/api/users/locks/", "lock"],
   ["/api/webhooks/", "webhook"],
   ["/api/admin/users/", "user"],
   ["/api/admin/invites/", "invite"],
@@ -113,7 +118,8 @@ beforeAll(async () => {
 });
 
 /** Creates one thing of each kind. Uses an unknown id for kinds that take more than one request to create. */
-async function createEverything({ client, email, password, id: user }: Account): Promise<Record<Kind, string>> {
+async function createEverything(account: Account): Promise<Record<Kind, string>> {
+  const { client, email, password, id: user } = account;
   const readId = async (response: Promise<ApiResponse>, at = "data.id") => (await response).string(at);
   const folder = await client.folderId("secret folder");
   const file = await client.storedId("secret", { name: "secret.txt", fields: { folder: "/secret folder" } });
@@ -124,6 +130,9 @@ async function createEverything({ client, email, password, id: user }: Account):
   const received = await readId(
     friend.client.post(`/api/files/${await friend.client.storedId("x")}/shares`, { user: email, permissions: "read" }),
   );
+  const dav = await connectDav(account);
+  expectStatus(await dav.put("secret%20lock.txt", "secret"), 201);
+  await lock(dav, "secret%20lock.txt");
   const phone = await registerDevice(server(), { email, password });
   expectStatus(await phone.client.post("/api/mobile/push", { title: "secret message", body: "x" }), 200);
   const notification = (await phone.client.get("/api/mobile/notifications")).strings("data.notifications", "id")[0];
@@ -140,6 +149,7 @@ async function createEverything({ client, email, password, id: user }: Account):
     appPassword: await readId(
       client.post("/api/users/app-passwords", { name: "secret program", currentPassword: password }),
     ),
+    lock: await readId(client.get("/api/users/locks"), "data.locks.0.id"),
     device: phone.deviceId,
     upload: (await planUpload(phone.client, "secret upload")).uploadId,
     webhook: await readId(
@@ -166,6 +176,7 @@ async function readState({ client }: Account): Promise<unknown> {
     "/api/users/settings",
     "/api/users/sessions",
     "/api/users/api-keys",
+    "/api/users/locks",
     "/api/users/devices",
     "/api/webhooks",
   ];

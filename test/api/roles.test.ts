@@ -106,6 +106,7 @@ const viewersMay = [
   // A program of a viewer can only read.
   /^(POST|DELETE) \/api\/users\/(app-passwords|login-flows)\//,
   /^POST \/api\/users\/app-passwords$/,
+  /^DELETE \/api\/users\/locks\//,
   /^DELETE \/api\/(shares|webhooks)\/\{id\}$/,
   /^POST \/api\/mobile\/auth/,
   /^(PUT|DELETE) \/api\/mobile\/devices\/\{deviceId\}(\/settings)?$/,

@@ -20,6 +20,7 @@ const rules: [methods: RegExp, path: RegExp, rule: string][] = [
   [/./, /^\/api\/tus(\/|$)/, "files:write"],
   [/GET|PUT/, /^\/api\/users\/(profile|settings)$/, "profile"],
   [/GET/, /^\/api\/users\/(usage|usage\/rate-limits|devices)$/, "profile"],
+  [/./, /^\/api\/users\/locks(\/|$)/, "profile"],
   [/./, /^\/api\/webhooks(\/|$)/, "profile"],
   // With a key, accounts can be listed, read, created and partly changed. Requests that would let the key sign in are
   // closed.
