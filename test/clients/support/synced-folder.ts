@@ -23,8 +23,8 @@ export interface LocalEntry {
 /** Everything in a local folder: path → entry. */
 export type LocalTree = Map<string, LocalEntry>;
 
-/** Files that the programs keep in the folder: their database and their log. */
-const OWN_FILES = /^\.(?:_?sync_|sync-exclude|owncloudsync|nextcloudsync)/;
+/** Files that the programs keep in the folder: their database, their log, and parts of downloads that were killed. */
+const OWN_FILES = /^\.(?:_?sync_|sync-exclude|owncloudsync|nextcloudsync)|\.~[\da-f]+$/;
 
 /** A folder on one computer, and the program that syncs it with an account. */
 export class SyncedFolder {
