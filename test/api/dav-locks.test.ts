@@ -17,9 +17,12 @@ async function open() {
   return { account, dav };
 }
 
-function expectLocked(response: ApiResponse): void {
+/** @param path of the locked item, below the root */
+function expectLocked(response: ApiResponse, path?: string): void {
   expectStatus(response, 423);
-  expect(response.text).toContain("<d:lock-token-submitted/>");
+  const locked = /<d:lock-token-submitted><d:href>\/dav\/(.*?)<\/d:href><\/d:lock-token-submitted>/.exec(response.text);
+  if (path === undefined) expect(locked).not.toBeNull();
+  else expect(locked?.[1]).toBe(path);
 }
 
 const holding = (token: string) => ({ if: `(<${token}>)` });
@@ -38,13 +41,13 @@ describe("LOCK", () => {
         `<d:locktoken><d:href>${token}</d:href></d:locktoken>` +
         "<d:lockroot><d:href>/dav/f/a.txt</d:href></d:lockroot></d:activelock></d:lockdiscovery></d:prop>",
     );
-    for (const content of ["one", "two"]) expectLocked(await dav.put("f/a.txt", content));
+    for (const content of ["one", "two"]) expectLocked(await dav.put("f/a.txt", content), "f/a.txt");
     expectLocked(await dav.request("DELETE", "f/a.txt"));
-    expectLocked(await dav.request("DELETE", "f"));
+    expectLocked(await dav.request("DELETE", "f"), "f/a.txt");
     expectLocked(await dav.relocate("MOVE", "f/a.txt", "b.txt"));
     expectLocked(await dav.relocate("MOVE", "f", "g"));
     expectStatus(await dav.put("new.txt", "new"), 201);
-    expectLocked(await dav.relocate("COPY", "new.txt", "f/a.txt"));
+    expectLocked(await dav.relocate("COPY", "new.txt", "f/a.txt"), "f/a.txt");
     expectLocked(await dav.relocate("MOVE", "new.txt", "f/a.txt"));
     expect((await dav.get("f/a.txt")).text).toBe("one");
     expect(await account.client.names()).toEqual(["f", "new.txt"]);
@@ -90,8 +93,8 @@ describe("LOCK", () => {
     const { dav } = await open();
     const token = await lock(dav, "f", { depth: "0" });
     expectStatus(await dav.put("f/a.txt", "two"), 204);
-    expectLocked(await dav.put("f/b.txt", "b"));
-    expectLocked(await dav.request("DELETE", "f/a.txt"));
+    expectLocked(await dav.put("f/b.txt", "b"), "f/");
+    expectLocked(await dav.request("DELETE", "f/a.txt"), "f/");
     const tagged = { if: `</dav/f> (<${token}>)` };
     expectStatus(await dav.put("f/b.txt", "b", tagged), 201);
     expectStatus(await dav.request("DELETE", "f/a.txt", { headers: tagged }), 204);
@@ -218,7 +221,7 @@ test("only the account whose program made a lock uses its token; the owner of th
   expect(response.text).toContain("<d:href>/dav/Shared%20with%20me/f/</d:href>");
   const token = response.header("lock-token").slice(1, -1);
   expectStatus(await guestDav.put(`${shared}/a.txt`, "by the guest", holding(token)), 204);
-  expectLocked(await guestDav.put(`${shared}/a.txt`, "without"));
+  expectLocked(await guestDav.put(`${shared}/a.txt`, "without"), `${shared}/a.txt`);
   expectLocked(await dav.put("f/a.txt", "by the owner"));
   expectLocked(await dav.put("f/a.txt", "by the owner", holding(token)));
   expect((await guest.client.get("/api/users/locks")).at("data.locks")).toEqual([]);

@@ -8,12 +8,15 @@ export class WebDavError extends AppError {
   readonly status: number;
   /** An element of the namespace `DAV:` without attributes, such as `lock-token-submitted`. */
   readonly condition: string | undefined;
+  /** The percent-encoded path of the item that violates the condition. */
+  readonly href: string | undefined;
 
-  constructor(status: number, message: string, condition?: string) {
+  constructor(status: number, message: string, condition?: string, href?: string) {
     super(reasonOf(status), message);
     this.name = "WebDavError";
     this.status = status;
     this.condition = condition;
+    this.href = href;
   }
 }
 
@@ -42,13 +45,19 @@ export function clientErrorXml(error: AppError): string {
   const status = clientStatusOf(error);
   const condition =
     error instanceof WebDavError ? error.condition : status === 423 ? "lock-token-submitted" : undefined;
-  const element = condition === undefined ? "" : `<d:${condition}/>`;
+  const href = error instanceof WebDavError ? error.href : undefined;
+  const element = condition === undefined ? "" : conditionXml(condition, href);
   const exception = EXCEPTIONS[status] ?? (status >= 500 ? "Exception" : "BadRequest");
   return (
     '<?xml version="1.0" encoding="utf-8"?>\n<d:error xmlns:d="DAV:" xmlns:s="http://sabredav.org/ns">' +
     `${element}<s:exception>Sabre\\DAV\\Exception\\${exception}</s:exception>` +
     `<s:message>${escapeXml(error.message)}</s:message></d:error>`
   );
+}
+
+function conditionXml(condition: string, href: string | undefined): string {
+  if (href === undefined) return `<d:${condition}/>`;
+  return `<d:${condition}><d:href>${escapeXml(href)}</d:href></d:${condition}>`;
 }
 
 const EXCEPTIONS: Readonly<Record<number, string>> = {

@@ -48,7 +48,8 @@ export class LockService {
   }
 
   /**
-   * Lets the lock with one of these tokens last longer: the first that covers the node and that the user's programs made.
+   * Lets the lock with one of these tokens last longer: the first that covers the node and that a program of the user
+   * made.
    * @throws AppError precondition_failed if there is none
    */
   refresh(_tx: Transaction, user: User, node: TreeNode, tokens: readonly string[], durationMs: number): Lock {
@@ -85,8 +86,8 @@ export class LockService {
   }
 
   /**
-   * Requires that no lock prevents new content of a file, or a new member of a folder. The tree checks this too; here it
-   * is known before the content is received, and also for content that changes nothing.
+   * Requires that no lock prevents new content of a file, or a new member of a folder. The tree checks this too; this
+   * check comes before the content is received, and also rejects content that changes nothing.
    * @throws AppError locked
    */
   admit(node: TreeNode, lockTokens: readonly string[]): void {

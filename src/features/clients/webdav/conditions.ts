@@ -51,7 +51,7 @@ export class Conditions {
       const tokens = ifHeader.tokens.filter((token) => token !== NO_LOCK);
       const isLocked =
         tokens.length > 0 && state.tokens.length > 0 && !state.tokens.some((own) => tokens.includes(own));
-      throw isLocked ? locked() : preconditionFailed();
+      throw isLocked ? locked(resource) : preconditionFailed();
     }
     const ifMatch = headers.get("if-match");
     const { etag } = state;
@@ -109,8 +109,10 @@ export class Conditions {
 const NO_LOCK = "DAV:no-lock";
 const NO_STATE: ResourceState = { etag: undefined, tokens: [] };
 
-function locked(): AppError {
-  return new AppError("locked", "A program has locked this item, and the request names another lock.");
+function locked(resource: Resource): AppError {
+  const item = resource.kind === "free" ? resource.parent : resource;
+  const nodeId = item.kind === "item" ? item.node.publicId : undefined;
+  return new AppError("locked", "A program has locked this item, and the request names another lock.", { nodeId });
 }
 
 function preconditionFailed(): AppError {

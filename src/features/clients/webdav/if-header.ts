@@ -1,6 +1,6 @@
 /**
- * The header `If` of WebDAV (RFC 4918, section 10.4): conditions on ETags and lock tokens of the requested resource and of
- * others. It also submits lock tokens: every token in it counts as known to the client, wherever it is.
+ * The header `If` of WebDAV (RFC 4918, section 10.4): conditions on ETags and lock tokens of the requested resource and
+ * of others. It also submits lock tokens: every token in it counts as known to the client, wherever it is.
  */
 import { AppError } from "../../../errors.ts";
 

@@ -3,6 +3,7 @@ import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { AuditRule } from "../../accounts/routing/audit-rule.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import type { Exchange } from "./exchange.ts";
+import { explainLocked } from "./locked-error.ts";
 import { remove } from "./methods/delete.ts";
 import { get } from "./methods/get.ts";
 import { lock } from "./methods/lock.ts";
@@ -58,7 +59,9 @@ export function webDavRoutes({ webDav, guard }: WebDavRoutesOptions): Router {
       router.options(path, PUBLIC, () => options());
       for (const { name, audit, run } of METHODS) {
         const declaration = { access: "client", rate: "dav", audit, docs: "hidden", parse: "none" } as const;
-        router.on(name, path, declaration, ({ request, set, principal }) => run(webDav, { request, set, principal }));
+        router.on(name, path, declaration, ({ request, set, principal }) =>
+          explainLocked(webDav, { request, set, principal }, run),
+        );
       }
     }
   }

@@ -168,6 +168,7 @@ export class TreeChanges {
       preserveMetadata: true,
       createdBy: user.id,
       quotaBytes: this.#options.limitsOf(parent.owner).quotaBytes,
+      lockTokens: user.lockTokens,
     };
   }
 

@@ -1,6 +1,5 @@
 import type { Transaction } from "../../../../db/transaction.ts";
 import { AppError } from "../../../../errors.ts";
-import { joinPath, segmentsOf } from "../../../../lib/path.ts";
 import type { FileNode, Lock, TreeNode } from "../../../../tree/model/types.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { Uploader } from "../../../accounts/auth/principal.ts";
@@ -11,6 +10,7 @@ import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
 import { missingFolder } from "../content-writer.ts";
 import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
+import { namesBelow } from "../locked-error.ts";
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
@@ -159,12 +159,18 @@ const NO_LABELS = {
   checksum: undefined,
 } as const;
 
+/** The names that lead from a folder to a locked item in it. */
+interface LockedBelow {
+  readonly names: readonly string[];
+  readonly isFolder: boolean;
+}
+
 /** Another lock prevents this one (RFC 4918, section 9.10.5). */
 class LockConflict extends WebDavError {
-  /** The names from the requested folder to the item below it that has the other lock; undefined if it is not below. */
-  readonly below: readonly string[] | undefined;
+  /** The item below the requested folder that has the other lock; undefined if it is not below. */
+  readonly below: LockedBelow | undefined;
 
-  constructor(message: string, below: readonly string[] | undefined) {
+  constructor(message: string, below: LockedBelow | undefined) {
     super(423, message, "no-conflicting-lock");
     this.below = below;
   }
@@ -186,11 +192,8 @@ function addLock(
     if (!(error instanceof AppError) || error.reason !== "locked") throw error;
     const { nodeId } = error.details;
     const other = typeof nodeId === "string" ? tree.findNode(node.accountId, nodeId) : undefined;
-    const isBelow = other !== undefined && other.id !== node.id;
-    throw new LockConflict(
-      error.message,
-      isBelow ? segmentsOf(pathOf(other)).slice(segmentsOf(pathOf(node)).length) : undefined,
-    );
+    const names = other === undefined || other.id === node.id ? undefined : namesBelow(node, other);
+    throw new LockConflict(error.message, names && { names, isFolder: other?.kind === "folder" });
   }
 }
 
@@ -215,14 +218,14 @@ function lockedResponse(
 const SHARE_LEVELS = 2;
 
 /** RFC 4918, section 9.10.9: the item that prevents the lock, and the folder that was requested. */
-function conflictResponse({ exchange: { request }, address }: LockCall, error: LockConflict, below: readonly string[]) {
-  const response = (names: readonly string[], isFolder: boolean, status: string) => {
+function conflictResponse({ exchange, address }: LockCall, error: LockConflict, below: LockedBelow): Response {
+  const response = ({ names, isFolder }: LockedBelow, status: string) => {
     const { root, writtenNames } = address;
-    const href = hrefOf(request, { root, writtenNames: [...writtenNames, ...names] }, isFolder);
+    const href = hrefOf(exchange.request, { root, writtenNames: [...writtenNames, ...names] }, isFolder);
     return `<d:response><d:href>${escapeXml(href)}</d:href><d:status>HTTP/1.1 ${status}</d:status></d:response>`;
   };
-  const conflict = response(below, false, `${clientStatusOf(error)} Locked`);
-  const folder = response([], true, "424 Failed Dependency");
+  const conflict = response(below, `${clientStatusOf(error)} Locked`);
+  const folder = response({ names: [], isFolder: true }, "424 Failed Dependency");
   return xmlResponse(207, `<d:multistatus xmlns:d="DAV:">${conflict}${folder}</d:multistatus>`);
 }
 
@@ -231,10 +234,6 @@ function xmlResponse(status: number, body: string, headers: Record<string, strin
     status,
     headers: { "Content-Type": "application/xml; charset=utf-8", ...headers },
   });
-}
-
-function pathOf(node: TreeNode): string {
-  return node.kind === "folder" ? node.path : joinPath(node.folder, node.name);
 }
 
 /** The header Timeout (RFC 4918, section 10.7): the first of its values that is understood. */
