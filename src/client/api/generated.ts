@@ -243,12 +243,21 @@ export interface Schemas {
     } | null;
     readonly details: Readonly<Record<string, unknown>>;
   };
+  readonly Bytes: number;
+  readonly ChangedFile: {
+    readonly id: string;
+    readonly name: string;
+    readonly folder: Schemas["FolderPath"];
+    readonly size: number;
+    readonly modifiedAt: string;
+    readonly checksum: Schemas["Checksum"];
+  };
   readonly Checksum: string;
   readonly Chunk: {
     readonly uploadId: string;
     readonly index: number | null;
     readonly completedChunks: readonly number[];
-    readonly bytesUploaded: number;
+    readonly bytesUploaded: Schemas["Bytes"];
     readonly totalChunks: number;
   };
   readonly Code: string;
@@ -289,11 +298,7 @@ export interface Schemas {
   readonly DeviceSignedIn: {
     readonly success: true;
     readonly user: Schemas["User"];
-    readonly tokens: {
-      readonly accessToken: string;
-      readonly refreshToken: string;
-      readonly expiresIn: string;
-    };
+    readonly tokens: Schemas["DeviceTokens"];
     readonly device: {
       readonly id: string;
       readonly name: string;
@@ -317,10 +322,16 @@ export interface Schemas {
     readonly reason?: "verify_limit" | "overloaded" | "storage_error" | "content_missing";
     readonly snapshotAt: string | null;
   };
+  readonly DeviceTokens: {
+    readonly accessToken: string;
+    readonly refreshToken: string;
+    readonly expiresIn: string;
+  };
   readonly FailedItem: {
     readonly id: string;
     readonly error: Schemas["ItemError"];
   };
+  readonly FileIds: readonly string[];
   readonly Finding: {
     readonly id: string;
     readonly kind: "damaged" | "missing" | "unreadable" | "database";
@@ -647,8 +658,8 @@ export interface Schemas {
     readonly status: "pending" | "uploading" | "paused" | "completed" | "failed" | "cancelled" | "expired";
     readonly completedChunks: readonly number[];
     readonly missingChunks: readonly number[];
-    readonly bytesUploaded: number;
-    readonly totalBytes: number;
+    readonly bytesUploaded: Schemas["Bytes"];
+    readonly totalBytes: Schemas["Bytes"];
     readonly totalChunks: number;
     readonly percentage: number;
     readonly expiresAt: string;
@@ -716,17 +727,7 @@ export interface Schemas {
     readonly finishedAt: string | null;
   };
   readonly WebhookEventName: "file.created" | "file.updated" | "file.moved" | "file.deleted" | "file.downloaded" | "folder.created" | "folder.deleted" | "share.created" | "share.revoked" | "share.downloaded" | "device.registered" | "device.removed" | "storage.warning" | "user.created";
-  readonly WebhookWithSecret: {
-    readonly id: string;
-    readonly url: string;
-    readonly events: readonly Schemas["WebhookEventName"][];
-    readonly active: boolean;
-    readonly stoppedBecause: string | null;
-    readonly failures: number;
-    readonly waiting: number;
-    readonly dropped: number;
-    readonly createdAt: string;
-    readonly updatedAt: string;
+  readonly WebhookWithSecret: Schemas["Webhook"] & {
     readonly secret: string;
   };
 }
@@ -762,14 +763,7 @@ export interface ResponseData {
     readonly sessions: readonly Schemas["Session"][];
   };
   readonly "DELETE /api/users/sessions/{id}": Schemas["Id"];
-  readonly "POST /api/users/api-keys": {
-    readonly id: string;
-    readonly name: string;
-    readonly prefix: string;
-    readonly scopes: readonly ("files:read" | "files:write" | "shares" | "profile" | "admin")[];
-    readonly createdAt: string;
-    readonly lastUsedAt: string | null;
-    readonly expiresAt: string | null;
+  readonly "POST /api/users/api-keys": Schemas["ApiKey"] & {
     readonly key: string;
   };
   readonly "GET /api/users/api-keys": {
@@ -842,17 +836,7 @@ export interface ResponseData {
   readonly "POST /api/auth/confirm/provider": {
     readonly url: string;
   };
-  readonly "POST /api/admin/invites": {
-    readonly id: string;
-    readonly email: string | null;
-    readonly role: "admin" | "user" | "viewer";
-    readonly plan: string | null;
-    readonly state: "open" | "used" | "expired";
-    readonly createdAt: string;
-    readonly createdBy: string | null;
-    readonly expiresAt: string;
-    readonly usedAt: string | null;
-    readonly usedBy: string | null;
+  readonly "POST /api/admin/invites": Schemas["Invite"] & {
     readonly invite: string;
     readonly url: string;
     readonly mailed: boolean;
@@ -1156,12 +1140,12 @@ export interface ResponseData {
       readonly uploadUrl?: string;
       readonly chunks?: readonly {
         readonly index: number;
-        readonly start: number;
+        readonly start: Schemas["Bytes"];
         readonly end: number;
         readonly uploadUrl: string;
       }[];
       readonly totalChunks?: number;
-      readonly chunkSize?: number;
+      readonly chunkSize?: Schemas["Bytes"];
       readonly completedChunks?: readonly number[];
       readonly alreadyStored?: boolean;
       readonly error?: {
@@ -1173,7 +1157,7 @@ export interface ResponseData {
     readonly expiresAt: string;
     readonly uploadOptions: {
       readonly wifiOnly: boolean;
-      readonly chunkSize: number;
+      readonly chunkSize: Schemas["Bytes"];
       readonly maxRetries: number;
       readonly automatic: boolean;
     };
@@ -1250,22 +1234,8 @@ export interface ResponseData {
     readonly lastSyncAt: string | null;
     readonly hasChanges: boolean;
     readonly changes: {
-      readonly created: readonly {
-        readonly id: string;
-        readonly name: string;
-        readonly folder: Schemas["FolderPath"];
-        readonly size: number;
-        readonly modifiedAt: string;
-        readonly checksum: Schemas["Checksum"];
-      }[];
-      readonly updated: readonly {
-        readonly id: string;
-        readonly name: string;
-        readonly folder: Schemas["FolderPath"];
-        readonly size: number;
-        readonly modifiedAt: string;
-        readonly checksum: Schemas["Checksum"];
-      }[];
+      readonly created: readonly Schemas["ChangedFile"][];
+      readonly updated: readonly Schemas["ChangedFile"][];
       readonly deleted: readonly {
         readonly id: string;
         readonly deletedAt: string;
@@ -1365,25 +1335,7 @@ export interface ResponseData {
     readonly users: readonly Schemas["Account"][];
     readonly pagination: Schemas["Pagination"];
   };
-  readonly "POST /api/admin/users": {
-    readonly id: string;
-    readonly email: string;
-    readonly name: string;
-    readonly role: "admin" | "user" | "viewer";
-    readonly plan: "free" | "pro" | "enterprise";
-    readonly quota: number | null;
-    readonly quotaOverride: boolean;
-    readonly disabled: boolean;
-    readonly emailVerified: boolean;
-    readonly createdAt: string;
-    readonly lastActiveAt: string | null;
-    readonly storage: {
-      readonly used: number;
-      readonly files: number;
-      readonly folders: number;
-    };
-    readonly devices: number;
-    readonly twoFactor: boolean;
+  readonly "POST /api/admin/users": Schemas["Account"] & {
     readonly passwordLink?: {
       readonly url: string;
       readonly expiresAt: string;

@@ -20,9 +20,10 @@ import {
   DeviceSettingsRecord,
   DeviceSignedInResponse,
   RemovedDevice,
+  Tokens,
 } from "../../features/mobile/devices/model.ts";
 import { DurabilityRecord } from "../../features/mobile/durability/model.ts";
-import { FILE_SCHEMAS, FailedItem, Item } from "../../features/library/files/model.ts";
+import { FILE_SCHEMAS, FailedItem, FileIds, Item } from "../../features/library/files/model.ts";
 import { FindingRecord } from "../../features/storage/integrity/model.ts";
 import { InviteRecord } from "../../features/accounts/invites/model.ts";
 import { DecisionRecord, HoldsRecord } from "../../features/mobile/mass-change/model.ts";
@@ -32,11 +33,12 @@ import { AuthenticationResponse, OptionsRecord, PasskeyRecord } from "../../feat
 import { MessageResponse } from "../../features/accounts/password-reset/model.ts";
 import { Photo } from "../../features/library/photos/model.ts";
 import { TrashedItem } from "../../features/library/trash/model.ts";
+import { ChangedFile } from "../../features/mobile/sync/model.ts";
 import { RewindBody, RewindRecord } from "../../features/mobile/rewind/model.ts";
 import { CreateShareBody, SHARE_SCHEMAS } from "../../features/sharing/shares/model.ts";
 import { GuestTusRecord, TusRecord } from "../../features/uploads/tus/model.ts";
 import { FactorProofBody, RecoveryCodesRecord } from "../../features/accounts/two-factor/model.ts";
-import { ChunkRecord, ProgressRecord } from "../../features/uploads/chunked/model.ts";
+import { Bytes, ChunkRecord, ProgressRecord } from "../../features/uploads/chunked/model.ts";
 import { LinkBody } from "../../features/accounts/oidc/model.ts";
 import {
   ProfileRecord,
@@ -64,6 +66,8 @@ export const NAMED_SCHEMAS = {
   AppPassword: AppPasswordRecord,
   AppPasswords: AppPasswordList,
   AuditEntry: AuditRecord,
+  Bytes,
+  ChangedFile,
   Checksum,
   Chunk: ChunkRecord,
   Code,
@@ -74,7 +78,9 @@ export const NAMED_SCHEMAS = {
   DeviceSettings: DeviceSettingsRecord,
   DeviceSignedIn: DeviceSignedInResponse,
   Durability: DurabilityRecord,
+  DeviceTokens: Tokens,
   FailedItem,
+  FileIds,
   Finding: FindingRecord,
   FolderPath,
   GuestUpload: GuestTusRecord,

@@ -22,7 +22,8 @@ export const NewApiKeyBody = t.Object({
   ...PROOF_FIELDS,
 });
 
-const API_KEY = {
+/** An entry of GET /api/users/api-keys */
+export const ApiKeyRecord = t.Object({
   id: t.String(),
   name: t.String(),
   prefix: t.String({ examples: ["lk_Xv3k9Q"], description: "First characters of the key" }),
@@ -30,13 +31,10 @@ const API_KEY = {
   createdAt: Timestamp,
   lastUsedAt: TimestampOrNull,
   expiresAt: TimestampOrNull,
-};
-
-/** An entry of GET /api/users/api-keys */
-export const ApiKeyRecord = t.Object(API_KEY);
+});
 
 /** Response of POST /api/users/api-keys */
-export const NewApiKeyRecord = t.Object({
-  ...API_KEY,
-  key: t.String({ description: "The key; shown only in this response" }),
-});
+export const NewApiKeyRecord = t.Intersect([
+  ApiKeyRecord,
+  t.Object({ key: t.String({ description: "The key; shown only in this response" }) }),
+]);

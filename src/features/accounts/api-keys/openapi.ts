@@ -8,10 +8,11 @@ export const createApiKey = (): RouteDocs => ({
   tag: "Users",
   summary: "Create an API key",
   description:
-    "The key is shown only in this response. Send it as `Authorization: Bearer lk_…` or as `X-API-Key`. Scopes: `files:read` and `files:write` for /api/files; `shares` for links and for making a " +
-    "file public; `profile` for profile, settings, usage and webhooks; `admin` for /api/admin and /metrics, as " +
-    "long as the account is an administrator. A key manages no keys, sessions or passwords. Needs proof: `currentPassword`, or a confirmed session. " +
-    "Devices and keys cannot create keys: 403 scope.",
+    "The key is shown only in this response. Send it as `Authorization: Bearer lk_…` or as `X-API-Key`. Scopes: " +
+    "`files:read` and `files:write` for /api/files; `shares` for links and for making a file public; `profile` for " +
+    "profile, settings, usage and webhooks; `admin` for /api/admin and /metrics, as long as the account is an " +
+    "administrator. A key manages no keys, sessions or passwords. Needs proof. Devices and keys cannot create keys: " +
+    "403 scope.",
   status: 201,
   data: NewApiKeyRecord,
   errors: ["role", "invalid_request", ...PROOF_ERRORS],

@@ -7,8 +7,7 @@ export const confirmEmail = (): RouteDocs => ({
   summary: "Confirm an email address",
   description:
     "`token` comes from the link in the email. The link works once, for 24 hours, and only while the account has " +
-    "that address. From then on, what others shared with the address is accessible. Any other link returns 401 " +
-    "invalid_token.",
+    "that address. Any other link returns 401 invalid_token.",
   data: ConfirmedRecord,
   errors: ["invalid_token"],
 });

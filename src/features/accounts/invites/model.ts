@@ -16,7 +16,8 @@ export const NewInviteBody = t.Object({
 
 const TextOrNone = t.Union([t.String(), t.Null()]);
 
-const INVITE = {
+/** An invitation in the list. */
+export const InviteRecord = t.Object({
   id: t.String(),
   email: TextOrNone,
   role: t.String({ enum: [...ROLES] }),
@@ -27,18 +28,17 @@ const INVITE = {
   expiresAt: Timestamp,
   usedAt: t.Union([Timestamp, t.Null()]),
   usedBy: TextOrNone,
-};
-
-/** An invitation in the list. */
-export const InviteRecord = t.Object(INVITE);
+});
 
 /** The response of POST /api/admin/invites. */
-export const NewInviteRecord = t.Object({
-  ...INVITE,
-  invite: t.String({ description: "The token, shown only in this response: `invite` of POST /api/auth/signup" }),
-  url: t.String({ description: "The page for it" }),
-  mailed: t.Boolean({ description: "Whether it is sent to `email`" }),
-});
+export const NewInviteRecord = t.Intersect([
+  InviteRecord,
+  t.Object({
+    invite: t.String({ description: "The token, shown only in this response: `invite` of POST /api/auth/signup" }),
+    url: t.String({ description: "The page for it" }),
+    mailed: t.Boolean({ description: "Whether it is sent to `email`" }),
+  }),
+]);
 
 /** GET /api/admin/invites */
 export const InvitePageRecord = {

@@ -8,10 +8,10 @@ export const createInvite = (): RouteDocs => ({
   tag: "Administration",
   summary: "Create an invitation",
   description:
-    "An invitation creates one account with this role and plan. Use it as `invite` in POST /api/auth/signup, or " +
-    "on the page at `url`. It also works if sign-up is open, but not if it is closed. With `email`, it is valid " +
-    "for that address only, and is sent there if the server can send email. To invite an administrator, proof is " +
-    "needed: `currentPassword` (and `code`), or a confirmed session. An API key cannot invite administrators.",
+    "An invitation creates one account with this role and plan. Use it as `invite` in POST /api/auth/signup, or on " +
+    "the page at `url`. It does not work if sign-up is closed. With `email`, it is valid for that address only, and " +
+    "is sent there if the server can send email. To invite an administrator, proof is needed: `currentPassword` (and " +
+    "`code`), or a confirmed session. An API key cannot invite administrators.",
   status: 201,
   data: NewInviteRecord,
   errors: ["email_taken", ...PROOF_ERRORS],

@@ -27,8 +27,7 @@ export const link = (): RouteDocs => ({
   summary: "Link this account to the provider",
   description:
     "For browsers: go to `url` with the cookie that the response sets, and sign in there. From then on, that " +
-    "identity can sign in to this account. The owner gets an email. Needs proof: `currentPassword` (and `code`), " +
-    "or a confirmed session.",
+    "identity can sign in to this account. The owner gets an email. Needs proof.",
   data: { type: "object", required: ["url"], properties: { url: { type: "string" } } },
   errors: [...PROOF_ERRORS, "not_found", "provider_unavailable"],
 });
@@ -38,9 +37,8 @@ export const confirmByProvider = (): RouteDocs => ({
   summary: "Start to confirm this session through the provider",
   description:
     "For browsers, and for accounts without a known password. Go to `url` with the cookie that the response sets, " +
-    "and sign in there again (prompt=login, max_age=0; the provider's auth_time is checked). Then the session is " +
-    "confirmed as by POST /api/auth/confirm. The browser is sent to `returnTo`, or shows a page that can be " +
-    "closed.",
+    "and sign in there again. Then the session is confirmed as by POST /api/auth/confirm. The browser is sent to " +
+    "`returnTo`, or shows a page that can be closed.",
   data: { type: "object", required: ["url"], properties: { url: { type: "string" } } },
   errors: ["invalid_request", "not_found", "provider_unavailable"],
 });
@@ -64,12 +62,11 @@ export const start = (): RouteDocs => ({
   tag: "Authentication",
   summary: "Start a sign-in through the OpenID Connect provider",
   description:
-    "For browsers: 302 to the provider (authorization code with PKCE, state and nonce). A cookie binds the " +
-    "sign-in to this browser for 10 minutes. At the end, the browser is sent to `returnTo` and is signed in by " +
-    "the cookie `larder_session`. Programs use `mode=code`: the sign-in ends with a one-time code, after `#code=` " +
-    "in `returnTo`, or on a page to copy it from. Exchange it at `POST /api/auth/oidc/token` within 5 minutes. " +
-    "`challenge` (base64url of the sha256 of a `verifier`) binds the code to the program. " +
-    "Two-factor authentication is left to the provider. For accounts, see the settings `oidc.*`.",
+    "For browsers: 302 to the provider. At the end, the browser is sent to `returnTo` and is signed in by the cookie " +
+    "`larder_session`. Programs use `mode=code`: the sign-in ends with a one-time code, after `#code=` in " +
+    "`returnTo`, or on a page to copy it from. Exchange it at `POST /api/auth/oidc/token` within 5 minutes. " +
+    "`challenge` (base64url of the sha256 of a `verifier`) binds the code to the program. Two-factor authentication " +
+    "is left to the provider. For accounts, see the settings `oidc.*`.",
   otherResponses: { 302: "Redirect to the provider" },
   content: { "text/html": "Never; the response is a redirect" },
   query: {
@@ -83,9 +80,7 @@ export const start = (): RouteDocs => ({
 export const callback = (): RouteDocs => ({
   tag: "Authentication",
   summary: "Complete a sign-in through the provider",
-  description:
-    "For browsers only: the provider redirects here. 302 to `returnTo`, or a page that shows the code. If the " +
-    "sign-in fails, browsers get a page and other clients get the usual errors.",
+  description: "For browsers only: the provider redirects here. 302 to `returnTo`, or a page that shows the code.",
   otherResponses: { 302: "Redirect: signed in, linked or confirmed" },
   content: { "text/html": "The page with the code" },
   query: {

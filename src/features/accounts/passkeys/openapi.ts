@@ -16,9 +16,8 @@ export const addOptions = (): RouteDocs => ({
   tag: "Users",
   summary: "Start to add a passkey",
   description:
-    "Returns the options for navigator.credentials.create() (PublicKeyCredentialCreationOptionsJSON). They work " +
-    "once, for five minutes, in this session only. Needs proof: `currentPassword` (and `code`), or a confirmed " +
-    "session. Passkeys are bound to the host name of LARDER_PUBLIC_URL, or of the request if that is not set.",
+    "Returns the options for navigator.credentials.create(). They work once, for five minutes, in this session only. " +
+    "Needs proof. Passkeys are bound to the host name of LARDER_PUBLIC_URL, or of the request if that is not set.",
   data: OptionsRecord,
   errors: [...PROOF_ERRORS],
 });
@@ -43,8 +42,7 @@ export const renamePasskey = (): RouteDocs => ({
 export const deletePasskey = (): RouteDocs => ({
   tag: "Users",
   summary: "Remove a passkey",
-  description:
-    "It can no longer be used to sign in. Needs proof: `currentPassword` (and `code`), or a confirmed session.",
+  description: "It can no longer be used to sign in. Needs proof.",
   data: t.Object({ id: t.String() }),
   errors: ["not_found", "invalid_field", ...PROOF_ERRORS],
 });

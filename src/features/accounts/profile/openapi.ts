@@ -15,8 +15,8 @@ export const updateProfile = (): RouteDocs => ({
   tag: "Users",
   summary: "Change your name, email or password",
   description:
-    "Email and password need proof: `currentPassword` (and `code`), or a confirmed session. A new password ends " +
-    "all other sessions; with `endKeys` also keys and app passwords. Passkeys stay.",
+    "Email and password need proof. A new password ends all other sessions; with `endKeys` also keys and app " +
+    "passwords. Passkeys stay.",
   data: ProfileRecord,
   errors: ["email_taken", ...PROOF_ERRORS],
 });

@@ -74,7 +74,7 @@ export const AccountPageRecord = {
 };
 
 /** The response of POST /api/admin/users. */
-export const NewAccountRecord = t.Composite([
+export const NewAccountRecord = t.Intersect([
   AccountRecord,
   t.Object({
     passwordLink: t.Optional(

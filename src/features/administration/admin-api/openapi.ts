@@ -113,9 +113,8 @@ export const createAccount = (): RouteDocs => ({
   tag: "Administration",
   summary: "Create an account",
   description:
-    "Without a password, the owner sets one at `passwordLink`. The role is `user` and the plan is the default " +
-    "plan, unless given. The role `admin` needs proof: `currentPassword` (and `code`), or a confirmed session. An " +
-    "API key cannot create administrators and gets no link.",
+    "Without a password, the owner sets one at `passwordLink`. The role is `user` and the plan is the default plan, " +
+    "unless given. The role `admin` needs proof. An API key cannot create administrators and gets no link.",
   status: 201,
   data: NewAccountRecord,
   errors: ["email_taken", ...PROOF_ERRORS],
@@ -134,10 +133,9 @@ export const updateAccount = (): RouteDocs => ({
   summary: "Change an account",
   description:
     "Fields that are left out stay unchanged. Changes take effect at once. A new password and `disabled` end all " +
-    "sessions of the account, including those of devices. The last enabled administrator cannot lose the role or " +
-    "be disabled: 409 last_admin. With a quota below the usage, new files are rejected and no file is deleted. An " +
-    "API key can change only plan, quota, name and disabled. Password, email, its confirmation and role need " +
-    "proof: `currentPassword` (and `code`), or a confirmed session. For your own account they return 403 role.",
+    "sessions of the account, including those of devices. The last enabled administrator cannot lose the role or be " +
+    "disabled: 409 last_admin. An API key can change only plan, quota, name and disabled. Password, email, its " +
+    "confirmation and role need proof. For your own account they return 403 role.",
   data: AccountRecord,
   errors: ["not_found", "email_taken", "last_admin", ...PROOF_ERRORS],
 });
@@ -191,8 +189,8 @@ export const runJob = (): RouteDocs => ({
   tag: "Administration",
   summary: "Run a job",
   description:
-    "If the job is already running, it runs again afterward. Returns when the job is done, or after 5 seconds " +
-    "with `isRunning`; the job then continues.",
+    "If the job is already running, it runs again afterward. Returns when the job is done, or after 5 seconds with " +
+    "`isRunning`; the job then continues.",
   data: JobRecord,
   errors: ["not_found", "invalid_field"],
 });
@@ -208,8 +206,8 @@ export const configuration = (): RouteDocs => ({
   tag: "Administration",
   summary: "List all settings",
   description:
-    "Each with its value and its source. Settings are changed in the configuration, by the operator of the " +
-    "server. Secrets are not shown.",
+    "Each with its value and its source. Settings are changed in the configuration, by the operator of the server. " +
+    "Secrets are not shown.",
   data: ConfigRecord,
 });
 

@@ -1,7 +1,8 @@
 import { t } from "elysia";
+import { FileIds } from "../files/model.ts";
 
 /** POST /api/files/archive */
 export const ArchiveBody = t.Object({
-  fileIds: t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" }),
+  fileIds: FileIds,
   name: t.Optional(t.String({ description: "Name of the ZIP file; .zip is added if it is missing" })),
 });

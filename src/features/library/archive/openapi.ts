@@ -2,9 +2,10 @@
 import type { RouteDocs } from "../../../http/documented.ts";
 
 const DESCRIPTION = `A ZIP file whose entries are not compressed, with the name of each requested file and folder. The
-same files always give the same bytes, so ETag, Range and If-Range work, and an interrupted download can be resumed. In
-names, \`_\` replaces characters that are unsafe when unpacked. Equal names are numbered. A ZIP file of more than 4 MiB has no Content-Length: use HEAD or Content-Range to get its size. If a file cannot be read, the
-connection is closed. The downloads of the single files are not counted.`.replaceAll("\n", " ");
+same files always give the same bytes, so ETag, Range and If-Range work, and an interrupted download can be resumed.
+In names, \`_\` replaces characters that are unsafe when unpacked. Equal names are numbered. A ZIP file of more than 4
+MiB has no Content-Length: use HEAD or Content-Range to get its size. If a file cannot be read, the connection is
+closed.`.replaceAll("\n", " ");
 
 const ERRORS = [
   "not_found",

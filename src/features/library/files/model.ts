@@ -128,7 +128,8 @@ export const UpdateBody = t.Object({
   ),
 });
 
-const FileIds = t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" });
+/** The items of a bulk request. */
+export const FileIds = t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" });
 
 const DESTINATION = {
   destinationFolder: t.String(),

@@ -2,11 +2,11 @@ import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
 import { FolderPath, Timestamp } from "../../../http/fields.ts";
-import { FailedItems } from "../files/model.ts";
+import { FailedItems, FileIds } from "../files/model.ts";
 
 /** POST /api/files/trash and …/restore */
 export const TrashBody = t.Object({
-  fileIds: t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" }),
+  fileIds: FileIds,
 });
 
 /** A file or a folder in the trash. */

@@ -7,9 +7,9 @@ export const register = (): RouteDocs => ({
   summary: "Register the push token and preferences of a device",
   description:
     "Fields that are left out stay unchanged. A push token belongs to the device that registered it last. " +
-    "Preferences are merged into those that the device registered before; at first all are true. A device that " +
-    "never registered preferences uses the notifications in the user's settings. `provider` is null if this " +
-    "server cannot reach the token: messages are then only in the inbox.",
+    "Preferences are merged into those that the device registered before; at first all are true. A device that never " +
+    "registered preferences uses the notifications in the user's settings. `provider` is null if this server cannot " +
+    "reach the token: messages are then only in the inbox.",
   data: RegistrationRecord,
   errors: ["not_found", "forbidden_target"],
 });
@@ -26,8 +26,8 @@ export const list = (): RouteDocs => ({
   summary: "List the inbox of this device, newest first",
   description:
     "Every message appears here at once, regardless of preferences, quiet hours and push services. Messages about " +
-    "this device's own uploads, and messages sent only to another device, are not included. Uploads in short " +
-    "succession share one message with their number. Messages are retained for 90 days, at most 1,000.",
+    "this device's own uploads, and messages sent only to another device, are not included. Messages are retained " +
+    "for 90 days, at most 1,000.",
   data: InboxRecord,
   query: {
     page: { type: "integer", minimum: 1, default: 1 },
@@ -40,8 +40,8 @@ export const markRead = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Mark messages as read",
   description:
-    "A message that is read on one device is read on all. Unknown ids are ignored. `read` is the number of " +
-    "messages that were unread before.",
+    "A message that is read on one device is read on all. Unknown ids are ignored. `read` is the number of messages " +
+    "that were unread before.",
   data: ReadRecord,
 });
 
@@ -51,8 +51,8 @@ export const push = (): RouteDocs => ({
   description:
     "To all of them, or to the one that is named. The default category is `uploads`. The result is known at once, " +
     "without waiting for a push service. `queued`: sent now. `held`: sent when the quiet hours of the device end " +
-    "(deliverAt). `muted`: not sent, because the device wants none of this category. `inbox_only`: the device " +
-    "cannot be reached or is signed out. The message is always in the inbox.",
+    "(deliverAt). `muted`: not sent, because the device wants none of this category. `inbox_only`: the device cannot " +
+    "be reached or is signed out. The message is always in the inbox.",
   data: PushRecord,
   errors: ["not_found"],
 });

@@ -37,7 +37,7 @@ export const WebhookRecord = t.Object({
 });
 
 /** A new webhook with its secret, which is shown only once. */
-export const WebhookWithSecret = t.Composite([
+export const WebhookWithSecret = t.Intersect([
   WebhookRecord,
   t.Object({ secret: t.String({ description: "Shown only in this response: whsec_… of Standard Webhooks" }) }),
 ]);

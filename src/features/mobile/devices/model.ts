@@ -106,7 +106,8 @@ export const DeviceRecord = t.Object({
 /** A device that has just been removed. */
 export const RemovedDevice = t.Object({ id: t.String(), name: t.String(), removedAt: Timestamp });
 
-const Tokens = t.Object({
+/** The tokens of a device. */
+export const Tokens = t.Object({
   accessToken: t.String({ description: "JWT, sent as Authorization: Bearer …" }),
   refreshToken: t.String({ description: "Works once, within 90 days" }),
   expiresIn: t.String({ examples: ["7d"] }),

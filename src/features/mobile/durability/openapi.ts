@@ -6,9 +6,8 @@ export const get = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Check whether a device can delete its own copy of a file",
   description:
-    "`stored`: the bytes are on the server's disk. `verifiedAt`: when they were last read and found intact " +
-    "(`verify` reads them now). `snapshotAt`: the newest snapshot of the database that contains the file with " +
-    "this content.",
+    "`stored`: the bytes are on the server's disk. `verifiedAt`: when they were last read and found intact (`verify` " +
+    "reads them now). `snapshotAt`: the newest snapshot of the database that contains the file with this content.",
   query: {
     verify: { type: "boolean", description: "Read the file first and compare it with its digest" },
     checksum: { type: "string", description: "Checksum of the bytes that the device has; the response has matches" },
@@ -21,8 +20,7 @@ export const check = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Check whether a device can delete its own copies of many files",
   description:
-    "First fileIds, then files, in the given order. With `verify`, files are read up to a total of 1 GiB (a " +
-    "single larger file is read too). For the others, `verified` is false and has a reason: send another request " +
-    "for these.",
+    "First fileIds, then files, in the given order. With `verify`, files are read up to a total of 1 GiB. For the " +
+    "others, `verified` is false and has a reason: send another request for these.",
   data: DurabilityListRecord,
 });

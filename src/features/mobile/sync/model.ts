@@ -5,7 +5,8 @@ import { Checksum, FolderPath, Timestamp } from "../../../http/fields.ts";
 import { Conflicts } from "../conflicts/model.ts";
 
 /** A changed file in the short form. */
-const ChangedFile = t.Object({
+/** A file in a list of changes. */
+export const ChangedFile = t.Object({
   id: t.String(),
   name: t.String(),
   folder: FolderPath,

@@ -6,9 +6,8 @@ export const list = (): RouteDocs => ({
   tag: "Shares",
   summary: "List what others share with you",
   description:
-    "Newest first, at most 1,000. The ids work with the file and folder endpoints, as far as `permissions` " +
-    "allows. GET /api/files?share={id} lists a shared folder. Expired shares and shares of disabled accounts are " +
-    "not included.",
+    "Newest first, at most 1,000. The ids work with the file and folder endpoints, as far as `permissions` allows. " +
+    "GET /api/files?share={id} lists a shared folder.",
   data: ReceivedSharesRecord,
 });
 

@@ -44,9 +44,9 @@ export const download = (): RouteDocs => ({
   tag: "Public links",
   summary: "Download the files of a public link",
   description:
-    "For a shared folder, `fileId` names the file; without it, the whole folder is sent as a ZIP file. If " +
-    "downloads are limited, one is counted before the first byte is sent. Ranges count once per caller, file " +
-    "content and hour. A share that hides location sends no ZIP file.",
+    "For a shared folder, `fileId` names the file; without it, the whole folder is sent as a ZIP file. If downloads " +
+    "are limited, one is counted before the first byte is sent. Ranges count once per caller, file content and hour. " +
+    "A share that hides location sends no ZIP file.",
   query: {
     fileId: { type: "string", description: "A file of the shared folder" },
     inline: { type: "boolean" },
@@ -74,8 +74,8 @@ export const unlock = (): RouteDocs => ({
   summary: "Unlock a link with its password",
   description:
     "Send the grant as X-Share-Grant. It is valid for one hour, and ends when the share changes. Wrong passwords " +
-    "count like failed sign-ins, per address and share. After more than 50 wrong passwords in an hour, addresses " +
-    "that have not opened the link within 30 days must wait between attempts.",
+    "count like failed sign-ins, per address and share. After more than 50 an hour, addresses that have not opened " +
+    "the link must wait between attempts.",
   data: GrantRecord,
   errors: ["not_found", "share_expired", "bad_credentials"],
 });
@@ -133,8 +133,8 @@ export const updateShare = (): RouteDocs => ({
   summary: "Change a share",
   description:
     "null clears a field. Visitors who entered its password must enter it again. The link of a public file has no " +
-    "settings but its label. Without a confirmed email, a share can only be restricted further: other changes " +
-    "return 403 email_unconfirmed.",
+    "settings but its label. Without a confirmed email, a share can only be restricted further: other changes return " +
+    "403 email_unconfirmed.",
   data: ref("Share"),
   errors: ["invalid_field", "invalid_request", "not_found", "email_unconfirmed"],
 });
@@ -143,8 +143,7 @@ export const revokeShare = (): RouteDocs => ({
   tag: "Shares",
   summary: "End a share",
   description:
-    "Takes effect at once. If the link of a public file is ended, the file becomes private. Viewers may do this " +
-    "too.",
+    "Takes effect at once. If the link of a public file is ended, the file becomes private. Viewers may do this too.",
   data: RevokedRecord,
   errors: ["not_found"],
 });

@@ -8,7 +8,8 @@ import { CLIENT_STATUSES } from "./types.ts";
 
 const FORM = UploadRequest.content["multipart/form-data"].schema;
 const Text = t.String({ minLength: 1, maxLength: 4096 });
-const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Bytes" });
+/** A number of bytes. */
+export const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Bytes" });
 const Index = Type.Integer({ minimum: 0, maximum: CHUNKS_MAX - 1 });
 const Url = t.String({ format: "uri" });
 

@@ -25,8 +25,7 @@ export const upload = (): RouteDocs => ({
   summary: "Upload a file in one request",
   description:
     "Like files/upload, on behalf of the device. If no time and place are given, they are read from the photo. " +
-    "Nothing is duplicated: if an automatic backup sends content that exists, the response is the existing file. " +
-    "The same applies to an upload that would become a renamed copy of a file with the same name and bytes.",
+    "Nothing is duplicated: if an automatic backup sends content that exists, the response is the existing file.",
   status: 201,
   otherResponses: { 200: "Nothing was created: this is the existing file" },
   requestBody: DeviceUploadRequest,
@@ -60,7 +59,7 @@ export const begin = (): RouteDocs => ({
   description:
     "Each file is planned separately: a file that cannot be accepted has an error instead of a plan. Quota is " +
     "reserved for planned files until they are completed, canceled or expired. An upload of the same file (checksum, " +
-    "localId, name, folder, size, and fileId) continues in this session with its uploadId and completedChunks. With another chunkSize, it replaces the earlier one.",
+    "localId, name, folder, size, and fileId) continues with its uploadId and completedChunks.",
   data: SessionRecord,
   errors: [
     "invalid_path",
@@ -88,8 +87,8 @@ export const complete = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Complete an upload",
   description:
-    "Creates the file. Repeating it returns the same file. As in POST /api/mobile/upload, time and place are read from the " +
-    "photo if none are given, and nothing is duplicated.",
+    "Creates the file. Repeating it returns the same file. As in POST /api/mobile/upload, time and place are read " +
+    "from the photo if none are given, and nothing is duplicated.",
   data: ref("UploadedFile"),
   errors: [
     "locked",
@@ -130,8 +129,8 @@ export const sendChunk = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Upload one chunk",
   description:
-    "Authorized by the token of a device, or by the signature in the address. The chunk is durable when the " +
-    "response is sent. The request can be repeated.",
+    "Authorized by the token of a device, or by the signature in the address. The chunk is durable when the response " +
+    "is sent. The request can be repeated.",
   query: { sig: { type: "string", description: "The signature from upload/init" } },
   headers: { "Content-Digest": "sha-256=:<base64>: of the chunk (RFC 9530), verified" },
   requestBody: RawRequest,

@@ -57,9 +57,9 @@ export const createInDropBox = (): RouteDocs => ({
   tag: "Public links",
   summary: "Start a resumable upload to a drop box",
   description:
-    "Like /api/tus, for anyone who has the link. Only the metadata filename, filetype, checksum and sender are " +
-    "used. The upload can be continued only by clients that know its address. The owner's quota is checked as the " +
-    "bytes arrive.",
+    "Like /api/tus, for anyone who has the link. Only the metadata filename, filetype, checksum and sender are used. " +
+    "The upload can be continued only by clients that know its address. The owner's quota is checked as the bytes " +
+    "arrive.",
   status: 201,
   headers: { ...CREATION_HEADERS, ...GRANT },
   requestBody: FirstBytes,
@@ -118,9 +118,8 @@ export const create = (): RouteDocs => ({
   summary: "Start a resumable upload",
   description:
     "tus 1.0.0 with creation, creation-with-upload, creation-defer-length, expiration, checksum, termination and " +
-    "concatenation. Quota and disk space are reserved for its length until it is completed or canceled, or until " +
-    "no byte has arrived for 24 hours. Location is its address. Larder-File-Id names the file after it is " +
-    "complete.",
+    "concatenation. Space is reserved for its length until it is completed or canceled, or no byte has arrived for " +
+    "24 hours. Location is its address. Larder-File-Id names the file after it is complete.",
   status: 201,
   headers: {
     ...CREATION_HEADERS,
@@ -146,8 +145,8 @@ export const append = (): RouteDocs => ({
   tag: "Files",
   summary: "Append bytes to a resumable upload",
   description:
-    "The bytes are durable when the response is sent. If the request is interrupted, the received bytes are " +
-    "stored. A new request takes over from an earlier one. The last bytes create the file.",
+    "The bytes are durable when the response is sent. If the request is interrupted, the received bytes are stored. " +
+    "A new request takes over from an earlier one. The last bytes create the file.",
   status: 204,
   headers: BYTES_HEADERS,
   requestBody: OffsetBytes,
