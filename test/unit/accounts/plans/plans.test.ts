@@ -7,9 +7,9 @@ describe("plans", () => {
   test("have the documented numbers", () => {
     const { free, pro, enterprise, signinCeiling } = buildPlans();
     const column = (plan: typeof free) => RATE_CATEGORIES.map((category) => plan.limits[category]);
-    expect(column(free)).toEqual([5, 3, 10, 10, 50, 100, 50, 100, 50, 200, 1000]);
-    expect(column(pro)).toEqual([10, 5, 50, 100, 500, 1000, 500, 1000, 500, 2000, 10_000]);
-    expect(column(enterprise)).toEqual([20, 10, 100, 1000, null, 10_000, 5000, 10_000, 5000, 20_000, 100_000]);
+    expect(column(free)).toEqual([5, 3, 10, 10, 50, 100, 50, 100, 50, 200, 5000, 1000]);
+    expect(column(pro)).toEqual([10, 5, 50, 100, 500, 1000, 500, 1000, 500, 2000, 50_000, 10_000]);
+    expect(column(enterprise)).toEqual([20, 10, 100, 1000, null, 10_000, 5000, 10_000, 5000, 20_000, 500_000, 100_000]);
     expect([free, pro, enterprise].map((plan) => plan.maxFileSizeBytes)).toEqual([
       10_485_760, 104_857_600, 1_073_741_824,
     ]);

@@ -34,5 +34,5 @@ test.each([
 test("a plan has a limit and a window for every category", () => {
   const { limits } = presentPlan(plans.free, true);
   expect(limits["signin"]).toEqual({ limit: 5, windowSeconds: 60 });
-  expect(Object.keys(limits)).toHaveLength(11);
+  expect(Object.keys(limits)).toHaveLength(12);
 });
