@@ -129,10 +129,10 @@ export class ApiDocument {
   }
 }
 
-/** Resolves a response that is a reference. */
-function resolveReference(document: JsonObject, response: unknown): unknown {
-  const reference = asObject(response)?.["$ref"];
-  if (typeof reference !== "string") return response;
+/** Resolves a part of the document that may be a reference. */
+export function resolveReference(document: JsonObject, part: unknown): unknown {
+  const reference = asObject(part)?.["$ref"];
+  if (typeof reference !== "string") return part;
   return reference
     .split("/")
     .slice(1)

@@ -1,7 +1,7 @@
 // Builds requests from the OpenAPI document, so that the general tests cover every new endpoint at once.
 import type { RequestOptions } from "./client.ts";
 import type { ApiDocument, JsonObject } from "./openapi.ts";
-import { asObject } from "./openapi.ts";
+import { asObject, resolveReference } from "./openapi.ts";
 
 /** An operation of the document with the parameters and the body of its request. */
 export interface SampledOperation {
@@ -25,7 +25,8 @@ export function sampleOperations(document: ApiDocument): SampledOperation[] {
   return document.operations.map(({ method, template }) => {
     const operation =
       asObject(asObject(asObject(document.document["paths"])?.[template])?.[method.toLowerCase()]) ?? {};
-    const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"].map(asObject) : [];
+    const declared = Array.isArray(operation["parameters"]) ? operation["parameters"] : [];
+    const parameters = declared.map((one) => asObject(resolveReference(document.document, one)));
     const content = asObject(asObject(operation["requestBody"])?.["content"]);
     const security = operation["security"];
     return {
