@@ -14,8 +14,6 @@ export interface BaseOptions extends RequestContextSettings {
   readonly corsOrigins: readonly string[];
   /** Methods that routes have for a path; empty for an unknown path. */
   readonly methodsOf: (path: string) => string[];
-  /** What a 401 at a path asks for, as the header `WWW-Authenticate` (RFC 9110, section 11.6.1). */
-  readonly challengeOf: (path: string) => string;
   /** The page for a browser after an error outside /api. */
   readonly renderErrorPage: (status: number, message: string) => Response;
   /**
@@ -90,7 +88,6 @@ export function base(options: BaseOptions) {
       }
       set.status = response.status;
       Object.assign(set.headers, response.headers);
-      if (response.status === 401) set.headers["WWW-Authenticate"] = options.challengeOf(path);
       if (response.status === 503 && !isApi)
         set.headers["retry-after"] = String(response.body.error.details["retryAfter"]);
       // OPTIONS returns the list of methods; any other method is an ordinary 405.

@@ -140,10 +140,12 @@ function detailsOf({ reason, details }: AppError): ErrorDetails {
   return { reason, ...(isUnavailable && { retryAfter: RETRY_AFTER_S[reason] ?? DEFAULT_RETRY_AFTER_S }), ...details };
 }
 
-/** Headers that belong to a reason (RFC 9110 §15.5.6, §15.5.17; RFC 6585 §4). */
+/** Headers that belong to a reason (RFC 9110 §15.5.2, §15.5.6, §15.5.17; RFC 6585 §4). */
 function headersOf(error: AppError): Record<string, string> {
   const { details } = error;
   switch (ERROR_RESPONSES[error.reason][0]) {
+    case 401:
+      return { "WWW-Authenticate": 'Bearer realm="Larder"' };
     case 405:
       return { Allow: Array.isArray(details["allow"]) ? details["allow"].join(", ") : "" };
     case 408:

@@ -1,7 +1,7 @@
 import { AppError } from "../../errors.ts";
 import { errorResponseOf } from "../../http/error-response.ts";
 import { requestContextOf } from "../../http/request-context.ts";
-import { isClientPath } from "../accounts/app-passwords/client-paths.ts";
+import { BASIC_CHALLENGE, isClientPath } from "../accounts/app-passwords/client-paths.ts";
 import { clientErrorXml, clientStatusOf } from "./errors.ts";
 
 /** Seconds after which a client may repeat a request that was rejected with 503. */
@@ -22,7 +22,7 @@ export function renderClientError(request: Request, error: unknown): Response | 
     headers: {
       ...headers,
       "Content-Type": "application/xml; charset=utf-8",
-      ...(status === 401 && { "WWW-Authenticate": 'Basic realm="Larder", charset="UTF-8"' }),
+      ...(status === 401 && { "WWW-Authenticate": BASIC_CHALLENGE }),
       ...(status === 503 && { "Retry-After": headers["Retry-After"] ?? String(RETRY_AFTER_S) }),
     },
   });

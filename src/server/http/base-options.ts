@@ -1,7 +1,6 @@
 import { isExhausted, translateDiskError } from "../../blobs/disk.ts";
 import { isDamage, translateSqliteError } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
-import { BASIC_CHALLENGE, isClientPath } from "../../features/accounts/app-passwords/client-paths.ts";
 import { categoryOf } from "../../features/accounts/rate-limits/categories.ts";
 import type { DeclaredRoute } from "../../features/accounts/routing/declaration.ts";
 import { noteAudit } from "../../http/audit-note.ts";
@@ -30,7 +29,6 @@ export function baseOptions(
     log,
     corsOrigins: config.corsOrigins,
     methodsOf: (path) => routes().methodsOf(path),
-    challengeOf: (path) => (isClientPath(path) ? BASIC_CHALLENGE : 'Bearer realm="Larder"'),
     renderErrorPage: (status, message) => pageResponse(renderErrorPage(basePath, status, message), status),
     renderClientError,
     translate: (error) => {
