@@ -1,4 +1,5 @@
 // Signing in with app passwords at the addresses for WebDAV and sync: what opens them, what does not, and what ends it.
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { basic, createAppPassword, openDav, sendDav, type TestAppPassword } from "../support/app-passwords.ts";
 import { type Account, type ApiResponse, Client, freshEmail } from "../support/client.ts";
@@ -166,6 +167,22 @@ describe("an app password ends at once", () => {
     const appPassword = await used(account);
     expectStatus(await account.client.delete("/api/users/profile", { password: account.password }), 200);
     expectChallenge(await openDav(server(), appPassword));
+  });
+
+  test("when its account is deleted, with the earlier emails of the account", async () => {
+    await withServer({}, async (own) => {
+      const account = await own.signUp();
+      await createAppPassword(account);
+      const change = { email: freshEmail(), currentPassword: account.password };
+      expectStatus(await account.client.put("/api/users/profile", change), 200);
+      expectStatus(await account.client.delete("/api/users/profile", { password: account.password }), 200);
+      await own.stop();
+      const database = new Database(`${own.dataDir}/larder.db`, { readonly: true });
+      for (const table of ["app_passwords", "former_emails"]) {
+        expect({ table, rows: database.query(`SELECT * FROM ${table}`).all() }).toEqual({ table, rows: [] });
+      }
+      database.close();
+    });
   });
 
   test("with a new password only if endKeys says so", async () => {
