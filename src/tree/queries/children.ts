@@ -1,7 +1,6 @@
 import type { Database, Statement } from "bun:sqlite";
 import type { TreeNode } from "../model/types.ts";
 import { FILE, FOLDER } from "../model/rows.ts";
-import { selectFrom } from "../model/sorts.ts";
 
 /** A child of a folder with what programs show in listings. Times are milliseconds since 1970 UTC. */
 export interface ListedNode {
@@ -32,27 +31,45 @@ const COLUMNS = `n.kind, n.id, n.account_id AS accountId, n.parent_id AS parentI
   (SELECT lower(hex(digest)) FROM blobs WHERE id = n.blob_id) AS digest, n.content_at AS contentAtMs,
   n.file_at AS fileAtMs`;
 
+type Slice = Statement<ListedNode, [number, number, number, number, number]>;
+
+/** Begins before all children: no time is earlier. */
+const BEGINNING = { createdAtMs: Number.MIN_SAFE_INTEGER, id: 0 };
+
 /**
  * Reads all children of a folder in slices: first the folders, then the files, each by creation. These keys of a node
  * never change. So a child that is renamed between two slices is neither left out nor repeated.
+ *
+ * Children with the time of the last one are a query of their own: one query for both would scan all of that time, and
+ * a restored folder may have a million of them.
  */
 export class ChildReader {
-  readonly #slice: Statement<ListedNode, [number, number, number, number, number]>;
+  readonly #sameTime: Slice;
+  readonly #later: Slice;
 
   constructor(sqlite: Database) {
-    this.#slice = sqlite.prepare(
-      `SELECT ${COLUMNS} FROM (SELECT id FROM (${selectFrom("createdAt", ">", ["?3", "?4"])}) LIMIT ?5) k
-       CROSS JOIN nodes n ON n.id = k.id`,
+    const children = `SELECT ${COLUMNS} FROM nodes n INDEXED BY nodes_created WHERE n.parent_id = ?1 AND n.kind = ?2`;
+    this.#sameTime = sqlite.prepare(`${children} AND n.created_at = ?3 AND n.id > ?4 ORDER BY n.id LIMIT ?5`);
+    this.#later = sqlite.prepare(
+      `${children} AND n.created_at > ?3 AND ?4 IS NOT NULL ORDER BY n.created_at, n.id LIMIT ?5`,
     );
   }
 
   /** The next children after a position, at most `limit`; fewer at the end. */
   after(folderId: number, position: ListingPosition, limit: number): ListedNode[] {
-    const { kind = FOLDER, createdAtMs = Number.MIN_SAFE_INTEGER, id = 0 } = position ?? {};
-    const found = this.#slice.all(folderId, kind, createdAtMs, id, limit);
-    if (kind === FILE || found.length >= limit) return found;
-    const files = this.#slice.all(folderId, FILE, Number.MIN_SAFE_INTEGER, 0, limit - found.length);
-    return found.length === 0 ? files : [...found, ...files];
+    const { kind, createdAtMs, id } = position ?? { kind: FOLDER, ...BEGINNING };
+    const found = this.#ofKind(folderId, kind, { createdAtMs, id }, limit);
+    if (kind === FOLDER && found.length < limit) {
+      found.push(...this.#ofKind(folderId, FILE, BEGINNING, limit - found.length));
+    }
+    return found;
+  }
+
+  #ofKind(folderId: number, kind: number, { createdAtMs, id }: typeof BEGINNING, limit: number): ListedNode[] {
+    const found = this.#sameTime.all(folderId, kind, createdAtMs, id, limit);
+    if (found.length === limit) return found;
+    const later = this.#later.all(folderId, kind, createdAtMs, id, limit - found.length);
+    return found.length === 0 ? later : [...found, ...later];
   }
 }
 

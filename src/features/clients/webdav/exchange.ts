@@ -44,17 +44,21 @@ export function addressIn(text: string, request: Request): Address | undefined {
 }
 
 /** The base path of the server, without a slash at the end; empty without one. */
-export function basePathOf(request: Request): string {
+function basePathOf(request: Request): string {
   return new URL(requestContextOf(request).baseUrl).pathname.replace(/\/$/, "");
 }
 
-/** The percent-encoded path of an item for responses: with the base path, and a slash at the end of a folder. */
+/**
+ * The percent-encoded path of an item for responses: with the base path, and a slash at the end of a folder. The root is
+ * as the client wrote it, so the characters that are special in XML are encoded too.
+ */
 export function hrefOf(
   request: Request,
   { root, writtenNames }: Pick<Address, "root" | "writtenNames">,
   isFolder: boolean,
 ): string {
-  const path = basePathOf(request) + pathOfNames(root, writtenNames);
+  const base = basePathOf(request) + root;
+  const path = pathOfNames(base.replaceAll(/[<>&"]/g, encodeURIComponent), writtenNames);
   return isFolder && !path.endsWith("/") ? `${path}/` : path;
 }
 

@@ -5,7 +5,7 @@ import { type ListedNode, type ListingPosition, toListedNode } from "../../../tr
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { type Address, pathOfNames } from "./address.ts";
+import type { Address } from "./address.ts";
 import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item } from "./client-tree.ts";
 import { type ItemEtags, shareSuffix } from "./item-etags.ts";
 import { MULTISTATUS_END, MULTISTATUS_START } from "./multistatus.ts";
@@ -44,8 +44,8 @@ export interface ListingsOptions {
 export interface ListingRequest {
   readonly principal: AppPasswordPrincipal;
   readonly address: Address;
-  /** The path under which a proxy serves this server; empty for none. */
-  readonly basePath: string;
+  /** The path of the item for responses, without a slash at the end; see `hrefOf`. */
+  readonly href: string;
   /** Whether to list the members of a folder too. */
   readonly isDeep: boolean;
   readonly plan: PropertyPlan;
@@ -87,9 +87,8 @@ export class Listings {
     await etags.settle(principal.user);
     const resource = clientTree.find(principal, address);
     if (resource.kind === "free" || resource.kind === "lost") throw notThere();
-    const path = request.basePath + pathOfNames(address.root, address.writtenNames);
     const isFile = resource.kind === "item" && !isFolderItem(resource);
-    const selfPath = isFile || path.endsWith("/") ? path : `${path}/`;
+    const selfPath = isFile || request.href.endsWith("/") ? request.href : `${request.href}/`;
     const self =
       resource.kind === "shares"
         ? this.#sharesEntry(principal.user, resource.name, selfPath)

@@ -6,10 +6,18 @@ export const MULTISTATUS_START = `<?xml version="1.0" encoding="utf-8"?>\n<d:mul
 /** Ends it. */
 export const MULTISTATUS_END = "</d:multistatus>\n";
 
-/** Properties with one status. @param error a condition element, empty for none */
-export function propstat(properties: string, status: string, error = ""): string {
+/** Begins a `propstat`: properties with one status. */
+export const PROPSTAT_START = "<d:propstat><d:prop>";
+
+/** Ends it. @param error a condition element, empty for none */
+export function propstatEnd(status: string, error = ""): string {
   const condition = error === "" ? "" : `<d:error>${error}</d:error>`;
-  return `<d:propstat><d:prop>${properties}</d:prop><d:status>HTTP/1.1 ${status}</d:status>${condition}</d:propstat>`;
+  return `</d:prop><d:status>HTTP/1.1 ${status}</d:status>${condition}</d:propstat>`;
+}
+
+/** A whole `propstat`. */
+export function propstat(properties: string, status: string, error = ""): string {
+  return PROPSTAT_START + properties + propstatEnd(status, error);
 }
 
 /** Sends a multistatus. */

@@ -1,5 +1,5 @@
 import { WebDavError } from "../../errors.ts";
-import { addressOf, basePathOf, type Exchange } from "../exchange.ts";
+import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
 import { multistatusResponse } from "../multistatus.ts";
 import { PropertyPlan } from "../properties/property-plan.ts";
 import type { WebDavServices } from "../services.ts";
@@ -10,7 +10,7 @@ export async function propfind(services: WebDavServices, { request, principal }:
   const isDeep = readDepth(request.headers.get("depth"));
   const address = addressOf(request);
   const plan = PropertyPlan.read(await readXml(request));
-  const slices = services.listings.write({ principal, address, basePath: basePathOf(request), isDeep, plan });
+  const slices = services.listings.write({ principal, address, href: hrefOf(request, address, false), isDeep, plan });
   const first = await slices.next();
   const second = first.done === true ? first : await slices.next();
   const begin = first.value ?? "";

@@ -3,7 +3,6 @@ import { AppError } from "../../../../errors.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { User } from "../../../accounts/users/types.ts";
 import { WebDavError } from "../../errors.ts";
-import { escapeXml } from "../../escape-xml.ts";
 import { type Item, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
 import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
@@ -48,7 +47,7 @@ export async function proppatch(services: WebDavServices, exchange: Exchange): P
   };
   const { kind } = find().node;
   const instructions = update.instructionsFor(kind);
-  const href = escapeXml(hrefOf(request, address, kind === "folder"));
+  const href = hrefOf(request, address, kind === "folder");
   const respond = (outcomes: readonly Outcome[]) =>
     multistatusResponse(
       `${MULTISTATUS_START}<d:response><d:href>${href}</d:href>${propstats(instructions, outcomes)}</d:response>${MULTISTATUS_END}`,

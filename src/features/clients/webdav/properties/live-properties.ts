@@ -7,6 +7,7 @@ import type { CoveringLock, FolderState } from "../../../../tree/model/types.ts"
 import type { ListedNode } from "../../../../tree/queries/children.ts";
 import type { DeadProperty } from "../../../../tree/tables/properties.ts";
 import { escapeXml } from "../../escape-xml.ts";
+import { httpDate, isoDate } from "./dates.ts";
 import { folderEtag } from "../item-etags.ts";
 import { lockDiscovery, SUPPORTED_LOCK } from "../lock-xml.ts";
 
@@ -71,142 +72,133 @@ export interface SliceFacts {
 /** A file or folder in a multistatus. */
 export interface Entry {
   readonly node: ListedNode;
-  /** The percent-encoded path, with a slash at the end of a folder. */
+  /** The percent-encoded path, also of the characters that are special in XML, with a slash at the end of a folder. */
   readonly href: string;
   /** The name as the client sees it. */
   readonly name: string;
   readonly surroundings: Surroundings;
 }
 
-/** Writes a property as an element. */
-export type RenderProperty = (entry: Entry, facts: SliceFacts) => string;
-
-/** A property: an element that is always the same, or a function that writes it. */
-export type PropertyPart = string | RenderProperty;
+/** A part of a response: text that is always the same, or a function that writes it for an entry. */
+export type ResponsePart = string | ((entry: Entry, facts: SliceFacts) => string);
 
 /** A property of the server. */
 export interface LiveProperty {
   readonly namespace: string;
   readonly name: string;
-  /** Undefined if files don't have it. */
-  readonly file: PropertyPart | undefined;
-  readonly folder: PropertyPart | undefined;
+  /** Its element; undefined if files don't have it. */
+  readonly file: readonly ResponsePart[] | undefined;
+  readonly folder: readonly ResponsePart[] | undefined;
   /** Whether a request for all properties returns it (RFC 4918, section 9.1; RFC 4331, section 2). */
   readonly isInAllprop: boolean;
   /** Whether a client may store another value, which is shown instead. */
   readonly isReplaceable: boolean;
 }
 
-/** Makes properties of a namespace: for files and folders, for files only, and for folders only. */
+/**
+ * Makes properties of a namespace: for files and folders, for files only, and for folders only.
+ * @returns functions of a name and of the content of its element
+ */
 function propertiesIn(namespace: string, isInAllprop: boolean) {
-  const both = (name: string, file: PropertyPart, folder = file) => ({
-    namespace,
-    name,
-    file,
-    folder,
-    isInAllprop,
-    isReplaceable: false,
-  });
-  const ofFiles = (name: string, file: PropertyPart) => ({ ...both(name, file), folder: undefined });
-  const ofFolders = (name: string, folder: PropertyPart) => ({ ...both(name, folder), file: undefined });
-  return { both, ofFiles, ofFolders };
+  const rest = { namespace, isInAllprop, isReplaceable: false };
+  const write = (name: string, content: ResponsePart) => elementWith(emptyElement({ namespace, name }), content);
+  return {
+    both: (name: string, file: ResponsePart, folder = file): LiveProperty => ({
+      ...rest,
+      name,
+      file: write(name, file),
+      folder: write(name, folder),
+    }),
+    ofFiles: (name: string, file: ResponsePart): LiveProperty => ({
+      ...rest,
+      name,
+      file: write(name, file),
+      folder: undefined,
+    }),
+    ofFolders: (name: string, folder: ResponsePart): LiveProperty => ({
+      ...rest,
+      name,
+      file: undefined,
+      folder: write(name, folder),
+    }),
+  };
+}
+
+/** An empty element, filled with a content. */
+function elementWith(empty: string, content: ResponsePart): ResponsePart[] {
+  if (content === "") return [empty];
+  const start = empty.slice(0, -"/>".length);
+  return [`${start}>`, content, `</${start.slice(1).split(" ", 1)[0]}>`];
 }
 
 const dav = propertiesIn(DAV, true);
 const quota = propertiesIn(DAV, false);
 const DAV_PROPERTIES: readonly LiveProperty[] = [
-  dav.both("resourcetype", "<d:resourcetype/>", "<d:resourcetype><d:collection/></d:resourcetype>"),
+  dav.both("resourcetype", "", "<d:collection/>"),
   dav.both(
     "getetag",
-    ({ node }) => `<d:getetag>"${node.digest}"</d:getetag>`,
-    (entry, facts) => `<d:getetag>${folderEtag(stateOf(entry, facts), entry.surroundings.etagSuffix)}</d:getetag>`,
+    ({ node }) => `"${node.digest}"`,
+    (entry, facts) => folderEtag(stateOf(entry, facts), entry.surroundings.etagSuffix),
   ),
   dav.both(
     "getlastmodified",
-    ({ node }) => `<d:getlastmodified>${httpDate(fileAtMs(node))}</d:getlastmodified>`,
-    (entry, facts) => `<d:getlastmodified>${httpDate(stateOf(entry, facts).changedAtMs)}</d:getlastmodified>`,
+    ({ node }) => httpDate(fileAtMs(node)),
+    (entry, facts) => httpDate(stateOf(entry, facts).changedAtMs),
   ),
-  dav.both("creationdate", ({ node }) => `<d:creationdate>${isoSeconds(node.createdAtMs)}</d:creationdate>`),
-  dav.ofFiles("getcontentlength", ({ node }) => `<d:getcontentlength>${node.sizeBytes}</d:getcontentlength>`),
-  dav.ofFiles(
-    "getcontenttype",
-    ({ node }) => `<d:getcontenttype>${escapeXml(node.mediaType ?? "")}</d:getcontenttype>`,
+  dav.both("creationdate", ({ node }) => isoDate(node.createdAtMs)),
+  dav.ofFiles("getcontentlength", ({ node }) => String(node.sizeBytes)),
+  dav.ofFiles("getcontenttype", ({ node }) => escapeXml(node.mediaType ?? "")),
+  { ...dav.both("displayname", ""), file: [displayName], folder: [displayName], isReplaceable: true },
+  dav.both("supportedlock", SUPPORTED_LOCK),
+  dav.both("lockdiscovery", ({ node, href, surroundings: { levels } }, { locks, nowMs }) =>
+    lockDiscovery(locks.get(node.id) ?? [], href, levels, nowMs),
   ),
-  {
-    ...dav.both("displayname", ({ node, name }, { dead }) => {
-      const stored = dead
-        .get(node.id)
-        ?.find((property) => property.name === "displayname" && property.namespace === DAV);
-      return stored?.value ?? `<d:displayname>${escapeXml(name)}</d:displayname>`;
-    }),
-    isReplaceable: true,
-  },
-  dav.both("supportedlock", `<d:supportedlock>${SUPPORTED_LOCK}</d:supportedlock>`),
-  dav.both("lockdiscovery", ({ node, href, surroundings: { levels } }, { locks, nowMs }) => {
-    const covering = locks.get(node.id);
-    if (covering === undefined) return "<d:lockdiscovery/>";
-    return `<d:lockdiscovery>${lockDiscovery(covering, href, levels, nowMs)}</d:lockdiscovery>`;
-  }),
-  quota.ofFolders("quota-used-bytes", (entry, facts) => {
-    const usedBytes = entry.surroundings.quota().usedBytes ?? stateOf(entry, facts).sizeBytes;
-    return `<d:quota-used-bytes>${usedBytes}</d:quota-used-bytes>`;
-  }),
-  quota.ofFolders(
-    "quota-available-bytes",
-    ({ surroundings }) => `<d:quota-available-bytes>${surroundings.quota().availableBytes}</d:quota-available-bytes>`,
+  quota.ofFolders("quota-used-bytes", (entry, facts) =>
+    String(entry.surroundings.quota().usedBytes ?? stateOf(entry, facts).sizeBytes),
   ),
+  quota.ofFolders("quota-available-bytes", ({ surroundings }) => String(surroundings.quota().availableBytes)),
 ];
 
 const ownCloud = propertiesIn(OWNCLOUD, false);
 const OWNCLOUD_PROPERTIES: readonly LiveProperty[] = [
-  ownCloud.both("id", ({ node, surroundings }) => `<oc:id>${surroundings.clientIdOf(node.id)}</oc:id>`),
-  ownCloud.both("fileid", ({ node }) => `<oc:fileid>${node.id}</oc:fileid>`),
+  ownCloud.both("id", ({ node, surroundings }) => surroundings.clientIdOf(node.id)),
+  ownCloud.both("fileid", ({ node }) => String(node.id)),
   ownCloud.both(
     "permissions",
-    ({ surroundings }) => `<oc:permissions>${surroundings.filePermissions}</oc:permissions>`,
-    ({ surroundings }) => `<oc:permissions>${surroundings.folderPermissions}</oc:permissions>`,
+    ({ surroundings }) => surroundings.filePermissions,
+    ({ surroundings }) => surroundings.folderPermissions,
   ),
   ownCloud.both(
     "size",
-    ({ node }) => `<oc:size>${node.sizeBytes}</oc:size>`,
-    (entry, facts) => `<oc:size>${stateOf(entry, facts).sizeBytes}</oc:size>`,
+    ({ node }) => String(node.sizeBytes),
+    (entry, facts) => String(stateOf(entry, facts).sizeBytes),
   ),
-  ownCloud.ofFiles(
-    "checksums",
-    ({ node }) => `<oc:checksums><oc:checksum>SHA256:${node.digest}</oc:checksum></oc:checksums>`,
-  ),
-  ownCloud.both("owner-id", ({ surroundings }) => `<oc:owner-id>${escapeXml(surroundings.ownerId)}</oc:owner-id>`),
-  ownCloud.both(
-    "owner-display-name",
-    ({ surroundings }) => `<oc:owner-display-name>${escapeXml(surroundings.ownerName)}</oc:owner-display-name>`,
-  ),
-  ownCloud.both("favorite", "<oc:favorite>0</oc:favorite>"),
-  ownCloud.both("tags", "<oc:tags/>"),
-  ownCloud.both("share-types", "<oc:share-types/>"),
-  ownCloud.both("comments-unread", "<oc:comments-unread>0</oc:comments-unread>"),
+  ownCloud.ofFiles("checksums", ({ node }) => `<oc:checksum>SHA256:${node.digest}</oc:checksum>`),
+  ownCloud.both("owner-id", ({ surroundings }) => escapeXml(surroundings.ownerId)),
+  ownCloud.both("owner-display-name", ({ surroundings }) => escapeXml(surroundings.ownerName)),
+  ownCloud.both("favorite", "0"),
+  ownCloud.both("tags", ""),
+  ownCloud.both("share-types", ""),
+  ownCloud.both("comments-unread", "0"),
 ];
 
 const nextcloud = propertiesIn(NEXTCLOUD, false);
 const NEXTCLOUD_PROPERTIES: readonly LiveProperty[] = [
   nextcloud.both(
     "has-preview",
-    ({ node, surroundings }) => `<nc:has-preview>${surroundings.hasPreview(node.mediaType ?? "")}</nc:has-preview>`,
-    "<nc:has-preview>false</nc:has-preview>",
+    ({ node, surroundings }) => String(surroundings.hasPreview(node.mediaType ?? "")),
+    "false",
   ),
-  nextcloud.both("mount-type", ({ surroundings }) => `<nc:mount-type>${surroundings.mountType}</nc:mount-type>`),
-  nextcloud.both("is-encrypted", "<nc:is-encrypted>0</nc:is-encrypted>"),
-  nextcloud.both("lock", ({ node }, { locks }) => `<nc:lock>${locks.has(node.id) ? 1 : 0}</nc:lock>`),
-  nextcloud.both("creation_time", ({ node }) => `<nc:creation_time>${seconds(node.createdAtMs)}</nc:creation_time>`),
-  nextcloud.both(
-    "upload_time",
-    ({ node }) => `<nc:upload_time>${seconds(node.contentAtMs ?? node.createdAtMs)}</nc:upload_time>`,
-  ),
+  nextcloud.both("mount-type", ({ surroundings }) => surroundings.mountType),
+  nextcloud.both("is-encrypted", "0"),
+  nextcloud.both("lock", ({ node }, { locks }) => (locks.has(node.id) ? "1" : "0")),
+  nextcloud.both("creation_time", ({ node }) => seconds(node.createdAtMs)),
+  nextcloud.both("upload_time", ({ node }) => seconds(node.contentAtMs ?? node.createdAtMs)),
 ];
 
 /** Windows sets it after each upload. */
-const WINDOWS_PROPERTY = propertiesIn(MICROSOFT, false).ofFiles(
-  "Win32LastModifiedTime",
-  ({ node }) => `<z:Win32LastModifiedTime xmlns:z="${MICROSOFT}">${httpDate(fileAtMs(node))}</z:Win32LastModifiedTime>`,
+const WINDOWS_PROPERTY = propertiesIn(MICROSOFT, false).ofFiles("Win32LastModifiedTime", ({ node }) =>
+  httpDate(fileAtMs(node)),
 );
 
 const LIVE: readonly LiveProperty[] = [
@@ -263,16 +255,13 @@ export function isFolder({ kind }: ListedNode): boolean {
   return kind === FOLDER;
 }
 
-/** A date as in HTTP headers (RFC 9110, section 5.6.7). */
-function httpDate(ms: number): string {
-  return new Date(ms).toUTCString();
+/** The element that a client stored, or the name. */
+function displayName({ node, name }: Entry, { dead }: SliceFacts): string {
+  const stored = dead.get(node.id)?.find((property) => property.name === "displayname" && property.namespace === DAV);
+  return stored?.value ?? `<d:displayname>${escapeXml(name)}</d:displayname>`;
 }
 
-/** A date of RFC 3339 without a fraction, which some clients can't read. */
-function isoSeconds(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
-
-function seconds(ms: number): number {
-  return Math.floor(ms / 1000);
+/** Seconds since 1970. */
+function seconds(ms: number): string {
+  return String(Math.floor(ms / 1000));
 }

@@ -1,7 +1,6 @@
 /** What a PROPFIND asks for (RFC 4918, section 9.1), prepared once for all entries of the response. */
 import { AppError } from "../../../../errors.ts";
-import { escapeXml } from "../../escape-xml.ts";
-import { propstat } from "../multistatus.ts";
+import { PROPSTAT_START, propstat, propstatEnd } from "../multistatus.ts";
 import type { XmlElement } from "../xml.ts";
 import {
   DAV,
@@ -13,7 +12,7 @@ import {
   keyOf,
   listLive,
   type LiveProperty,
-  type PropertyPart,
+  type ResponsePart,
   type SliceFacts,
 } from "./live-properties.ts";
 
@@ -35,12 +34,14 @@ export interface PlanNeeds {
 
 /** The prepared properties of files or of folders. */
 interface KindPlan {
-  /** The elements of properties that exist; neighbors that are always the same are joined. */
-  readonly parts: readonly PropertyPart[];
+  /** The elements of properties that exist. */
+  readonly parts: readonly ResponsePart[];
   /** The elements of properties that do not exist. */
   readonly missing: string;
   /** Properties that exist where a client stored them. */
   readonly dead: readonly { readonly key: string; readonly missing: string }[];
+  /** What follows the href of an entry with which no client stored a property. */
+  readonly common: readonly ResponsePart[];
 }
 
 type Mode = "named" | "all" | "names";
@@ -88,37 +89,45 @@ export class PropertyPlan {
 
   /** The element `response` of an entry. */
   render(entry: Entry, facts: SliceFacts): string {
-    const { parts, missing, dead } = isFolder(entry.node) ? this.#folder : this.#file;
-    let found = "";
-    for (const part of parts) found += typeof part === "string" ? part : part(entry, facts);
-    let absent = missing;
+    const plan = isFolder(entry.node) ? this.#folder : this.#file;
     const stored = this.needs.dead ? facts.dead.get(entry.node.id) : undefined;
-    for (const { key, missing: element } of dead) {
-      const property = stored?.find((candidate) => keyOf(candidate) === key);
-      if (property === undefined) absent += element;
+    const start = `<d:response><d:href>${entry.href}`;
+    if (stored === undefined) return write(start, plan.common, entry, facts);
+    let found = write("", plan.parts, entry, facts);
+    let absent = plan.missing;
+    for (const { key, missing } of plan.dead) {
+      const property = stored.find((candidate) => keyOf(candidate) === key);
+      if (property === undefined) absent += missing;
       else found += property.value;
     }
     if (this.#mode !== "named") {
-      for (const property of stored ?? []) {
+      for (const property of stored) {
         // One with a default value is among the parts already.
         if (findLive(property.namespace, property.name)?.isReplaceable === true) continue;
         found += this.#mode === "all" ? property.value : emptyElement(property);
       }
     }
-    return `<d:response><d:href>${escapeXml(entry.href)}</d:href>${propstats(found, absent)}</d:response>`;
+    return `${start}</d:href>${write("", responseOf([found], absent), entry, facts)}`;
   }
 }
 
-/** An entry without any property still has one `propstat`. */
-function propstats(found: string, absent: string): string {
-  const existing = found === "" && absent !== "" ? "" : propstat(found, "200 OK");
-  return absent === "" ? existing : existing + propstat(absent, "404 Not Found");
+function write(start: string, parts: readonly ResponsePart[], entry: Entry, facts: SliceFacts): string {
+  let text = start;
+  for (const part of parts) text += typeof part === "string" ? part : part(entry, facts);
+  return text;
+}
+
+/** What follows the href. An entry without any property still has one `propstat`. */
+function responseOf(found: readonly ResponsePart[], absent: string): ResponsePart[] {
+  const isEmpty = found.every((part) => part === "");
+  const existing = isEmpty && absent !== "" ? [] : [PROPSTAT_START, ...found, propstatEnd("200 OK")];
+  return [...existing, absent === "" ? "" : propstat(absent, "404 Not Found"), "</d:response>"];
 }
 
 function planFor(kind: "file" | "folder", mode: Mode, names: readonly PropertyName[]): KindPlan {
   if (mode === "names") {
     const live = listLive().filter((property) => property[kind] !== undefined);
-    return { parts: [live.map(emptyElement).join("")], missing: "", dead: [] };
+    return prepared([live.map(emptyElement).join("")], "", []);
   }
   const all = mode === "all" ? listLive().filter(({ isInAllprop }) => isInAllprop) : [];
   const parts = all.flatMap((property) => property[kind] ?? []);
@@ -128,20 +137,26 @@ function planFor(kind: "file" | "folder", mode: Mode, names: readonly PropertyNa
     const live = findLive(name.namespace, name.name);
     if (mode === "all" && isInAll(live)) continue;
     const part = live?.[kind];
-    if (part !== undefined) parts.push(part);
+    if (part !== undefined) parts.push(...part);
     else if (isReserved(name.namespace)) missing += emptyElement(name);
     // All stored properties are part of "all" already.
     else if (mode === "named") dead.push({ key: keyOf(name), missing: emptyElement(name) });
   }
-  return { parts: joinNeighbors(parts), missing, dead };
+  return prepared(parts, missing, dead);
+}
+
+function prepared(parts: readonly ResponsePart[], missing: string, dead: KindPlan["dead"]): KindPlan {
+  const absent = missing + dead.map((property) => property.missing).join("");
+  return { parts, missing, dead, common: joinNeighbors(["</d:href>", ...responseOf(parts, absent)]) };
 }
 
 function isInAll(live: LiveProperty | undefined): boolean {
   return live === undefined || live.isInAllprop;
 }
 
-function joinNeighbors(parts: readonly PropertyPart[]): PropertyPart[] {
-  const joined: PropertyPart[] = [];
+/** Joins parts that are always the same: fewer and longer ones take half the time to write and to encode. */
+function joinNeighbors(parts: readonly ResponsePart[]): ResponsePart[] {
+  const joined: ResponsePart[] = [];
   for (const part of parts) {
     const last = joined.at(-1);
     if (typeof part === "string" && typeof last === "string") joined[joined.length - 1] = last + part;
