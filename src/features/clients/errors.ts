@@ -23,8 +23,6 @@ export class WebDavError extends AppError {
 /** Statuses that differ from those of the API (RFC 4918, section 11; the desktop clients). */
 const STATUSES: Partial<Record<Reason, number>> = {
   quota_exceeded: 507,
-  // 429 is an error of one file for the desktop clients. They end their run and return later only after a 503.
-  rate_limited: 503,
   // Nothing is queued, and clients show the message of a 403.
   confirmation_required: 403,
   name_taken: 409,
@@ -34,6 +32,9 @@ const STATUSES: Partial<Record<Reason, number>> = {
 /** The status of an error at these addresses. */
 export function clientStatusOf(error: AppError): number {
   if (error instanceof WebDavError) return error.status;
+  // 429 is an error of one file for the desktop clients. They end their run and return later only after a 503. Too many
+  // wrong passwords are no reason to return.
+  if (error.reason === "rate_limited") return error.details["resource"] === "signin" ? 429 : 503;
   return error.reason === "locked" ? 423 : (STATUSES[error.reason] ?? ERROR_RESPONSES[error.reason][0]);
 }
 
@@ -71,6 +72,7 @@ const EXCEPTIONS: Readonly<Record<number, string>> = {
   415: "UnsupportedMediaType",
   416: "RequestedRangeNotSatisfiable",
   423: "Locked",
+  429: "TooManyRequests",
   501: "NotImplemented",
   503: "ServiceUnavailable",
   507: "InsufficientStorage",

@@ -66,7 +66,7 @@ export class AppPasswordService {
   }
 
   /**
-   * Finds the owner of an app password. Wrong ones count; over their limit, one that was used before still works.
+   * Finds the owner of an app password. Wrong ones count; a right one works over their limit too.
    * @param authorization the header of the request; null without one
    * @param addressKey the client address, or its /64
    * @throws AppError missing_token | invalid_token | bad_credentials | expired_token | revoked_token | rate_limited
@@ -205,10 +205,10 @@ export class AppPasswordService {
     }
     const { wrongPasswords } = this.#options;
     const found = this.#find(credentials);
-    // Nobody can guess a password that is in use. So the limit does not stop the programs of a home in which one
-    // program has an outdated password.
-    if (found === undefined || found.lastUsedAtMs === null) wrongPasswords.reject(addressKey, credentials.username);
+    // Nobody can guess one, so the limit stops only wrong ones: not the other programs of a home in which one has an
+    // outdated app password, nor the new one that its owner enters then.
     if (found === undefined) {
+      wrongPasswords.reject(addressKey, credentials.username);
       wrongPasswords.note(addressKey, credentials.username);
       throw new AppError(
         "bad_credentials",

@@ -39,7 +39,7 @@ export class WrongAppPasswords {
     ].filter(({ allowed }) => !allowed);
     const latest = full.toSorted((a, b) => b.resetAtMs - a.resetAtMs)[0];
     if (latest === undefined) return;
-    const limitResult: RateLimitResult = { ...latest, category: "dav" };
+    const limitResult: RateLimitResult = { ...latest, category: KIND };
     throw new RateLimitedError(
       limitResult,
       this.#clock.nowMs(),
