@@ -13,5 +13,5 @@ export const endLock = (): RouteDocs => ({
   tag: "Users",
   summary: "End a WebDAV lock",
   data: t.Object({ id: t.String() }),
-  errors: ["not_found"],
+  errors: ["not_found", "invalid_field"],
 });
