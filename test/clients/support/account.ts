@@ -13,6 +13,15 @@ export interface ClientAccount {
   /** The value of an Authorization header with both. */
   authorization: string;
   client: Client;
+  /** The path below which the server is; empty or missing for none. */
+  basePath?: string;
+}
+
+/** Settings of an app password. */
+export interface PasswordSettings {
+  access?: "read" | "write";
+  /** The path of the only folder that it opens. */
+  folder?: string;
 }
 
 /** A file or folder of an account as the API lists it. */
@@ -30,12 +39,17 @@ export function clientServer(options: ServerOptions = {}): () => TestServer {
   return sharedServer({ hasAccounts: true, ...options, env });
 }
 
-/** Returns a new account with an app password that may write. */
-export async function newClientAccount(server: TestServer): Promise<ClientAccount> {
-  const account = await server.signUp();
+/** Returns a new account with an app password. */
+export async function newClientAccount(server: TestServer, settings: PasswordSettings = {}): Promise<ClientAccount> {
+  return withAppPassword(await server.signUp(), settings);
+}
+
+/** Creates an app password of an account, by default one that may write. */
+export async function withAppPassword(account: Account, settings: PasswordSettings = {}): Promise<ClientAccount> {
   const created = await account.client.post("/api/users/app-passwords", {
     name: "test",
     currentPassword: account.password,
+    ...settings,
   });
   if (created.status !== 201) throw new Error(`no app password: ${created.status} ${created.text}`);
   const password = created.string("data.password");

@@ -1,4 +1,5 @@
 // A folder on a computer that the command-line form of the Nextcloud or ownCloud desktop client syncs.
+import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -87,6 +88,16 @@ export class SyncedFolder {
     await rm(join(this.path, path), { recursive: true });
   }
 
+  /** Makes the program try again at once what has failed. Otherwise it waits 25 seconds, and longer each time. */
+  async forgetFailures(): Promise<void> {
+    const names = await readdir(this.path);
+    const name = names.find((candidate) => /^\._?sync_.*\.db$/.test(candidate));
+    if (name === undefined) throw new Error("the program has no database yet");
+    const database = new Database(join(this.path, name));
+    database.run("DELETE FROM blacklist");
+    database.close();
+  }
+
   /** Reads everything in the folder, except the program's own files. */
   async tree(): Promise<LocalTree> {
     const tree: LocalTree = new Map();
@@ -107,13 +118,13 @@ export class SyncedFolder {
   }
 
   private words(password: string): string[] {
-    const { user } = this.account;
+    const { user, basePath = "" } = this.account;
     const exclude = ["--exclude", join(this.directory, "exclude.lst")];
     // The server's own path of the program: the root of the account.
     const remote = this.program === "nextcloudcmd" ? ["--path", "/"] : [];
     // -h: also files whose names begin with a dot.
     const options = ["--non-interactive", "-h", ...exclude, "--user", user, "--password", password, ...remote];
-    return [this.program, ...options, this.path, this.server.url];
+    return [this.program, ...options, this.path, this.server.url + basePath];
   }
 }
 

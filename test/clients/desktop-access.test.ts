@@ -1,0 +1,169 @@
+// The Nextcloud and ownCloud desktop clients in their command-line form, where not everything is allowed: received shares,
+// limited app passwords, too many deletions, another email address, and a server below a path.
+import { afterAll, expect, test } from "bun:test";
+import { shareWith } from "../support/account-shares.ts";
+import { digestOf, freshEmail } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { type TestServer, withServer } from "../support/server.ts";
+import {
+  type ClientAccount,
+  clientServer,
+  newClientAccount,
+  readServerTree,
+  requestsDuring,
+  withAppPassword,
+} from "./support/account.ts";
+import { describeWith } from "./support/programs.ts";
+import { SYNC_PROGRAMS, SyncedFolder } from "./support/synced-folder.ts";
+
+const SHARES = "Shared with me";
+const server = clientServer();
+const folders: SyncedFolder[] = [];
+
+afterAll(async () => {
+  for (const folder of folders) await folder.dispose();
+});
+
+async function contentsOf(account: ClientAccount): Promise<(string | undefined)[][]> {
+  return [...(await readServerTree(account))].map(([path, { content }]) => [path, content]).sort();
+}
+
+for (const program of SYNC_PROGRAMS) {
+  const newFolder = async (account: ClientAccount, on: TestServer = server()) => {
+    const folder = await SyncedFolder.create(program, on, account);
+    folders.push(folder);
+    return folder;
+  };
+
+  describeWith(program, [program], () => {
+    test("a received folder syncs in both directions", async () => {
+      const [owner, guest] = [await newClientAccount(server()), await newClientAccount(server())];
+      const shared = await owner.client.folderId("trips", "/above");
+      await owner.client.stored("rome", { name: "rome.txt", fields: { folder: "/above/trips/days" } });
+      await shareWith(owner.client, shared, guest.account, { permissions: "write" });
+      const [one, two] = [await newFolder(owner), await newFolder(guest)];
+      await one.sync();
+      await two.sync();
+      expect(await two.read(`${SHARES}/trips/days/rome.txt`)).toBe("rome");
+      await two.write(`${SHARES}/trips/days/paris.txt`, "paris");
+      await two.sync();
+      await one.sync();
+      expect(await one.read("above/trips/days/paris.txt")).toBe("paris");
+      // A change of the owner deep in the share reaches the guest, whose own folders have not changed.
+      await one.write("above/trips/days/rome.txt", "rome, edited", new Date("2024-01-01T00:00:00Z"));
+      await one.sync();
+      await two.sync();
+      expect(await two.read(`${SHARES}/trips/days/rome.txt`)).toBe("rome, edited");
+      await two.remove(`${SHARES}/trips/days/rome.txt`);
+      await two.sync();
+      expect((await readServerTree(owner)).get("above/trips/days/rome.txt")).toBeUndefined();
+      const idle = await requestsDuring(server(), async () => {
+        await two.sync();
+        await two.sync();
+      });
+      expect(idle.filter(({ method, path }) => method === "GET" && path.endsWith(".txt"))).toEqual([]);
+    });
+
+    test("changes in a folder that is shared for reading stay on the computer and change nothing on the server", async () => {
+      const [owner, guest] = [await newClientAccount(server()), await newClientAccount(server())];
+      const shared = await owner.client.folderId("read only");
+      await owner.client.stored("original", { name: "a.txt", fields: { folder: "/read only" } });
+      await owner.client.stored("other", { name: "b.txt", fields: { folder: "/read only" } });
+      // Otherwise nextcloudcmd waits for an answer at the end of the share, because all files would go.
+      await guest.client.stored("the guest's own", { name: "own.txt" });
+      const share = await shareWith(owner.client, shared, guest.account, { permissions: "read" });
+      const two = await newFolder(guest);
+      await two.sync();
+      const before = await contentsOf(owner);
+      await two.write(`${SHARES}/read only/a.txt`, "edited by the guest", new Date("2024-01-01T00:00:00Z"));
+      await two.write(`${SHARES}/read only/new.txt`, "new from the guest");
+      await two.remove(`${SHARES}/read only/b.txt`);
+      for (let run = 0; run < 2; run += 1) await two.trySync();
+      expect(await contentsOf(owner)).toEqual(before);
+      const local = new Set([...(await two.tree()).values()].map(({ content }) => content));
+      for (const content of ["original", "other", "edited by the guest", "new from the guest"]) {
+        expect(local).toContain(digestOf(content));
+      }
+      // The end of the share removes what the guest received.
+      expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
+      for (let run = 0; run < 2; run += 1) await two.trySync();
+      const rest = await two.tree();
+      expect(rest.get(`${SHARES}/read only/b.txt`)).toBeUndefined();
+      expect(rest.get("own.txt")?.content).toBe(digestOf("the guest's own"));
+      expect(await contentsOf(owner)).toEqual(before);
+    });
+
+    test("a read-only app password downloads, and loses no local change", async () => {
+      const account = await newClientAccount(server());
+      await account.client.stored("from the server", { name: "a.txt", fields: { folder: "/folder" } });
+      const one = await newFolder(await withAppPassword(account.account, { access: "read" }));
+      await one.sync();
+      expect(await one.read("folder/a.txt")).toBe("from the server");
+      const before = await contentsOf(account);
+      await one.write("folder/a.txt", "edited here", new Date("2024-01-01T00:00:00Z"));
+      await one.write("new.txt", "new here");
+      for (let run = 0; run < 2; run += 1) await one.trySync();
+      expect(await contentsOf(account)).toEqual(before);
+      const local = new Set([...(await one.tree()).values()].map(({ content }) => content));
+      for (const content of ["edited here", "new here"]) expect(local).toContain(digestOf(content));
+    });
+
+    test("an app password of one folder syncs only that folder", async () => {
+      const account = await newClientAccount(server());
+      await account.client.stored("visible", { name: "a.txt", fields: { folder: "/sync/deep" } });
+      await account.client.stored("hidden", { name: "b.txt", fields: { folder: "/private" } });
+      const one = await newFolder(await withAppPassword(account.account, { folder: "/sync" }));
+      await one.sync();
+      expect([...(await one.tree()).keys()]).toEqual(["deep", "deep/a.txt"]);
+      await one.write("deep/c.txt", "new");
+      await one.sync();
+      expect((await readServerTree(account)).get("sync/deep/c.txt")?.content).toBe(digestOf("new"));
+    });
+
+    test("too many deletions wait for a person, and the next sync after the approval sends them", async () => {
+      const env = { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "10", LARDER_LOG_REQUESTS: "all" };
+      await withServer({ hasAccounts: true, env }, async (own) => {
+        const account = await newClientAccount(own);
+        const one = await newFolder(account, own);
+        for (let index = 0; index < 20; index += 1) await one.write(`${index}.txt`, `content ${index}`);
+        await one.sync();
+        for (let index = 0; index < 15; index += 1) await one.remove(`${index}.txt`);
+        for (let run = 0; run < 3; run += 1) await one.trySync();
+        expect((await readServerTree(account)).size).toBeGreaterThanOrEqual(15);
+        const [holdId = ""] = (await account.client.get("/api/users/holds")).strings("data.holds", "holdId");
+        expectStatus(await account.client.post(`/api/users/holds/${holdId}`, { accept: true }), 200);
+        await one.forgetFailures();
+        await one.sync();
+        const remote = [...(await readServerTree(account)).keys()].sort();
+        expect(remote).toEqual([...(await one.tree()).keys()].sort());
+      });
+    });
+
+    test("another email address of the account does not disturb the sync", async () => {
+      const account = await newClientAccount(server());
+      const one = await newFolder(account);
+      await one.write("folder/a.txt", "a");
+      await one.sync();
+      const { password } = account.account;
+      const change = { email: freshEmail(), currentPassword: password };
+      expectStatus(await account.client.put("/api/users/profile", change), 200);
+      await one.write("folder/b.txt", "b");
+      const requests = await requestsDuring(server(), async () => one.sync());
+      expect(requests.filter(({ method }) => method === "PUT").length).toBe(1);
+      expect(requests.filter(({ method, path }) => method === "GET" && path.endsWith(".txt"))).toEqual([]);
+      expect((await readServerTree(account)).get("folder/b.txt")?.content).toBe(digestOf("b"));
+    });
+
+    test("a server below a path is synced at its address with the path", async () => {
+      await withServer({ hasAccounts: true, env: { LARDER_BASE_PATH: "/files" } }, async (own) => {
+        const account = await newClientAccount(own);
+        await account.client.stored("from the server", { name: "a b.txt", fields: { folder: "/x y" } });
+        const one = await newFolder({ ...account, basePath: "/files" }, own);
+        await one.write("local folder/é.txt", "from the computer");
+        await one.sync();
+        expect(await one.read("x y/a b.txt")).toBe("from the server");
+        expect((await readServerTree(account)).get("local folder/é.txt")?.content).toBe(digestOf("from the computer"));
+      });
+    });
+  });
+}
