@@ -21,7 +21,7 @@ export function propstat(properties: string, status: string, error = ""): string
 }
 
 /** Sends a multistatus. */
-export function multistatusResponse(body: string | ReadableStream<Uint8Array>): Response {
+export function multistatusResponse(body: string | ReadableStream<string>): Response {
   return new Response(body, {
     status: 207,
     // The desktop clients require exactly this type.

@@ -32,13 +32,12 @@ function readDepth(header: string | null): boolean {
 }
 
 /** Reads the next slice only when the client has taken the last one. */
-function streamOf(begin: string, slices: AsyncGenerator<string, void>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
+function streamOf(begin: string, slices: AsyncGenerator<string, void>): ReadableStream<string> {
   let text = begin;
-  return new ReadableStream<Uint8Array>(
+  return new ReadableStream<string>(
     {
       async pull(controller) {
-        controller.enqueue(encoder.encode(text));
+        controller.enqueue(text);
         // Others have their turn between two slices, also if the client is fast.
         await new Promise(setImmediate);
         const next = await slices.next();
