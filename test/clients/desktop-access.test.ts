@@ -24,8 +24,8 @@ afterAll(async () => {
   for (const folder of folders) await folder.dispose();
 });
 
-async function contentsOf(account: ClientAccount): Promise<(string | undefined)[][]> {
-  return [...(await readServerTree(account))].map(([path, { content }]) => [path, content]).sort();
+async function contentsOf(account: ClientAccount): Promise<string[]> {
+  return [...(await readServerTree(account))].map(([path, { content }]) => `${path} ${content}`).sort();
 }
 
 for (const program of SYNC_PROGRAMS) {

@@ -92,7 +92,8 @@ export class SyncedFolder {
   async forgetFailures(): Promise<void> {
     const names = await readdir(this.path);
     const name = names.find((candidate) => /^\._?sync_.*\.db$/.test(candidate));
-    if (name === undefined) throw new Error("the program has no database yet");
+    // Before the first sync.
+    if (name === undefined) return;
     const database = new Database(join(this.path, name));
     database.run("DELETE FROM blacklist");
     database.close();
