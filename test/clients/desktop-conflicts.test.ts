@@ -177,8 +177,8 @@ for (const program of SYNC_PROGRAMS) {
       expect((await account.client.putContent(id, "edit in the page")).status).toBe(200);
       for (let run = 0; run < 2; run += 1) await one.trySync();
       const contents = await allContents(account, [one]);
-      const kept = both.filter((content) => content !== uploaded);
-      for (const content of [digestOf("edit in the page"), ...kept]) expect(contents).toContain(content);
+      const others = both.filter((content) => content !== uploaded);
+      for (const content of [digestOf("edit in the page"), ...others]) expect(contents).toContain(content);
     });
 
     test("a file whose name is decomposed is edited and renamed as one file", async () => {
