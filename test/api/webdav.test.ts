@@ -113,10 +113,22 @@ describe("PUT", () => {
     expectStatus(await dav.put("a%00.txt", "x"), 400);
     expectStatus(await dav.put("a%zz.txt", "x"), 400);
     expectStatus(await dav.put("n".repeat(256), "x"), 400);
-    expectStatus(await dav.put("a.txt", "x", { "oc-checksum": `SHA256:${"0".repeat(64)}` }), 400);
+    for (const wrong of [
+      `SHA256:${"0".repeat(64)}`,
+      `SHA1:${"0".repeat(40)}`,
+      `MD5:${"0".repeat(32)}`,
+      "ADLER32:1",
+      "x",
+    ]) {
+      expectStatus(await dav.put("a.txt", "x", { "oc-checksum": wrong }), 400);
+    }
+    expectStatus(await dav.get("a.txt"), 404);
     expectStatus(await dav.put("a.txt", "x", { "x-oc-mtime": "yesterday" }), 400);
     expectStatus(await dav.put("a.txt", "x", { "content-range": "bytes 0-0/2" }), 400);
     expect(await account.client.names()).toEqual(["folder"]);
+    const right = "SHA1:11f6ad8ec52a2984abaafd7c3b516503785c2072 ADLER32:00790079";
+    expectStatus(await dav.put("a.txt", "x", { "oc-checksum": right }), 201);
+    expectStatus(await dav.put("a.txt", "x", { "oc-checksum": "MD5:9dd4e461268c8034f5c8564e155c67a6" }), 204);
   });
 
   test("keeps hostile names", async () => {

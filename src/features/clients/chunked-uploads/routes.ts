@@ -99,7 +99,7 @@ async function finish(
     totalBytes: readLength(headers.get("oc-total-length")),
     checksum: expectedChecksum(headers.get("oc-checksum")),
   };
-  const facts = { declaredType: undefined, checksum: undefined, fileModifiedAt };
+  const facts = { declaredType: undefined, fileModifiedAt };
   const mayReplace = overwritesOf(request);
   const { replaced } = webDav.contentWriter.admit(target);
   if (replaced !== undefined && !mayReplace) {

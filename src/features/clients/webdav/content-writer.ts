@@ -1,5 +1,4 @@
 /** Stores content that a client sends to an address: a new file, or the next version of the one that is there. */
-import type { Digest } from "../../../blobs/digest.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import type { AppPasswordPrincipal, Uploader } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -36,8 +35,6 @@ export interface ContentTarget {
 /** What is known of the content apart from its bytes. */
 export interface ContentFacts {
   readonly declaredType: string | undefined;
-  /** The content must have it. */
-  readonly checksum: Digest | undefined;
   /** The file's own date, ISO 8601. */
   readonly fileModifiedAt: string | undefined;
   /** Called in the transaction that stores it. */
@@ -107,15 +104,15 @@ export class ContentWriter {
     target: ContentTarget,
     sender: Uploader,
     pendingUpload: PendingUpload,
-    { declaredType, checksum, fileModifiedAt, hooks }: ContentFacts,
+    { declaredType, fileModifiedAt, hooks }: ContentFacts,
     { folder, name }: Admission,
   ): Promise<{ file: FileNode; isNew: boolean }> {
     invariant(folder !== undefined, "a new file is stored in a folder");
     const { share, path: folderPath } = locationOf(folder);
     // A file that appears in the meantime gets a version, unless the conditions of the request forbid it.
     const onConflict = "version" as const;
-    const labels = { tags: [], metadata: {}, isPublic: false, capturedAt: undefined };
-    const fields = { ...labels, folderPath, checksum, onConflict, fileModifiedAt };
+    const labels = { tags: [], metadata: {}, isPublic: false, capturedAt: undefined, checksum: undefined };
+    const fields = { ...labels, folderPath, onConflict, fileModifiedAt };
     const { file } = await this.#options.files.finishUpload(
       sender,
       pendingUpload,

@@ -16,6 +16,8 @@ export interface IncomingFile {
   readonly possibleOwners?: readonly User[];
   /** The request's idempotency key. */
   readonly key: string | null;
+  /** Called with each buffer of the file before it is stored, in order. */
+  readonly onBytes?: ((buffer: Uint8Array) => void) | undefined;
 }
 
 /** An {@link IncomingFile} in a form. */
@@ -64,7 +66,10 @@ export async function receiveBody<T>(
   finish: Finish<[], T>,
 ): Promise<T> {
   return pending(files, request, sender, false, async (pendingUpload) => {
-    await readBody(request, "file", (chunk) => pendingUpload.incoming.write(chunk));
+    await readBody(request, "file", (chunk) => {
+      sender.onBytes?.(chunk);
+      return pendingUpload.incoming.write(chunk);
+    });
     return finish(pendingUpload);
   });
 }

@@ -78,8 +78,6 @@ export interface Replacement {
   readonly fileId: string;
   readonly declaredType: string | undefined;
   readonly precondition?: Precondition | undefined;
-  /** The content must have it. */
-  readonly checksum?: Digest | undefined;
   /** The file's own modification time, as sent by the client. */
   readonly fileModifiedAt?: string | undefined;
   /** Called in the transaction, before anything else. */
@@ -232,7 +230,6 @@ export class FileService {
       confirm();
       const { node, owner } = this.open(user, target.fileId, "write");
       const { name } = node;
-      checkDigest(target.checksum, incoming.digest());
       const mediaType = await detectMediaType(incoming.head, target.declaredType, name);
       const request = keyed(incoming.digest());
       const blob = await incoming.commit();

@@ -1,8 +1,8 @@
-import { parseChecksum } from "../../../../blobs/digest.ts";
 import { AppError } from "../../../../errors.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import { receiveBody } from "../../../library/files/incoming.ts";
 import type { FileNode } from "../../../../tree/model/types.ts";
+import { expectedChecksum } from "../../checksums.ts";
 import { WebDavError } from "../../errors.ts";
 import { Conditions } from "../conditions.ts";
 import { addressOf, type Exchange, settingsUrlOf } from "../exchange.ts";
@@ -18,15 +18,17 @@ export async function put(services: WebDavServices, { request, principal }: Exch
   const target = { principal, address, conditions, settingsUrl: settingsUrlOf(request) };
   const facts = {
     declaredType: request.headers.get("content-type") ?? undefined,
-    checksum: sha256Of(request.headers.get("oc-checksum")),
     fileModifiedAt: readMtime(request.headers.get("x-oc-mtime")),
   };
+  const checksum = expectedChecksum(request.headers.get("oc-checksum"));
   const { owner } = contentWriter.admit(target);
   const uploader = uploaderOf(request);
-  const sender = { user: uploader.user, possibleOwners: [owner], key: null };
-  const { file, isNew } = await receiveBody(files, request, sender, (pendingUpload) =>
-    contentWriter.finish(target, uploader, pendingUpload, facts),
-  );
+  const onBytes = checksum?.isComputed === true ? (buffer: Uint8Array) => checksum.update(buffer) : undefined;
+  const sender = { user: uploader.user, possibleOwners: [owner], key: null, onBytes };
+  const { file, isNew } = await receiveBody(files, request, sender, (pendingUpload) => {
+    checksum?.verify(pendingUpload.incoming.digest());
+    return contentWriter.finish(target, uploader, pendingUpload, facts);
+  });
   return storedResponse(services, file, isNew, facts.fileModifiedAt !== undefined);
 }
 
@@ -59,9 +61,4 @@ export function readMtime(header: string | null): string | undefined {
   const date = new Date(Math.round(seconds * 1000));
   if (!Number.isNaN(date.getTime())) return date.toISOString();
   throw new AppError("invalid_field", "X-OC-Mtime must be a number of seconds since 1970.", { field: "X-OC-Mtime" });
-}
-
-function sha256Of(header: string | null) {
-  const match = /^\s*sha256:([0-9a-f]{64})\s*$/i.exec(header ?? "");
-  return match?.[1] === undefined ? undefined : parseChecksum(`sha256:${match[1].toLowerCase()}`);
 }
