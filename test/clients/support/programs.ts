@@ -34,17 +34,21 @@ function environmentOf(home: string, extra: Record<string, string> = {}): Record
   return { PATH: path, HOME: home, LANG: "C.UTF-8", LC_ALL: "C.UTF-8", QT_QPA_PLATFORM: "offscreen", ...extra };
 }
 
-/** Starts a program with an empty home. The caller waits for its end, or kills it. */
-export function startProgram(words: string[], home: string, options: RunOptions = {}) {
-  return Bun.spawn(words, {
+/** What {@link startProgram} and {@link runProgram} have in common, except the output. */
+function spawnOptions(home: string, options: RunOptions) {
+  return {
     cwd: options.cwd ?? home,
     env: environmentOf(home, options.env),
-    stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin]),
-    stdout: "pipe",
-    stderr: "pipe",
+    stdin: options.stdin === undefined ? ("ignore" as const) : new Blob([options.stdin]),
     timeout: programMsMax,
-    killSignal: "SIGKILL",
-  });
+    killSignal: "SIGKILL" as const,
+  };
+}
+
+/** Starts a program without reading its output. The caller waits for its end, or kills it. */
+export function startProgram(words: string[], home: string) {
+  // A pipe that nobody reads would stop the program when it is full.
+  return Bun.spawn(words, { ...spawnOptions(home, {}), stdout: "ignore", stderr: "ignore" });
 }
 
 /**
@@ -56,7 +60,7 @@ export async function runProgram(words: string[], options: RunOptions & { home?:
   const home = options.home ?? (await temporaryDirectory());
   try {
     const startedMs = performance.now();
-    const child = startProgram(words, home, options);
+    const child = Bun.spawn(words, { ...spawnOptions(home, options), stdout: "pipe", stderr: "pipe" });
     const [out, errors, code] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
