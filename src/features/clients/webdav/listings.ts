@@ -165,7 +165,8 @@ export class Listings {
     return {
       filePermissions: permissionsOf(share !== undefined, canWrite, isTop, "W"),
       folderPermissions: permissionsOf(share !== undefined, canWrite, isTop, "CK"),
-      ownerId: owner.publicId,
+      // As in the answer about the signed-in account. Recipients of a share do not learn its owner's email.
+      ownerId: share === undefined ? owner.email : owner.publicId,
       ownerName: owner.name,
       mountType: share === undefined ? "" : "shared",
       etagSuffix: shareSuffix(share, canWrite),
@@ -201,7 +202,7 @@ export class Listings {
       surroundings: {
         filePermissions: "G",
         folderPermissions: "G",
-        ownerId: user.publicId,
+        ownerId: user.email,
         ownerName: user.name,
         mountType: "",
         etagSuffix: "",
