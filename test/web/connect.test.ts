@@ -109,7 +109,7 @@ describeWeb("connecting programs", (web) => {
     const second = await startLogin(web);
     const other = await web.openTab(page, second.path);
     await other.getByRole("button", { name: "Deny" }).click();
-    await other.getByText("The program gets nothing.").waitFor();
+    await other.getByText("The program can't open your files.").waitFor();
     expect((await second.poll()).status).toBe(404);
 
     web.expectProblems(page, /404/);

@@ -8,8 +8,8 @@ import { ADDRESS_SETTINGS, publicAddress } from "./options.ts";
 /** `larder user app-password EMAIL`: creates an app password, and prints it alone. */
 export const appPasswordCommand = defineCommand({
   description:
-    "Create an app password and print it. A WebDAV or sync program signs in with it and the email, at /dav/ of this " +
-    "server. It is shown only now. Accounts with the role viewer can only read.",
+    "Create an app password and print it. It is shown only once. A WebDAV or sync program signs in with the email and " +
+    "the app password. WebDAV programs need the address of this server with /dav/. Accounts with the role viewer can only read.",
   options: [
     ["--name <name>", "Name for the list of app passwords, such as the program or the computer."],
     ["--read-only", "The program can read files but not change them."],

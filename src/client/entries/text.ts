@@ -78,10 +78,10 @@ export const text = defineText("browse", {
   noFolders: "No subfolders",
 
   readOnly: "Read-only",
-  readOnlyHint: "It can open files, but not change or delete them.",
+  readOnlyHint: "The program can open files, but not change or delete them.",
   readOnlyAccount: "Your account is read-only.",
   oneFolder: "Only one folder",
-  oneFolderHint: "It sees nothing outside this folder.",
+  oneFolderHint: "The program sees nothing outside this folder.",
 
   tagsTitle: (n: number) => plural(n, "Edit tags of # file", "Edit tags of # files"),
   addTags: "Add tags",

@@ -66,7 +66,10 @@ function verifierOf(kind: string, expected: string): ChecksumVerifier | undefine
 }
 
 function malformed(): AppError {
-  return invalidField("OC-Checksum", "OC-Checksum must have a form such as SHA256: and hexadecimal digits.");
+  return invalidField(
+    "OC-Checksum",
+    "OC-Checksum must be the name of a checksum, a colon, and hexadecimal digits, such as SHA1:2fd4e1c6.",
+  );
 }
 
 /** @throws AppError checksum_mismatch */
@@ -79,7 +82,7 @@ function check(kind: string, expected: string, actual: string): void {
   });
 }
 
-/** Adler-32 (RFC 1950, section 8.2) over bytes that arrive in pieces: the runtime's own has no such form. */
+/** Adler-32 (RFC 1950, section 8.2) over bytes that arrive in pieces, which the function of the runtime does not support. */
 class Adler32 implements Hasher {
   #a = 1;
   #b = 0;

@@ -20,7 +20,7 @@ export class WebDavError extends AppError {
   }
 }
 
-/** Statuses that differ from those of the API (RFC 4918, section 11; the desktop clients). */
+/** Statuses that differ from those of the API (RFC 4918, section 11, and what the desktop clients expect). */
 const STATUSES: Partial<Record<Reason, number>> = {
   quota_exceeded: 507,
   // Nothing is queued, and clients show the message of a 403.
@@ -32,8 +32,8 @@ const STATUSES: Partial<Record<Reason, number>> = {
 /** The status of an error at these addresses. */
 export function clientStatusOf(error: AppError): number {
   if (error instanceof WebDavError) return error.status;
-  // 429 is an error of one file for the desktop clients. They end their run and return later only after a 503. Too many
-  // wrong passwords are no reason to return.
+  // 429 is an error of one file for the desktop clients. They end their run and return later only after a 503. They
+  // must not return after too many wrong passwords.
   if (error.reason === "rate_limited") return error.details["resource"] === "signin" ? 429 : 503;
   return error.reason === "locked" ? 423 : (STATUSES[error.reason] ?? ERROR_RESPONSES[error.reason][0]);
 }

@@ -11,7 +11,7 @@ const FOLDERS_PER_STEP = 100;
 const CHILDREN_MAX = 2_000;
 /** How often the sum of a large folder is read again if the folder changed since. */
 const ATTEMPTS = 3;
-/** Pause between two steps: others write first. */
+/** Pause between two steps, in which other requests can write. */
 const REST_MS = 5;
 
 interface UnfilledFolder {
@@ -73,7 +73,7 @@ function fillSome(store: TreeStore, beforeId: number): { filled: number; large?:
   return { filled, nextId: unfilled.length < FOLDERS_PER_STEP ? 0 : (unfilled.at(-1)?.id ?? 0) };
 }
 
-/** Adds up a large folder in the reading thread. @returns false if that was in vain: another run repeats it */
+/** Adds up a large folder in the reading thread. @returns false if it failed: the next pass tries again */
 async function fillLarge(store: TreeStore, folder: UnfilledFolder): Promise<boolean> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await tryToFill(store, folder)) return true;
   return false;

@@ -38,17 +38,17 @@ async function settleAll(store: TreeStore, accountIds: readonly number[]): Promi
 }
 
 /**
- * Settles the marked folders of an account, a few per transaction. A transaction that finds less than it may take has
- * taken all that were marked before it, so this ends even while others write. The numbers of folders are no reason for
- * another snapshot of the database.
- * @returns how many
+ * Settles the marked folders of an account, a few per transaction. A transaction that settles fewer than the maximum has
+ * settled all that were marked before it, so this ends even while others write. New numbers of folders alone are no
+ * reason for another snapshot of the database.
+ * @returns the number of settled folders
  */
 async function settleAccount({ writer, nodes }: TreeStore, accountId: number): Promise<number> {
   let settled = 0;
-  let some = SETTLED_AT_ONCE;
-  while (some === SETTLED_AT_ONCE) {
-    some = await writer.run(() => nodes.states.settleSome(accountId), { isQuiet: true });
-    settled += some;
+  let count = SETTLED_AT_ONCE;
+  while (count === SETTLED_AT_ONCE) {
+    count = await writer.run(() => nodes.states.settleSome(accountId), { isQuiet: true });
+    settled += count;
   }
   return settled;
 }

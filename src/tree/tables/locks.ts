@@ -161,6 +161,7 @@ export class Locks {
     return this.#ofAccount.all(accountId, this.#clock.nowMs()).map(toLock);
   }
 
+  /** The lock with this token; undefined if there is none, or it has expired. */
   find(token: string): Lock | undefined {
     const row = this.#byToken.get(token, this.#clock.nowMs());
     return row === null ? undefined : toLock(row);
@@ -183,7 +184,7 @@ export class Locks {
     if (isDeep && node.kind === "folder")
       for (const lock of this.#within(accountId, nodeId)) this.#rejectConflict(lock.nodeId, [lock], isExclusive);
     if ((this.#count.get(accountId, nowMs)?.count ?? 0) >= LOCKS_MAX) {
-      const message = `An account can have at most ${LOCKS_MAX} locks. Close some files, or end locks in Settings.`;
+      const message = `An account can have at most ${LOCKS_MAX} locks. Close some files, or end locks in Settings, under Devices.`;
       throw new AppError("quota_exceeded", message, { limit: LOCKS_MAX, of: "locks" });
     }
     const token = `larder:lock:${newSecretToken(128)}`;
@@ -205,7 +206,7 @@ export class Locks {
     return lock;
   }
 
-  /** Lets a lock end that much later than now. */
+  /** Sets the end of a lock to `durationMs` from now. */
   extend(token: string, durationMs: number): void {
     this.#extend.run(token, this.#clock.nowMs() + durationMs);
   }
@@ -264,7 +265,7 @@ export class Locks {
     throw this.#locked(nodeId, first);
   }
 
-  /** Only shared locks go with each other (RFC 4918, section 6.2). */
+  /** Only shared locks are compatible with each other (RFC 4918, section 6.2). */
   #rejectConflict(nodeId: number, locks: readonly Lock[], isExclusive: boolean): void {
     const conflict = locks.find((lock) => isExclusive || lock.isExclusive);
     if (conflict !== undefined) throw this.#locked(nodeId, conflict);
@@ -275,7 +276,7 @@ export class Locks {
     const expiresAt = new Date(expiresAtMs).toISOString();
     return new AppError(
       "locked",
-      `A program has locked this until ${expiresAt}. Close it there, or end the lock in Settings.`,
+      `A program has locked this file or folder until ${expiresAt}. Close it in the program, or end the lock in Settings, under Devices.`,
       { nodeId: this.#publicId.get(nodeId)?.publicId, expiresAt },
     );
   }

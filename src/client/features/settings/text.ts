@@ -183,7 +183,7 @@ export const text = defineText("settings", {
   sessionsSignedOut: (count: number) => plural(count, "Session signed out.", "# sessions signed out."),
 
   devices: "Devices",
-  devicesLead: "Phones, computers, and programs that sync files with Larder, and when each was last here.",
+  devicesLead: "Phones, computers, and programs that sync files with Larder, and when each was last used.",
   noDevices: "No devices yet",
   noDevicesLead: "A phone, computer, or program appears here after you connect it.",
   holds: (count: number) =>

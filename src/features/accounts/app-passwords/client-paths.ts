@@ -1,4 +1,4 @@
-/** The first segments of the addresses for WebDAV and sync programs. Such programs fix these names. */
+/** The first segments of the addresses for WebDAV and sync programs. The programs expect exactly these names. */
 const CLIENT_PATH = /^\/(?:dav|remote\.php|ocs|index\.php)(?:\/|$)/;
 
 /**

@@ -45,7 +45,7 @@ export function appPasswordQueries(sqlite: Database) {
       `INSERT INTO devices (user_id, public_id, name, platform, registered_at, last_active_at, is_app)
        VALUES (?1, ?2, ?3, 'app', ?4, ?4, 1) RETURNING id`,
     ),
-    /** As for devices: those whose changes can still be undone stay, and some for records. Index devices_public. */
+    /** Deletes hidden devices of ended app passwords. The newest stay, and all whose changes can still be undone. */
     forgetDevices: sqlite.prepare<void, [number, number]>(
       `DELETE FROM devices WHERE user_id = ?1 AND is_app = 1 AND removed_at IS NOT NULL
          AND id NOT IN (SELECT id FROM devices WHERE user_id = ?1 AND is_app = 1 AND removed_at IS NOT NULL
@@ -54,7 +54,7 @@ export function appPasswordQueries(sqlite: Database) {
     ),
     removeDevice: sqlite.prepare<void, [number, number]>("UPDATE devices SET removed_at = ?2 WHERE id = ?1"),
     revoke: sqlite.prepare<void, [number, number]>("UPDATE app_passwords SET revoked_at = ?2 WHERE id = ?1"),
-    /** Index app_passwords_user. Of the revoked ones of an account, the newest stay. */
+    /** Deletes revoked app passwords of an account, except the newest. Index app_passwords_user. */
     forgetRevoked: sqlite.prepare<void, [number, number]>(
       `DELETE FROM app_passwords WHERE id IN (SELECT id FROM app_passwords
          WHERE user_id = ?1 AND revoked_at IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET ?2)`,

@@ -64,7 +64,7 @@ export function appPasswordRoutes({ appPasswords, proof, guard }: AppPasswordRou
       },
       async ({ principal, params }) => {
         await appPasswords.revoke(principal.user.id, params.id);
-        return ok({ id: params.id }, "The app password was deleted and no longer works.");
+        return ok({ id: params.id }, "The app password has ended and no longer works.");
       },
     );
 }

@@ -9,7 +9,7 @@ const ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
 const GROUPS = 6;
 const GROUP_CHARACTERS = 5;
 const CHARACTERS = GROUPS * GROUP_CHARACTERS;
-/** A password in any spelling is shorter. */
+/** Characters that are read: no spelling of a password is longer. */
 const SPELLING_MAX = 200;
 
 /** A new password, such as `abcde-fghij-kmnpq-rstuv-wxyz2-34567`. */

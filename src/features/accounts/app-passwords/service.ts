@@ -30,15 +30,15 @@ interface AppPasswordServiceOptions {
 }
 
 const NAME_CHARACTERS_MAX = 100;
-/** Most app passwords of an account. */
+/** App passwords that an account can have. */
 const PASSWORDS_MAX = 50;
-/** Revoked ones that stay, as with API keys. */
+/** Revoked app passwords of an account that stay stored; as many as of API keys. */
 const REVOKED_MAX = 100;
 const REVOKED_MS = 90 * 24 * 60 * 60 * 1000;
 /** The last use is written at most this often. */
 const LAST_USED_MS = 60_000;
 const LAST_CLIENT_MAX = 200;
-/** Most headers whose owners are cached; the oldest are dropped first. Only right ones are cached. */
+/** Headers in the cache; the oldest are dropped first. Only headers with a correct app password are cached. */
 const CACHED_MAX = 10_000;
 
 interface CachedPassword {
@@ -66,7 +66,7 @@ export class AppPasswordService {
   }
 
   /**
-   * Finds the owner of an app password. Wrong ones count; a right one works over their limit too.
+   * Finds the owner of an app password. Wrong ones are counted. A correct one works even when their limit is reached.
    * @param authorization the header of the request; null without one
    * @param addressKey the client address, or its /64
    * @throws AppError missing_token | invalid_token | bad_credentials | expired_token | revoked_token | rate_limited
@@ -165,7 +165,7 @@ export class AppPasswordService {
       check?.(tx);
       const row = this.#queries.ofUser.all(userId).find((found) => found.publicId === publicId);
       if (row === undefined) {
-        throw new AppError("not_found", "This app password was not found. It may already be deleted.");
+        throw new AppError("not_found", "This app password was not found. It may have ended already.");
       }
       this.#end(tx, userId, [row]);
     });
@@ -201,18 +201,18 @@ export class AppPasswordService {
   #identifyUncached(authorization: string, addressKey: string): CachedPassword {
     const credentials = readBasic(authorization);
     if (credentials === undefined) {
-      throw new AppError("invalid_token", "Sign in by HTTP Basic, with your email and an app password.");
+      throw new AppError("invalid_token", "Sign in with HTTP Basic: send your email and an app password.");
     }
     const { wrongPasswords } = this.#options;
     const found = this.#find(credentials);
-    // Nobody can guess one, so the limit stops only wrong ones: not the other programs of a home in which one has an
-    // outdated app password, nor the new one that its owner enters then.
+    // Nobody can guess an app password, so the limit applies to wrong ones only. One program with an outdated app
+    // password must stop neither the other programs at the same address nor the new app password of its owner.
     if (found === undefined) {
       wrongPasswords.reject(addressKey, credentials.username);
       wrongPasswords.note(addressKey, credentials.username);
       throw new AppError(
         "bad_credentials",
-        "The email or the app password is wrong. Create an app password in your settings; your own password does not work here.",
+        "The email or the app password is wrong. Your own password does not work here: create an app password in Settings, under Connect devices.",
       );
     }
     if (this.#cache.size >= CACHED_MAX) {
@@ -223,7 +223,7 @@ export class AppPasswordService {
     return found;
   }
 
-  /** Looks up the password first: without the right one, an email of an account takes the same time as any other. */
+  /** Looks up the password first, so the time of a wrong attempt does not show whether an account has the email. */
   #find({ username, password }: BasicCredentials): CachedPassword | undefined {
     const passwordHash = hashAppPassword(password);
     const row = passwordHash === undefined ? null : this.#queries.byHash.get(passwordHash);
@@ -232,7 +232,7 @@ export class AppPasswordService {
     return { principal, expiresAtMs: row.expiresAtMs, lastUsedAtMs: row.lastUsedAtMs };
   }
 
-  /** The caller with this row; undefined if the app password or its account has ended. */
+  /** The principal of this row; undefined if the app password or its account has ended. */
   #principalOf(row: AppPasswordRow): AppPasswordPrincipal | undefined {
     const user = this.#options.users.findById(row.userId);
     if (row.revokedAtMs !== null || user === undefined || user.disabledAtMs !== null) return undefined;
@@ -267,12 +267,12 @@ export class AppPasswordService {
     if ((this.#queries.count.get(userId)?.count ?? 0) < PASSWORDS_MAX) return;
     throw new AppError(
       "invalid_request",
-      `You can have at most ${PASSWORDS_MAX} app passwords. Delete one that you don't use.`,
+      `You can have at most ${PASSWORDS_MAX} app passwords. End one that you don't use.`,
       { limit: PASSWORDS_MAX },
     );
   }
 
-  /** Only facts in a list: nobody waits for them, and failures show in the requests that write. */
+  /** Updates what the list shows. Nobody waits for it. If the disk fails, the requests that write report that. */
   #noteUsed(cached: CachedPassword, { address, userAgent }: ClientInfo, nowMs: number): void {
     const lastUsedAtMs = cached.lastUsedAtMs;
     cached.lastUsedAtMs = nowMs;
@@ -291,5 +291,5 @@ function expiredPassword(): AppError {
 }
 
 function revokedPassword(): AppError {
-  return new AppError("revoked_token", "This app password was deleted, or its account is disabled. Create a new one.");
+  return new AppError("revoked_token", "This app password has ended, or its account is disabled. Create a new one.");
 }

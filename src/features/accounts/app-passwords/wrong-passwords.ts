@@ -1,6 +1,6 @@
 /**
- * How often wrong app passwords may be tried. Their windows are apart from those of account passwords: a laptop with an
- * outdated app password must not keep its owner from signing in. No setting changes these limits.
+ * Limits wrong app passwords. They are counted apart from wrong account passwords: a laptop with an outdated app password
+ * must not prevent its owner from signing in. No setting changes these limits.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../../../lib/clock.ts";
@@ -27,7 +27,7 @@ export class WrongAppPasswords {
   }
 
   /**
-   * Checks whether this address may be wrong once more.
+   * Rejects another wrong app password when a limit is reached.
    * @param addressKey the client address, or its /64
    * @param username as given, whether it belongs to an account or not
    * @throws AppError rate_limited
@@ -43,11 +43,11 @@ export class WrongAppPasswords {
     throw new RateLimitedError(
       limitResult,
       this.#clock.nowMs(),
-      "Too many wrong app passwords. Try again in a minute.",
+      "Too many wrong app passwords. Correct the password in the program, then try again in a minute.",
     );
   }
 
-  /** Counts a wrong one. */
+  /** Counts a wrong app password. */
   note(addressKey: string, username: string): void {
     this.#limiter.check(usernameSubject(addressKey, username), KIND, null);
     this.#limiter.check(addressSubject(addressKey), KIND, null);

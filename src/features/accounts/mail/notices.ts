@@ -169,7 +169,7 @@ export class MailNotices {
       subject: "A new app password was created",
       paragraphs: [
         `The app password ${quoteName(name)} was created for your Larder account. A program can use it to open your files.`,
-        "If you did not create it, delete it and change your password.",
+        "If you did not create it, end its access in Settings, under Devices, and change your password.",
       ],
     });
   }

@@ -1,9 +1,9 @@
-/** State in memory of sync clients' uploads in progress. */
+/** In-memory state of the uploads that sync clients have in progress. */
 import { AppError } from "../../../errors.ts";
 
 /** A request that is sending a chunk. */
 export interface IncomingChunk {
-  /** Why nothing more of it may be written. */
+  /** Set when nothing more of it may be written: the error to send. */
   rejection: AppError | undefined;
 }
 
@@ -15,11 +15,11 @@ export interface ActiveClientUpload {
   readonly incoming: Set<IncomingChunk>;
   /** The one of them that is appended to the main file. */
   appending: IncomingChunk | undefined;
-  /** Whether its file is being made, so that no chunk may change. */
+  /** Whether the complete file is being made. No chunk may change then. */
   isFinishing: boolean;
 }
 
-/** Uploads in progress by row id. Their rows have all that must last. */
+/** Uploads in progress by row id. What must survive a restart is in their rows. */
 export class ActiveClientUploads {
   readonly #uploads = new Map<number, ActiveClientUpload>();
 

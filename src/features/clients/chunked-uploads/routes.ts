@@ -9,7 +9,7 @@ import { incomingBytes } from "../../library/files/incoming.ts";
 import { expectedChecksum } from "../checksums.ts";
 import { WebDavError } from "../errors.ts";
 import { Conditions } from "../webdav/conditions.ts";
-import { destinationOf, overwritesOf, rejectBody, settingsUrlOf } from "../webdav/exchange.ts";
+import { basePathOf, destinationOf, overwritesOf, rejectBody, settingsUrlOf } from "../webdav/exchange.ts";
 import { readMtime, storedResponse } from "../webdav/methods/put.ts";
 import type { WebDavServices } from "../webdav/services.ts";
 import { readXml } from "../webdav/xml-requests.ts";
@@ -74,7 +74,8 @@ export function chunkedUploadRoutes({
     })
     .on("MOVE", CHUNK, COMPLETION, async ({ request, principal, params }) => {
       const transfer = writable(principal, params);
-      if (params["chunk"] !== COMPLETE_FILE) throw new WebDavError(403, `Only ${COMPLETE_FILE} can be moved.`);
+      if (params["chunk"] !== COMPLETE_FILE)
+        throw new WebDavError(403, `Only ${COMPLETE_FILE}, which stands for the complete file, can be moved.`);
       // The chunks may have to be copied, and their checksum computed.
       webDav.allowLong(request);
       return finish(clientUploads, webDav, { request, principal, transfer });
@@ -103,7 +104,10 @@ async function finish(
   const mayReplace = overwritesOf(request);
   const { replaced } = webDav.contentWriter.admit(target);
   if (replaced !== undefined && !mayReplace) {
-    throw new AppError("precondition_failed", "There is a file at the destination already.");
+    throw new AppError(
+      "precondition_failed",
+      "There is already a file at the destination. Choose another name, or allow the program to replace it.",
+    );
   }
   const { file, isNew } = await clientUploads.finish(principal.user, transfer, expected, (pendingUpload, hooks) =>
     webDav.contentWriter.finish(target, uploaderOf(request), pendingUpload, { ...facts, hooks }),
@@ -139,7 +143,6 @@ function readLength(header: string | null): number | undefined {
 
 /** The path of a request as the client sees it, with a slash at the end. */
 function hrefOf(request: Request): string {
-  const { baseUrl, path } = requestContextOf(request);
-  const base = new URL(baseUrl).pathname.replace(/\/$/, "");
-  return `${base}${path.replace(/\/$/, "")}/`;
+  const { path } = requestContextOf(request);
+  return `${basePathOf(request)}${path.replace(/\/$/, "")}/`;
 }

@@ -62,11 +62,11 @@ export class ClientUploadService {
     await store.writer.run((tx) => {
       const current = this.#rows.findOpen(user.id, transfer);
       if (current !== undefined && !store.isExpired(current)) {
-        throw new WebDavError(405, "This upload exists already. Continue it, or choose another name.");
+        throw new WebDavError(405, "An upload with this name exists already. Continue it, or choose another name.");
       }
       if (current !== undefined) this.#end(tx, current, "expired");
       if (this.#rows.countOpen(user.id) >= TRANSFERS_MAX) {
-        throw new WebDavError(507, `There can be at most ${TRANSFERS_MAX} unfinished uploads. Finish or delete some.`);
+        throw new WebDavError(507, `You can have at most ${TRANSFERS_MAX} unfinished uploads. Finish or delete some.`);
       }
       const session = { accountId: user.id, deviceId: NO_DEVICE, nowMs, expiresAtMs: nowMs + SESSION_MS, options: {} };
       const sessionId = store.rows.insertSession({ ...session, publicId: newId("ups", nowMs) });
@@ -152,11 +152,15 @@ export class ClientUploadService {
     const chunks = this.#rows.chunks(upload.id);
     const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
     if (totalBytes !== undefined && totalBytes !== sizeBytes) {
-      throw new AppError("chunk_size", `The chunks have ${sizeBytes} bytes together, not ${totalBytes}.`, {
-        field: "OC-Total-Length",
-        expected: totalBytes,
-        actual: sizeBytes,
-      });
+      throw new AppError(
+        "chunk_size",
+        `The chunks have ${sizeBytes} bytes in total, not ${totalBytes}. Send the missing chunks, or the whole file again.`,
+        {
+          field: "OC-Total-Length",
+          expected: totalBytes,
+          actual: sizeBytes,
+        },
+      );
     }
     const hooks = this.#hooksOf(upload);
     if (sizeBytes === 0) return storeFile(emptyUpload(blobs), hooks);

@@ -57,7 +57,7 @@ export class LockService {
     const covering = tree.locks.on([node]).get(node.id) ?? [];
     const lock = covering.find(({ token, createdBy }) => createdBy === user.id && tokens.includes(token));
     if (lock === undefined) {
-      throw new AppError("precondition_failed", "There is no such lock here any more. Lock the item again.");
+      throw new AppError("precondition_failed", "This lock has ended. Lock the item again.");
     }
     treeWriter.locks.extend(lock.token, bounded(durationMs));
     return tree.locks.find(lock.token) ?? lock;
@@ -75,12 +75,15 @@ export class LockService {
       ?.find((candidate) => candidate.token === token);
     if (lock === undefined) throw notFound("This lock");
     if (lock.createdBy !== user.id && lock.accountId !== user.id) {
-      throw new AppError("share_permission", "Another account made this lock. Ask the owner to end it.");
+      throw new AppError(
+        "share_permission",
+        "Another account made this lock. Ask the owner of the file or folder to end it.",
+      );
     }
     treeWriter.locks.end(lock.token);
   }
 
-  /** Those of these tokens whose locks the user's programs made: only they may use them (RFC 4918, section 6.4). */
+  /** The tokens of locks that the user's programs made: only they may use these locks (RFC 4918, section 6.4). */
   ownTokens({ id }: User, tokens: readonly string[]): string[] {
     return tokens.filter((token) => this.#options.tree.locks.find(token)?.createdBy === id);
   }

@@ -19,7 +19,7 @@ export interface LoginFlowRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-/** /api/users/login-flows: what the page asks on which the person agrees. */
+/** /api/users/login-flows: for the page on which a person allows or denies access. */
 export function loginFlowRoutes({ loginFlows, proof, guard }: LoginFlowRoutesOptions) {
   const self = { access: "self", scope: "never", rate: "profile", params: LoginFlowParams } as const;
   return new Router({ name: "login-flow-routes", prefix: "/api/users/login-flows", guard })

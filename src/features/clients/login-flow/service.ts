@@ -30,14 +30,15 @@ interface LoginFlowServiceOptions {
 /** How long a sign-in waits for the person. */
 const FLOW_MS = 20 * 60 * 1000;
 const TOKEN_BITS = 128;
+/** Sign-ins that wait, of one client address and of all. */
 const OF_ADDRESS_MAX = 10;
 const ALL_MAX = 1_000;
 const PROGRAM_CHARACTERS_MAX = 100;
 
 /**
- * Sign-ins of programs by a browser (login flow v2 of Nextcloud, and the older one). The program begins, the signed-in
- * person agrees on a page, and the program gets an app password. That is created only when it is handed over, so it is
- * stored nowhere before.
+ * Sign-ins of programs through a browser (login flow v2 of Nextcloud, and the older one). The program begins, the
+ * signed-in person agrees on a page, and the program gets an app password. The server creates it only when it hands it
+ * over, so the password itself is never stored.
  */
 export class LoginFlowService {
   readonly #options: LoginFlowServiceOptions;
@@ -143,7 +144,7 @@ export class LoginFlowService {
     }
   }
 
-  /** Ends the sign-ins to which somebody agreed whose credentials changed since, in the caller's transaction. */
+  /** Ends the sign-ins to which a user agreed, in the transaction that changes the user's credentials. */
   endOf(_tx: Transaction, userId: number): void {
     this.#queries.removeOfUser.run(userId);
   }
@@ -157,7 +158,10 @@ export class LoginFlowService {
   #getOpen(token: string): LoginFlowRow {
     const row = this.#queries.byToken.get(hashToken(token));
     if (row !== null && row.userId === null && row.expiresAtMs > this.#options.clock.nowMs()) return row;
-    throw new AppError("not_found", "This sign-in has expired or was used. Start it again in the program.");
+    throw new AppError(
+      "not_found",
+      "This sign-in has expired, or somebody used it already. Start it again in the program.",
+    );
   }
 
   #findAgreed(pollToken: string) {

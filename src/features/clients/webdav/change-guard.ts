@@ -40,7 +40,7 @@ export class ChangeGuard {
     if (hold === undefined) return;
     throw new AppError(
       "confirmation_required",
-      `"${name}" is deleting or replacing far more files than usual, so it was stopped. To approve this for one hour, open ${settingsUrl}`,
+      `"${name}" is deleting or replacing far more files than usual, so Larder stopped it. To approve this for one hour, open ${settingsUrl}`,
       { holdId: hold.publicId },
     );
   }

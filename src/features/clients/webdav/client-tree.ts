@@ -115,8 +115,8 @@ export class ClientTree {
   }
 
   /**
-   * The received shares, oldest first, with the names that they have in "Shared with me": the first of two shares of one
-   * name has that name, so that a further share renames nothing.
+   * The received shares, oldest first, with their names in "Shared with me". If two shares have the same name, the newer
+   * one gets a number, so a new share never renames an older one.
    */
   mountedShares({ user }: Pick<AppPasswordPrincipal, "user">): MountedShare[] {
     const { tree, receivedShares } = this.#options;
@@ -202,7 +202,7 @@ export function requireWrite({ canWrite, share }: Item): void {
   throw new AppError(
     "share_permission",
     share === undefined
-      ? "This app password can only read. Make one with write access in the settings."
+      ? "This app password is read-only. Create one that can change files in Settings, under Connect devices."
       : "You can only view this share. Ask its owner for write access.",
   );
 }

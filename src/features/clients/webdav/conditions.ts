@@ -74,7 +74,7 @@ export class Conditions {
       return;
     throw new WebDavError(
       409,
-      "There is an item with the same name in another Unicode form. Rename one of the two, or read the item first.",
+      "There is already a file or folder with this name, but its letters are encoded differently. Rename one of the two.",
     );
   }
 
@@ -112,7 +112,11 @@ const NO_STATE: ResourceState = { etag: undefined, tokens: [] };
 function locked(resource: Resource): AppError {
   const item = resource.kind === "free" ? resource.parent : resource;
   const nodeId = item.kind === "item" ? item.node.publicId : undefined;
-  return new AppError("locked", "A program has locked this item, and the request names another lock.", { nodeId });
+  return new AppError(
+    "locked",
+    "Another program has locked this item. Close it in that program, or end the lock in Settings, under Devices.",
+    { nodeId },
+  );
 }
 
 function preconditionFailed(): AppError {

@@ -18,7 +18,7 @@ export interface ContentWriterOptions {
   readonly clientTree: ClientTree;
   readonly files: Pick<FileService, "finishUpload" | "finishReplacement">;
   readonly changeGuard: ChangeGuard;
-  /** Whether the files are stored that macOS adds to folders and files. */
+  /** Whether to store the files that macOS adds to folders and files. */
   readonly acceptsMacosFiles: boolean;
   readonly locks: Pick<LockService, "admit">;
 }
@@ -155,7 +155,7 @@ export class ContentWriter {
 function toAdmission(resource: Resource): Admission {
   if (resource.kind === "lost") throw missingFolder();
   if (resource.kind === "free") {
-    if (resource.parent.kind === "shares") throw notHere();
+    if (resource.parent.kind === "shares") throw sharesOnly();
     requireWrite(resource.parent);
     return { owner: resource.parent.owner, name: resource.name, folder: resource.parent, replaced: undefined };
   }
@@ -171,8 +171,12 @@ export function missingFolder(): WebDavError {
   return new WebDavError(409, "The folder above this address does not exist. Create it first.");
 }
 
-function notHere(): WebDavError {
-  return new WebDavError(403, "Nothing can be stored here. Choose another folder.");
+/** "Shared with me" contains only received shares. */
+export function sharesOnly(): WebDavError {
+  return new WebDavError(
+    403,
+    "This folder contains only what others share with you. Store the item in another folder.",
+  );
 }
 
 function movedAway(): WebDavError {

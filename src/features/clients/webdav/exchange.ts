@@ -44,7 +44,7 @@ export function addressIn(text: string, request: Request): Address | undefined {
 }
 
 /** The base path of the server, without a slash at the end; empty without one. */
-function basePathOf(request: Request): string {
+export function basePathOf(request: Request): string {
   return new URL(requestContextOf(request).baseUrl).pathname.replace(/\/$/, "");
 }
 

@@ -1,4 +1,4 @@
-/** Names what is locked in the errors of WebDAV: RFC 4918, section 16, requires its path. */
+/** Adds the path of the locked item to errors, as RFC 4918, section 16, requires. */
 import { AppError } from "../../../errors.ts";
 import { joinPath, ROOT_PATH, segmentsOf } from "../../../lib/path.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";

@@ -1,4 +1,4 @@
-/** Moves and copies for WebDAV. Each is one transaction, except copies of folders with very much below them. */
+/** Moves and copies for WebDAV. Each is one transaction, except copies of very large folders. */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { COPY_NODES_MAX } from "../../../tree/operations/copy.ts";
 import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
@@ -13,7 +13,7 @@ import type { Turns } from "../../../lib/turns.ts";
 import type { Address } from "./address.ts";
 import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item, requireWrite } from "./client-tree.ts";
 import type { Conditions } from "./conditions.ts";
-import { missingFolder } from "./content-writer.ts";
+import { missingFolder, sharesOnly } from "./content-writer.ts";
 import { WebDavError } from "../errors.ts";
 
 /** Dependencies of {@link TreeChanges}. */
@@ -63,7 +63,7 @@ export class TreeChanges {
   }
 
   /**
-   * Checks a move or a copy, also before its transaction.
+   * Checks a move or a copy: before its transaction, and again in it.
    * @throws AppError not_found | share_permission | precondition_failed; WebDavError 403 onto itself or below, 409 without
    *   a folder above
    */
@@ -78,7 +78,10 @@ export class TreeChanges {
     const target = clientTree.find(principal, to);
     const landing = this.#landing(principal, target, to);
     if (landing.replaced !== undefined && !overwrites) {
-      throw new WebDavError(412, "There is an item at the destination already.");
+      throw new WebDavError(
+        412,
+        "There is already a file or folder at the destination. Choose another name, or allow the program to replace it.",
+      );
     }
     this.#rejectInside(source, landing);
     requireWrite(landing.parent);
@@ -172,7 +175,7 @@ export class TreeChanges {
     };
   }
 
-  /** Another account: nodes never change their account, so a copy replaces the item, which goes to the trash. */
+  /** Moves to another account: a node never changes its account, so it is copied, and the original goes to the trash. */
   #moveAcross(tx: Transaction, user: User, source: Item, landing: Landing): Relocated {
     if (isBeyondOneStep(this.#options.tree, source)) {
       throw new WebDavError(403, "This folder is too large to move to another account. Copy it, then delete it here.");
@@ -220,7 +223,7 @@ export class TreeChanges {
   #landing(principal: AppPasswordPrincipal, target: ReturnType<ClientTree["find"]>, to: Address): Landing {
     if (target.kind === "lost") throw missingFolder();
     if (target.kind === "free") {
-      if (target.parent.kind === "shares") throw new WebDavError(403, "Nothing can be stored here.");
+      if (target.parent.kind === "shares") throw sharesOnly();
       return { parent: target.parent, name: target.name, replaced: undefined };
     }
     if (target.kind === "shares" || target.isRoot || isShareTop(target)) {

@@ -141,7 +141,7 @@ export class NotificationTriggers {
     this.#notify(tx, accountId, {
       category: "security",
       title: "New app password",
-      body: `The app password ${shorten(name)} was created for your account. If you did not create it, delete it and change your password.`,
+      body: `The app password ${shorten(name)} was created for your account. If you did not create it, end its access and change your password.`,
       data: { event: "security.app_password_created", appPasswordId, name },
     });
   }

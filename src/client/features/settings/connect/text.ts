@@ -19,10 +19,10 @@ const HINTS: Readonly<Record<FamilyName, string>> = {
   "webdav-phone": "Uploads photos or syncs folders.",
   "desktop-client": "Syncs folders in both directions.",
   windows: "Shows your files as a network drive.",
-  macos: "Shows your files as a network volume.",
-  linux: "Shows your files as a network place.",
+  macos: "Shows your files as a network drive on a Mac.",
+  linux: "Shows your files as a network folder.",
   rclone: "Copies, syncs, and mounts from the command line.",
-  other: "Joplin, KeePassXC, Obsidian, davfs2, and more.",
+  other: "Joplin, KeePass, Obsidian, davfs2, and more.",
 };
 
 /** Name to suggest for the app password. */
@@ -42,7 +42,7 @@ type Steps = readonly [string, string, string];
 const STEPS: Readonly<Record<FamilyName, Steps>> = {
   "nextcloud-phone": [
     "Install the Nextcloud app on your phone and open it.",
-    "Create an app password below and scan its QR code in the app. Or enter the server address in the app, and approve the sign-in in the browser that opens.",
+    "Create an app password below and scan its QR code in the app. Or enter the server address in the app, and select “Allow access” in the browser that opens.",
     "In the app's settings, turn on auto upload for your photos.",
   ],
   "webdav-phone": [
@@ -52,18 +52,18 @@ const STEPS: Readonly<Record<FamilyName, Steps>> = {
   ],
   "desktop-client": [
     "Install the client and enter the server address.",
-    "The Nextcloud client opens a page in your browser: approve it. If a client asks for a user name and password, create an app password below.",
+    "The Nextcloud client opens a page in your browser: select “Allow access” there. If a client asks for a user name and password, create an app password below.",
     "Choose the folders to sync.",
   ],
   windows: [
     "Create an app password below.",
     "In Explorer, open This PC and select “Map network drive”. Enter the address as the folder, and select “Connect using different credentials”.",
-    "Enter your user name and the app password. Windows opens files of up to 50 MB until you raise its limit.",
+    "Enter your user name and the app password. Windows opens files of up to 50 MB. For larger files, use a desktop client or the browser.",
   ],
   macos: [
     "Create an app password below.",
     "In Finder, select “Go” and “Connect to Server”. Enter the address.",
-    "Connect as a registered user, with your user name and the app password.",
+    "Select “Registered User”, and enter your user name and the app password.",
   ],
   linux: [
     "Create an app password below.",
@@ -72,7 +72,7 @@ const STEPS: Readonly<Record<FamilyName, Steps>> = {
   ],
   rclone: [
     "Create an app password below.",
-    "Run this command on your computer. It waits for the app password: paste it and press Enter.",
+    "Run this command in a terminal, on Windows in PowerShell. It waits for the app password: paste it and press Enter.",
     "To test the connection, run: rclone lsd larder:",
   ],
   other: [
@@ -109,7 +109,7 @@ export const text = defineText("connect-devices", {
   nameHint: "Helps you recognize it, for example “Ada's phone”.",
   create: "Create",
   created: "Your new app password",
-  createdLead: "It is shown only now. Enter it in the program before you close this.",
+  createdLead: "It is shown only now. Enter it in the program before you close this window.",
   password: "App password",
   scanNextcloud: "QR code that signs the Nextcloud app in. The address, user name, and password are above as text.",
   scanAddress: "QR code of the address, which is above as text.",
@@ -129,7 +129,7 @@ export const text = defineText("connect-devices", {
     ["Last used", when, program !== "" && `by ${program}`, address !== "" && `from ${address}`]
       .filter(Boolean)
       .join(" "),
-  folderGone: "its folder is gone, so it does not work",
+  folderGone: "its folder was deleted, so it does not work",
   end: (name: string) => `End app password “${name}”`,
   endTitle: (name: string) => `End app password “${name}”?`,
   endLead: "The program that uses it loses access immediately. Files that it uploaded stay.",

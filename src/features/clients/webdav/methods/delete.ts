@@ -5,7 +5,7 @@ import { addressOf, type Exchange, settingsUrlOf } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
 
-/** More items than this count as so many for the guard against mass changes. */
+/** Files are counted up to this number, for the guard against mass changes. */
 const COUNTED_MAX = 10_000;
 
 /** DELETE: moves a file or folder to the trash of its owner. */
@@ -17,11 +17,14 @@ export async function remove(services: WebDavServices, { request, principal }: E
     // RFC 4918, section 9.6.1, for folders; for files it has no meaning.
     const resource = clientTree.find(principal, address);
     if (resource.kind === "item" && resource.node.kind === "folder")
-      throw new WebDavError(400, "A folder is deleted with everything in it.");
+      throw new WebDavError(400, "A folder can be deleted only with everything in it. Leave out the header Depth.");
   }
   const resource = clientTree.find(principal, address);
   if (resource.kind === "shares")
-    throw new WebDavError(403, "This folder can't be deleted. Leave its shares in the web app.");
+    throw new WebDavError(
+      403,
+      "This folder can't be deleted. To remove a share from it, leave the share in the web app.",
+    );
   if (resource.kind !== "item") throw notThere();
   if (resource.isRoot) throw new WebDavError(403, "The top folder can't be deleted.");
   requireWrite(resource);

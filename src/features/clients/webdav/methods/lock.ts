@@ -8,7 +8,7 @@ import { LOCK_MS_MAX } from "../../locks/service.ts";
 import type { Address } from "../address.ts";
 import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
-import { missingFolder } from "../content-writer.ts";
+import { missingFolder, sharesOnly } from "../content-writer.ts";
 import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
 import { namesBelow } from "../locked-error.ts";
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
@@ -101,7 +101,7 @@ async function lockItem(
     conditions.check(resource, address);
     const { node, share } = resource;
     if (node.parentId === null && requested.isDeep !== false) {
-      throw new WebDavError(403, "All files of an account can't be locked together. Lock a folder or a file.");
+      throw new WebDavError(403, "You can't lock all files of an account. Lock a folder or a file.");
     }
     return {
       lock: addLock(services, call, tx, node, requested),
@@ -118,10 +118,11 @@ async function lockNewFile(services: WebDavServices, call: LockCall, requested: 
   const { exchange, address, conditions, sender } = call;
   const findFree = (): { readonly parent: FolderItem; readonly name: string } => {
     const resource = clientTree.find(exchange.principal, address);
-    if (resource.kind === "item") throw new WebDavError(409, "The item appeared just now. Try again.");
+    if (resource.kind === "item")
+      throw new WebDavError(409, "A file or folder with this name was just created. Try again.");
     if (resource.kind !== "free") throw missingFolder();
     const { parent, name } = resource;
-    if (parent.kind === "shares") throw new WebDavError(403, "Nothing can be stored here. Choose another folder.");
+    if (parent.kind === "shares") throw sharesOnly();
     requireWrite(parent);
     conditions.check(resource, address);
     return { parent, name };

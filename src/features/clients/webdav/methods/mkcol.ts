@@ -1,7 +1,7 @@
 import { WebDavError } from "../../errors.ts";
 import { locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
-import { missingFolder } from "../content-writer.ts";
+import { missingFolder, sharesOnly } from "../content-writer.ts";
 import { addressOf, type Exchange, rejectBody } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 
@@ -12,9 +12,9 @@ export async function mkcol(services: WebDavServices, { request, principal }: Ex
   const address = addressOf(request);
   const resource = clientTree.find(principal, address);
   if (resource.kind === "lost") throw missingFolder();
-  if (resource.kind !== "free") throw new WebDavError(405, "There is an item with this name already.");
-  if (resource.parent.kind === "shares")
-    throw new WebDavError(403, "Nothing can be stored here. Choose another folder.");
+  if (resource.kind !== "free")
+    throw new WebDavError(405, "There is already a file or folder with this name. Choose another name.");
+  if (resource.parent.kind === "shares") throw sharesOnly();
   requireWrite(resource.parent);
   const conditions = new Conditions({ request, principal }, services);
   conditions.check(resource, address);

@@ -10,7 +10,7 @@ export async function move(services: WebDavServices, { request, principal }: Exc
   const relocation = relocationOf(services, { request, principal });
   const { source, landing } = services.treeChanges.check(relocation, true);
   if (depth !== "infinity" && source.node.kind === "folder") {
-    throw new WebDavError(400, "A folder is moved with everything in it.");
+    throw new WebDavError(400, "A folder can be moved only with everything in it. Leave out the header Depth.");
   }
   if (landing.replaced?.node.kind === "file") {
     await services.changeGuard.admit(principal, { replacements: 1 }, settingsUrlOf(request));

@@ -38,7 +38,7 @@ function streamOf(begin: string, slices: AsyncGenerator<string, void>): Readable
     {
       async pull(controller) {
         controller.enqueue(text);
-        // Others have their turn between two slices, also if the client is fast.
+        // Other requests get a turn between two slices, even if the client reads fast.
         await new Promise(setImmediate);
         const next = await slices.next();
         if (next.done === true) controller.close();
