@@ -11,6 +11,8 @@ import { SYNC_PROGRAMS, SyncedFolder } from "./support/synced-folder.ts";
 const MIB = 1024 * 1024;
 /** Kills in one test. */
 const rounds = isLong ? 20 : 1;
+/** Longest duration of a test in milliseconds. */
+const testMsMax = rounds * 120_000;
 const running: { server?: TestServer; folders: SyncedFolder[] } = { folders: [] };
 
 afterEach(async () => {
@@ -60,50 +62,58 @@ async function settle(account: ClientAccount, computers: SyncedFolder[]): Promis
 
 for (const program of SYNC_PROGRAMS) {
   describeWith(program, [program], () => {
-    test("a program that is killed in the middle of a sync continues", async () => {
-      const server = await startFixedServer();
-      const account = await newClientAccount(server);
-      const [one, two] = [await newFolder(program, account), await newFolder(program, account)];
-      for (let round = 0; round < rounds; round += 1) {
-        await fill(one, round);
-        const local = await one.tree();
-        const from = server.log.length;
-        const child = one.start();
-        await waitForUploads(server, from, 5 + 11 * (round % 3));
-        child.kill("SIGKILL");
-        await child.exited;
-        // Reading is cut too.
-        const reader = two.start();
-        const download = /"method":"GET","path":"[^"]*\.txt"/;
-        await eventually(
-          "a download",
-          () => reader.exitCode !== null || download.test(server.log.slice(from)),
-          30_000,
-          2,
-        );
-        reader.kill("SIGKILL");
-        await reader.exited;
-        await settle(account, [one, two]);
-        expect(await one.tree()).toEqual(local);
-      }
-    });
+    test(
+      "a program that is killed in the middle of a sync continues",
+      async () => {
+        const server = await startFixedServer();
+        const account = await newClientAccount(server);
+        const [one, two] = [await newFolder(program, account), await newFolder(program, account)];
+        for (let round = 0; round < rounds; round += 1) {
+          await fill(one, round);
+          const local = await one.tree();
+          const from = server.log.length;
+          const child = one.start();
+          await waitForUploads(server, from, 5 + 11 * (round % 3));
+          child.kill("SIGKILL");
+          await child.exited;
+          // Reading is cut too.
+          const reader = two.start();
+          const download = /"method":"GET","path":"[^"]*\.txt"/;
+          await eventually(
+            "a download",
+            () => reader.exitCode !== null || download.test(server.log.slice(from)),
+            30_000,
+            2,
+          );
+          reader.kill("SIGKILL");
+          await reader.exited;
+          await settle(account, [one, two]);
+          expect(await one.tree()).toEqual(local);
+        }
+      },
+      testMsMax,
+    );
 
-    test("a server that is killed in the middle of a sync loses nothing that it confirmed", async () => {
-      const server = await startFixedServer();
-      const account = await newClientAccount(server);
-      const [one, two] = [await newFolder(program, account), await newFolder(program, account)];
-      for (let round = 0; round < rounds; round += 1) {
-        await fill(one, round);
-        const local = await one.tree();
-        const from = server.log.length;
-        const child = one.start();
-        await waitForUploads(server, from, 5 + 11 * (round % 3));
-        await server.kill9();
-        await child.exited;
-        await server.start();
-        await settle(account, [one, two]);
-        expect(await one.tree()).toEqual(local);
-      }
-    });
+    test(
+      "a server that is killed in the middle of a sync loses nothing that it confirmed",
+      async () => {
+        const server = await startFixedServer();
+        const account = await newClientAccount(server);
+        const [one, two] = [await newFolder(program, account), await newFolder(program, account)];
+        for (let round = 0; round < rounds; round += 1) {
+          await fill(one, round);
+          const local = await one.tree();
+          const from = server.log.length;
+          const child = one.start();
+          await waitForUploads(server, from, 5 + 11 * (round % 3));
+          await server.kill9();
+          await child.exited;
+          await server.start();
+          await settle(account, [one, two]);
+          expect(await one.tree()).toEqual(local);
+        }
+      },
+      testMsMax,
+    );
   });
 }
