@@ -50,7 +50,10 @@ async function waitForUploads(server: TestServer, from: number, count: number): 
 /** Syncs until both computers and the server are equal, at most five times. */
 async function settle(account: ClientAccount, computers: SyncedFolder[]): Promise<void> {
   for (let run = 0; run < 5; run += 1) {
-    for (const computer of computers) await computer.trySync();
+    for (const computer of computers) {
+      await computer.forgetFailures();
+      await computer.trySync();
+    }
     const trees = await Promise.all(computers.map(async (computer) => computer.tree()));
     if (trees.every((tree) => Bun.deepEquals(tree, trees[0]))) break;
   }
