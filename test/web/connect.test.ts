@@ -114,7 +114,7 @@ describeWeb("connecting programs", (web) => {
 
     web.expectProblems(page, /404/);
     await page.goto(`${web.server().url}${login.path}`);
-    await page.getByText("It has expired, or it was used already.").waitFor();
+    await page.getByText("It has expired, or somebody used it already.").waitFor();
     await web.lookAt(page, "connect-gone");
   });
 

@@ -82,7 +82,7 @@ function describe({ restored, paths, reduced, secrets, bucket }: RestoreResult):
     const { mails, pushes, webhooks } = droppedMessages;
     lines.push(`Not sent again: ${mails} emails, ${pushes} push notifications, ${webhooks} webhook deliveries.`);
   }
-  if (signedOut > 0) lines.push(`Ended ${signedOut} sessions, refresh tokens and app passwords.`);
+  if (signedOut > 0) lines.push(`Ended ${signedOut} sessions, refresh tokens, and app passwords.`);
   if (formerSnapshot !== undefined) lines.push(`Saved the previous state as snapshot ${formerSnapshot}.`);
   if (aside !== undefined) lines.push(`Moved the previous database to ${aside}. Remove it when everything works.`);
   if (restored.hasNewer) {
