@@ -838,49 +838,6 @@ CREATE TABLE `oidc_identities` (
 
 CREATE INDEX `oidc_identities_user` ON `oidc_identities` (`user_id`);
 
-CREATE TABLE `audit` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`at` integer NOT NULL,
-	`user_id` text,
-	`email` text,
-	`via` text NOT NULL,
-	`via_name` text,
-	`action` text NOT NULL,
-	`subject_id` text,
-	`subject_email` text,
-	`target_type` text,
-	`target_id` text,
-	`outcome` text NOT NULL,
-	`reason` text,
-	`client_address` text,
-	`user_agent` text,
-	`times` integer DEFAULT 1 NOT NULL,
-	`details` text DEFAULT '{}' NOT NULL,
-	CONSTRAINT "audit_via" CHECK("via" IN ('web','mobile','key','cli','system','none')),
-	CONSTRAINT "audit_outcome" CHECK("outcome" IN ('done','refused','failed'))
-) STRICT;
-
-CREATE INDEX `audit_at` ON `audit` (`at`);
-
-CREATE INDEX `audit_user` ON `audit` (`user_id`,`id`) WHERE user_id IS NOT NULL;
-
-CREATE INDEX `audit_subject` ON `audit` (`subject_id`,`id`) WHERE subject_id IS NOT NULL;
-
-CREATE INDEX `audit_action` ON `audit` (`action`,`id`);
-
-CREATE INDEX `audit_address` ON `audit` (`client_address`,`id`) WHERE client_address IS NOT NULL;
-
-CREATE TRIGGER `audit_is_append_only` BEFORE UPDATE ON `audit`
-BEGIN
-	SELECT RAISE(ABORT, 'the audit log is append-only');
-END;
-
-CREATE TRIGGER `audit_is_retained` BEFORE DELETE ON `audit`
-WHEN OLD.at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - coalesce((SELECT CAST(value AS INTEGER) FROM `meta` WHERE key = 'audit.keep_ms'), 31536000000)
-BEGIN
-	SELECT RAISE(ABORT, 'the audit log is kept for its retention');
-END;
-
 CREATE TRIGGER `users_signed_in` AFTER INSERT ON `sessions`
 BEGIN
 	UPDATE `users` SET last_active_at = NEW.last_seen_at
@@ -1195,8 +1152,6 @@ CREATE TABLE `tus_uploads` (
 
 CREATE INDEX `tus_uploads_sender` ON `tus_uploads` (`sender_id`) WHERE sender_id IS NOT NULL;
 
-CREATE INDEX `audit_target` ON `audit` (`target_id`,`id`) WHERE target_id IS NOT NULL;
-
 CREATE TABLE `share_openers` (
 	`share_id` integer NOT NULL,
 	`address_hash` blob NOT NULL,
@@ -1397,6 +1352,51 @@ CREATE TABLE `client_chunks` (
 	FOREIGN KEY (`upload_id`) REFERENCES `uploads`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "client_chunks_bytes" CHECK(offset_bytes >= 0 AND size_bytes >= 0)
 ) STRICT;
+
+CREATE TABLE "audit" (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`at` integer NOT NULL,
+	`user_id` text,
+	`email` text,
+	`via` text NOT NULL,
+	`via_name` text,
+	`action` text NOT NULL,
+	`subject_id` text,
+	`subject_email` text,
+	`target_type` text,
+	`target_id` text,
+	`outcome` text NOT NULL,
+	`reason` text,
+	`client_address` text,
+	`user_agent` text,
+	`times` integer DEFAULT 1 NOT NULL,
+	`details` text DEFAULT '{}' NOT NULL,
+	CONSTRAINT "audit_via" CHECK("via" IN ('web','mobile','key','cli','system','none','app')),
+	CONSTRAINT "audit_outcome" CHECK("outcome" IN ('done','refused','failed'))
+) STRICT;
+
+CREATE INDEX `audit_at` ON `audit` (`at`);
+
+CREATE INDEX `audit_user` ON `audit` (`user_id`,`id`) WHERE user_id IS NOT NULL;
+
+CREATE INDEX `audit_subject` ON `audit` (`subject_id`,`id`) WHERE subject_id IS NOT NULL;
+
+CREATE INDEX `audit_action` ON `audit` (`action`,`id`);
+
+CREATE INDEX `audit_address` ON `audit` (`client_address`,`id`) WHERE client_address IS NOT NULL;
+
+CREATE INDEX `audit_target` ON `audit` (`target_id`,`id`) WHERE target_id IS NOT NULL;
+
+CREATE TRIGGER `audit_is_append_only` BEFORE UPDATE ON `audit`
+BEGIN
+	SELECT RAISE(ABORT, 'the audit log is append-only');
+END;
+
+CREATE TRIGGER `audit_is_retained` BEFORE DELETE ON `audit`
+WHEN OLD.at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - coalesce((SELECT CAST(value AS INTEGER) FROM `meta` WHERE key = 'audit.keep_ms'), 31536000000)
+BEGIN
+	SELECT RAISE(ABORT, 'the audit log is kept for its retention');
+END;
 
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 

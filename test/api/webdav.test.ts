@@ -378,6 +378,7 @@ test("too many deletions and replacements wait for a person, who can allow them 
     expect(stopped.text).toContain(`${other.url}/settings/devices`);
     expectStatus(await dav.put("f2.txt", "changed"), 403);
     expectStatus(await dav.relocate("MOVE", "f3.txt", "f2.txt"), 403);
+    expectStatus(await dav.relocate("COPY", "f3.txt", "f2.txt"), 403);
     expectStatus(await dav.put("new.txt", "x"), 201);
     expectStatus(await dav.relocate("MOVE", "f3.txt", "renamed.txt"), 201);
     const [holdId = ""] = (await account.client.get("/api/users/holds")).strings("data.holds", "holdId");
@@ -395,5 +396,30 @@ test("over the limit of requests, programs are asked to come back later", async 
     expectStatus(rejected, 503);
     expect(Number(rejected.header("retry-after"))).toBeGreaterThan(0);
     expect(rejected.text).toContain("Sabre\\DAV\\Exception\\ServiceUnavailable");
+  });
+});
+
+test("the audit log names each item by its id, and the account whose item it is", async () => {
+  await withServer({ env: { LARDER_AUDIT_FILES: "all" } }, async (other) => {
+    const [owner, account] = [await other.signUp(), await other.signUp()];
+    const shared = await owner.client.storedId("x", { name: "shared.txt" });
+    await shareWith(owner.client, shared, account, { permissions: "write" });
+    const dav = await connectDav(account);
+    await dav.put("a.txt", "x");
+    const [id = ""] = (await account.client.get("/api/files?type=file")).strings("data.files", "id");
+    await dav.get("a.txt");
+    await dav.relocate("MOVE", "a.txt", "b.txt");
+    await dav.request("DELETE", "b.txt");
+    await dav.put("Shared%20with%20me/shared.txt", "y");
+    const admin = await other.addUser(["--admin"]);
+    await eventually("the entries", async () => {
+      const page = await admin.client.get(`/api/admin/audit?user=${account.id}&limit=100`);
+      const entries = page.list("data.entries").map((entry) => JSON.stringify(entry));
+      const named = (action: string, target: string) =>
+        entries.some((entry) => entry.includes(`"action":"${action}"`) && entry.includes(target));
+      const own = ["file.upload", "file.download", "file.move", "file.trash"].every((action) => named(action, id));
+      return own && named("file.upload", shared) && entries.some((entry) => entry.includes(owner.id));
+    });
+    expect((await admin.client.get("/api/admin/audit?limit=100")).text).not.toContain("shared.txt");
   });
 });

@@ -17,7 +17,7 @@ export const audit = sqliteTable(
     /** The email at that time, or the one given at a sign-in. */
     email: text("email"),
     /** The kind of credential. */
-    via: text("via", { enum: ["web", "mobile", "key", "cli", "system", "none"] }).notNull(),
+    via: text("via", { enum: ["web", "mobile", "key", "cli", "system", "none", "app"] }).notNull(),
     /** The credential: the name of the device or key, or the system user of a command. */
     viaName: text("via_name"),
     action: text("action").notNull(),
@@ -44,7 +44,7 @@ export const audit = sqliteTable(
     index("audit_action").on(table.action, table.id),
     index("audit_address").on(table.clientAddress, table.id).where(sql`client_address IS NOT NULL`),
     index("audit_target").on(table.targetId, table.id).where(sql`target_id IS NOT NULL`),
-    check("audit_via", sql`${table.via} IN ('web','mobile','key','cli','system','none')`),
+    check("audit_via", sql`${table.via} IN ('web','mobile','key','cli','system','none','app')`),
     check("audit_outcome", sql`${table.outcome} IN ('done','refused','failed')`),
   ],
 );

@@ -9,7 +9,7 @@ import { incomingBytes } from "../../library/files/incoming.ts";
 import { expectedChecksum } from "../checksums.ts";
 import { WebDavError } from "../errors.ts";
 import { Conditions } from "../webdav/conditions.ts";
-import { basePathOf, destinationOf, overwritesOf, rejectBody, settingsUrlOf } from "../webdav/exchange.ts";
+import { basePathOf, destinationOf, noteTarget, overwritesOf, rejectBody, settingsUrlOf } from "../webdav/exchange.ts";
 import { readMtime, storedResponse } from "../webdav/methods/put.ts";
 import type { WebDavServices } from "../webdav/services.ts";
 import { readXml } from "../webdav/xml-requests.ts";
@@ -102,7 +102,7 @@ async function finish(
   };
   const facts = { declaredType: undefined, fileModifiedAt };
   const mayReplace = overwritesOf(request);
-  const { replaced } = webDav.contentWriter.admit(target);
+  const { replaced, owner } = webDav.contentWriter.admit(target);
   if (replaced !== undefined && !mayReplace) {
     throw new AppError(
       "precondition_failed",
@@ -112,6 +112,7 @@ async function finish(
   const { file, isNew } = await clientUploads.finish(principal.user, transfer, expected, (pendingUpload, hooks) =>
     webDav.contentWriter.finish(target, uploaderOf(request), pendingUpload, { ...facts, hooks }),
   );
+  noteTarget({ request, principal }, owner, file);
   return storedResponse(webDav, file, isNew, fileModifiedAt !== undefined);
 }
 

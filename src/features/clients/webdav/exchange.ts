@@ -1,7 +1,10 @@
 /** What each method of WebDAV reads from its request. */
 import { AppError } from "../../../errors.ts";
+import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
+import type { TreeNode } from "../../../tree/model/types.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
+import type { User } from "../../accounts/users/types.ts";
 import type { ResponseHeaders } from "../../accounts/routing/declaration.ts";
 import { WebDavError } from "../errors.ts";
 import { type Address, pathOfNames, readAddress } from "./address.ts";
@@ -89,6 +92,15 @@ export function overwritesOf(request: Request): boolean {
   if (header === "T") return true;
   if (header === "F") return false;
   throw new WebDavError(400, "The header Overwrite must be T or F.");
+}
+
+/** Names the item that a request changed or read in the audit log: its id, never its name. */
+export function noteTarget(
+  { request, principal }: Pick<Exchange, "request" | "principal">,
+  owner: User,
+  { kind: type, publicId: id }: Pick<TreeNode, "kind" | "publicId">,
+): void {
+  noteAudit(request, { target: { type, id }, ...(owner.id !== principal.user.id && { subjectId: owner.publicId }) });
 }
 
 /** The page on which people see their devices and approve many changes at once. */

@@ -46,7 +46,7 @@ export interface Relocated {
 }
 
 /** A checked destination. */
-interface Landing {
+export interface Landing {
   readonly parent: FolderItem;
   readonly name: string;
   readonly replaced: Item | undefined;

@@ -1,12 +1,10 @@
 import { WebDavError } from "../../errors.ts";
+import { COUNTED_MAX } from "../change-guard.ts";
 import { isShareTop, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
-import { addressOf, type Exchange, settingsUrlOf } from "../exchange.ts";
+import { addressOf, type Exchange, noteTarget, settingsUrlOf } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
-
-/** Files are counted up to this number, for the guard against mass changes. */
-const COUNTED_MAX = 10_000;
 
 /** DELETE: moves a file or folder to the trash of its owner. */
 export async function remove(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
@@ -30,6 +28,7 @@ export async function remove(services: WebDavServices, { request, principal }: E
   requireWrite(resource);
   if (isShareTop(resource))
     throw new WebDavError(403, "Only the owner can delete a shared item. To stop using it, leave the share.");
+  noteTarget({ request, principal }, resource.owner, resource.node);
   const conditions = new Conditions({ request, principal }, services);
   conditions.check(resource, { ...address, isOtherForm: false });
   const { files: deletions } = tree.countBelow(resource.node, COUNTED_MAX);

@@ -2,7 +2,7 @@ import { downloadBy } from "../../../library/files/content-sender.ts";
 import type { TreeNode } from "../../../../tree/model/types.ts";
 import { escapeXml } from "../../escape-xml.ts";
 import { isFolderItem, type Item, type SharesFolder } from "../client-tree.ts";
-import { addressOf, type Exchange } from "../exchange.ts";
+import { addressOf, type Exchange, noteTarget } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
 
@@ -17,6 +17,7 @@ export async function get(services: WebDavServices, { request, set, principal }:
   if (resource.kind === "item" && !isFolderItem(resource)) {
     const { node } = resource;
     if (node.kind !== "file") throw notThere();
+    noteTarget({ request, principal }, resource.owner, node);
     const download = downloadBy({ principal, request, set }, rateGate);
     const extraHeaders = { "OC-ETag": `"${node.digest}"`, "OC-FileId": clientIdOf(node.id) };
     return sender.send({ ...node, contentAtMs: node.fileAtMs }, { ...download, query: {}, extraHeaders });

@@ -2,7 +2,7 @@ import { WebDavError } from "../../errors.ts";
 import { locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
 import { missingFolder, sharesOnly } from "../content-writer.ts";
-import { addressOf, type Exchange, rejectBody } from "../exchange.ts";
+import { addressOf, type Exchange, noteTarget, rejectBody } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 
 /** MKCOL: a new folder (RFC 4918, section 9.3). */
@@ -25,5 +25,6 @@ export async function mkcol(services: WebDavServices, { request, principal }: Ex
     { parentPath, name: resource.name, description: undefined, share },
     undefined,
   );
+  noteTarget({ request, principal }, resource.parent.owner, folder);
   return new Response(null, { status: 201, headers: { "OC-FileId": clientIdOf(folder.id) } });
 }

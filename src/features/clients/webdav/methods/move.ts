@@ -1,8 +1,17 @@
 import { WebDavError } from "../../errors.ts";
+import { COUNTED_MAX } from "../change-guard.ts";
 import { Conditions } from "../conditions.ts";
-import { addressOf, destinationOf, type Exchange, overwritesOf, rejectBody, settingsUrlOf } from "../exchange.ts";
+import {
+  addressOf,
+  destinationOf,
+  type Exchange,
+  noteTarget,
+  overwritesOf,
+  rejectBody,
+  settingsUrlOf,
+} from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
-import type { Relocated, Relocation } from "../tree-changes.ts";
+import type { Landing, Relocated, Relocation } from "../tree-changes.ts";
 
 /** MOVE: renames or moves a file or folder (RFC 4918, section 9.9). */
 export async function move(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
@@ -12,9 +21,8 @@ export async function move(services: WebDavServices, { request, principal }: Exc
   if (depth !== "infinity" && source.node.kind === "folder") {
     throw new WebDavError(400, "A folder can be moved only with everything in it. Leave out the header Depth.");
   }
-  if (landing.replaced?.node.kind === "file") {
-    await services.changeGuard.admit(principal, { replacements: 1 }, settingsUrlOf(request));
-  }
+  await admitReplaced(services, { request, principal }, landing);
+  noteTarget({ request, principal }, source.owner, source.node);
   return relocatedResponse(services, await services.treeChanges.move(relocation));
 }
 
@@ -24,7 +32,23 @@ export async function copy(services: WebDavServices, { request, principal }: Exc
   if (depth !== "infinity" && depth !== "0") throw new WebDavError(400, "The header Depth must be 0 or infinity.");
   services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
-  return relocatedResponse(services, await services.treeChanges.copy(relocation, depth === "0"));
+  const { landing } = services.treeChanges.check(relocation, false);
+  await admitReplaced(services, { request, principal }, landing);
+  const copied = await services.treeChanges.copy(relocation, depth === "0");
+  noteTarget({ request, principal }, landing.parent.owner, copied.node);
+  return relocatedResponse(services, copied);
+}
+
+/** Counts what a move or a copy replaces, for the guard against mass changes. @throws AppError confirmation_required */
+async function admitReplaced(
+  { tree, changeGuard }: WebDavServices,
+  { request, principal }: Omit<Exchange, "set">,
+  { replaced }: Landing,
+): Promise<void> {
+  if (replaced === undefined) return;
+  const { files } = tree.countBelow(replaced.node, COUNTED_MAX);
+  const changes = replaced.node.kind === "file" ? { replacements: 1 } : { deletions: files };
+  if (files > 0) await changeGuard.admit(principal, changes, settingsUrlOf(request));
 }
 
 function relocationOf(services: WebDavServices, { request, principal }: Omit<Exchange, "set">): Relocation {

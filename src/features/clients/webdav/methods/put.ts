@@ -5,7 +5,7 @@ import type { FileNode } from "../../../../tree/model/types.ts";
 import { expectedChecksum } from "../../checksums.ts";
 import { WebDavError } from "../../errors.ts";
 import { Conditions } from "../conditions.ts";
-import { addressOf, type Exchange, settingsUrlOf } from "../exchange.ts";
+import { addressOf, type Exchange, noteTarget, settingsUrlOf } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 
 /** PUT: a new file, or the next version of the file at this address. */
@@ -29,6 +29,7 @@ export async function put(services: WebDavServices, { request, principal }: Exch
     checksum?.verify(pendingUpload.incoming.digest());
     return contentWriter.finish(target, uploader, pendingUpload, facts);
   });
+  noteTarget({ request, principal }, owner, file);
   return storedResponse(services, file, isNew, facts.fileModifiedAt !== undefined);
 }
 
