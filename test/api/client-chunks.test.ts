@@ -176,6 +176,19 @@ describe("a large file in chunks", () => {
     expect(sha(await sync.content("retry.bin"))).toBe(sha(Buffer.concat([first, second])));
   });
 
+  test("chunks can follow after a wrong checksum, when the first ones are hashed already", async () => {
+    const [first, second, third] = [randomBytes(MIB), randomBytes(10), randomBytes(MIB)];
+    await sendAll(sync, "hashed", { "1": first, "2": second });
+    const wrong = { "oc-checksum": `SHA256:${"0".repeat(64)}` };
+    expectStatus(await sync.finish("hashed", "hashed.bin", wrong), 400);
+    expectStatus(await sync.request("DELETE", "uploads/{user}/hashed/2"), 204);
+    expectStatus(await sync.finish("hashed", "hashed.bin", wrong), 400);
+    expectStatus(await sync.put("hashed", "3", third), 201);
+    const whole = Buffer.concat([first, third]);
+    expectStatus(await sync.finish("hashed", "hashed.bin", { "oc-checksum": `SHA256:${sha(whole)}` }), 201);
+    expect(sha(await sync.content("hashed.bin"))).toBe(sha(whole));
+  });
+
   test("bytes that were stored as another file stay whole when a rejected upload continues", async () => {
     const content = randomBytes(MIB);
     await sendAll(sync, "linked", { "1": content });

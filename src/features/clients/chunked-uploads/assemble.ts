@@ -15,6 +15,11 @@ export interface AssembledFile {
   readonly discard: () => void;
 }
 
+/** The staged files. `getOpen` throws if an upload has ended. */
+interface ChunkFiles extends Pick<UploadStore, "staging"> {
+  getOpen(uploadId: number): unknown;
+}
+
 const COPY_BYTES = 1024 * 1024;
 /** The copied bytes are hashed each time this many more are written. */
 const HASH_STEP_BYTES = 16 * 1024 * 1024;
@@ -27,21 +32,24 @@ const FILE_BITS = 64;
  * @throws AppError disk_full | storage_error; upload_state | upload_expired if the upload ends before that
  */
 export async function assemble(
-  store: UploadStore,
-  upload: Upload,
+  store: ChunkFiles,
+  upload: Pick<Upload, "id" | "publicId">,
   chunks: readonly ClientChunk[],
   reserveDisk: (bytes: number) => () => void,
 ): Promise<AssembledFile> {
   const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
   const main = fileNameOf(upload, MAIN_FILE);
-  if (isInOrder(chunks)) {
-    // Bytes after the last chunk are those of a chunk that was not complete.
-    await store.staging.truncate(main, sizeBytes);
+  const { staging } = store;
+  // A crash or a rejection may have come after the store took over the file. Its bytes must not change then.
+  const hasToBeCut = (staging.sizeOf(main) ?? 0) > sizeBytes;
+  if (isInOrder(chunks) && !(hasToBeCut && staging.isTaken(main))) {
+    // Bytes after the last chunk are those of a chunk that was not complete, or was deleted.
+    if (hasToBeCut) await staging.truncate(main, sizeBytes);
     return { name: main, sizeBytes, discard: () => undefined };
   }
   const name = fileNameOf(upload, newSecretToken(FILE_BITS));
   const releaseRoom = reserveDisk(sizeBytes);
-  const discard = () => store.staging.remove(name);
+  const discard = () => staging.remove(name);
   try {
     await copyChunks(store, upload, chunks, name);
     return { name, sizeBytes, discard };
@@ -64,8 +72,8 @@ function isInOrder(chunks: readonly ClientChunk[]): boolean {
 }
 
 async function copyChunks(
-  store: UploadStore,
-  upload: Upload,
+  store: ChunkFiles,
+  upload: Pick<Upload, "id" | "publicId">,
   chunks: readonly ClientChunk[],
   name: string,
 ): Promise<void> {

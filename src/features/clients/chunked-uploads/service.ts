@@ -107,14 +107,17 @@ export class ClientUploadService {
     });
   }
 
-  /** Ends an upload: deletes its bytes and frees its reservations. @throws AppError not_found */
+  /** Ends an upload: deletes its bytes and frees its reservations. @throws AppError not_found | upload_state */
   async cancel(user: User, transfer: string): Promise<void> {
     const { store } = this.#options;
     const { id } = this.#find(user, transfer);
-    await store.writer.run((tx) => {
-      const upload = store.rows.get(id);
-      if (upload !== undefined && isOpen(upload)) this.#end(tx, upload, "cancelled");
-    });
+    await this.#active.use(id, (active) =>
+      store.writer.run((tx) => {
+        if (active.isFinishing) throw beingFinished();
+        const upload = store.rows.get(id);
+        if (upload !== undefined && isOpen(upload)) this.#end(tx, upload, "cancelled");
+      }),
+    );
   }
 
   /**
