@@ -33,13 +33,12 @@ export async function copy(services: WebDavServices, { request, principal }: Exc
   services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
   const { landing } = services.treeChanges.check(relocation, false);
-  await admitReplaced(services, { request, principal }, landing);
   const copied = await services.treeChanges.copy(relocation, depth === "0");
   noteTarget({ request, principal }, landing.parent.owner, copied.node);
   return relocatedResponse(services, copied);
 }
 
-/** Counts what a move or a copy replaces, for the guard against mass changes. @throws AppError confirmation_required */
+/** Counts what a move replaces, for the guard against mass changes. @throws AppError confirmation_required */
 async function admitReplaced(
   { tree, changeGuard }: WebDavServices,
   { request, principal }: Omit<Exchange, "set">,
