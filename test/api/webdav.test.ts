@@ -422,3 +422,32 @@ test("the audit log names each item by its id, and the account whose item it is"
     expect((await admin.client.get("/api/admin/audit?limit=100")).text).not.toContain("shared.txt");
   });
 });
+
+test("a copy of a large folder replaces its destination only when it is complete", async () => {
+  const account = await server().signUp();
+  const dav = await connectDav(account);
+  await dav.mkcol("large");
+  await dav.mkcol("target");
+  await dav.put("target/old.txt", "old");
+  const names = Array.from({ length: 410 }, (_, index) => `f${index}.txt`);
+  await Promise.all(names.map((name) => dav.put(`large/${name}`, "x")));
+  expectStatus(await dav.relocate("COPY", "large", "target"), 204);
+  expect((await account.client.get("/api/files?folder=/target&limit=1")).number("data.pagination.total")).toBe(410);
+  expect((await account.client.get("/api/files/trash")).strings("data.files", "name")).toEqual(["target"]);
+  expectStatus(await dav.relocate("COPY", "large", "target", { overwrite: "F" }), 412);
+});
+
+test("an app password for one folder does not find the uploads of other programs", async () => {
+  const account = await server().signUp();
+  await account.client.folderId("only");
+  const root = `/remote.php/dav/uploads/${encodeURIComponent(account.email)}/`;
+  const [whole, limited] = [await connectDav(account, {}, root), await connectDav(account, { folder: "/only" }, root)];
+  expectStatus(await whole.mkcol("1"), 201);
+  expectStatus(await whole.put("1/1", "secret"), 201);
+  expectStatus(await limited.request("PROPFIND", "1"), 404);
+  expectStatus(await limited.request("DELETE", "1"), 404);
+  const destination = `${server().url}/dav/stolen.txt`;
+  expectStatus(await limited.request("MOVE", "1/.file", { headers: { destination } }), 404);
+  expectStatus(await limited.mkcol("1"), 201);
+  expectStatus(await whole.request("PROPFIND", "1"), 207);
+});

@@ -1,5 +1,6 @@
 import type { BlobRef } from "../../blobs/blob-store.ts";
 import type { Digest } from "../../blobs/digest.ts";
+import type { Transaction } from "../../db/transaction.ts";
 
 /** A file and the path of its folder. Times are milliseconds since 1970 UTC. */
 export interface FileNode {
@@ -224,7 +225,7 @@ export interface CopyOptions {
   /** The name of the copy; by default that of the source. */
   readonly name?: string | undefined;
   /** Called in the transaction that makes a large copy (`copyLarge`) visible. Throwing rolls it back. */
-  readonly admit?: (() => void) | undefined;
+  readonly admit?: ((tx: Transaction) => void) | undefined;
   readonly onConflict: OnConflict;
   /** Copy tags, description, metadata and the properties of WebDAV clients; never the public flag. */
   readonly preserveMetadata: boolean;

@@ -237,7 +237,7 @@ function attach(
   { files, folders, fileBytes }: CopyTotals,
 ): FolderNode {
   const { folder, options } = copying;
-  options.admit?.();
+  options.admit?.(tx);
   const accountId = options.accountId ?? folder.accountId;
   const { parentId, name } = destination(store, tx, copying, stageId);
   // Two journal numbers: the copy is created at the first. The second is that of a move, at which readers emit all

@@ -116,16 +116,20 @@ async function finish(
   return storedResponse(webDav, file, isNew, fileModifiedAt !== undefined);
 }
 
-/** @throws AppError not_found for the uploads of another account */
+/**
+ * The name of an upload. An app password for one folder has names of its own: it must not read, by completing it, what
+ * another program is sending.
+ * @throws AppError not_found for the uploads of another account
+ */
 function transferOf(
   appPasswords: Pick<AppPasswordService, "namesAccount">,
-  { user }: AppPasswordPrincipal,
+  { user, appPassword: { folderId } }: AppPasswordPrincipal,
   { user: owner, transfer }: Params,
 ): string {
   if (owner === undefined || transfer === undefined || !appPasswords.namesAccount(user, owner)) {
     throw notFound("This upload");
   }
-  return transfer;
+  return folderId === null ? transfer : `${folderId}/${transfer}`;
 }
 
 /** @throws WebDavError 400 for a name that can't be decoded */

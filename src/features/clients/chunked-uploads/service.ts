@@ -31,8 +31,8 @@ const ID_BITS = 128;
 
 /**
  * Uploads in chunks of the ownCloud and Nextcloud clients. Rows, staged files, reservations and the cleanup are those of
- * other uploads. An upload belongs to an account: all its app passwords find it, so that a client that got a new one
- * can continue.
+ * other uploads. An upload belongs to an account: all its app passwords with the same access to folders find it, so that
+ * a client that got a new one can continue.
  */
 export class ClientUploadService {
   readonly #options: ClientUploadServiceOptions;

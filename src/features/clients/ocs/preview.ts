@@ -7,7 +7,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 
 /** Dependencies of {@link previewedFile}. */
 export interface PreviewSources {
-  readonly tree: Pick<TreeReader, "findById" | "pathOf">;
+  readonly tree: Pick<TreeReader, "findById" | "isWithin">;
   readonly permissions: Pick<Permissions, "file">;
 }
 
@@ -26,9 +26,7 @@ export function previewedFile(
   if (node?.kind !== "file") throw notFound("This file");
   const { node: file, isOwn } = permissions.file(user, node.publicId, "read");
   if (folderId === null) return file;
-  const folder = tree.pathOf(folderId);
-  const isBelow = folder !== undefined && (node.folder === folder || node.folder.startsWith(`${folder}/`));
-  if (!isOwn || !isBelow) throw notFound("This file");
+  if (!isOwn || !tree.isWithin(node, folderId)) throw notFound("This file");
   return file;
 }
 

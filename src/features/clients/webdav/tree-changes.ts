@@ -7,7 +7,7 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
-import type { Permissions } from "../../library/permissions/permissions.ts";
+import { actingDevice, type Permissions } from "../../library/permissions/permissions.ts";
 import { UserTreeWriter, type WriteTarget } from "../../library/permissions/user-tree-writer.ts";
 import type { Turns } from "../../../lib/turns.ts";
 import type { Address } from "./address.ts";
@@ -143,6 +143,7 @@ export class TreeChanges {
     });
   }
 
+  /** Copies in many transactions. The last one shows the copy, and clears its place. */
   async #copyLarge(relocation: Relocation): Promise<Relocated> {
     const { writer, treeWriter, turns, reserveSpace } = this.#options;
     const { principal } = relocation;
@@ -150,11 +151,20 @@ export class TreeChanges {
     return turns.take([principal.user.id], async () => {
       const { source, landing } = this.check(relocation, false);
       this.#permit(user, source, landing, false);
-      await writer.run((tx) => this.#clear(tx, user, landing, source));
-      const options = { ...this.#copyOptions(user, landing), reserveSpace };
+      const admit = (tx: Transaction) => {
+        const now = this.check(relocation, false);
+        this.#permit(user, now.source, now.landing, false);
+        this.#clear(tx, user, now.landing, now.source);
+      };
+      const options = { ...this.#copyOptions(user, landing), reserveSpace, admit };
       const folderPath = landing.parent.node.path;
-      const node = await treeWriter.copyLarge(writer, source.node, folderPath, options, user.viaDeviceId);
-      return { node, isNew: landing.replaced === undefined };
+      const isOwn = landing.parent.share === undefined;
+      const copy = treeWriter.copyLarge(writer, source.node, folderPath, options, actingDevice(user, { isOwn }));
+      const fail = (reason: unknown) =>
+        this.#userTreeWriter.explainErrors(this.#targetOf(landing.parent), () => {
+          throw reason;
+        });
+      return { node: await copy.catch(fail), isNew: landing.replaced === undefined };
     });
   }
 
@@ -214,10 +224,12 @@ export class TreeChanges {
     }
   }
 
-  #write<T>(user: User, { owner, share }: Item, change: () => T): T {
-    const own = { owner, isOwn: share === undefined };
-    const target: WriteTarget = { ...own, view: this.#options.clientTree.viewOf(share) };
-    return this.#userTreeWriter.write(user, target, change);
+  #write<T>(user: User, item: Item, change: () => T): T {
+    return this.#userTreeWriter.write(user, this.#targetOf(item), change);
+  }
+
+  #targetOf({ owner, share }: Item): WriteTarget {
+    return { owner, isOwn: share === undefined, view: this.#options.clientTree.viewOf(share) };
   }
 
   #landing(principal: AppPasswordPrincipal, target: ReturnType<ClientTree["find"]>, to: Address): Landing {

@@ -1,6 +1,6 @@
 import { WebDavError } from "../../errors.ts";
 import { COUNTED_MAX } from "../change-guard.ts";
-import { isShareTop, requireWrite } from "../client-tree.ts";
+import { isFolderItem, isShareTop, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
 import { addressOf, type Exchange, noteTarget, settingsUrlOf } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
@@ -10,13 +10,6 @@ import { notThere } from "../tree-changes.ts";
 export async function remove(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
   const { clientTree, trash, tree, changeGuard } = services;
   const address = addressOf(request);
-  const depth = request.headers.get("depth");
-  if (depth !== null && depth.trim().toLowerCase() !== "infinity" && address.names.length > 0) {
-    // RFC 4918, section 9.6.1, for folders; for files it has no meaning.
-    const resource = clientTree.find(principal, address);
-    if (resource.kind === "item" && resource.node.kind === "folder")
-      throw new WebDavError(400, "A folder can be deleted only with everything in it. Leave out the header Depth.");
-  }
   const resource = clientTree.find(principal, address);
   if (resource.kind === "shares")
     throw new WebDavError(
@@ -28,6 +21,11 @@ export async function remove(services: WebDavServices, { request, principal }: E
   requireWrite(resource);
   if (isShareTop(resource))
     throw new WebDavError(403, "Only the owner can delete a shared item. To stop using it, leave the share.");
+  // RFC 4918, section 9.6.1. For files, the header has no meaning.
+  const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
+  if (depth !== "infinity" && isFolderItem(resource)) {
+    throw new WebDavError(400, "A folder can be deleted only with everything in it. Leave out the header Depth.");
+  }
   noteTarget({ request, principal }, resource.owner, resource.node);
   const conditions = new Conditions({ request, principal }, services);
   conditions.check(resource, { ...address, isOtherForm: false });
