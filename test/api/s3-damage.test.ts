@@ -2,7 +2,7 @@
 // outage.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
-import { evict, blobPath, withoutCache } from "../support/bucket.ts";
+import { evict, blobPath, changeRows, withoutCache } from "../support/bucket.ts";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
@@ -174,6 +174,23 @@ describe("the comparison of the bucket with the database", () => {
     await runJob(admin.client, "bucket-stock");
     expect(await findingsOf(content)).toEqual(["missing"]);
     await s3.put(digestOf(content), content);
+    await runJob(admin.client, "bucket-stock");
+    expect(await findingsOf(content)).toEqual([]);
+    expectStatus(await download(id), 200);
+  }, 120_000);
+
+  test("resolves a finding when the object is back and has a row already", async () => {
+    const content = randomContent(5_000);
+    const [id = ""] = await storeInBucketOnly(content);
+    await s3.remove(digestOf(content));
+    await runJob(admin.client, "bucket-stock");
+    await s3.put(digestOf(content), content);
+    // A transfer that began before the loss was recorded inserts the row.
+    changeRows(
+      { server, admin },
+      `INSERT INTO remote_blobs (digest, size_bytes, stored_at) VALUES (x'${digestOf(content)}', 5000, 1)`,
+    );
+    expect(await findingsOf(content)).toEqual(["missing"]);
     await runJob(admin.client, "bucket-stock");
     expect(await findingsOf(content)).toEqual([]);
     expectStatus(await download(id), 200);

@@ -10,6 +10,7 @@ import { type Reader, rows as rowsOf } from "../../../db/reader.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
+import type { BlobRows } from "../integrity/blob-rows.ts";
 import type { SnapshotReferences } from "../integrity/gc.ts";
 import type { Reading } from "../integrity/types.ts";
 import { digestFromKey } from "./adopt.ts";
@@ -23,6 +24,7 @@ interface BucketReconciliationOptions {
   readonly client: S3Client;
   readonly remote: RemoteContents;
   readonly rows: RemoteRows;
+  readonly blobRows: Pick<BlobRows, "isDamaged">;
   readonly blobs: Pick<DiskBlobStore, "statLocal">;
   readonly checker: ObjectChecker;
   readonly writer: Writer;
@@ -78,6 +80,7 @@ export class BucketReconciliation {
         const objects = await client.list(remote.folder, key);
         const last = objects.at(-1);
         unknown += await this.#registerUnknown(objects, snapshots);
+        await this.#healFound(objects);
         const until = last === undefined ? LAST : (digestFromKey(last.key) ?? after);
         faults.push(...(await this.#findFaults(objects, { after, until, startedMs }, signal)));
         if (last === undefined) break;
@@ -126,6 +129,22 @@ export class BucketReconciliation {
     if (found === undefined) return LOST;
     if (found.sizeBytes === sizeBytes) return null;
     return found.sizeBytes < sizeBytes ? TOO_SHORT : OTHER_BYTES;
+  }
+
+  /**
+   * Heals missing blobs whose objects are back and have a row again: a transfer that began before the loss was recorded
+   * may have inserted it.
+   */
+  async #healFound(objects: readonly S3Object[]): Promise<void> {
+    const { blobRows, blobs, rows, checker } = this.#options;
+    const found: Digest[] = [];
+    for (const { key, sizeBytes } of objects) {
+      const digest = digestFromKey(key);
+      if (digest === undefined || !blobRows.isDamaged(digest) || blobs.statLocal(digest) !== undefined) continue;
+      const row = rows.find(digest);
+      if (row?.sizeBytes === sizeBytes && row.damagedAtMs === null) found.push(digest);
+    }
+    await checker.noteFound(found);
   }
 
   /** Inserts rows for objects without one. @returns the number of rows */
