@@ -20,6 +20,16 @@ export interface PropertyChange {
 /** Bytes that the namespaces, names and values of the properties of one node may take in UTF-8. */
 export const PROPERTY_BYTES_MAX = 64 * 1024;
 
+/** Bytes that the properties to store take, as {@link PROPERTY_BYTES_MAX} counts them. */
+export function sizeOfChanges(changes: readonly PropertyChange[]): number {
+  const bytesOf = (text: string) => Buffer.byteLength(text);
+  return changes.reduce(
+    (sum, { namespace, name, value }) =>
+      value === null ? sum : sum + bytesOf(namespace) + bytesOf(name) + bytesOf(value),
+    0,
+  );
+}
+
 /** The rows of `node_properties`. Changes run inside a transaction. The database deletes them with the node. */
 export class Properties {
   readonly #of;
@@ -80,7 +90,8 @@ export class Properties {
 
   /** Gives a node the properties of another, and no others. */
   copy(fromId: number, toId: number): void {
-    if (fromId === toId) return;
+    // Most stores have none. This spares a large copy two statements for each node.
+    if (fromId === toId || this.#hasAny.get()?.found === 0) return;
     this.#clear.run(toId);
     this.#copy.run(fromId, toId);
   }

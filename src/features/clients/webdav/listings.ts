@@ -95,7 +95,7 @@ export class Listings {
         : this.#itemEntry(resource, levelsAbove(resource, address), selfPath, principal.user);
     let text = MULTISTATUS_START + (await this.#render([self], plan));
     const slices = this.#slicesOf(request, resource.kind === "shares" ? undefined : resource, selfPath);
-    let limit = plan.needs.dead ? SLICE_WITH_PROPERTIES : SLICE_MAX;
+    let limit = firstSliceOf(plan);
     for (;;) {
       const entries = slices(limit);
       const slice = entries.length === 0 ? "" : await this.#render(entries, plan);
@@ -253,6 +253,12 @@ export class Listings {
     }
     return sized;
   }
+}
+
+/** Entries in the first slice: fewer if each entry of the response is long. */
+function firstSliceOf({ needs, constantLength }: PropertyPlan): number {
+  const most = needs.dead ? SLICE_WITH_PROPERTIES : SLICE_MAX;
+  return Math.max(SLICE_MIN, Math.min(most, Math.floor(SLICE_LENGTH / constantLength)));
 }
 
 const NOTHING: ReadonlyMap<number, never> = new Map<number, never>();

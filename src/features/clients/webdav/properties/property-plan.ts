@@ -87,6 +87,11 @@ export class PropertyPlan {
     return new PropertyPlan(isAll === true ? "all" : "named", names);
   }
 
+  /** Characters of the response that are the same for each entry: many, if the request names many properties. */
+  get constantLength(): number {
+    return Math.max(constantLengthOf(this.#file.common), constantLengthOf(this.#folder.common));
+  }
+
   /** The element `response` of an entry. */
   render(entry: Entry, facts: SliceFacts): string {
     const plan = isFolder(entry.node) ? this.#folder : this.#file;
@@ -115,6 +120,10 @@ function write(start: string, parts: readonly ResponsePart[], entry: Entry, fact
   let text = start;
   for (const part of parts) text += typeof part === "string" ? part : part(entry, facts);
   return text;
+}
+
+function constantLengthOf(parts: readonly ResponsePart[]): number {
+  return parts.reduce((sum, part) => sum + (typeof part === "string" ? part.length : 0), 0);
 }
 
 /** What follows the href. An entry without any property still has one `propstat`. */
