@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { shareWith } from "../support/account-shares.ts";
 import type { Account, ApiResponse, RequestOptions } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
@@ -310,6 +311,34 @@ describe("limits", () => {
       await sendAll(limited, "a", { "1": randomBytes(MIB - 10) });
       expectStatus(await limited.put("a", "2", randomBytes(11)), 413);
       expectStatus(await limited.put("a", "2", randomBytes(10)), 201);
+      expectStatus(await limited.finish("a", "a.bin"), 201);
+    });
+  });
+
+  // Bytes of rejected chunks stayed on the disk, outside of every quota. A chunked upload ignored the plan of the owner.
+  test("a chunk that is rejected in the middle leaves no bytes, and the plan of a share's owner holds", async () => {
+    await withServer({ env: { LARDER_PLANS_FREE_MAX_FILE_SIZE: "1000" } }, async (own) => {
+      const guest = await own.addUser(["--quota", String(3 * MIB), "--plan", "enterprise"]);
+      const limited = await connect(own, guest);
+      await sendAll(limited, "a", { "1": randomBytes(2 * MIB) });
+      const parts = [randomBytes(MIB / 2), randomBytes(MIB)];
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          const part = parts.shift();
+          if (part === undefined) controller.close();
+          else controller.enqueue(part);
+        },
+      });
+      expectStatus(await limited.request("PUT", "uploads/{user}/a/2", { body }), 507);
+      const files = await Array.fromAsync(new Bun.Glob("*").scan({ cwd: `${own.dataDir}/uploads`, absolute: true }));
+      expect(files.map((path) => Bun.file(path).size)).toEqual([2 * MIB]);
+      expectStatus(await limited.put("a", "2", randomBytes(MIB)), 201);
+
+      const owner = await own.addUser(["--plan", "free"]);
+      const id = await owner.client.storedId("small", { name: "small.bin" });
+      await shareWith(owner.client, id, guest, { permissions: "write" });
+      expectStatus(await limited.finish("a", "Shared%20with%20me/small.bin"), 413);
+      expect(Buffer.from(await limited.content("Shared%20with%20me/small.bin")).toString()).toBe("small");
       expectStatus(await limited.finish("a", "a.bin"), 201);
     });
   });

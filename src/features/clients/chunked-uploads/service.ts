@@ -98,7 +98,8 @@ export class ClientUploadService {
         const chunk = this.#rows.findChunk(id, number);
         if (chunk === undefined) throw notFound("This chunk");
         this.#rows.removeChunk(id, number);
-        renewReservation({ store, rows: this.#rows }, tx, { upload, mainFileBytes, quotaBytes: null });
+        const stored = this.#rows.stored(id);
+        renewReservation({ store, rows: this.#rows }, tx, { upload, stored, mainFileBytes, quotaBytes: null });
         tx.afterCommit(() => {
           if (chunk.file === MAIN_FILE) store.staging.invalidate(upload.publicId);
           else store.staging.remove(fileNameOf(upload, chunk.file));
