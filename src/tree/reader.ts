@@ -353,8 +353,7 @@ export class TreeReader {
   }
 
   /**
-   * The totals of a large folder for {@link TreeWriter.trash}, read in the reading thread; valid until something
-   * changes.
+   * The totals of a folder, read in the reading thread. {@link TreeWriter.trash} uses them if nothing has changed since.
    */
   measure(folder: TreeNode): Promise<FolderSize> {
     return measureInReader(this.#store, folder.accountId, folder.id);

@@ -385,6 +385,10 @@ describe("PROPPATCH", () => {
     expect(await read(dav, "", "d:getetag")).not.toEqual(before);
     expectStatus(await dav.relocate("MOVE", "f/a.txt", "b.txt"), 201);
     expectStatus(await dav.relocate("COPY", "b.txt", "c.txt"), 201);
+    await dav.mkcol("f");
+    await proppatch(dav, "f", set("<x:a>of a folder</x:a>"));
+    expectStatus(await dav.relocate("COPY", "f", "g", { depth: "0" }), 201);
+    expect(await read(dav, "g", "x:a")).toEqual({ "urn:xa": "of a folder" });
     for (const path of ["b.txt", "c.txt"]) expect(await read(dav, path, "x:a")).toEqual({ "urn:xa": "1" });
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { shareWith } from "../support/account-shares.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
+import { lock, tryLock } from "../support/dav-locks.ts";
 import { runLarder, sharedServer, withServer } from "../support/server.ts";
 import { connectDav } from "../support/webdav.ts";
 
@@ -387,6 +388,31 @@ test("too many deletions and replacements wait for a person, who can allow them 
   });
 });
 
+// A folder with more than 10,000 folders in it counted as empty, and a locked file stopped its program for good.
+test("deletions count at any depth, but neither what fails nor what changes nothing", async () => {
+  const env = { LARDER_MASS_CHANGE_FILES: "3", LARDER_MASS_CHANGE_PERCENT: "10", LARDER_RATE_LIMITS: "off" };
+  await withServer({ env }, async (other) => {
+    const account = await other.signUp();
+    const dav = await connectDav(account);
+    for (const path of ["busy", "wide", "wide/first"]) await dav.mkcol(path);
+    await dav.put("busy/a.txt", "a");
+    await lock(dav, "busy/a.txt");
+    await dav.put("same.txt", "same");
+    for (let at = 0; at < 5; at++) {
+      expectStatus(await dav.request("DELETE", "busy"), 423);
+      expectStatus(await dav.put("same.txt", "same"), 204);
+    }
+    for (let at = 0; at < 100; at++) await dav.mkcol(`wide/first/f${at}`);
+    for (let at = 0; at < 100; at++) expectStatus(await dav.relocate("COPY", "wide/first", `wide/g${at}`), 201);
+    for (let at = 0; at < 4; at++) expectStatus(await dav.put(`wide/first/${at}.txt`, "x"), 201);
+    expectStatus(await dav.request("DELETE", "wide"), 403);
+    await dav.mkcol("empty");
+    expectStatus(await dav.relocate("MOVE", "empty", "wide"), 403);
+    expectStatus(await dav.relocate("COPY", "empty", "wide"), 403);
+    expectStatus(await dav.get("wide/first/3.txt"), 200);
+  });
+});
+
 test("over the limit of requests, programs are asked to come back later", async () => {
   await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_PLANS_ENTERPRISE_LIMIT_DAV: "3" } }, async (other) => {
     const dav = await connectDav(await other.signUp());
@@ -410,6 +436,14 @@ test("the audit log names each item by its id, and the account whose item it is"
     await dav.relocate("MOVE", "a.txt", "b.txt");
     await dav.request("DELETE", "b.txt");
     await dav.put("Shared%20with%20me/shared.txt", "y");
+    const changed = await owner.client.storedId("x", { name: "changed.txt" });
+    const ownerDav = await connectDav(owner);
+    const date = "<d:set><d:prop><d:getlastmodified>2020-01-02T03:04:05Z</d:getlastmodified></d:prop></d:set>";
+    const body = `<d:propertyupdate xmlns:d="DAV:">${date}</d:propertyupdate>`;
+    expectStatus(await ownerDav.request("PROPPATCH", "changed.txt", { body }), 207);
+    expectStatus(await tryLock(ownerDav, "changed.txt"), 200);
+    expectStatus(await tryLock(ownerDav, "locked.txt"), 201);
+    const [locked = ""] = (await owner.client.get("/api/files?search=locked.txt")).strings("data.files", "id");
     const admin = await other.addUser(["--admin"]);
     await eventually("the entries", async () => {
       const page = await admin.client.get(`/api/admin/audit?user=${account.id}&limit=100`);
@@ -419,6 +453,14 @@ test("the audit log names each item by its id, and the account whose item it is"
       const own = ["file.upload", "file.download", "file.move", "file.trash"].every((action) => named(action, id));
       return own && named("file.upload", shared) && entries.some((entry) => entry.includes(owner.id));
     });
+    const page = await admin.client.get(`/api/admin/audit?user=${owner.id}&limit=100`);
+    const actions = (id: string) =>
+      page
+        .list("data.entries")
+        .map((entry) => JSON.stringify(entry))
+        .flatMap((entry) => (entry.includes(id) ? (/"action":"(file\.[^"]*)"/.exec(entry)?.[1] ?? []) : []));
+    expect(actions(changed)).toEqual(["file.change", "file.upload"]);
+    expect(actions(locked)).toEqual(["file.upload"]);
     expect((await admin.client.get("/api/admin/audit?limit=100")).text).not.toContain("shared.txt");
   });
 });
@@ -435,6 +477,24 @@ test("a copy of a large folder replaces its destination only when it is complete
   expect((await account.client.get("/api/files?folder=/target&limit=1")).number("data.pagination.total")).toBe(410);
   expect((await account.client.get("/api/files/trash")).strings("data.files", "name")).toEqual(["target"]);
   expectStatus(await dav.relocate("COPY", "large", "target", { overwrite: "F" }), 412);
+});
+
+test("a large copy is not attached outside a share whose folder was moved in the meantime", async () => {
+  const [owner, guest] = [await server().signUp(), await server().signUp()];
+  const id = await owner.client.folderId("shared");
+  await shareWith(owner.client, id, guest, { permissions: "write" });
+  const [dav, ownerDav] = [await connectDav(guest), await connectDav(owner)];
+  await ownerDav.mkcol("other");
+  for (const path of ["small", "large"]) await dav.mkcol(path);
+  await Promise.all(Array.from({ length: 300 }, (_, index) => dav.put(`small/f${index}.txt`, "x")));
+  for (const name of ["a", "b", "c"]) expectStatus(await dav.relocate("COPY", "small", `large/${name}`), 201);
+  const copied = dav.relocate("COPY", "large", "Shared%20with%20me/shared/copy");
+  expectStatus(await ownerDav.relocate("MOVE", "shared", "other/shared"), 201);
+  const { status } = await copied;
+  // Begun after the move, or rejected.
+  expect([201, 409]).toContain(status);
+  expect(await owner.client.names()).toEqual(["other"]);
+  expect((await ownerDav.get("other/shared/copy")).status).toBe(status === 201 ? 200 : 404);
 });
 
 test("an app password for one folder does not find the uploads of other programs", async () => {

@@ -6,6 +6,7 @@ import type { TreeStore } from "../tables/store.ts";
 
 /** The totals of a folder, and the state of its account in which they are valid. */
 export interface FolderSize {
+  readonly folderId: number;
   readonly head: string;
   readonly totals: NodeTotals;
 }
@@ -46,7 +47,7 @@ export async function measureInReader(store: TreeStore, accountId: number, folde
     rows<MeasuredRows["tags"][number]>(MEASURE_TAGS, [folderId]),
     rows<MeasuredRows["versions"][number]>(MEASURE_VERSIONS, [folderId]),
   ]);
-  return { head: heads[0]?.head ?? "", totals: toTotals({ folders, types, tags, versions }) };
+  return { folderId, head: heads[0]?.head ?? "", totals: toTotals({ folders, types, tags, versions }) };
 }
 
 /** Bytes of all files below a folder. */
@@ -89,8 +90,9 @@ function toTotals({ folders, types, tags, versions }: MeasuredRows): NodeTotals 
 /** The totals of a node: measured before if still valid, else measured now. */
 export function totalsOf(store: TreeStore, node: TreeNode, measured: FolderSize | undefined): NodeTotals {
   if (node.kind === "folder") {
-    const head = measured && store.sqlite.query<{ head: string }, [number]>(HEAD).get(node.accountId)?.head;
-    return measured !== undefined && measured.head === head ? measured.totals : measureNow(store, node.id);
+    if (measured?.folderId !== node.id) return measureNow(store, node.id);
+    const head = store.sqlite.query<{ head: string }, [number]>(HEAD).get(node.accountId)?.head;
+    return measured.head === head ? measured.totals : measureNow(store, node.id);
   }
   return {
     files: 1,

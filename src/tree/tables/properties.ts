@@ -22,12 +22,8 @@ export const PROPERTY_BYTES_MAX = 64 * 1024;
 
 /** Bytes that the properties to store take, as {@link PROPERTY_BYTES_MAX} counts them. */
 export function sizeOfChanges(changes: readonly PropertyChange[]): number {
-  const bytesOf = (text: string) => Buffer.byteLength(text);
-  return changes.reduce(
-    (sum, { namespace, name, value }) =>
-      value === null ? sum : sum + bytesOf(namespace) + bytesOf(name) + bytesOf(value),
-    0,
-  );
+  const stored = changes.map(({ namespace, name, value }) => (value === null ? "" : namespace + name + value));
+  return Buffer.byteLength(stored.join(""));
 }
 
 /** The rows of `node_properties`. Changes run inside a transaction. The database deletes them with the node. */

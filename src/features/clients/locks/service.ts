@@ -98,6 +98,15 @@ export class LockService {
     treeWriter.holding(lockTokens, () => treeWriter.locks.admit(node.accountId, node.id));
   }
 
+  /**
+   * Requires that no lock prevents that a node leaves its folder with everything below it. The tree checks this too.
+   * @throws AppError locked
+   */
+  admitLeaving(node: TreeNode, lockTokens: readonly string[]): void {
+    const { treeWriter } = this.#options;
+    treeWriter.holding(lockTokens, () => treeWriter.locks.admitLeaving(node, node.parentId));
+  }
+
   /** The locks in the user's own tree, oldest first. */
   list(user: User): ListedLock[] {
     const { tree } = this.#options;

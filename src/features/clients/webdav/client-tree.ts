@@ -19,7 +19,7 @@ import type { Address } from "./address.ts";
 export interface ClientTreeOptions {
   readonly tree: TreeReader;
   readonly appPasswords: Pick<AppPasswordService, "namesAccount">;
-  readonly receivedShares: Pick<ReceivedShareService, "list">;
+  readonly receivedShares: Pick<ReceivedShareService, "list" | "hasAny">;
 }
 
 /** A received share, and its name in "Shared with me". */
@@ -106,7 +106,7 @@ export class ClientTree {
   /** The name of "Shared with me" in the root; undefined if this app password sees no shares. */
   sharesNameOf(principal: AppPasswordPrincipal): string | undefined {
     const { user, appPassword } = principal;
-    if (appPassword.folderId !== null || this.#options.receivedShares.list(user).length === 0) return undefined;
+    if (appPassword.folderId !== null || !this.#options.receivedShares.hasAny(user)) return undefined;
     const rootId = this.rootOf(principal).node.id;
     for (let name = SHARES_NAME, number = 2; ; number++) {
       if (this.#options.tree.findNodeIn(rootId, name) === undefined) return name;

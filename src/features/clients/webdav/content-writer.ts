@@ -73,7 +73,8 @@ export class ContentWriter {
     if (!this.#options.acceptsMacosFiles && MACOS_FILE.test(admission.name)) {
       throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
     }
-    conditions.check(resource, address);
+    conditions.check(resource);
+    conditions.checkForm(resource, address);
     const changed = admission.replaced ?? admission.folder?.node;
     if (changed !== undefined) this.#options.locks.admit(changed, conditions.lockTokens);
     return admission;
@@ -91,7 +92,9 @@ export class ContentWriter {
   ): Promise<{ readonly file: FileNode; readonly isNew: boolean }> {
     const { changeGuard } = this.#options;
     const admitted = this.admit(target);
-    if (admitted.replaced !== undefined) {
+    const { replaced } = admitted;
+    // The same content replaces nothing, so it must not count.
+    if (replaced !== undefined && replaced.digest !== pendingUpload.incoming.digest()) {
       await changeGuard.admit(target.principal, { replacements: 1 }, target.settingsUrl);
     }
     const sender = { user: { ...user, lockTokens: target.conditions.lockTokens }, confirm };
@@ -109,8 +112,7 @@ export class ContentWriter {
   ): Promise<{ file: FileNode; isNew: boolean }> {
     invariant(folder !== undefined, "a new file is stored in a folder");
     const { share, path: folderPath } = locationOf(folder);
-    // A file that appears in the meantime gets a version, unless the conditions of the request forbid it.
-    const onConflict = "version" as const;
+    const onConflict = "error" as const;
     const labels = { tags: [], metadata: {}, isPublic: false, capturedAt: undefined, checksum: undefined };
     const fields = { ...labels, folderPath, onConflict, fileModifiedAt };
     const { file } = await this.#options.files.finishUpload(
@@ -127,7 +129,7 @@ export class ContentWriter {
         ...(hooks && { onDone: hooks.onDone }),
       },
     );
-    return { file, isNew: file.version === 1 };
+    return { file, isNew: true };
   }
 
   async #replace(
@@ -179,6 +181,7 @@ export function sharesOnly(): WebDavError {
   );
 }
 
-function movedAway(): WebDavError {
-  return new WebDavError(409, "The folder was moved while the content arrived. Try again.");
+/** What the address names is another item than at the beginning of the request. */
+export function movedAway(): WebDavError {
+  return new WebDavError(409, "The item or its folder changed during the request. Try again.");
 }

@@ -235,7 +235,7 @@ export class Listings {
     const dead = needs.dead ? tree.propertiesOf(nodes.map(({ id }) => id)) : NOTHING;
     const locks = needs.locks ? this.#locksOn(nodes) : NOTHING;
     const folders = needs.states ? nodes.filter(isFolder) : [];
-    const states = folders.length === 0 ? NOTHING : await this.#sizedStates(folders);
+    const states = folders.length === 0 ? NOTHING : await this.#sizedStates(folders, needs.sizes);
     return { states, dead, locks, nowMs: clock.nowMs() };
   }
 
@@ -245,11 +245,13 @@ export class Listings {
     return new Map([...byAccount.values()].flatMap((own) => [...this.#options.tree.locks.on(own)]));
   }
 
-  async #sizedStates(folders: readonly ListedNode[]): Promise<Map<number, SizedState>> {
+  /** @param needsSizes whether to add up the sizes that are unknown, as after an upgrade */
+  async #sizedStates(folders: readonly ListedNode[], needsSizes: boolean): Promise<Map<number, SizedState>> {
     const { tree } = this.#options;
     const sized = new Map<number, SizedState>();
     for (const [id, state] of tree.folderStates(folders.map(({ id }) => id))) {
-      sized.set(id, { ...state, sizeBytes: state.sizeBytes ?? (await tree.folderSize(id)) });
+      const sizeBytes = state.sizeBytes ?? (needsSizes ? await tree.folderSize(id) : 0);
+      sized.set(id, { ...state, sizeBytes });
     }
     return sized;
   }

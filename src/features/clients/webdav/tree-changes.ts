@@ -1,6 +1,7 @@
 /** Moves and copies for WebDAV. Each is one transaction, except copies of very large folders. */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { COPY_NODES_MAX } from "../../../tree/operations/copy.ts";
+import type { FolderSize } from "../../../tree/operations/measure-folder.ts";
 import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
@@ -13,7 +14,7 @@ import type { Turns } from "../../../lib/turns.ts";
 import type { Address } from "./address.ts";
 import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item, requireWrite } from "./client-tree.ts";
 import type { Conditions } from "./conditions.ts";
-import { missingFolder, sharesOnly } from "./content-writer.ts";
+import { missingFolder, movedAway, sharesOnly } from "./content-writer.ts";
 import { WebDavError } from "../errors.ts";
 
 /** Dependencies of {@link TreeChanges}. */
@@ -37,6 +38,8 @@ export interface Relocation {
   readonly conditions: Conditions;
   /** Whether an item at the destination may be replaced. */
   readonly overwrites: boolean;
+  /** The totals of a folder at the destination. */
+  readonly replacedSize?: FolderSize | undefined;
 }
 
 /** The item at the destination afterwards, and whether there was none before. */
@@ -50,6 +53,8 @@ export interface Landing {
   readonly parent: FolderItem;
   readonly name: string;
   readonly replaced: Item | undefined;
+  /** The totals of a folder that is replaced, if they were read before. */
+  readonly replacedSize?: FolderSize | undefined;
 }
 
 /** Moves and copies. All writes are durable when a promise resolves. */
@@ -74,7 +79,7 @@ export class TreeChanges {
     if (source.kind === "shares") throw new WebDavError(403, "This folder can't be moved or copied.");
     if (source.kind !== "item") throw notThere();
     if (isMove) requireMovable(source);
-    conditions.check(source, { ...from, isOtherForm: false });
+    conditions.check(source);
     const target = clientTree.find(principal, to);
     const landing = this.#landing(principal, target, to);
     if (landing.replaced !== undefined && !overwrites) {
@@ -88,7 +93,7 @@ export class TreeChanges {
     if (landing.replaced !== undefined && !(isMove && landing.replaced.node.id === source.node.id)) {
       conditions.checkForm(landing.replaced, to);
     }
-    return { source, landing };
+    return { source, landing: { ...landing, replacedSize: relocation.replacedSize } };
   }
 
   /**
@@ -131,12 +136,7 @@ export class TreeChanges {
       if (!isFileOntoFile(now, landing)) this.#clear(tx, user, landing, now);
       const node = this.#write(user, landing.parent, () =>
         isFolderItem(now) && isShallow
-          ? this.#options.treeWriter.createFolder(tx, {
-              accountId: landing.parent.owner.id,
-              parentPath: landing.parent.node.path,
-              name: landing.name,
-              metadata: now.node.metadata,
-            })
+          ? this.#copyFolderAlone(tx, now, landing)
           : this.#copyNow(tx, user, now, landing),
       );
       return { node, isNew: landing.replaced === undefined };
@@ -153,6 +153,8 @@ export class TreeChanges {
       this.#permit(user, source, landing, false);
       const admit = (tx: Transaction) => {
         const now = this.check(relocation, false);
+        // The copy is attached at the path of the destination as it was at the beginning.
+        if (now.source.node.id !== source.node.id || !isSameLanding(now.landing, landing)) throw movedAway();
         this.#permit(user, now.source, now.landing, false);
         this.#clear(tx, user, now.landing, now.source);
       };
@@ -166,6 +168,16 @@ export class TreeChanges {
         });
       return { node: await copy.catch(fail), isNew: landing.replaced === undefined };
     });
+  }
+
+  /** A folder without what is in it, but with its properties (RFC 4918, section 9.8.3). */
+  #copyFolderAlone(tx: Transaction, { node: { id, metadata } }: FolderItem, { parent, name }: Landing): TreeNode {
+    const { tree, treeWriter } = this.#options;
+    const folder = { accountId: parent.owner.id, parentPath: parent.node.path, name, metadata };
+    const copied = treeWriter.createFolder(tx, folder);
+    const properties = tree.propertiesOf([id]).get(id) ?? [];
+    if (properties.length > 0) treeWriter.changeProperties(tx, copied, properties);
+    return copied;
   }
 
   #copyNow(tx: Transaction, user: User, source: Item, landing: Landing): TreeNode {
@@ -209,9 +221,9 @@ export class TreeChanges {
   }
 
   /** Moves what is at the destination to the trash. */
-  #clear(tx: Transaction, user: User, { parent, replaced }: Landing, source: Item): void {
+  #clear(tx: Transaction, user: User, { parent, replaced, replacedSize }: Landing, source: Item): void {
     if (replaced === undefined || replaced.node.id === source.node.id) return;
-    this.#write(user, parent, () => void this.#options.treeWriter.trash(tx, replaced.node));
+    this.#write(user, parent, () => void this.#options.treeWriter.trash(tx, replaced.node, replacedSize));
   }
 
   /** The decisions of `permissions`, which knows all shares of a node. */
@@ -269,6 +281,12 @@ function isBeyondOneStep(tree: TreeReader, { node }: Item): boolean {
 
 function isFileOntoFile(source: Item, { replaced }: Landing): boolean {
   return source.node.kind === "file" && replaced?.node.kind === "file";
+}
+
+/** Whether two destinations are the same name in the same folder, which was not moved in between. */
+function isSameLanding(one: Landing, other: Landing): boolean {
+  const [{ id, path }, otherFolder] = [one.parent.node, other.parent.node];
+  return id === otherFolder.id && path === otherFolder.path && one.name === other.name;
 }
 
 function requireMovable(source: Item): void {

@@ -1,5 +1,7 @@
 import type { Transaction } from "../../../../db/transaction.ts";
 import { AppError } from "../../../../errors.ts";
+import { noteAudit } from "../../../../http/audit-note.ts";
+import { invariant } from "../../../../lib/invariant.ts";
 import type { FileNode, Lock, TreeNode } from "../../../../tree/model/types.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { Uploader } from "../../../accounts/auth/principal.ts";
@@ -9,7 +11,7 @@ import type { Address } from "../address.ts";
 import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
 import { missingFolder, sharesOnly } from "../content-writer.ts";
-import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
+import { addressOf, type Exchange, hrefOf, noteTarget } from "../exchange.ts";
 import { namesBelow } from "../locked-error.ts";
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
@@ -44,6 +46,7 @@ interface Locked {
 /** LOCK (RFC 4918, section 9.10): a lock, also of a name that is free, or more time for one. */
 export async function lock(services: WebDavServices, exchange: Exchange): Promise<Response> {
   const { request } = exchange;
+  noteAudit(request, { isNotDone: true });
   const call: LockCall = {
     exchange,
     address: addressOf(request),
@@ -75,7 +78,7 @@ async function refresh({ writer, clientTree, locks }: WebDavServices, call: Lock
     const resource = clientTree.find(principal, address);
     if (resource.kind !== "item") throw notThere();
     requireWrite(resource);
-    conditions.check(resource, address);
+    conditions.check(resource);
     const { node, share } = resource;
     const lock = locks.refresh(tx, principal.user, node, conditions.lockTokens, durationMs);
     return { lock, node, isShared: share !== undefined, isNewFile: false };
@@ -98,7 +101,7 @@ async function lockItem(
     if (resource.kind === "free") return undefined;
     requireWrite(resource);
     permissions.node(exchange.principal.user, resource.node.publicId, "write");
-    conditions.check(resource, address);
+    conditions.check(resource);
     const { node, share } = resource;
     if (node.parentId === null && requested.isDeep !== false) {
       throw new WebDavError(403, "You can't lock all files of an account. Lock a folder or a file.");
@@ -124,7 +127,7 @@ async function lockNewFile(services: WebDavServices, call: LockCall, requested: 
     const { parent, name } = resource;
     if (parent.kind === "shares") throw sharesOnly();
     requireWrite(parent);
-    conditions.check(resource, address);
+    conditions.check(resource);
     return { parent, name };
   };
   const { parent, name } = findFree();
@@ -147,7 +150,9 @@ async function lockNewFile(services: WebDavServices, call: LockCall, requested: 
       },
     },
   );
-  if (made === undefined) throw new Error("a stored file was not locked");
+  invariant(made !== undefined, "a stored file is locked in its transaction");
+  noteTarget(exchange, parent.owner, node);
+  noteAudit(exchange.request, { isNotDone: false });
   return { lock: made, node, isShared: share !== undefined, isNewFile: true };
 }
 

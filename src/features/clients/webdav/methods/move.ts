@@ -1,5 +1,5 @@
 import { WebDavError } from "../../errors.ts";
-import { COUNTED_MAX } from "../change-guard.ts";
+import type { FolderSize } from "../../../../tree/operations/measure-folder.ts";
 import { Conditions } from "../conditions.ts";
 import {
   addressOf,
@@ -17,13 +17,16 @@ import type { Landing, Relocated, Relocation } from "../tree-changes.ts";
 export async function move(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
   const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
   const relocation = relocationOf(services, { request, principal });
-  const { source, landing } = services.treeChanges.check(relocation, true);
+  const { treeChanges, locks } = services;
+  const { source, landing } = treeChanges.check(relocation, true);
   if (depth !== "infinity" && source.node.kind === "folder") {
     throw new WebDavError(400, "A folder can be moved only with everything in it. Leave out the header Depth.");
   }
-  await admitReplaced(services, { request, principal }, landing);
+  // What a lock prevents replaces nothing, so it must not count.
+  locks.admitLeaving(source.node, relocation.conditions.lockTokens);
+  const replacedSize = await admitReplaced(services, { request, principal }, landing, relocation.conditions);
   noteTarget({ request, principal }, source.owner, source.node);
-  return relocatedResponse(services, await services.treeChanges.move(relocation));
+  return relocatedResponse(services, await treeChanges.move({ ...relocation, replacedSize }));
 }
 
 /** COPY (RFC 4918, section 9.8). */
@@ -33,21 +36,38 @@ export async function copy(services: WebDavServices, { request, principal }: Exc
   services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
   const { landing } = services.treeChanges.check(relocation, false);
-  const copied = await services.treeChanges.copy(relocation, depth === "0");
+  // A copy onto a file leaves its content as a version, which any program may do as often as it likes.
+  const isOntoFolder = landing.replaced?.node.kind === "folder";
+  const replacedSize = isOntoFolder
+    ? await admitReplaced(services, { request, principal }, landing, relocation.conditions)
+    : undefined;
+  const copied = await services.treeChanges.copy({ ...relocation, replacedSize }, depth === "0");
   noteTarget({ request, principal }, landing.parent.owner, copied.node);
   return relocatedResponse(services, copied);
 }
 
-/** Counts what a move replaces, for the guard against mass changes. @throws AppError confirmation_required */
+/**
+ * Counts what is replaced, for the guard against mass changes.
+ * @returns the totals of a replaced folder
+ * @throws AppError locked | confirmation_required
+ */
 async function admitReplaced(
-  { tree, changeGuard }: WebDavServices,
+  { tree, locks, changeGuard }: WebDavServices,
   { request, principal }: Omit<Exchange, "set">,
   { replaced }: Landing,
-): Promise<void> {
-  if (replaced === undefined) return;
-  const { files } = tree.countBelow(replaced.node, COUNTED_MAX);
-  const changes = replaced.node.kind === "file" ? { replacements: 1 } : { deletions: files };
-  if (files > 0) await changeGuard.admit(principal, changes, settingsUrlOf(request));
+  { lockTokens }: Conditions,
+): Promise<FolderSize | undefined> {
+  if (replaced === undefined) return undefined;
+  if (replaced.node.kind === "file") {
+    locks.admit(replaced.node, lockTokens);
+    await changeGuard.admit(principal, { replacements: 1 }, settingsUrlOf(request));
+    return undefined;
+  }
+  locks.admitLeaving(replaced.node, lockTokens);
+  const measured = await tree.measure(replaced.node);
+  const { files: deletions } = measured.totals;
+  if (deletions > 0) await changeGuard.admit(principal, { deletions }, settingsUrlOf(request));
+  return measured;
 }
 
 function relocationOf(services: WebDavServices, { request, principal }: Omit<Exchange, "set">): Relocation {

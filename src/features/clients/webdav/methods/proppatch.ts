@@ -5,7 +5,7 @@ import type { User } from "../../../accounts/users/types.ts";
 import { WebDavError } from "../../errors.ts";
 import { type Item, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
-import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
+import { addressOf, type Exchange, hrefOf, noteTarget } from "../exchange.ts";
 import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse, propstat } from "../multistatus.ts";
 import { emptyElement } from "../properties/live-properties.ts";
 import { type Instruction, PropertyUpdate } from "../properties/property-update.ts";
@@ -42,10 +42,12 @@ export async function proppatch(services: WebDavServices, exchange: Exchange): P
     if (resource.kind !== "item") throw notThere();
     requireWrite(resource);
     services.permissions.node(user, resource.node.publicId, "write");
-    conditions.check(resource, address);
+    conditions.check(resource);
     return resource;
   };
-  const { kind } = find().node;
+  const { owner, node } = find();
+  const { kind } = node;
+  noteTarget(exchange, owner, node);
   const instructions = update.instructionsFor(kind);
   const href = hrefOf(request, address, kind === "folder");
   const respond = (outcomes: readonly Outcome[]) =>

@@ -28,6 +28,8 @@ export interface PropertyName {
 /** What is read for the entries of a plan. */
 export interface PlanNeeds {
   readonly states: boolean;
+  /** The sizes in the states, which may have to be added up first. */
+  readonly sizes: boolean;
   readonly dead: boolean;
   readonly locks: boolean;
 }
@@ -61,6 +63,7 @@ export class PropertyPlan {
     const isAll = mode === "all";
     this.needs = {
       states: isAll || asks("getetag", "getlastmodified", "size", "quota-used-bytes"),
+      sizes: asks("size", "quota-used-bytes"),
       dead: mode !== "named" || asks("displayname") || this.#file.dead.length > 0 || this.#folder.dead.length > 0,
       locks: isAll || asks("lockdiscovery", "lock"),
     };
