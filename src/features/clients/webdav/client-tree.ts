@@ -119,20 +119,18 @@ export class ClientTree {
    * one gets a number, so a new share never renames an older one.
    */
   mountedShares({ user }: Pick<AppPasswordPrincipal, "user">): MountedShare[] {
-    const { tree, receivedShares } = this.#options;
     const taken = new Set<string>();
-    return receivedShares
+    return this.#options.receivedShares
       .list(user)
       .reverse()
-      .flatMap((share) => {
-        const node = tree.findById(share.node.id);
-        if (node === undefined) return [];
+      .map((share) => {
+        const node = share.ownersNode;
         // The name of a root is a slash, which no address can contain.
         const base = (node.name === ROOT_PATH ? share.owner.email : node.name).replaceAll("/", "_");
         let name = base;
         for (let number = 2; taken.has(name); number++) name = numberedName(base, number);
         taken.add(name);
-        return [{ share, name, node }];
+        return { share, name, node };
       });
   }
 
@@ -181,6 +179,11 @@ const LOST: LostName = { kind: "lost" };
 /** Whether an item is a folder. */
 export function isFolderItem(item: Item): item is FolderItem {
   return item.node.kind === "folder";
+}
+
+/** Whether an item is the root of an account, for an app password without a folder. */
+export function isWholeTree({ isRoot, node }: Item): boolean {
+  return isRoot && node.parentId === null;
 }
 
 /** Whether an item is the top of a received share. */

@@ -3,7 +3,7 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import type { FolderState } from "../../../tree/model/types.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { ClientTree, Item, MountedShare } from "./client-tree.ts";
+import { type ClientTree, isWholeTree, type Item, type MountedShare } from "./client-tree.ts";
 
 /** Dependencies of {@link ItemEtags}. */
 export interface ItemEtagsOptions {
@@ -32,22 +32,22 @@ export class ItemEtags {
   }
 
   /** The strong ETag of an item, with its quotes. Synchronous: folders show the state that was settled last. */
-  of({ node, owner, share, isRoot, canWrite }: Item): string {
+  of(item: Item): string {
+    const { node, owner, share, canWrite } = item;
     if (node.kind === "file") return `"${node.digest}"`;
     const state = this.#options.tree.folderStates([node.id]).get(node.id);
     invariant(state !== undefined, "a folder in a tree has a state");
-    const isWholeTree = isRoot && node.parentId === null;
-    return folderEtag(state, isWholeTree ? this.rootSuffix(owner) : shareSuffix(share, canWrite));
+    if (!isWholeTree(item)) return folderEtag(state, shareSuffix(share, canWrite));
+    return folderEtag(state, this.rootSuffix(this.#options.clientTree.mountedShares({ user: owner })));
   }
 
-  /** The ETag of the folder "Shared with me", with its quotes. */
-  ofShares(user: User): string {
-    return `"${this.#hashOf(this.#options.clientTree.mountedShares({ user }))}"`;
+  /** The ETag of the folder "Shared with me" with these shares in it, with its quotes. */
+  ofShares(shares: readonly MountedShare[]): string {
+    return `"${this.#hashOf(shares)}"`;
   }
 
-  /** What the ETag of a user's root ends with: the state of all received shares. */
-  rootSuffix(user: User): string {
-    const shares = this.#options.clientTree.mountedShares({ user });
+  /** What the ETag of a root ends with whose user received these shares: their state. */
+  rootSuffix(shares: readonly MountedShare[]): string {
     return shares.length === 0 ? "" : `-${this.#hashOf(shares)}`;
   }
 

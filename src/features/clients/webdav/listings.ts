@@ -6,7 +6,15 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Address } from "./address.ts";
-import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item } from "./client-tree.ts";
+import {
+  type ClientTree,
+  type FolderItem,
+  isFolderItem,
+  isShareTop,
+  isWholeTree,
+  type Item,
+  type MountedShare,
+} from "./client-tree.ts";
 import { type ItemEtags, shareSuffix } from "./item-etags.ts";
 import { MULTISTATUS_END, MULTISTATUS_START } from "./multistatus.ts";
 import { notThere } from "./tree-changes.ts";
@@ -89,12 +97,14 @@ export class Listings {
     if (resource.kind === "free" || resource.kind === "lost") throw notThere();
     const isFile = resource.kind === "item" && !isFolderItem(resource);
     const selfPath = isFile || request.href.endsWith("/") ? request.href : `${request.href}/`;
+    // Read once: an account may have received a thousand.
+    const shares = resource.kind === "shares" || isWholeTree(resource) ? clientTree.mountedShares(principal) : [];
     const self =
       resource.kind === "shares"
-        ? this.#sharesEntry(principal.user, resource.name, selfPath)
-        : this.#itemEntry(resource, levelsAbove(resource, address), selfPath, principal.user);
+        ? this.#sharesEntry(principal.user, resource.name, selfPath, shares)
+        : this.#itemEntry(resource, levelsAbove(resource, address), selfPath, { user: principal.user, shares });
     let text = MULTISTATUS_START + (await this.#render([self], plan));
-    const slices = this.#slicesOf(request, resource.kind === "shares" ? undefined : resource, selfPath);
+    const slices = this.#slicesOf(request, resource.kind === "shares" ? undefined : resource, selfPath, shares);
     let limit = firstSliceOf(plan);
     for (;;) {
       const entries = slices(limit);
@@ -108,15 +118,20 @@ export class Listings {
     yield text + MULTISTATUS_END;
   }
 
-  #slicesOf({ principal, address, isDeep }: ListingRequest, item: Item | undefined, path: string): Slices {
+  #slicesOf(
+    { principal, address, isDeep }: ListingRequest,
+    item: Item | undefined,
+    path: string,
+    shares: readonly MountedShare[],
+  ): Slices {
     if (!isDeep || (item !== undefined && !isFolderItem(item))) return () => [];
     const { clientTree } = this.#options;
+    const { user } = principal;
     if (item === undefined) {
-      const rest = clientTree.mountedShares(principal).map((mounted) => clientTree.topOf(principal, mounted));
-      return (limit) =>
-        rest
-          .splice(0, limit)
-          .map((top) => this.#itemEntry(top, 0, childPath(path, nameOf(top), isFolderItem(top)), principal.user));
+      const rest = shares.map((mounted) => clientTree.topOf(principal, mounted));
+      const entryOf = (top: Item) =>
+        this.#itemEntry(top, 0, childPath(path, nameOf(top), isFolderItem(top)), { user, shares });
+      return (limit) => rest.splice(0, limit).map(entryOf);
     }
     const members = this.#membersOf(item, levelsAbove(item, address) + 1, path);
     const sharesName = item.isRoot ? clientTree.sharesNameOf(principal) : undefined;
@@ -125,8 +140,7 @@ export class Listings {
     return (limit) => {
       if (!isFirst) return members(limit);
       isFirst = false;
-      const shares = this.#sharesEntry(principal.user, sharesName, childPath(path, sharesName, true));
-      return [shares, ...members(limit - 1)];
+      return [this.#sharesEntry(user, sharesName, childPath(path, sharesName, true), shares), ...members(limit - 1)];
     };
   }
 
@@ -144,16 +158,19 @@ export class Listings {
     };
   }
 
-  #itemEntry(item: Item, levels: number, href: string, user: User): Entry {
+  /** @param caller the signed-in user, with all received shares, which the root of the tree shows */
+  #itemEntry(
+    item: Item,
+    levels: number,
+    href: string,
+    { user, shares }: { readonly user: User; readonly shares: readonly MountedShare[] },
+  ): Entry {
     const surroundings = this.#surroundingsOf(item, levels);
-    const isWholeTree = item.isRoot && item.node.parentId === null;
-    return {
-      node: toListedNode(item.node),
-      // A root has no name of its own.
-      name: isWholeTree ? user.name : nameOf(item),
-      href,
-      surroundings: isWholeTree ? { ...surroundings, etagSuffix: this.#options.etags.rootSuffix(user) } : surroundings,
-    };
+    const node = toListedNode(item.node);
+    if (!isWholeTree(item)) return { node, name: nameOf(item), href, surroundings };
+    const etagSuffix = this.#options.etags.rootSuffix(shares);
+    // A root has no name of its own.
+    return { node, name: user.name, href, surroundings: { ...surroundings, etagSuffix } };
   }
 
   /** @param levels 0 for the root and for the top of a share */
@@ -178,9 +195,9 @@ export class Listings {
   }
 
   /** The folder "Shared with me", which holds no files of its own. */
-  #sharesEntry(user: User, name: string, href: string): Entry {
-    const { clientTree, etags, clientIdOf, hasPreview } = this.#options;
-    const shareTimes = clientTree.mountedShares({ user }).map(({ share }) => share.createdAtMs);
+  #sharesEntry(user: User, name: string, href: string, shares: readonly MountedShare[]): Entry {
+    const { etags, clientIdOf, hasPreview } = this.#options;
+    const shareTimes = shares.map(({ share }) => share.createdAtMs);
     const createdAtMs = shareTimes.length === 0 ? user.createdAtMs : Math.min(...shareTimes);
     const changedAtMs = Math.max(createdAtMs, ...shareTimes);
     return {
@@ -210,7 +227,7 @@ export class Listings {
         quota: () => this.#quotaOf(user, true),
         clientIdOf,
         hasPreview,
-        ownState: { etag: etags.ofShares(user), sizeBytes: 0, changedAtMs },
+        ownState: { etag: etags.ofShares(shares), sizeBytes: 0, changedAtMs },
       },
     };
   }

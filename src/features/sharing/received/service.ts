@@ -58,6 +58,7 @@ export class ReceivedShareService {
           showsVersions: row.showsVersions === 1,
           owner,
           node: sharedView(node).show(node),
+          ownersNode: node,
         },
       ];
     });
