@@ -28,6 +28,14 @@ export interface XmlElement {
   readonly text: string;
 }
 
+/** The namespace of WebDAV. */
+export const DAV = "DAV:";
+
+/** Whether an element has this name in the namespace of WebDAV. */
+export function isDav({ namespace, name }: XmlElement, localName: string): boolean {
+  return namespace === DAV && name === localName;
+}
+
 /** Levels of elements in a document. */
 const DEPTH_MAX = 32;
 /** Elements in a document: the longest requests of known clients have about 60. */

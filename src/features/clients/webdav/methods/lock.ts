@@ -5,7 +5,7 @@ import { invariant } from "../../../../lib/invariant.ts";
 import type { FileNode, Lock, TreeNode } from "../../../../tree/model/types.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { Uploader } from "../../../accounts/auth/principal.ts";
-import { clientStatusOf, WebDavError } from "../../errors.ts";
+import { WebDavError } from "../../errors.ts";
 import { LOCK_MS_MAX } from "../../locks/service.ts";
 import type { Address } from "../address.ts";
 import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
@@ -13,6 +13,7 @@ import { Conditions } from "../conditions.ts";
 import { missingFolder, sharesOnly } from "../content-writer.ts";
 import { addressOf, type Exchange, hrefOf, noteTarget } from "../exchange.ts";
 import { namesBelow } from "../locked-error.ts";
+import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse } from "../multistatus.ts";
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
@@ -61,7 +62,7 @@ export async function lock(services: WebDavServices, exchange: Exchange): Promis
     const made = (await lockItem(services, call, requested)) ?? (await lockNewFile(services, call, requested));
     return lockedResponse(services, call, made, { "Lock-Token": `<${made.lock.token}>` });
   } catch (error) {
-    if (error instanceof LockConflict && error.below !== undefined) return conflictResponse(call, error, error.below);
+    if (error instanceof LockConflict && error.below !== undefined) return conflictResponse(call, error.below);
     throw error;
   }
 }
@@ -213,10 +214,9 @@ function lockedResponse(
   const locks = tree.locks.on([node]).get(node.id) ?? [];
   const levels = address.names.length - (isShared ? SHARE_LEVELS : 0);
   const discovery = lockDiscovery(locks, href, levels, clock.nowMs());
-  return xmlResponse(
-    isNewFile ? 201 : 200,
-    `<d:prop xmlns:d="DAV:"><d:lockdiscovery>${discovery}</d:lockdiscovery></d:prop>`,
-    headers,
+  return new Response(
+    `<?xml version="1.0" encoding="utf-8"?>\n<d:prop xmlns:d="DAV:"><d:lockdiscovery>${discovery}</d:lockdiscovery></d:prop>`,
+    { status: isNewFile ? 201 : 200, headers: { "Content-Type": "application/xml; charset=utf-8", ...headers } },
   );
 }
 
@@ -224,22 +224,15 @@ function lockedResponse(
 const SHARE_LEVELS = 2;
 
 /** RFC 4918, section 9.10.9: the item that prevents the lock, and the folder that was requested. */
-function conflictResponse({ exchange, address }: LockCall, error: LockConflict, below: LockedBelow): Response {
+function conflictResponse({ exchange, address }: LockCall, below: LockedBelow): Response {
   const response = ({ names, isFolder }: LockedBelow, status: string) => {
     const { root, writtenNames } = address;
     const href = hrefOf(exchange.request, { root, writtenNames: [...writtenNames, ...names] }, isFolder);
     return `<d:response><d:href>${escapeXml(href)}</d:href><d:status>HTTP/1.1 ${status}</d:status></d:response>`;
   };
-  const conflict = response(below, `${clientStatusOf(error)} Locked`);
+  const conflict = response(below, "423 Locked");
   const folder = response({ names: [], isFolder: true }, "424 Failed Dependency");
-  return xmlResponse(207, `<d:multistatus xmlns:d="DAV:">${conflict}${folder}</d:multistatus>`);
-}
-
-function xmlResponse(status: number, body: string, headers: Record<string, string> = {}): Response {
-  return new Response(`<?xml version="1.0" encoding="utf-8"?>\n${body}`, {
-    status,
-    headers: { "Content-Type": "application/xml; charset=utf-8", ...headers },
-  });
+  return multistatusResponse(MULTISTATUS_START + conflict + folder + MULTISTATUS_END);
 }
 
 /** The header Timeout (RFC 4918, section 10.7): the first of its values that is understood. */

@@ -10,8 +10,8 @@ import { escapeXml } from "../../escape-xml.ts";
 import { httpDate, isoDate } from "./dates.ts";
 import { folderEtag } from "../item-etags.ts";
 import { lockDiscovery, SUPPORTED_LOCK } from "../lock-xml.ts";
+import { DAV } from "../xml.ts";
 
-export const DAV = "DAV:";
 const OWNCLOUD = "http://owncloud.org/ns";
 const NEXTCLOUD = "http://nextcloud.org/ns";
 export const MICROSOFT = "urn:schemas-microsoft-com:";

@@ -1,9 +1,8 @@
 /** What a PROPFIND asks for (RFC 4918, section 9.1), prepared once for all entries of the response. */
 import { AppError } from "../../../../errors.ts";
 import { PROPSTAT_START, propstat, propstatEnd } from "../multistatus.ts";
-import type { XmlElement } from "../xml.ts";
+import { isDav, type XmlElement } from "../xml.ts";
 import {
-  DAV,
   emptyElement,
   type Entry,
   findLive,
@@ -181,11 +180,6 @@ function distinct(elements: readonly XmlElement[]): PropertyName[] {
   return [
     ...new Map(elements.map(({ namespace, name }) => [keyOf({ namespace, name }), { namespace, name }])).values(),
   ];
-}
-
-/** Whether an element has this name in the namespace of WebDAV. */
-export function isDav({ namespace, name }: XmlElement, localName: string): boolean {
-  return namespace === DAV && name === localName;
 }
 
 function invalidPropfind(): AppError {
