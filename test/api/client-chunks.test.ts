@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
 import type { Account, ApiResponse, RequestOptions } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
@@ -26,8 +27,10 @@ class SyncClient {
     return `/remote.php/dav/${path.replace("{user}", encodeURIComponent(this.account.email))}`;
   }
 
-  begin(transfer: string): Promise<ApiResponse> {
-    return this.request("MKCOL", `uploads/{user}/${transfer}`);
+  /** @param totalBytes size of the complete file, which the desktop clients announce */
+  begin(transfer: string, totalBytes?: number): Promise<ApiResponse> {
+    const headers = totalBytes === undefined ? {} : { "oc-total-length": String(totalBytes) };
+    return this.request("MKCOL", `uploads/{user}/${transfer}`, { headers });
   }
 
   put(transfer: string, name: string, body: Uint8Array<ArrayBuffer> | string): Promise<ApiResponse> {
@@ -166,6 +169,19 @@ describe("a large file in chunks", () => {
     expectStatus(await sync.finish("sums", "sums.bin"), 201);
   });
 
+  test("an upload without chunks becomes an empty file only if the client sent one", async () => {
+    expectStatus(await sync.begin("empty"), 201);
+    const empty = new Uint8Array();
+    for (const kind of ["sha256", "md5"]) {
+      const wrong = { "oc-checksum": `${kind}:${sha(randomBytes(1), kind)}` };
+      expectStatus(await sync.finish("empty", "empty.bin", wrong), 400);
+    }
+    expectStatus(await sync.finish("empty", "empty.bin", { "oc-total-length": "1" }), 400);
+    expectStatus(await sync.request("GET", "files/{user}/empty.bin"), 404);
+    expectStatus(await sync.finish("empty", "empty.bin", { "oc-checksum": `SHA256:${sha(empty)}` }), 201);
+    expect(await sync.content("empty.bin")).toHaveLength(0);
+  });
+
   test("a rejected end loses nothing: more chunks can follow", async () => {
     const [first, second] = [randomBytes(MIB), randomBytes(MIB)];
     await sendAll(sync, "retry", { "1": first });
@@ -278,7 +294,12 @@ describe("the folder of an upload", () => {
     for (const header of ["-1", "x", "1.5"])
       expectStatus(await sync.finish("wrong", "x", { "oc-total-length": header }), 400);
     expectStatus(await sync.finish("wrong", "x", { "x-oc-mtime": "x" }), 400);
-    expectStatus(await sync.request("MKCOL", `uploads/{user}/${"a".repeat(300)}`), 400);
+    for (const name of ["a".repeat(300), "%ff", "a%2Fb", "..%2fa", "a%00", "a%0A"]) {
+      expectStatus(await sync.request("MKCOL", `uploads/{user}/${name}`), 400);
+      expectStatus(await sync.put(name, "1", "x"), name.startsWith("aaa") ? 404 : 400);
+    }
+    expectStatus(await sync.request("MKCOL", "uploads/%ff/wrong"), 400);
+    expectStatus(await sync.request("MKCOL", "uploads/{user}/length", { headers: { "oc-total-length": "x" } }), 400);
     const malformed = { body: "<propfind", headers: { "content-type": "application/xml" } };
     expectStatus(await sync.request("PROPFIND", "uploads/{user}/wrong", malformed), 400);
     expect(await sync.list("wrong")).toEqual([["1", 1]]);
@@ -290,7 +311,12 @@ describe("limits", () => {
     const account = await server().signUp();
     await server().change(account.id, { quota: 3 * MIB });
     const limited = await connect(server(), account);
+    // The desktop clients announce the size, so a file that can't fit is rejected before its bytes are sent.
+    expectStatus(await limited.begin("a", 3 * MIB + 1), 507);
+    expectStatus(await limited.put("a", "1", "x"), 404);
+    expectStatus(await limited.begin("whole", 3 * MIB), 201);
     await sendAll(limited, "a", { "1": randomBytes(2 * MIB) });
+    expectStatus(await limited.begin("second", 2 * MIB), 507);
     expectStatus(await limited.put("a", "2", randomBytes(2 * MIB)), 507);
     expectStatus(await account.client.upload(randomBytes(2 * MIB), { name: "big.bin" }), 413);
     // Repeating a chunk reserves nothing more.
@@ -307,6 +333,8 @@ describe("limits", () => {
     const env = { LARDER_PLANS_ENTERPRISE_MAX_FILE_SIZE: String(MIB) };
     await withServer({ env }, async (own) => {
       const limited = await connect(own);
+      expectStatus(await limited.begin("a", MIB + 1), 413);
+      expectStatus(await limited.begin("b", Number.MAX_SAFE_INTEGER), 413);
       await sendAll(limited, "a", { "1": randomBytes(MIB - 10) });
       expectStatus(await limited.put("a", "2", randomBytes(11)), 413);
       expectStatus(await limited.put("a", "2", randomBytes(10)), 201);
@@ -322,7 +350,7 @@ describe("restarts", () => {
       const parts = [randomBytes(MIB), randomBytes(MIB), randomBytes(MIB)];
       const [one = "", two = "", three = ""] = parts;
       await sendAll(client, "ordered", { "1": one, "2": two });
-      await sendAll(client, "mixed", { "3": three, "1": one });
+      await sendAll(client, "mixed", { "03": three, "01": one });
       await own.kill9();
       await own.restart();
       expect(await client.list("ordered")).toHaveLength(2);
@@ -333,6 +361,23 @@ describe("restarts", () => {
         expectStatus(await client.finish(transfer, `${transfer}.bin`), 201);
         expect(sha(await client.content(`${transfer}.bin`))).toBe(sha(Buffer.concat(parts)));
       }
+      // Clients continue after the sum of the listed sizes, so what follows a lost chunk must go too.
+      await sendAll(client, "lost", { "02": two, "01": one, "03": three });
+      const ownFiles = await Array.fromAsync(new Bun.Glob("*.*").scan({ cwd: `${own.dataDir}/uploads` }));
+      expect(ownFiles).toHaveLength(1);
+      await own.kill9();
+      await rm(`${own.dataDir}/uploads/${ownFiles[0]}`);
+      await own.restart();
+      expect(await client.list("lost")).toEqual([]);
+      for (const [name, part] of [
+        ["1", one],
+        ["2", two],
+        ["3", three],
+      ] as const) {
+        expectStatus(await client.put("lost", name, part), 201);
+      }
+      expectStatus(await client.finish("lost", "lost.bin"), 201);
+      expect(sha(await client.content("lost.bin"))).toBe(sha(Buffer.concat(parts)));
       const left = await Array.fromAsync(new Bun.Glob("*").scan({ cwd: `${own.dataDir}/uploads` }));
       expect(left).toEqual([]);
     });
