@@ -107,6 +107,18 @@ describe("login flow v2", () => {
     expect(list.at("data.appPasswords.0.name")).toBe(PROGRAM);
   });
 
+  test("the iOS client sends the token in the query, without a body", async () => {
+    const account = await server().signUp();
+    const { token, pollPath, pollToken } = await beginFlow(server());
+    const ask = () => server().visitor.request("POST", `${pollPath}?token=${pollToken}`);
+    expectStatus(await ask(), 404);
+    expectStatus(await agree(account, token), 200);
+    const result = await ask();
+    expectStatus(result, 200);
+    expect(result.string("loginName")).toBe(account.email);
+    expectStatus(await ask(), 404);
+  });
+
   test("the tokens differ, and one does not replace the other", async () => {
     const account = await server().signUp();
     const flow = await beginFlow(server());
@@ -163,6 +175,18 @@ describe("login flow v2", () => {
     expect(list.at("data.appPasswords.0.folder")).toBe("/Phone");
   });
 
+  test("nobody agrees who has too many app passwords already", async () => {
+    const account = await confirmIdentity(await server().signUp());
+    const path = "/api/users/app-passwords";
+    const first = await account.client.post(path, { name: "x" });
+    for (let count = 1; count < 50; count++) expectStatus(await account.client.post(path, { name: "x" }), 201);
+    const flow = await beginFlow(server());
+    expectError(await agree(account, flow.token), 400, "invalid_request");
+    expectStatus(await account.client.delete(`${path}/${first.string("data.id")}`), 200);
+    expectStatus(await agree(account, flow.token), 200);
+    expectStatus(await poll(server(), flow), 200);
+  });
+
   test("a new password ends a sign-in that was agreed to", async () => {
     const account = await server().signUp();
     const flow = await beginFlow(server());
@@ -186,8 +210,9 @@ describe("login flow v2", () => {
     });
   });
 
-  test("at most ten sign-ins of an address wait, and a restart keeps them", async () => {
-    await withServer({}, async (own) => {
+  test("at most ten sign-ins of an address wait, their questions have no limit, and a restart keeps them", async () => {
+    const env = { LARDER_RATE_LIMITS: "", LARDER_PLANS_FREE_LIMIT_GENERAL: "20" };
+    await withServer({ env }, async (own) => {
       const account = await own.signUp();
       const flows: Flow[] = [];
       for (let number = 0; number < 10; number++) flows.push(await beginFlow(own));
@@ -195,6 +220,8 @@ describe("login flow v2", () => {
       await own.restart();
       const [flow] = flows;
       if (flow === undefined) throw new Error("no sign-in was begun");
+      // Programs ask each second, and several can wait at one address.
+      for (let count = 0; count < 30; count++) expectStatus(await poll(own, flow), 404);
       expectStatus(await agree(account, flow.token), 200);
       expectStatus(await poll(own, flow), 200);
       await beginFlow(own);

@@ -1,4 +1,5 @@
 import { ok } from "../../../http/envelope.ts";
+import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { AppError } from "../../../errors.ts";
@@ -67,7 +68,8 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
       })
       .post(
         `${prefix}/login/v2/poll`,
-        { ...open, body: PollBody, readOther: readPollForm },
+        // Programs ask each second for up to 20 minutes, several at one address. A question costs one look-up.
+        { ...open, rate: "uncounted", body: PollBody, readOther: readPollToken },
         async ({ request, body }) => {
           const result = await loginFlows.collect(body.token);
           if (result === undefined) return Response.json([], { status: 404 });
@@ -108,8 +110,10 @@ function resultUrl(baseUrl: string, { loginName, password }: LoginResult): strin
 
 const POLL_FORM_BYTES_MAX = 4_096;
 
-/** Clients send a form; undefined for any other type. */
-function readPollForm(request: Request): Promise<object> | undefined {
+/** Most programs send a form; the iOS client sends the token in the query and no body. Undefined for any other type. */
+function readPollToken(request: Request): Promise<object> | undefined {
+  const { token } = queryOf(request);
+  if (token !== undefined) return Promise.resolve({ token });
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded") return undefined;
   return readForm(request, POLL_FORM_BYTES_MAX).then((form) => ({ token: form.get("token") }));

@@ -24,7 +24,7 @@ interface LoginFlowServiceOptions {
   readonly clock: Clock;
   readonly users: Pick<UserService, "findById">;
   readonly tree: Pick<TreeReader, "findFolderByPath">;
-  readonly appPasswords: Pick<AppPasswordService, "add">;
+  readonly appPasswords: Pick<AppPasswordService, "add" | "checkCount">;
 }
 
 /** How long a sign-in waits for the person. */
@@ -174,6 +174,7 @@ export class LoginFlowService {
   /** Checks now what would prevent the app password later, when the person can no longer correct it. */
   #checkChoices(user: User, { access, folder }: LoginChoices): void {
     if (access === "write") checkWriter(user);
+    this.#options.appPasswords.checkCount(user.id);
     const path = folder === undefined ? ROOT_PATH : normalizePath(folder, "folder");
     if (path === ROOT_PATH || this.#options.tree.findFolderByPath(user.id, path) !== undefined) return;
     throw new AppError("not_found", "The folder was not found. Check its path.", { field: "folder" });
