@@ -52,7 +52,9 @@ function accountRoutes({ guard, appPasswords, storageOf }: OcsRoutesOptions): Ro
         ocsResponse(request, userData(user, storageOf(user))),
       )
       .get(`/ocs/${version}/cloud/users/:id`, READ, ({ request, principal: { user }, params }) => {
-        const isOwn = params["id"] !== undefined && appPasswords.namesAccount(user, params["id"]);
+        // Null, which the framework passes for a name that is not valid percent-encoding, is nobody's.
+        const id: string | null | undefined = params["id"];
+        const isOwn = typeof id === "string" && appPasswords.namesAccount(user, id);
         return isOwn ? ocsResponse(request, userData(user, storageOf(user))) : ocsNotFound(request);
       })
       .delete(
