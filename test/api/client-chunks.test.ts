@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import type { Account, ApiResponse, RequestOptions } from "../support/client.ts";
-import { expectStatus } from "../support/expect.ts";
+import { expectStatus, sortedStatuses } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
@@ -74,6 +74,12 @@ function randomBytes(size: number): Uint8Array<ArrayBuffer> {
 
 function sha(bytes: Uint8Array, algorithm = "sha256"): string {
   return createHash(algorithm).update(bytes).digest("hex");
+}
+
+/** The sizes of the files with the bytes of chunks. */
+async function stagedSizes({ dataDir }: TestServer): Promise<number[]> {
+  const names = await Array.fromAsync(new Bun.Glob("cup_*").scan({ cwd: `${dataDir}/uploads` }));
+  return names.map((name) => Bun.file(`${dataDir}/uploads/${name}`).size).sort((a, b) => a - b);
 }
 
 /** Sends chunks that must be accepted. */
@@ -310,6 +316,7 @@ describe("limits", () => {
   test("the quota holds while chunks arrive, and the reservation ends with the upload", async () => {
     const account = await server().signUp();
     await server().change(account.id, { quota: 3 * MIB });
+    const sizesBefore = await stagedSizes(server());
     const limited = await connect(server(), account);
     // The desktop clients announce the size, so a file that can't fit is rejected before its bytes are sent.
     expectStatus(await limited.begin("a", 3 * MIB + 1), 507);
@@ -318,6 +325,15 @@ describe("limits", () => {
     await sendAll(limited, "a", { "1": randomBytes(2 * MIB) });
     expectStatus(await limited.begin("second", 2 * MIB), 507);
     expectStatus(await limited.put("a", "2", randomBytes(2 * MIB)), 507);
+    // Without a length it is rejected while it arrives, and what arrived does not stay on the disk.
+    const pieces = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let count = 0; count < 4; count++) controller.enqueue(randomBytes(MIB / 2));
+        controller.close();
+      },
+    });
+    expectStatus(await limited.request("PUT", "uploads/{user}/a/2", { body: pieces }), 507);
+    expect(await stagedSizes(server())).toEqual(sizesBefore.concat(2 * MIB).sort((a, b) => a - b));
     expectStatus(await account.client.upload(randomBytes(2 * MIB), { name: "big.bin" }), 413);
     // Repeating a chunk reserves nothing more.
     expectStatus(await limited.put("a", "2", randomBytes(MIB)), 201);
@@ -339,6 +355,11 @@ describe("limits", () => {
       expectStatus(await limited.put("a", "2", randomBytes(11)), 413);
       expectStatus(await limited.put("a", "2", randomBytes(10)), 201);
       expectStatus(await limited.finish("a", "a.bin"), 201);
+      expectStatus(await limited.begin("parallel"), 201);
+      const part = randomBytes(700_000);
+      const sent = await Promise.all(["1", "2", "3"].map((name) => limited.put("parallel", name, part)));
+      expect(sortedStatuses(sent)).toEqual([201, 413, 413]);
+      expect(await stagedSizes(own)).toEqual([part.length]);
     });
   });
 });

@@ -6,8 +6,9 @@
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import { newSecretToken } from "../../../lib/id.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
-import { fileTooLarge, type StorageLimits } from "../../library/files/storage-limits.ts";
+import { fileTooLarge, quotaExceeded, type StorageLimits } from "../../library/files/storage-limits.ts";
 import { type ReleaseRoom, SESSION_MS, type UploadStore } from "../../uploads/chunked/store.ts";
 import type { Upload } from "../../uploads/chunked/types.ts";
 import { WebDavError } from "../errors.ts";
@@ -20,6 +21,7 @@ import { type ClientChunk, type ClientChunkRequest, MAIN_FILE } from "./types.ts
 export interface ClientChunkReceiverOptions {
   readonly store: UploadStore;
   readonly rows: ClientUploadRows;
+  readonly tree: Pick<TreeReader, "usage">;
   readonly limitsOf: (user: Uploader["user"]) => StorageLimits;
   /** Reserves room on the disk. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
@@ -106,15 +108,17 @@ export class ClientChunkReceiver {
       : { file: newSecretToken(FILE_BITS), offsetBytes: 0 };
   }
 
-  /** The largest size that a chunk may have by the plan of the account. Its quota is checked in the transaction. */
-  #limitOf(user: Uploader["user"], { id }: Upload, replaced: ClientChunk | undefined) {
-    const { rows, limitsOf } = this.#options;
+  /** The largest size that a chunk may have by the plan and the quota of the account. The transaction checks both again. */
+  #limitOf(user: Uploader["user"], { id, reservedBytes }: Upload, replaced: ClientChunk | undefined) {
+    const { rows, tree, limitsOf } = this.#options;
     const limits = limitsOf(user);
-    const { maxFileSizeBytes } = limits;
+    const { maxFileSizeBytes, quotaBytes } = limits;
     const otherBytes = rows.stored(id).sizeBytes - (replaced?.sizeBytes ?? 0);
+    const inPlanBytes = maxFileSizeBytes ?? Number.MAX_SAFE_INTEGER;
+    const inQuotaBytes = quotaBytes === null ? inPlanBytes : quotaBytes - tree.usage(user.id).usedBytes + reservedBytes;
     return {
-      limitBytes: Math.max(0, (maxFileSizeBytes ?? Number.MAX_SAFE_INTEGER) - otherBytes),
-      tooLarge: () => fileTooLarge(limits, maxFileSizeBytes ?? 0),
+      limitBytes: Math.max(0, Math.min(inPlanBytes, inQuotaBytes) - otherBytes),
+      tooLarge: () => (inQuotaBytes < inPlanBytes ? quotaExceeded(limits) : fileTooLarge(limits, inPlanBytes)),
     };
   }
 
@@ -154,6 +158,8 @@ export class ClientChunkReceiver {
       return isNew;
     } finally {
       staged.release();
+      // Bytes that do not count are in no quota, so they must not stay.
+      if (!isCounted && file === MAIN_FILE) await store.staging.truncate(fileName, offsetBytes);
       if (!isCounted && file !== MAIN_FILE) store.staging.remove(fileName);
     }
   }
@@ -175,7 +181,11 @@ export class ClientChunkReceiver {
       const replaced = rows.findChunk(upload.id, number);
       if (replaced === undefined && rows.stored(upload.id).count >= CHUNKS_MAX) throw tooManyChunks();
       rows.put(upload.id, { number, name, file, offsetBytes, sizeBytes });
-      const { quotaBytes } = limitsOf(user);
+      const limits = limitsOf(user);
+      const { maxFileSizeBytes, quotaBytes } = limits;
+      // Other chunks may have arrived at the same time.
+      const isTooLarge = maxFileSizeBytes !== null && rows.stored(upload.id).sizeBytes > maxFileSizeBytes;
+      if (isTooLarge) throw fileTooLarge(limits, maxFileSizeBytes);
       renewReservation({ store, rows }, tx, { upload: current, mainFileBytes, quotaBytes });
       store.rows.extend(current.sessionId, clock.nowMs() + SESSION_MS);
       tx.afterCommit(() => {
