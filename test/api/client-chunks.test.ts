@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import type { Account, ApiResponse, RequestOptions } from "../support/client.ts";
 import { expectStatus, sortedStatuses } from "../support/expect.ts";
+import { runJob } from "../support/jobs.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
@@ -401,6 +403,30 @@ describe("restarts", () => {
       expect(sha(await client.content("lost.bin"))).toBe(sha(Buffer.concat(parts)));
       const left = await Array.fromAsync(new Bun.Glob("*").scan({ cwd: `${own.dataDir}/uploads` }));
       expect(left).toEqual([]);
+    });
+  });
+
+  test("an abandoned upload expires, and releases its quota and its bytes", async () => {
+    await withServer({ hasAccounts: true }, async (own) => {
+      const client = await connect(own);
+      const admin = await own.addUser(["--admin"]);
+      await sendAll(client, "old", { "02": "two", "01": "one" });
+      await sendAll(client, "same", { "01": "one" });
+      await own.stop();
+      const sqlite = new Database(`${own.dataDir}/larder.db`);
+      sqlite.run("UPDATE upload_sessions SET expires_at = 1");
+      sqlite.close();
+      await own.start();
+      expectStatus(await client.request("PROPFIND", "uploads/{user}/old"), 404);
+      expectStatus(await client.put("old", "03", "three"), 404);
+      expectStatus(await client.finish("old", "old.txt"), 404);
+      // A client that returns later begins with the same name again.
+      expectStatus(await client.begin("same"), 201);
+      expect(await client.list("same")).toEqual([]);
+      expectStatus(await client.request("DELETE", "uploads/{user}/same"), 204);
+      await runJob(admin.client, "uploads");
+      expect((await client.account.client.get("/api/users/usage")).number("data.storage.used")).toBe(0);
+      expect(await stagedSizes(own)).toEqual([]);
     });
   });
 });

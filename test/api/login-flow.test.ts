@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { Account, ApiResponse } from "../support/client.ts";
 import { confirmIdentity } from "../support/confirm-identity.ts";
@@ -210,16 +211,25 @@ describe("login flow v2", () => {
     });
   });
 
-  test("at most ten sign-ins of an address wait, their questions have no limit, and a restart keeps them", async () => {
+  test("at most ten sign-ins of an address wait, ask without limit, expire, and survive a restart", async () => {
     const env = { LARDER_RATE_LIMITS: "", LARDER_PLANS_FREE_LIMIT_GENERAL: "20" };
     await withServer({ env }, async (own) => {
       const account = await own.signUp();
       const flows: Flow[] = [];
       for (let number = 0; number < 10; number++) flows.push(await beginFlow(own));
       expectStatus(await begin(own), 503);
-      await own.restart();
-      const [flow] = flows;
-      if (flow === undefined) throw new Error("no sign-in was begun");
+      await own.stop();
+      const sqlite = new Database(`${own.dataDir}/larder.db`);
+      sqlite.run("UPDATE login_flows SET expires_at = 1 WHERE id = (SELECT min(id) FROM login_flows)");
+      sqlite.close();
+      await own.start();
+      const [expired, flow] = flows;
+      if (expired === undefined || flow === undefined) throw new Error("no sign-in was begun");
+      expectError(await account.client.get(`/api/users/login-flows/${expired.token}`), 404, "not_found");
+      expectError(await agree(account, expired.token), 404, "not_found");
+      expectStatus(await poll(own, expired), 404);
+      await beginFlow(own);
+      expectStatus(await begin(own), 503);
       // Programs ask each second, and several can wait at one address.
       for (let count = 0; count < 30; count++) expectStatus(await poll(own, flow), 404);
       expectStatus(await agree(account, flow.token), 200);
