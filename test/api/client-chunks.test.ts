@@ -328,13 +328,13 @@ describe("limits", () => {
     expectStatus(await limited.begin("second", 2 * MIB), 507);
     expectStatus(await limited.put("a", "2", randomBytes(2 * MIB)), 507);
     // Without a length it is rejected while it arrives, and what arrived does not stay on the disk.
-    const pieces = new ReadableStream<Uint8Array>({
+    const unsized = new ReadableStream<Uint8Array>({
       start(controller) {
         for (let count = 0; count < 4; count++) controller.enqueue(randomBytes(MIB / 2));
         controller.close();
       },
     });
-    expectStatus(await limited.request("PUT", "uploads/{user}/a/2", { body: pieces }), 507);
+    expectStatus(await limited.request("PUT", "uploads/{user}/a/2", { body: unsized }), 507);
     expect(await stagedSizes(server())).toEqual(sizesBefore.concat(2 * MIB).sort((a, b) => a - b));
     expectStatus(await account.client.upload(randomBytes(2 * MIB), { name: "big.bin" }), 413);
     // Repeating a chunk reserves nothing more.
