@@ -188,6 +188,29 @@ describe("login flow v2", () => {
     expectStatus(await poll(server(), flow), 200);
   });
 
+  test("the audit log names the app password, also when the program ends it", async () => {
+    const account = await server().signUp();
+    const flow = await beginFlow(server());
+    expectStatus(await agree(account, flow.token), 200);
+    const password = (await poll(server(), flow)).string("appPassword");
+    expectStatus(await agree(account, await beginOlderFlow(server())), 200);
+    const made = await account.client.get("/api/users/app-passwords");
+    const [older, newer] = made.strings("data.appPasswords", "id");
+    const authorization = `Basic ${Buffer.from(`${account.email}:${password}`).toString("base64")}`;
+    const end = { headers: { authorization } };
+    expectStatus(await server().visitor.request("DELETE", "/ocs/v2.php/core/apppassword", end), 200);
+    const admin = await server().addUser(["--admin"]);
+    const audit = await admin.client.get(`/api/admin/audit?limit=100&user=${account.id}`);
+    const entries = audit.list("data.entries").map((entry) => Object(entry));
+    for (const [action, id] of [
+      ["app_password.create", older],
+      ["app_password.create", newer],
+      ["app_password.delete", newer],
+    ]) {
+      expect(entries).toContainEqual(expect.objectContaining({ action, target: { type: "app_password", id } }));
+    }
+  });
+
   test("a new password ends a sign-in that was agreed to", async () => {
     const account = await server().signUp();
     const flow = await beginFlow(server());

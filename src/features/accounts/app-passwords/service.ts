@@ -127,7 +127,7 @@ export class AppPasswordService {
     }
     const password = newAppPassword();
     const passwordHash = hashAppPassword(password) ?? Buffer.alloc(0);
-    const publicId = newId("app", nowMs);
+    const publicId = input.publicId ?? newId("app", nowMs);
     return writer.run((tx) => {
       const user = findOwner(tx);
       if (input.access === "write") checkWriter(user);

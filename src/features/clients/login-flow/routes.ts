@@ -1,4 +1,5 @@
 import { ok } from "../../../http/envelope.ts";
+import { noteAudit } from "../../../http/audit-note.ts";
 import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -42,7 +43,8 @@ export function loginFlowRoutes({ loginFlows, proof, guard }: LoginFlowRoutesOpt
         const { name, access, folder } = body;
         loginFlows.get(params.token);
         const checkProof = await proof.require("self", { request, set, principal, body });
-        const result = await loginFlows.agree(params.token, { name, access, folder }, checkProof);
+        const { publicId: id, result } = await loginFlows.agree(params.token, { name, access, folder }, checkProof);
+        noteAudit(request, { target: { type: "app_password", id } });
         return ok({ redirect: result === undefined ? null : resultUrl(requestContextOf(request).baseUrl, result) });
       },
     )

@@ -1,3 +1,4 @@
+import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { queryOf } from "../../../http/fields.ts";
 import type { AppPasswordService } from "../../accounts/app-passwords/service.ts";
@@ -61,6 +62,7 @@ function accountRoutes({ guard, appPasswords, storageOf }: OcsRoutesOptions): Ro
         `/ocs/${version}/core/apppassword`,
         { ...CLIENT_ROUTE, audit: { action: "app_password.delete" } },
         async ({ request, principal: { user, appPassword } }) => {
+          noteAudit(request, { target: { type: "app_password", id: appPassword.publicId } });
           await appPasswords.revoke(user.id, appPassword.publicId);
           return ocsResponse(request, []);
         },
