@@ -185,9 +185,14 @@ describe("a large file in chunks", () => {
       expectStatus(await sync.finish("empty", "empty.bin", wrong), 400);
     }
     expectStatus(await sync.finish("empty", "empty.bin", { "oc-total-length": "1" }), 400);
+    expectStatus(await sync.finish("empty", "empty.bin"), 400);
     expectStatus(await sync.request("GET", "files/{user}/empty.bin"), 404);
     expectStatus(await sync.finish("empty", "empty.bin", { "oc-checksum": `SHA256:${sha(empty)}` }), 201);
     expect(await sync.content("empty.bin")).toHaveLength(0);
+    expectStatus(await sync.begin("empty"), 201);
+    expectStatus(await sync.finish("empty", "empty.bin", { "oc-total-length": "0" }), 204);
+    await sendAll(sync, "empty", { "1": empty });
+    expectStatus(await sync.finish("empty", "empty.bin"), 204);
   });
 
   test("a rejected end loses nothing: more chunks can follow", async () => {

@@ -176,6 +176,10 @@ export class ClientUploadService {
         },
       );
     }
+    // A client that ignores errors would replace its file with an empty one.
+    if (chunks.length === 0 && totalBytes === undefined && checksum === undefined) {
+      throw new AppError("chunk_size", "No chunk has arrived. Send the chunks of the file first.", { actual: 0 });
+    }
     const hooks = this.#hooksOf(upload);
     if (sizeBytes === 0) {
       const empty = emptyUpload(blobs);
