@@ -262,6 +262,13 @@ describe("login flow v2", () => {
     });
   });
 
+  test("a page of another site begins nothing", async () => {
+    for (const path of ["/login/v2", "/index.php/login/v2"]) {
+      const headers = { "sec-fetch-site": "cross-site", origin: "https://elsewhere.example" };
+      expectStatus(await server().visitor.request("POST", path, { headers }), 403);
+    }
+  });
+
   test("wrong bodies are rejected", async () => {
     const type = { "content-type": "application/x-www-form-urlencoded" };
     const send = (body: string) => server().visitor.request("POST", "/login/v2/poll", { body, headers: type });

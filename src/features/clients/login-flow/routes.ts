@@ -61,6 +61,8 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
   for (const prefix of ["", "/index.php"]) {
     router
       .post(`${prefix}/login/v2`, open, async ({ request }) => {
+        // Browsers send this header. Any page that somebody visits could use up the sign-ins of the address.
+        if (request.headers.get("sec-fetch-site") === "cross-site") throw notByProgram();
         const { baseUrl } = requestContextOf(request);
         const { token, pollToken } = await loginFlows.begin(flowRequest(request, true));
         return {
@@ -81,9 +83,7 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
       )
       .get(`${prefix}/login/flow`, open, async ({ request, set }) => {
         // Another site can't make a browser send this header, so it can't begin a sign-in.
-        if (request.headers.get("ocs-apirequest") === null) {
-          throw new AppError("csrf", "Start this sign-in in your program, with this server's address.");
-        }
+        if (request.headers.get("ocs-apirequest") === null) throw notByProgram();
         const { token } = await loginFlows.begin(flowRequest(request, false));
         set.status = 303;
         set.headers["location"] = pageUrl(requestContextOf(request).baseUrl, token);
@@ -91,6 +91,10 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
       });
   }
   return router;
+}
+
+function notByProgram(): AppError {
+  return new AppError("csrf", "Start this sign-in in your program, with this server's address.");
 }
 
 function flowRequest(request: Request, isPolling: boolean) {
