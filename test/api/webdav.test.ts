@@ -94,6 +94,25 @@ describe("PUT", () => {
     expect((await dav.request("HEAD", "a.txt")).header("last-modified")).toBe("Fri, 14 Jul 2017 02:40:00 GMT");
   });
 
+  test("dates that the desktop clients reject are shown as the nearest ones that they accept", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    for (const [seconds, shown] of [
+      ["-5", "Thu, 01 Jan 1970 00:00:01 GMT"],
+      ["0", "Thu, 01 Jan 1970 00:00:01 GMT"],
+      ["4294967295", "Sun, 07 Feb 2106 06:28:14 GMT"],
+      ["253402300800", "Sun, 07 Feb 2106 06:28:14 GMT"],
+    ] as const) {
+      await dav.put("dated.txt", "x", { "x-oc-mtime": seconds });
+      expect((await dav.request("HEAD", "dated.txt")).header("last-modified")).toBe(shown);
+      const listed = await dav.request("PROPFIND", "dated.txt", { headers: { depth: "0" } });
+      expect(listed.text).toContain(`<d:getlastmodified>${shown}</d:getlastmodified>`);
+      const [id = ""] = (await account.client.get("/api/files")).strings("data.files", "id");
+      const file = await account.client.get(`/api/files/${id}`);
+      expect(Date.parse(file.string("data.fileModifiedAt"))).toBe(Number(seconds) * 1000);
+    }
+  });
+
   test("conditions decide: If-Match, If-None-Match", async () => {
     const dav = await connectDav(await server().signUp());
     expectStatus(await dav.put("a.txt", "x", { "if-match": '"none"' }), 412);

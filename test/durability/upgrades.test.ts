@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFile, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, digestOf } from "../support/client.ts";
+import { sendDav } from "../support/app-passwords.ts";
 import { expectStatus } from "../support/expect.ts";
 import { readAccountContents } from "../support/account-contents.ts";
 import {
@@ -90,6 +91,25 @@ async function expectAllThere(server: TestServer, left: Left): Promise<void> {
   if (left.apiKey !== null) expectStatus(await new Client(server, left.apiKey).get("/api/files"), 200);
 }
 
+/** Expects all recorded files for a program with a new app password, and the size of all in the root folder. */
+async function expectAllInWebDav(server: TestServer, { email, files }: Left): Promise<void> {
+  const { stdout, code } = await server.larder(["user", "app-password", email, "--name", "sync"]);
+  expect(code).toBe(0);
+  const appPassword = { username: email, password: stdout.trim() };
+  const root = await sendDav(server, appPassword, "PROPFIND", "", {
+    headers: { depth: "0" },
+    body: '<propfind xmlns="DAV:" xmlns:o="http://owncloud.org/ns"><prop><o:size/></prop></propfind>',
+  });
+  expectStatus(root, 207);
+  const sizeBytes = files.reduce((sum, { size }) => sum + size, 0);
+  expect(root.text).toContain(`<oc:size>${sizeBytes}</oc:size>`);
+  for (const { path, sha256 } of files) {
+    const names = path.split("/").slice(1);
+    const got = await sendDav(server, appPassword, "GET", names.map(encodeURIComponent).join("/"));
+    expect([path, digestOf(got.bytes), got.header("etag")]).toEqual([path, sha256, `"${sha256}"`]);
+  }
+}
+
 function databaseIn(dataDir: string): string {
   return join(dataDir, "larder.db");
 }
@@ -134,6 +154,7 @@ describe.each(NAMES)("data of %s", (name) => {
         expect(server.log).toContain("Upgraded the database.");
         expect(server.log).toMatch(/"rowsBefore":\{.*"nodes":3\d.*"rowsAfter":\{.*"nodes":3\d/);
         expect(server.log).toContain(`larder restore --snapshot ${snapshot} --data ${dataDir}`);
+        await expectAllInWebDav(server, left);
         await expectAllThere(server, left);
         // And it keeps running.
         const client = await signIn(server, left.email, left.password);

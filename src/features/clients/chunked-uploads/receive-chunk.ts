@@ -6,8 +6,8 @@
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import { newSecretToken } from "../../../lib/id.ts";
-import type { Uploader } from "../../accounts/auth/principal.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import type { Uploader } from "../../accounts/auth/principal.ts";
 import { fileTooLarge, quotaExceeded, type StorageLimits } from "../../library/files/storage-limits.ts";
 import { type ReleaseRoom, SESSION_MS, type UploadStore } from "../../uploads/chunked/store.ts";
 import type { Upload } from "../../uploads/chunked/types.ts";
@@ -21,8 +21,8 @@ import { type ClientChunk, type ClientChunkRequest, MAIN_FILE } from "./types.ts
 export interface ClientChunkReceiverOptions {
   readonly store: UploadStore;
   readonly rows: ClientUploadRows;
-  readonly limitsOf: (user: Uploader["user"]) => StorageLimits;
   readonly tree: Pick<TreeReader, "usage">;
+  readonly limitsOf: (user: Uploader["user"]) => StorageLimits;
   /** Reserves room on the disk. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   /** Called when bytes begin to arrive. @returns a function to call when they stop */
@@ -73,7 +73,7 @@ export class ClientChunkReceiver {
     const number = chunkNumber(name);
     const replaced = rows.findChunk(upload.id, number);
     const stored = rows.stored(upload.id);
-    const limit = this.#limitOf(user, stored, replaced);
+    const limit = this.#limitOf(user, upload, { stored, replaced });
     if ((request.declaredBytes ?? 0) > limit.limitBytes) throw limit.tooLarge();
     const mine: IncomingChunk = { rejection: undefined };
     const draft = {
@@ -116,19 +116,21 @@ export class ClientChunkReceiver {
       : { file: newSecretToken(FILE_BITS), offsetBytes: 0 };
   }
 
-  /** The largest size that a chunk may have by plan and quota. The quota is checked again in the transaction. */
-  #limitOf(user: Uploader["user"], stored: StoredChunks, replaced: ClientChunk | undefined) {
+  /** The largest size that a chunk may have by the plan and the quota of the account. The transaction checks both again. */
+  #limitOf(
+    user: Uploader["user"],
+    { reservedBytes }: Upload,
+    { stored, replaced }: { readonly stored: StoredChunks; readonly replaced: ClientChunk | undefined },
+  ) {
     const { tree, limitsOf } = this.#options;
     const limits = limitsOf(user);
     const { maxFileSizeBytes, quotaBytes } = limits;
-    const replacedBytes = replaced?.sizeBytes ?? 0;
-    const ofFile = (maxFileSizeBytes ?? Number.MAX_SAFE_INTEGER) - stored.sizeBytes + replacedBytes;
-    // The chunks that are stored are reserved, so they are part of what is used.
-    const ofQuota = (quotaBytes ?? Number.MAX_SAFE_INTEGER) - tree.usage(user.id).usedBytes + replacedBytes;
+    const otherBytes = stored.sizeBytes - (replaced?.sizeBytes ?? 0);
+    const inPlanBytes = maxFileSizeBytes ?? Number.MAX_SAFE_INTEGER;
+    const inQuotaBytes = quotaBytes === null ? inPlanBytes : quotaBytes - tree.usage(user.id).usedBytes + reservedBytes;
     return {
-      limitBytes: Math.max(0, Math.min(ofFile, quotaBytes === null ? ofFile : ofQuota)),
-      tooLarge: () =>
-        quotaBytes !== null && ofQuota < ofFile ? quotaExceeded(limits) : fileTooLarge(limits, maxFileSizeBytes ?? 0),
+      limitBytes: Math.max(0, Math.min(inPlanBytes, inQuotaBytes) - otherBytes),
+      tooLarge: () => (inQuotaBytes < inPlanBytes ? quotaExceeded(limits) : fileTooLarge(limits, inPlanBytes)),
     };
   }
 
@@ -210,7 +212,11 @@ export class ClientChunkReceiver {
       rows.put(upload.id, { number, name, file, offsetBytes, sizeBytes });
       const stored = rows.stored(upload.id);
       if (stored.count > CHUNKS_MAX) throw tooManyChunks();
-      const { quotaBytes } = limitsOf(user);
+      const limits = limitsOf(user);
+      const { maxFileSizeBytes, quotaBytes } = limits;
+      // Other chunks may have arrived at the same time.
+      const isTooLarge = maxFileSizeBytes !== null && stored.sizeBytes > maxFileSizeBytes;
+      if (isTooLarge) throw fileTooLarge(limits, maxFileSizeBytes);
       renewReservation({ store, rows }, tx, { upload: current, stored, mainFileBytes, quotaBytes });
       store.rows.extend(current.sessionId, clock.nowMs() + SESSION_MS);
       tx.afterCommit(() => {

@@ -2,6 +2,7 @@ import { downloadBy } from "../../../library/files/content-sender.ts";
 import type { TreeNode } from "../../../../tree/model/types.ts";
 import { escapeXml } from "../../escape-xml.ts";
 import { isFolderItem, type Item, type SharesFolder } from "../client-tree.ts";
+import { clientDateMs } from "../properties/dates.ts";
 import { addressOf, type Exchange, noteTarget } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
@@ -20,7 +21,7 @@ export async function get(services: WebDavServices, { request, set, principal }:
     noteTarget({ request, principal }, resource.owner, node);
     const download = downloadBy({ principal, request, set }, rateGate);
     const extraHeaders = { "OC-ETag": `"${node.digest}"`, "OC-FileId": clientIdOf(node.id) };
-    return sender.send({ ...node, contentAtMs: node.fileAtMs }, { ...download, query: {}, extraHeaders });
+    return sender.send({ ...node, contentAtMs: clientDateMs(node.fileAtMs) }, { ...download, query: {}, extraHeaders });
   }
   if (resource.kind !== "item" && resource.kind !== "shares") throw notThere();
   const names = resource.kind === "shares" ? clientTree.mountedShares(principal).map(({ name }) => name) : undefined;

@@ -7,7 +7,7 @@ import type { CoveringLock, FolderState } from "../../../../tree/model/types.ts"
 import type { ListedNode } from "../../../../tree/queries/children.ts";
 import type { DeadProperty } from "../../../../tree/tables/properties.ts";
 import { escapeXml } from "../../escape-xml.ts";
-import { httpDate, isoDate } from "./dates.ts";
+import { clientDateMs, httpDate, isoDate } from "./dates.ts";
 import { folderEtag } from "../item-etags.ts";
 import { lockDiscovery, SUPPORTED_LOCK } from "../lock-xml.ts";
 import { DAV } from "../xml.ts";
@@ -247,7 +247,7 @@ function stateOf({ node, surroundings }: Entry, { states }: SliceFacts): SizedSt
 }
 
 function fileAtMs({ fileAtMs: atMs, createdAtMs }: ListedNode): number {
-  return atMs ?? createdAtMs;
+  return clientDateMs(atMs ?? createdAtMs);
 }
 
 /** Whether a node is a folder. */
