@@ -1,7 +1,7 @@
 /** Moves and copies for WebDAV. Each is one transaction, except copies of very large folders. */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { COPY_NODES_MAX } from "../../../tree/operations/copy.ts";
-import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
+import type { CopyOptions, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
@@ -130,17 +130,23 @@ export class TreeChanges {
       this.#permit(user, now, landing, false);
       if (!isFileOntoFile(now, landing)) this.#clear(tx, user, landing, now);
       const node = this.#write(user, landing.parent, () =>
-        isFolderItem(now) && isShallow
-          ? this.#options.treeWriter.createFolder(tx, {
-              accountId: landing.parent.owner.id,
-              parentPath: landing.parent.node.path,
-              name: landing.name,
-              metadata: now.node.metadata,
-            })
-          : this.#copyNow(tx, user, now, landing),
+        isFolderItem(now) && isShallow ? this.#copyEmpty(tx, now.node, landing) : this.#copyNow(tx, user, now, landing),
       );
       return { node, isNew: landing.replaced === undefined };
     });
+  }
+
+  /** Copies a folder with its properties, and without what is in it (RFC 4918, section 9.8.3). */
+  #copyEmpty(tx: Transaction, { id, metadata }: FolderNode, { parent, name }: Landing): TreeNode {
+    const { tree, treeWriter } = this.#options;
+    const made = treeWriter.createFolder(tx, {
+      accountId: parent.owner.id,
+      parentPath: parent.node.path,
+      name,
+      metadata,
+    });
+    treeWriter.changeProperties(tx, made, tree.propertiesOf([id]).get(id) ?? []);
+    return made;
   }
 
   /** Copies in many transactions. The last one shows the copy, and clears its place. */
@@ -238,8 +244,9 @@ export class TreeChanges {
       if (target.parent.kind === "shares") throw sharesOnly();
       return { parent: target.parent, name: target.name, replaced: undefined };
     }
-    if (target.kind === "shares" || target.isRoot || isShareTop(target)) {
-      throw new WebDavError(403, "This folder can't be replaced.");
+    if (target.kind === "shares" || target.isRoot) throw new WebDavError(403, "This folder can't be replaced.");
+    if (isShareTop(target)) {
+      throw new WebDavError(403, "Only the owner can replace a shared item. Save your changes in it instead.");
     }
     const parent = this.#options.clientTree.find(principal, { user: to.user, names: to.names.slice(0, -1) });
     if (parent.kind !== "item" || !isFolderItem(parent)) throw missingFolder();
