@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { shareWith } from "../support/account-shares.ts";
+import { lock, unlock } from "../support/dav-locks.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
+import type { ApiResponse } from "../support/client.ts";
 import { runLarder, sharedServer, withServer } from "../support/server.ts";
 import { connectDav } from "../support/webdav.ts";
 
@@ -123,7 +125,10 @@ describe("PUT", () => {
       expectStatus(await dav.put("a.txt", "x", { "oc-checksum": wrong }), 400);
     }
     expectStatus(await dav.get("a.txt"), 404);
-    expectStatus(await dav.put("a.txt", "x", { "x-oc-mtime": "yesterday" }), 400);
+    // Programs can't read dates after the year 9999.
+    for (const date of ["yesterday", "999999999999", "-999999999999"]) {
+      expectStatus(await dav.put("a.txt", "x", { "x-oc-mtime": date }), 400);
+    }
     expectStatus(await dav.put("a.txt", "x", { "content-range": "bytes 0-0/2" }), 400);
     expect(await account.client.names()).toEqual(["folder"]);
     const right = "SHA1:11f6ad8ec52a2984abaafd7c3b516503785c2072 ADLER32:00790079";
@@ -243,6 +248,28 @@ describe("MOVE and COPY", () => {
     expect(await account.client.names("/h")).toEqual(["a.txt"]);
     expect((await account.client.get("/api/files/trash")).list("data.files")).toHaveLength(2);
   });
+});
+
+test("a condition on a folder's ETag fails after a change below it that no listing has shown", async () => {
+  const dav = await connectDav(await server().signUp());
+  const body = '<propfind xmlns="DAV:"><prop><getetag/></prop></propfind>';
+  const update = '<propertyupdate xmlns="DAV:"><set><prop><p xmlns="urn:p">1</p></prop></set></propertyupdate>';
+  const changes: [string, (headers: Record<string, string>) => Promise<ApiResponse>][] = [
+    ["DELETE", (headers) => dav.request("DELETE", "f", { headers })],
+    ["MOVE", (headers) => dav.relocate("MOVE", "f", "g", headers)],
+    ["COPY", (headers) => dav.relocate("COPY", "f", "h", headers)],
+    ["PROPPATCH", (headers) => dav.request("PROPPATCH", "f", { headers, body: update })],
+  ];
+  await dav.mkcol("f");
+  await dav.mkcol("f/sub");
+  for (const [method, change] of changes) {
+    const listed = await dav.request("PROPFIND", "f", { headers: { depth: "0" }, body });
+    const etag = /<d:getetag>(.+)<\/d:getetag>/.exec(listed.text)?.[1] ?? "";
+    await dav.put("f/sub/new.txt", `before ${method}`);
+    expectStatus(await change({ "if-match": etag }), 412);
+    expectStatus(await change({ if: `([${etag}])` }), 412);
+  }
+  expect((await dav.get("f/sub/new.txt")).text).toBe("before PROPPATCH");
 });
 
 describe("what an app password may do", () => {
@@ -369,7 +396,18 @@ test("too many deletions and replacements wait for a person, who can allow them 
   await withServer({ env: { LARDER_MASS_CHANGE_FILES: "3", LARDER_MASS_CHANGE_PERCENT: "10" } }, async (other) => {
     const account = await other.signUp();
     const dav = await connectDav(account);
+    await dav.mkcol("folder");
     for (let at = 0; at < 6; at++) await dav.put(`f${at}.txt`, `content ${at}`);
+    for (let at = 0; at < 4; at++) await dav.put(`folder/${at}.txt`, `content ${at}`);
+    // What changes nothing does not count.
+    const token = await lock(dav, "folder/0.txt");
+    for (let at = 0; at < 4; at++) {
+      expectStatus(await dav.put("f0.txt", "content 0"), 204);
+      expectStatus(await dav.request("DELETE", "folder/0.txt"), 423);
+      expectStatus(await dav.relocate("MOVE", "f1.txt", "folder/0.txt"), 423);
+      expectStatus(await dav.relocate("MOVE", "folder/0.txt", "f1.txt"), 423);
+    }
+    expectStatus(await unlock(dav, "folder/0.txt", token), 204);
     expectStatus(await dav.put("f0.txt", "changed"), 204);
     expectStatus(await dav.relocate("MOVE", "f1.txt", "f0.txt"), 204);
     expectStatus(await dav.request("DELETE", "f0.txt"), 204);
@@ -408,6 +446,11 @@ test("the audit log names each item by its id, and the account whose item it is"
     const [id = ""] = (await account.client.get("/api/files?type=file")).strings("data.files", "id");
     await dav.get("a.txt");
     await dav.relocate("MOVE", "a.txt", "b.txt");
+    for (const property of ["getlastmodified", "getetag"]) {
+      const prop = `<prop><${property}>Sun, 13 Sep 2020 12:26:40 GMT</${property}></prop>`;
+      const body = `<propertyupdate xmlns="DAV:"><set>${prop}</set></propertyupdate>`;
+      expectStatus(await dav.request("PROPPATCH", "b.txt", { body }), 207);
+    }
     await dav.request("DELETE", "b.txt");
     await dav.put("Shared%20with%20me/shared.txt", "y");
     const admin = await other.addUser(["--admin"]);
@@ -416,10 +459,14 @@ test("the audit log names each item by its id, and the account whose item it is"
       const entries = page.list("data.entries").map((entry) => JSON.stringify(entry));
       const named = (action: string, target: string) =>
         entries.some((entry) => entry.includes(`"action":"${action}"`) && entry.includes(target));
-      const own = ["file.upload", "file.download", "file.move", "file.trash"].every((action) => named(action, id));
+      const actions = ["file.upload", "file.download", "file.move", "file.change", "file.trash"];
+      const own = actions.every((action) => named(action, id));
       return own && named("file.upload", shared) && entries.some((entry) => entry.includes(owner.id));
     });
-    expect((await admin.client.get("/api/admin/audit?limit=100")).text).not.toContain("shared.txt");
+    const log = (await admin.client.get("/api/admin/audit?limit=100")).text;
+    expect(log).not.toContain("shared.txt");
+    // The rejected change of a property is none.
+    expect(log.split('"file.change"')).toHaveLength(2);
   });
 });
 

@@ -80,7 +80,8 @@ export class ContentWriter {
   }
 
   /**
-   * Stores the received bytes. The pending upload ends, also on failure. The same content again makes no version.
+   * Stores the received bytes. The pending upload ends, also on failure. The same content again makes no version, and
+   * is not counted as a replacement.
    * @throws as {@link admit} and {@link FileService.finishUpload}; AppError confirmation_required
    */
   async finish(
@@ -91,13 +92,14 @@ export class ContentWriter {
   ): Promise<{ readonly file: FileNode; readonly isNew: boolean }> {
     const { changeGuard } = this.#options;
     const admitted = this.admit(target);
-    if (admitted.replaced !== undefined) {
+    const { replaced } = admitted;
+    if (replaced !== undefined && replaced.digest !== pendingUpload.incoming.digest()) {
       await changeGuard.admit(target.principal, { replacements: 1 }, target.settingsUrl);
     }
     const sender = { user: { ...user, lockTokens: target.conditions.lockTokens }, confirm };
-    return admitted.replaced === undefined
+    return replaced === undefined
       ? this.#create(target, sender, pendingUpload, facts, admitted)
-      : this.#replace(target, sender, pendingUpload, facts, admitted.replaced);
+      : this.#replace(target, sender, pendingUpload, facts, replaced);
   }
 
   async #create(

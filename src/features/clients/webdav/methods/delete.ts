@@ -1,14 +1,15 @@
 import { WebDavError } from "../../errors.ts";
 import { COUNTED_MAX } from "../change-guard.ts";
 import { isFolderItem, isShareTop, requireWrite } from "../client-tree.ts";
-import { Conditions } from "../conditions.ts";
+import { Conditions, settleEtags } from "../conditions.ts";
 import { addressOf, type Exchange, noteTarget, settingsUrlOf } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
 
 /** DELETE: moves a file or folder to the trash of its owner. */
 export async function remove(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
-  const { clientTree, trash, tree, changeGuard } = services;
+  const { clientTree, trash, tree, changeGuard, locks } = services;
+  await settleEtags({ request, principal }, services);
   const address = addressOf(request);
   const resource = clientTree.find(principal, address);
   if (resource.kind === "shares")
@@ -29,6 +30,7 @@ export async function remove(services: WebDavServices, { request, principal }: E
   noteTarget({ request, principal }, resource.owner, resource.node);
   const conditions = new Conditions({ request, principal }, services);
   conditions.check(resource, { ...address, isOtherForm: false });
+  locks.admitLeaving(resource.node, conditions.lockTokens);
   const { files: deletions } = tree.countBelow(resource.node, COUNTED_MAX);
   if (deletions > 0) await changeGuard.admit(principal, { deletions }, settingsUrlOf(request));
   const user = { ...principal.user, lockTokens: conditions.lockTokens };
