@@ -28,6 +28,7 @@ describe("the three roots", () => {
       const read = await dav.get("note.txt");
       expect(read.text).toBe(`by ${root}`);
       expect(read.header("etag")).toBe(etagOf(`by ${root}`));
+      expect(read.header("cache-control")).toBe("private, no-cache");
     }
     expect(await account.client.names()).toEqual(["note.txt"]);
   });
@@ -93,6 +94,20 @@ describe("PUT", () => {
     const [id = ""] = (await account.client.get("/api/files")).strings("data.files", "id");
     expect((await account.client.get(`/api/files/${id}/versions`)).list("data.versions")).toHaveLength(1);
     expect((await dav.request("HEAD", "a.txt")).header("last-modified")).toBe("Fri, 14 Jul 2017 02:40:00 GMT");
+  });
+
+  test("programs that create the same file or folder at once all succeed, and no content is lost", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    const contents = Array.from({ length: 8 }, (_, index) => `content ${index}`);
+    const put = await Promise.all(contents.map((content) => dav.put("a.txt", content)));
+    expect(put.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array<number>(7).fill(204)]);
+    const [id = ""] = (await account.client.get("/api/files")).strings("data.files", "id");
+    expect((await account.client.get(`/api/files/${id}/versions`)).list("data.versions")).toHaveLength(8);
+    const created = await Promise.all(contents.map((content) => dav.put("b.txt", content, { "if-none-match": "*" })));
+    expect(created.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array<number>(7).fill(412)]);
+    const made = await Promise.all(contents.map(() => dav.mkcol("f")));
+    expect(made.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array<number>(7).fill(405)]);
   });
 
   test("conditions decide: If-Match, If-None-Match", async () => {

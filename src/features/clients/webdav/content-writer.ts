@@ -123,7 +123,8 @@ export class ContentWriter {
       {
         share,
         before: (tx) => {
-          if (this.admit(target).folder?.node.id !== folder.node.id) throw movedAway();
+          const { folder: now, replaced } = this.admit(target);
+          if ((now?.node.id ?? replaced?.parentId) !== folder.node.id) throw movedAway();
           hooks?.before(tx);
         },
         ...(hooks && { onDone: hooks.onDone }),
