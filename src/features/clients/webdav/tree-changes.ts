@@ -1,6 +1,7 @@
-/** Moves and copies for WebDAV. Each is one transaction, except copies of very large folders. */
+/** Moves and copies for WebDAV. Each is one transaction, except copies of very large folders, also to another account. */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { COPY_NODES_MAX } from "../../../tree/operations/copy.ts";
+import type { FolderSize } from "../../../tree/operations/measure-folder.ts";
 import type { CopyOptions, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
@@ -96,12 +97,14 @@ export class TreeChanges {
    * rename it then keep the id, the links and the history of the file.
    */
   async move(relocation: Relocation): Promise<Relocated> {
-    const { writer } = this.#options;
+    const { writer, tree } = this.#options;
+    const { source: checked, landing: target } = this.check(relocation, true);
+    if (!isInOneAccount(checked, target) && isBeyondOneStep(tree, checked)) return this.#copyLarge(relocation, true);
     return writer.run((tx) => {
       const { source, landing } = this.check(relocation, true);
       const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
       this.#permit(user, source, landing, true);
-      if (source.owner.id !== landing.parent.owner.id) return this.#moveAcross(tx, user, source, landing);
+      if (!isInOneAccount(source, landing)) return this.#moveAcross(tx, user, source, landing);
       if (isFileOntoFile(source, landing)) return this.#moveOntoFile(tx, user, source, landing);
       this.#clear(tx, user, landing, source);
       const { treeWriter } = this.#options;
@@ -123,7 +126,7 @@ export class TreeChanges {
     const { writer, tree } = this.#options;
     const { source } = this.check(relocation, false);
     const isLarge = !isShallow && isBeyondOneStep(tree, source);
-    if (isLarge) return this.#copyLarge(relocation);
+    if (isLarge) return this.#copyLarge(relocation, false);
     return writer.run((tx) => {
       const { source: now, landing } = this.check(relocation, false);
       const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
@@ -149,18 +152,23 @@ export class TreeChanges {
     return made;
   }
 
-  /** Copies in many transactions. The last one shows the copy, and clears its place. */
-  async #copyLarge(relocation: Relocation): Promise<Relocated> {
-    const { writer, treeWriter, turns, reserveSpace } = this.#options;
+  /**
+   * Copies in many transactions. The last one shows the copy, and clears its place.
+   * @param isMove also moves the original to the trash, in the last transaction
+   */
+  async #copyLarge(relocation: Relocation, isMove: boolean): Promise<Relocated> {
+    const { writer, tree, treeWriter, turns, reserveSpace } = this.#options;
     const { principal } = relocation;
     const user = { ...principal.user, lockTokens: relocation.conditions.lockTokens };
     return turns.take([principal.user.id], async () => {
-      const { source, landing } = this.check(relocation, false);
-      this.#permit(user, source, landing, false);
+      const { source, landing } = this.check(relocation, isMove);
+      this.#permit(user, source, landing, isMove);
+      const measured = isMove ? await tree.measure(source.node) : undefined;
       const admit = (tx: Transaction) => {
-        const now = this.check(relocation, false);
-        this.#permit(user, now.source, now.landing, false);
+        const now = this.check(relocation, isMove);
+        this.#permit(user, now.source, now.landing, isMove);
         this.#clear(tx, user, now.landing, now.source);
+        if (measured !== undefined) this.#trashCopied(tx, user, now.source, measured);
       };
       const options = { ...this.#copyOptions(user, landing), reserveSpace, admit };
       const folderPath = landing.parent.node.path;
@@ -172,6 +180,19 @@ export class TreeChanges {
         });
       return { node: await copy.catch(fail), isNew: landing.replaced === undefined };
     });
+  }
+
+  /**
+   * Moves the original of a copy to the trash. A change of it during the copy may be missing there, and must not
+   * disappear.
+   * @throws WebDavError 409 if anything changed in its account since it was measured
+   */
+  #trashCopied(tx: Transaction, user: User, source: Item, measured: FolderSize): void {
+    const { tree, treeWriter } = this.#options;
+    if (!tree.isCurrent(source.node, measured)) {
+      throw new WebDavError(409, "Something changed while the folder was moved. Move it again.");
+    }
+    this.#write(user, source, () => void treeWriter.trash(tx, source.node, measured));
   }
 
   #copyNow(tx: Transaction, user: User, source: Item, landing: Landing): TreeNode {
@@ -193,9 +214,6 @@ export class TreeChanges {
 
   /** Moves to another account: a node never changes its account, so it is copied, and the original goes to the trash. */
   #moveAcross(tx: Transaction, user: User, source: Item, landing: Landing): Relocated {
-    if (isBeyondOneStep(this.#options.tree, source)) {
-      throw new WebDavError(403, "This folder is too large to move to another account. Copy it, then delete it here.");
-    }
     if (!isFileOntoFile(source, landing)) this.#clear(tx, user, landing, source);
     const node = this.#write(user, landing.parent, () => this.#copyNow(tx, user, source, landing));
     this.#write(user, source, () => void this.#options.treeWriter.trash(tx, source.node));
@@ -272,6 +290,10 @@ export class TreeChanges {
 function isBeyondOneStep(tree: TreeReader, { node }: Item): boolean {
   const { files, folders } = tree.countBelow(node, COPY_NODES_MAX);
   return files + folders > COPY_NODES_MAX;
+}
+
+function isInOneAccount({ owner }: Item, { parent }: Landing): boolean {
+  return owner.id === parent.owner.id;
 }
 
 function isFileOntoFile(source: Item, { replaced }: Landing): boolean {

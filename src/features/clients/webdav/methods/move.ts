@@ -17,6 +17,7 @@ import type { Relocated, Relocation } from "../tree-changes.ts";
 /** MOVE: renames or moves a file or folder (RFC 4918, section 9.9). */
 export async function move(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
   const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
+  services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
   await settleEtags({ request, principal }, services);
   const { source, landing } = services.treeChanges.check(relocation, true);
