@@ -3,6 +3,7 @@ import { shareWith } from "../support/account-shares.ts";
 import type { ApiResponse } from "../support/client.ts";
 import { lock, lockInfo, tryLock, unlock } from "../support/dav-locks.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import { connectDav } from "../support/webdav.ts";
 
@@ -255,3 +256,5 @@ test("a lock survives a restart", async () => {
     expectStatus(await dav.put("a.txt", "two", holding(token)), 204);
   });
 });
+
+testAllResponses(server, { mayFail: [507] });

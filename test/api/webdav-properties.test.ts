@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { shareWith } from "../support/account-shares.ts";
 import { expectStatus } from "../support/expect.ts";
 import { type Multistatus, readMultistatus } from "../support/multistatus.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 import { connectDav, type DavClient } from "../support/webdav.ts";
 
@@ -420,3 +421,5 @@ describe("PROPPATCH", () => {
     expectStatus(await dav.request("PROPPATCH", "", body === undefined ? {} : { body }), 400);
   });
 });
+
+testAllResponses(server);

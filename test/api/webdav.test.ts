@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { shareWith } from "../support/account-shares.ts";
 import { lock, unlock } from "../support/dav-locks.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
-import type { Account, ApiResponse } from "../support/client.ts";
+import { type Account, type ApiResponse, randomContent } from "../support/client.ts";
+import { httpChunk, RawConnection, rawRequest } from "../support/raw-http.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { runLarder, sharedServer, withServer } from "../support/server.ts";
 import { connectDav } from "../support/webdav.ts";
 
@@ -149,6 +153,43 @@ describe("PUT", () => {
     const right = "SHA1:11f6ad8ec52a2984abaafd7c3b516503785c2072 ADLER32:00790079";
     expectStatus(await dav.put("a.txt", "x", { "oc-checksum": right }), 201);
     expectStatus(await dav.put("a.txt", "x", { "oc-checksum": "MD5:9dd4e461268c8034f5c8564e155c67a6" }), 204);
+  });
+
+  test("stores nothing of a body that is cut off or exceeds the quota", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    await dav.put("a.txt", "old");
+    const begin = async (path: string, header: string): Promise<RawConnection> => {
+      const connection = await RawConnection.open(server().port);
+      const head = [`PUT /dav/${path} HTTP/1.1`, "Host: larder.test", `Authorization: ${dav.authorization}`, header];
+      await connection.write(rawRequest(head));
+      return connection;
+    };
+    const incoming = () => readdir(join(server().dataDir, "blobs/incoming"));
+    for (const path of ["a.txt", "new.txt"]) {
+      for (const header of ["Content-Length: 9000000", "Transfer-Encoding: chunked"]) {
+        const connection = await begin(path, header);
+        await connection.write(httpChunk(randomContent(4_000_000)));
+        await eventually("the body arrives", async () => (await incoming()).length === 1);
+        connection.cut();
+        await eventually("it is discarded", async () => (await incoming()).length === 0);
+      }
+    }
+    await dav.mkcol("f");
+    await dav.put("f/b.txt", "x".repeat(60_000));
+    await server().change(account.id, { quota: 100_000 });
+    const declared = await begin("new.txt", "Content-Length: 200000");
+    expectStatus(await declared.response(), 507);
+    declared.cut();
+    const chunked = await begin("new.txt", "Transfer-Encoding: chunked");
+    await chunked.write(httpChunk(randomContent(200_000)));
+    expectStatus(await chunked.response(), 507);
+    chunked.cut();
+    expectStatus(await dav.relocate("COPY", "f", "g"), 507);
+    expectStatus(await dav.relocate("COPY", "f/b.txt", "a.txt"), 507);
+    expect(await account.client.names()).toEqual(["f", "a.txt"]);
+    expect((await dav.get("a.txt")).text).toBe("old");
+    expect((await account.client.get("/api/users/usage")).number("data.storage.used")).toBe(60_003);
   });
 
   test("keeps hostile names", async () => {
@@ -537,3 +578,5 @@ test("an app password for one folder does not find the uploads of other programs
   expectStatus(await limited.mkcol("1"), 201);
   expectStatus(await whole.request("PROPFIND", "1"), 207);
 });
+
+testAllResponses(server, { mayFail: [502, 507] });
