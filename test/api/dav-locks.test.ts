@@ -111,6 +111,8 @@ describe("LOCK", () => {
     expectLocked(await dav.put("f/new%20file.txt", "x"));
     expectStatus(await dav.put("f/new%20file.txt", "x", holding(token)), 204);
     expectStatus(await tryLock(dav, "none/new.txt"), 409);
+    const racing = await Promise.all(Array.from({ length: 6 }, () => tryLock(dav, "f/racing.txt")));
+    expect(racing.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 423, 423, 423, 423, 423]);
     await lock(dav, "f", { depth: "0" });
     expectLocked(await tryLock(dav, "f/another.txt"));
     expectStatus(await dav.get("f/another.txt"), 404);

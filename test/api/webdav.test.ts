@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { shareWith } from "../support/account-shares.ts";
-import { lock, unlock } from "../support/dav-locks.ts";
+import { lock, tryLock, unlock } from "../support/dav-locks.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { type Account, type ApiResponse, randomContent } from "../support/client.ts";
 import { httpChunk, RawConnection, rawRequest } from "../support/raw-http.ts";
@@ -417,6 +417,7 @@ describe("settings", () => {
       const dav = await connectDav(await other.signUp());
       expectStatus(await dav.put("._a.txt", "x"), 403);
       expectStatus(await dav.put(".DS_Store", "x"), 403);
+      expectStatus(await tryLock(dav, "._a.txt"), 403);
       expectStatus(await dav.put(".profile", "x"), 201);
     });
     const dav = await connectDav(await server().signUp());

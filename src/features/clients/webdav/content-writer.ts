@@ -70,13 +70,17 @@ export class ContentWriter {
   admit({ principal, address, conditions }: ContentTarget): Admission {
     const resource = this.#options.clientTree.find(principal, address);
     const admission = toAdmission(resource);
-    if (!this.#options.acceptsMacosFiles && MACOS_FILE.test(admission.name)) {
-      throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
-    }
+    this.admitName(admission.name);
     conditions.check(resource, address);
     const changed = admission.replaced ?? admission.folder?.node;
     if (changed !== undefined) this.#options.locks.admit(changed, conditions.lockTokens);
     return admission;
+  }
+
+  /** @throws WebDavError 403 for a name that the settings of this server refuse */
+  admitName(name: string): void {
+    if (this.#options.acceptsMacosFiles || !MACOS_FILE.test(name)) return;
+    throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
   }
 
   /**
