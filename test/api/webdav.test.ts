@@ -268,6 +268,26 @@ describe("MOVE and COPY", () => {
     expect((await account.client.get("/api/files/trash")).list("data.files")).toEqual([]);
   });
 
+  test("a file gets the media type of its new name, as if it had been uploaded with it", async () => {
+    const account = await server().signUp();
+    const dav = await connectDav(account);
+    const typeOf = async (path: string) => (await dav.request("HEAD", path)).header("content-type");
+    await dav.put("a.txt", "one");
+    await dav.put("a.tmp", "two");
+    expect(await typeOf("a.tmp")).toBe("application/octet-stream");
+    expectStatus(await dav.relocate("MOVE", "a.tmp", "a.txt"), 204);
+    await dav.put("b.tmp", "three");
+    expectStatus(await dav.relocate("COPY", "b.tmp", "c.md"), 201);
+    expectStatus(await dav.relocate("MOVE", "b.tmp", "b.txt"), 201);
+    expect([await typeOf("a.txt"), await typeOf("b.txt"), await typeOf("c.md")]).toEqual([
+      "text/plain",
+      "text/plain",
+      "text/markdown",
+    ]);
+    const totals = (await account.client.get("/api/users/usage")).json;
+    expect(JSON.stringify(totals)).not.toContain("application/octet-stream");
+  });
+
   test("Overwrite, itself, below itself, and other servers", async () => {
     const dav = await connectDav(await server().signUp());
     await dav.put("a.txt", "a");

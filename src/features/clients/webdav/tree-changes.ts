@@ -7,6 +7,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { typeUnderName } from "../../library/files/media-type.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { actingDevice, type Permissions } from "../../library/permissions/permissions.ts";
 import { UserTreeWriter, type WriteTarget } from "../../library/permissions/user-tree-writer.ts";
@@ -108,10 +109,14 @@ export class TreeChanges {
       if (isFileOntoFile(source, landing)) return this.#moveOntoFile(tx, user, source, landing);
       this.#clear(tx, user, landing, source);
       const { treeWriter } = this.#options;
-      const changes = { name: landing.name, folderPath: landing.parent.node.path };
-      const node = this.#write(user, landing.parent, () =>
+      const { name, parent } = landing;
+      const changes = { name, folderPath: parent.node.path };
+      const node = this.#write(user, parent, () =>
         source.node.kind === "file"
-          ? treeWriter.updateFile(tx, source.node, changes)
+          ? treeWriter.updateFile(tx, source.node, {
+              ...changes,
+              mediaType: typeUnderName(source.node.mediaType, name),
+            })
           : treeWriter.updateFolder(tx, source.node, changes),
       );
       return { node, isNew: landing.replaced === undefined };
@@ -196,8 +201,10 @@ export class TreeChanges {
   }
 
   #copyNow(tx: Transaction, user: User, source: Item, landing: Landing): TreeNode {
-    const options = this.#copyOptions(user, landing);
-    return this.#options.treeWriter.copy(tx, source.node, landing.parent.node.path, options).node;
+    const { node } = source;
+    const mediaType = node.kind === "file" ? typeUnderName(node.mediaType, landing.name) : undefined;
+    const options = { ...this.#copyOptions(user, landing), mediaType };
+    return this.#options.treeWriter.copy(tx, node, landing.parent.node.path, options).node;
   }
 
   #copyOptions(user: User, { parent, name, replaced }: Landing): CopyOptions {
