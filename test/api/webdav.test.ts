@@ -211,13 +211,22 @@ describe("Unicode forms", () => {
     await dav.put(composed, "one");
     expect((await dav.get(decomposed)).text).toBe("one");
     expectStatus(await dav.put(decomposed, "two"), 409);
+    expectStatus(await dav.put(decomposed, "two", { if: "(Not <DAV:no-lock>)" }), 409);
+    expectStatus(await dav.put(decomposed, "two", { if: '(Not ["other"])' }), 409);
     expect((await dav.get(composed)).text).toBe("one");
+    expectStatus(await dav.put(decomposed, "zero", { if: `([${etagOf("one")}])` }), 204);
+    const token = await lock(dav, composed);
+    expectStatus(await dav.put(decomposed, "one", { if: `(<${token}>)` }), 204);
+    expectStatus(await unlock(dav, composed, token), 204);
     expectStatus(await dav.put(decomposed, "two", { "if-match": etagOf("one") }), 204);
     expectStatus(await dav.put(decomposed, "three", { "user-agent": "WebDAVFS/3.0.0 (03008000) Darwin/23.0" }), 204);
     await dav.put("other.txt", "x");
     expectStatus(await dav.relocate("MOVE", "other.txt", decomposed), 409);
     expectStatus(await dav.relocate("COPY", "other.txt", decomposed), 409);
     expect((await dav.get(composed)).text).toBe("three");
+    const known = { if: `</dav/${composed}> ([${etagOf("three")}])` };
+    expectStatus(await dav.relocate("COPY", "other.txt", decomposed, known), 204);
+    expect((await dav.get(composed)).text).toBe("x");
   });
 });
 

@@ -85,8 +85,8 @@ export class Conditions {
   checkForm(resource: Resource, address: Address): void {
     if (resource.kind !== "item" || !address.isOtherForm) return;
     const { headers } = this.#exchange.request;
-    if (headers.has("if-match") || headers.has("if") || headers.get("user-agent")?.startsWith("WebDAVFS/") === true)
-      return;
+    if (headers.has("if-match") || this.#ifHeader?.knows(this.#stateOf(resource)) === true) return;
+    if (headers.get("user-agent")?.startsWith("WebDAVFS/") === true) return;
     throw new WebDavError(
       409,
       "There is already a file or folder with this name, but its letters are encoded differently. Rename one of the two.",
