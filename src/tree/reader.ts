@@ -30,7 +30,13 @@ import type { DeadProperty } from "./tables/properties.ts";
 import type { TagCount } from "./tables/tags.ts";
 import { findVersion, listVersions } from "./tables/versions.ts";
 import { isInTrash, listTrash, tagsInTrash, trashedBefore, trashedSeqOf, typesInTrash } from "./tables/trash.ts";
-import { bytesBelow, type FolderSize, MEASURED_IN_READER_MIN, measureInReader } from "./operations/measure-folder.ts";
+import {
+  bytesBelow,
+  type FolderSize,
+  isCurrent,
+  MEASURED_IN_READER_MIN,
+  measureInReader,
+} from "./operations/measure-folder.ts";
 import { type WalkVisitor, walkBelow } from "./queries/walk.ts";
 
 /** Files with the same content that are checked: those of a folder that was just deleted are no longer in the tree. */
@@ -357,6 +363,11 @@ export class TreeReader {
    */
   measure(folder: TreeNode): Promise<FolderSize> {
     return measureInReader(this.#store, folder.accountId, folder.id);
+  }
+
+  /** Whether nothing changed in the account of a folder since it was measured. */
+  isCurrent({ accountId }: TreeNode, measured: FolderSize): boolean {
+    return isCurrent(this.#store, accountId, measured);
   }
 
   /** A page of the trash of an account, newest first, and the total number. */

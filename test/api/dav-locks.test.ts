@@ -3,6 +3,7 @@ import { shareWith } from "../support/account-shares.ts";
 import type { ApiResponse } from "../support/client.ts";
 import { lock, lockInfo, tryLock, unlock } from "../support/dav-locks.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import { connectDav } from "../support/webdav.ts";
 
@@ -119,6 +120,8 @@ describe("LOCK", () => {
     expectLocked(await dav.put("f/new%20file.txt", "x"));
     expectStatus(await dav.put("f/new%20file.txt", "x", holding(token)), 204);
     expectStatus(await tryLock(dav, "none/new.txt"), 409);
+    const racing = await Promise.all(Array.from({ length: 6 }, () => tryLock(dav, "f/racing.txt")));
+    expect(racing.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 423, 423, 423, 423, 423]);
     await lock(dav, "f", { depth: "0" });
     expectLocked(await tryLock(dav, "f/another.txt"));
     expectStatus(await dav.get("f/another.txt"), 404);
@@ -264,3 +267,5 @@ test("a lock survives a restart", async () => {
     expectStatus(await dav.put("a.txt", "two", holding(token)), 204);
   });
 });
+
+testAllResponses(server, { mayFail: [507] });

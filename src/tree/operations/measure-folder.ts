@@ -87,12 +87,16 @@ function toTotals({ folders, types, tags, versions }: MeasuredRows): NodeTotals 
   };
 }
 
+/** Whether nothing changed in an account since one of its folders was measured. */
+export function isCurrent(store: TreeStore, accountId: number, measured: FolderSize): boolean {
+  return store.sqlite.query<{ head: string }, [number]>(HEAD).get(accountId)?.head === measured.head;
+}
+
 /** The totals of a node: measured before if still valid, else measured now. */
 export function totalsOf(store: TreeStore, node: TreeNode, measured: FolderSize | undefined): NodeTotals {
   if (node.kind === "folder") {
-    if (measured?.folderId !== node.id) return measureNow(store, node.id);
-    const head = store.sqlite.query<{ head: string }, [number]>(HEAD).get(node.accountId)?.head;
-    return measured.head === head ? measured.totals : measureNow(store, node.id);
+    const isValid = measured?.folderId === node.id && isCurrent(store, node.accountId, measured);
+    return isValid ? measured.totals : measureNow(store, node.id);
   }
   return {
     files: 1,

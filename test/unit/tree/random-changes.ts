@@ -194,8 +194,11 @@ export class RandomChanges {
 
   #update(node: TreeNode, changes: { name?: string; folderPath?: string; metadata?: Record<string, string> }) {
     const { write } = this.#tree;
+    const mediaType = changes.name === undefined ? undefined : "text/renamed";
     return (tx: Transaction): TreeNode =>
-      node.kind === "file" ? write.updateFile(tx, node, changes) : write.updateFolder(tx, node, changes);
+      node.kind === "file"
+        ? write.updateFile(tx, node, { ...changes, mediaType })
+        : write.updateFolder(tx, node, changes);
   }
 
   #takeTrashed(): NodeRef {

@@ -99,7 +99,8 @@ export class LockService {
   }
 
   /**
-   * Requires that no lock prevents that a node leaves its folder with everything below it. The tree checks this too.
+   * Requires that no lock prevents that an item leaves its folder with everything below it. The tree checks this too;
+   * this check comes before the change is counted.
    * @throws AppError locked
    */
   admitLeaving(node: TreeNode, lockTokens: readonly string[]): void {

@@ -12,6 +12,7 @@ import type { Address } from "./address.ts";
 import type { ClientTree, Item, Resource } from "./client-tree.ts";
 import { addressIn, type Exchange } from "./exchange.ts";
 import { IfHeader, type ResourceState } from "./if-header.ts";
+import type { ItemEtags } from "./item-etags.ts";
 
 /** What the conditions are compared with. */
 export interface ConditionSources {
@@ -20,6 +21,20 @@ export interface ConditionSources {
   readonly locks: Pick<LockService, "ownTokens">;
   /** The strong ETag of an item, with its quotes. */
   readonly etagOf: (item: Item) => string;
+}
+
+/** Headers that may compare the ETag of a folder. */
+const ETAG_HEADERS = ["if", "if-match", "if-none-match"];
+
+/**
+ * Updates the ETags of folders for a request whose conditions may compare one: without this, a change below a folder
+ * that no listing has shown yet would not count. Undefined if there is nothing to do.
+ */
+export function settleEtags(
+  { request, principal }: Pick<Exchange, "request" | "principal">,
+  { etags }: { readonly etags: Pick<ItemEtags, "settle"> },
+): Promise<void> | undefined {
+  return ETAG_HEADERS.some((name) => request.headers.has(name)) ? etags.settle(principal.user) : undefined;
 }
 
 /** The conditions of a request, read once, and checked before the body is read and in the transaction. */
@@ -71,8 +86,8 @@ export class Conditions {
   checkForm(resource: Resource, address: Address): void {
     if (resource.kind !== "item" || !address.isOtherForm) return;
     const { headers } = this.#exchange.request;
-    if (headers.has("if-match") || headers.has("if") || headers.get("user-agent")?.startsWith("WebDAVFS/") === true)
-      return;
+    if (headers.has("if-match") || this.#ifHeader?.knows(this.#stateOf(resource)) === true) return;
+    if (headers.get("user-agent")?.startsWith("WebDAVFS/") === true) return;
     throw new WebDavError(
       409,
       "There is already a file or folder with this name, but its letters are encoded differently. Rename one of the two.",

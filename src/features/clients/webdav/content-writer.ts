@@ -70,9 +70,7 @@ export class ContentWriter {
   admit({ principal, address, conditions }: ContentTarget): Admission {
     const resource = this.#options.clientTree.find(principal, address);
     const admission = toAdmission(resource);
-    if (!this.#options.acceptsMacosFiles && MACOS_FILE.test(admission.name)) {
-      throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
-    }
+    this.admitName(admission.name);
     conditions.check(resource);
     conditions.checkForm(resource, address);
     const changed = admission.replaced ?? admission.folder?.node;
@@ -80,8 +78,15 @@ export class ContentWriter {
     return admission;
   }
 
+  /** @throws WebDavError 403 for a name that the settings of this server refuse */
+  admitName(name: string): void {
+    if (this.#options.acceptsMacosFiles || !MACOS_FILE.test(name)) return;
+    throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
+  }
+
   /**
-   * Stores the received bytes. The pending upload ends, also on failure. The same content again makes no version.
+   * Stores the received bytes. The pending upload ends, also on failure. The same content again makes no version, and
+   * is not counted as a replacement.
    * @throws as {@link admit} and {@link FileService.finishUpload}; AppError confirmation_required
    */
   async finish(
@@ -93,14 +98,13 @@ export class ContentWriter {
     const { changeGuard } = this.#options;
     const admitted = this.admit(target);
     const { replaced } = admitted;
-    // The same content replaces nothing, so it must not count.
     if (replaced !== undefined && replaced.digest !== pendingUpload.incoming.digest()) {
       await changeGuard.admit(target.principal, { replacements: 1 }, target.settingsUrl);
     }
     const sender = { user: { ...user, lockTokens: target.conditions.lockTokens }, confirm };
-    return admitted.replaced === undefined
+    return replaced === undefined
       ? this.#create(target, sender, pendingUpload, facts, admitted)
-      : this.#replace(target, sender, pendingUpload, facts, admitted.replaced);
+      : this.#replace(target, sender, pendingUpload, facts, replaced);
   }
 
   async #create(
@@ -112,7 +116,8 @@ export class ContentWriter {
   ): Promise<{ file: FileNode; isNew: boolean }> {
     invariant(folder !== undefined, "a new file is stored in a folder");
     const { share, path: folderPath } = locationOf(folder);
-    const onConflict = "error" as const;
+    // A file that appears in the meantime gets a version, unless the conditions of the request forbid it.
+    const onConflict = "version" as const;
     const labels = { tags: [], metadata: {}, isPublic: false, capturedAt: undefined, checksum: undefined };
     const fields = { ...labels, folderPath, onConflict, fileModifiedAt };
     const { file } = await this.#options.files.finishUpload(
@@ -123,13 +128,14 @@ export class ContentWriter {
       {
         share,
         before: (tx) => {
-          if (this.admit(target).folder?.node.id !== folder.node.id) throw movedAway();
+          const { folder: now, replaced } = this.admit(target);
+          if ((now?.node.id ?? replaced?.parentId) !== folder.node.id) throw movedAway();
           hooks?.before(tx);
         },
         ...(hooks && { onDone: hooks.onDone }),
       },
     );
-    return { file, isNew: true };
+    return { file, isNew: file.version === 1 };
   }
 
   async #replace(

@@ -1,12 +1,13 @@
-/** Moves and copies for WebDAV. Each is one transaction, except copies of very large folders. */
+/** Moves and copies for WebDAV. Each is one transaction, except copies of very large folders, also to another account. */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { COPY_NODES_MAX } from "../../../tree/operations/copy.ts";
 import type { FolderSize } from "../../../tree/operations/measure-folder.ts";
-import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
+import type { CopyOptions, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { typeUnderName } from "../../library/files/media-type.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { actingDevice, type Permissions } from "../../library/permissions/permissions.ts";
 import { UserTreeWriter, type WriteTarget } from "../../library/permissions/user-tree-writer.ts";
@@ -101,19 +102,25 @@ export class TreeChanges {
    * rename it then keep the id, the links and the history of the file.
    */
   async move(relocation: Relocation): Promise<Relocated> {
-    const { writer } = this.#options;
+    const { writer, tree } = this.#options;
+    const { source: checked, landing: target } = this.check(relocation, true);
+    if (!isInOneAccount(checked, target) && isBeyondOneStep(tree, checked)) return this.#copyLarge(relocation, true);
     return writer.run((tx) => {
       const { source, landing } = this.check(relocation, true);
       const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
       this.#permit(user, source, landing, true);
-      if (source.owner.id !== landing.parent.owner.id) return this.#moveAcross(tx, user, source, landing);
+      if (!isInOneAccount(source, landing)) return this.#moveAcross(tx, user, source, landing);
       if (isFileOntoFile(source, landing)) return this.#moveOntoFile(tx, user, source, landing);
       this.#clear(tx, user, landing, source);
       const { treeWriter } = this.#options;
-      const changes = { name: landing.name, folderPath: landing.parent.node.path };
-      const node = this.#write(user, landing.parent, () =>
+      const { name, parent } = landing;
+      const changes = { name, folderPath: parent.node.path };
+      const node = this.#write(user, parent, () =>
         source.node.kind === "file"
-          ? treeWriter.updateFile(tx, source.node, changes)
+          ? treeWriter.updateFile(tx, source.node, {
+              ...changes,
+              mediaType: typeUnderName(source.node.mediaType, name),
+            })
           : treeWriter.updateFolder(tx, source.node, changes),
       );
       return { node, isNew: landing.replaced === undefined };
@@ -128,35 +135,51 @@ export class TreeChanges {
     const { writer, tree } = this.#options;
     const { source } = this.check(relocation, false);
     const isLarge = !isShallow && isBeyondOneStep(tree, source);
-    if (isLarge) return this.#copyLarge(relocation);
+    if (isLarge) return this.#copyLarge(relocation, false);
     return writer.run((tx) => {
       const { source: now, landing } = this.check(relocation, false);
       const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
       this.#permit(user, now, landing, false);
       if (!isFileOntoFile(now, landing)) this.#clear(tx, user, landing, now);
       const node = this.#write(user, landing.parent, () =>
-        isFolderItem(now) && isShallow
-          ? this.#copyFolderAlone(tx, now, landing)
-          : this.#copyNow(tx, user, now, landing),
+        isFolderItem(now) && isShallow ? this.#copyEmpty(tx, now.node, landing) : this.#copyNow(tx, user, now, landing),
       );
       return { node, isNew: landing.replaced === undefined };
     });
   }
 
-  /** Copies in many transactions. The last one shows the copy, and clears its place. */
-  async #copyLarge(relocation: Relocation): Promise<Relocated> {
-    const { writer, treeWriter, turns, reserveSpace } = this.#options;
+  /** Copies a folder with its properties, and without what is in it (RFC 4918, section 9.8.3). */
+  #copyEmpty(tx: Transaction, { id, metadata }: FolderNode, { parent, name }: Landing): TreeNode {
+    const { tree, treeWriter } = this.#options;
+    const made = treeWriter.createFolder(tx, {
+      accountId: parent.owner.id,
+      parentPath: parent.node.path,
+      name,
+      metadata,
+    });
+    treeWriter.changeProperties(tx, made, tree.propertiesOf([id]).get(id) ?? []);
+    return made;
+  }
+
+  /**
+   * Copies in many transactions. The last one shows the copy, and clears its place.
+   * @param isMove also moves the original to the trash, in the last transaction
+   */
+  async #copyLarge(relocation: Relocation, isMove: boolean): Promise<Relocated> {
+    const { writer, tree, treeWriter, turns, reserveSpace } = this.#options;
     const { principal } = relocation;
     const user = { ...principal.user, lockTokens: relocation.conditions.lockTokens };
     return turns.take([principal.user.id], async () => {
-      const { source, landing } = this.check(relocation, false);
-      this.#permit(user, source, landing, false);
+      const { source, landing } = this.check(relocation, isMove);
+      this.#permit(user, source, landing, isMove);
+      const measured = isMove ? await tree.measure(source.node) : undefined;
       const admit = (tx: Transaction) => {
-        const now = this.check(relocation, false);
+        const now = this.check(relocation, isMove);
         // The copy is attached at the path of the destination as it was at the beginning.
         if (now.source.node.id !== source.node.id || !isSameLanding(now.landing, landing)) throw movedAway();
-        this.#permit(user, now.source, now.landing, false);
+        this.#permit(user, now.source, now.landing, isMove);
         this.#clear(tx, user, now.landing, now.source);
+        if (measured !== undefined) this.#trashCopied(tx, user, now.source, measured);
       };
       const options = { ...this.#copyOptions(user, landing), reserveSpace, admit };
       const folderPath = landing.parent.node.path;
@@ -170,19 +193,24 @@ export class TreeChanges {
     });
   }
 
-  /** A folder without what is in it, but with its properties (RFC 4918, section 9.8.3). */
-  #copyFolderAlone(tx: Transaction, { node: { id, metadata } }: FolderItem, { parent, name }: Landing): TreeNode {
+  /**
+   * Moves the original of a copy to the trash. A change of it during the copy may be missing there, and must not
+   * disappear.
+   * @throws WebDavError 409 if anything changed in its account since it was measured
+   */
+  #trashCopied(tx: Transaction, user: User, source: Item, measured: FolderSize): void {
     const { tree, treeWriter } = this.#options;
-    const folder = { accountId: parent.owner.id, parentPath: parent.node.path, name, metadata };
-    const copied = treeWriter.createFolder(tx, folder);
-    const properties = tree.propertiesOf([id]).get(id) ?? [];
-    if (properties.length > 0) treeWriter.changeProperties(tx, copied, properties);
-    return copied;
+    if (!tree.isCurrent(source.node, measured)) {
+      throw new WebDavError(409, "Something changed while the folder was moved. Move it again.");
+    }
+    this.#write(user, source, () => void treeWriter.trash(tx, source.node, measured));
   }
 
   #copyNow(tx: Transaction, user: User, source: Item, landing: Landing): TreeNode {
-    const options = this.#copyOptions(user, landing);
-    return this.#options.treeWriter.copy(tx, source.node, landing.parent.node.path, options).node;
+    const { node } = source;
+    const mediaType = node.kind === "file" ? typeUnderName(node.mediaType, landing.name) : undefined;
+    const options = { ...this.#copyOptions(user, landing), mediaType };
+    return this.#options.treeWriter.copy(tx, node, landing.parent.node.path, options).node;
   }
 
   #copyOptions(user: User, { parent, name, replaced }: Landing): CopyOptions {
@@ -199,9 +227,6 @@ export class TreeChanges {
 
   /** Moves to another account: a node never changes its account, so it is copied, and the original goes to the trash. */
   #moveAcross(tx: Transaction, user: User, source: Item, landing: Landing): Relocated {
-    if (isBeyondOneStep(this.#options.tree, source)) {
-      throw new WebDavError(403, "This folder is too large to move to another account. Copy it, then delete it here.");
-    }
     if (!isFileOntoFile(source, landing)) this.#clear(tx, user, landing, source);
     const node = this.#write(user, landing.parent, () => this.#copyNow(tx, user, source, landing));
     this.#write(user, source, () => void this.#options.treeWriter.trash(tx, source.node));
@@ -250,8 +275,9 @@ export class TreeChanges {
       if (target.parent.kind === "shares") throw sharesOnly();
       return { parent: target.parent, name: target.name, replaced: undefined };
     }
-    if (target.kind === "shares" || target.isRoot || isShareTop(target)) {
-      throw new WebDavError(403, "This folder can't be replaced.");
+    if (target.kind === "shares" || target.isRoot) throw new WebDavError(403, "This folder can't be replaced.");
+    if (isShareTop(target)) {
+      throw new WebDavError(403, "Only the owner can replace a shared item. Save your changes in it instead.");
     }
     const parent = this.#options.clientTree.find(principal, { user: to.user, names: to.names.slice(0, -1) });
     if (parent.kind !== "item" || !isFolderItem(parent)) throw missingFolder();
@@ -277,6 +303,10 @@ export class TreeChanges {
 function isBeyondOneStep(tree: TreeReader, { node }: Item): boolean {
   const { files, folders } = tree.countBelow(node, COPY_NODES_MAX);
   return files + folders > COPY_NODES_MAX;
+}
+
+function isInOneAccount({ owner }: Item, { parent }: Landing): boolean {
+  return owner.id === parent.owner.id;
 }
 
 function isFileOntoFile(source: Item, { replaced }: Landing): boolean {

@@ -1,13 +1,14 @@
 import { WebDavError } from "../../errors.ts";
 import { isFolderItem, isShareTop, requireWrite } from "../client-tree.ts";
-import { Conditions } from "../conditions.ts";
+import { Conditions, settleEtags } from "../conditions.ts";
 import { addressOf, type Exchange, noteTarget, settingsUrlOf } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
 
 /** DELETE: moves a file or folder to the trash of its owner. */
 export async function remove(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
-  const { clientTree, trash, tree, locks, changeGuard } = services;
+  const { clientTree, trash, tree, changeGuard, locks } = services;
+  await settleEtags({ request, principal }, services);
   const address = addressOf(request);
   const resource = clientTree.find(principal, address);
   if (resource.kind === "shares")

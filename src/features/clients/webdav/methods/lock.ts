@@ -59,7 +59,7 @@ export async function lock(services: WebDavServices, exchange: Exchange): Promis
   if (body === undefined) return lockedResponse(services, call, await refresh(services, call));
   const requested = { ...readLockInfo(body), isDeep: readDepth(request.headers.get("depth")) };
   try {
-    const made = (await lockItem(services, call, requested)) ?? (await lockNewFile(services, call, requested));
+    const made = (await lockItem(services, call, requested)) ?? (await lockFreeName(services, call, requested));
     return lockedResponse(services, call, made, { "Lock-Token": `<${made.lock.token}>` });
   } catch (error) {
     if (error instanceof LockConflict && error.below !== undefined) return conflictResponse(call, error.below);
@@ -116,18 +116,31 @@ async function lockItem(
   });
 }
 
+/** Locks a new file, or the one that another request made in the meantime. */
+async function lockFreeName(services: WebDavServices, call: LockCall, requested: RequestedLock): Promise<Locked> {
+  try {
+    return await lockNewFile(services, call, requested);
+  } catch (error) {
+    const isTaken = error instanceof AppError && error.reason === "name_taken";
+    const locked = isTaken ? await lockItem(services, call, requested) : undefined;
+    if (locked === undefined) throw error;
+    return locked;
+  }
+}
+
 /** Makes an empty file with a lock, in one transaction (RFC 4918, section 9.10.4). */
 async function lockNewFile(services: WebDavServices, call: LockCall, requested: RequestedLock): Promise<Locked> {
-  const { files, clientTree } = services;
+  const { files, clientTree, contentWriter } = services;
   const { exchange, address, conditions, sender } = call;
   const findFree = (): { readonly parent: FolderItem; readonly name: string } => {
     const resource = clientTree.find(exchange.principal, address);
     if (resource.kind === "item")
-      throw new WebDavError(409, "A file or folder with this name was just created. Try again.");
+      throw new AppError("name_taken", "A file or folder with this name was just created. Try again.");
     if (resource.kind !== "free") throw missingFolder();
     const { parent, name } = resource;
     if (parent.kind === "shares") throw sharesOnly();
     requireWrite(parent);
+    contentWriter.admitName(name);
     conditions.check(resource);
     return { parent, name };
   };

@@ -1,6 +1,7 @@
+import type { TreeNode } from "../../../../tree/model/types.ts";
 import { WebDavError } from "../../errors.ts";
 import type { FolderSize } from "../../../../tree/operations/measure-folder.ts";
-import { Conditions } from "../conditions.ts";
+import { Conditions, settleEtags } from "../conditions.ts";
 import {
   addressOf,
   destinationOf,
@@ -11,22 +12,28 @@ import {
   settingsUrlOf,
 } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
-import type { Landing, Relocated, Relocation } from "../tree-changes.ts";
+import type { Relocated, Relocation } from "../tree-changes.ts";
 
 /** MOVE: renames or moves a file or folder (RFC 4918, section 9.9). */
 export async function move(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
   const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
+  services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
-  const { treeChanges, locks } = services;
-  const { source, landing } = treeChanges.check(relocation, true);
+  await settleEtags({ request, principal }, services);
+  const { source, landing } = services.treeChanges.check(relocation, true);
   if (depth !== "infinity" && source.node.kind === "folder") {
     throw new WebDavError(400, "A folder can be moved only with everything in it. Leave out the header Depth.");
   }
-  // What a lock prevents replaces nothing, so it must not count.
-  locks.admitLeaving(source.node, relocation.conditions.lockTokens);
-  const replacedSize = await admitReplaced(services, { request, principal }, landing, relocation.conditions);
+  services.locks.admitLeaving(source.node, relocation.conditions.lockTokens);
+  const replacedSize = await admitReplaced(
+    services,
+    relocation,
+    source.node,
+    landing.replaced?.node,
+    settingsUrlOf(request),
+  );
   noteTarget({ request, principal }, source.owner, source.node);
-  return relocatedResponse(services, await treeChanges.move({ ...relocation, replacedSize }));
+  return relocatedResponse(services, await services.treeChanges.move({ ...relocation, replacedSize }));
 }
 
 /** COPY (RFC 4918, section 9.8). */
@@ -35,38 +42,40 @@ export async function copy(services: WebDavServices, { request, principal }: Exc
   if (depth !== "infinity" && depth !== "0") throw new WebDavError(400, "The header Depth must be 0 or infinity.");
   services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
-  const { landing } = services.treeChanges.check(relocation, false);
+  await settleEtags({ request, principal }, services);
+  const { source, landing } = services.treeChanges.check(relocation, false);
   // A copy onto a file leaves its content as a version, which any program may do as often as it likes.
-  const isOntoFolder = landing.replaced?.node.kind === "folder";
-  const replacedSize = isOntoFolder
-    ? await admitReplaced(services, { request, principal }, landing, relocation.conditions)
-    : undefined;
+  const replacedFolder = landing.replaced?.node.kind === "folder" ? landing.replaced.node : undefined;
+  const replacedSize = await admitReplaced(services, relocation, source.node, replacedFolder, settingsUrlOf(request));
   const copied = await services.treeChanges.copy({ ...relocation, replacedSize }, depth === "0");
   noteTarget({ request, principal }, landing.parent.owner, copied.node);
   return relocatedResponse(services, copied);
 }
 
 /**
- * Counts what is replaced, for the guard against mass changes.
+ * Counts what is replaced, for the guard against mass changes. Locks are checked before: what they prevent is not
+ * counted.
  * @returns the totals of a replaced folder
  * @throws AppError locked | confirmation_required
  */
 async function admitReplaced(
-  { tree, locks, changeGuard }: WebDavServices,
-  { request, principal }: Omit<Exchange, "set">,
-  { replaced }: Landing,
-  { lockTokens }: Conditions,
+  { tree, changeGuard, locks }: WebDavServices,
+  { principal, conditions: { lockTokens } }: Relocation,
+  source: TreeNode,
+  replaced: TreeNode | undefined,
+  settingsUrl: string,
 ): Promise<FolderSize | undefined> {
   if (replaced === undefined) return undefined;
-  if (replaced.node.kind === "file") {
-    locks.admit(replaced.node, lockTokens);
-    await changeGuard.admit(principal, { replacements: 1 }, settingsUrlOf(request));
+  const isNextVersion = source.kind === "file" && replaced.kind === "file";
+  if (isNextVersion) locks.admit(replaced, lockTokens);
+  else locks.admitLeaving(replaced, lockTokens);
+  if (replaced.kind === "file") {
+    await changeGuard.admit(principal, { replacements: 1 }, settingsUrl);
     return undefined;
   }
-  locks.admitLeaving(replaced.node, lockTokens);
-  const measured = await tree.measure(replaced.node);
+  const measured = await tree.measure(replaced);
   const { files: deletions } = measured.totals;
-  if (deletions > 0) await changeGuard.admit(principal, { deletions }, settingsUrlOf(request));
+  if (deletions > 0) await changeGuard.admit(principal, { deletions }, settingsUrl);
   return measured;
 }
 

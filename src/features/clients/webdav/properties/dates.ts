@@ -50,3 +50,15 @@ function timeOf(ms: number): string {
   const inDay = seconds - number * DAY_S;
   return `${TWO_DIGITS[Math.floor(inDay / 3600)]}:${TWO_DIGITS[Math.floor(inDay / 60) % 60]}:${TWO_DIGITS[inDay % 60]}`;
 }
+
+/** The first moment of the year 1, and the first after the year 9999. */
+const [EARLIEST_MS, END_MS] = [Date.parse("0001-01-01T00:00:00Z"), Date.UTC(10_000, 0, 1)];
+
+/**
+ * A date that a client sent, as ISO 8601. Undefined if its year does not have four digits: other programs could not read
+ * the date.
+ */
+export function storableDate(ms: number): string | undefined {
+  const rounded = Math.round(ms);
+  return rounded >= EARLIEST_MS && rounded < END_MS ? new Date(rounded).toISOString() : undefined;
+}
