@@ -15,7 +15,8 @@ export function changeProperties(
   const node = store.findNode(ref);
   if (node === undefined) throw notFound("The file or folder");
   store.locks.admit(node.accountId, node.id);
-  for (const change of changes) store.properties.change(node.id, change);
+  const changed = changes.filter((change) => store.properties.change(node.id, change));
+  if (changed.length === 0) return;
   noteShownChange(store, node.id);
   if (store.properties.sizeOf(node.id) <= PROPERTY_BYTES_MAX) return;
   throw new AppError(
