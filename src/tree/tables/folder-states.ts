@@ -116,6 +116,17 @@ export class FolderStates {
     return this.#firstMarked.get(accountId) !== null;
   }
 
+  /**
+   * Whether nothing in a folder and below it has changed since it was settled. Also false while so many folders of the
+   * account are marked that looking at all of them would take too long.
+   */
+  isSettled(accountId: number, folderId: number): boolean {
+    const marked = this.#marked.all(accountId, SETTLED_AT_ONCE).map(({ id }) => id);
+    if (marked.length === 0) return true;
+    if (marked.length === SETTLED_AT_ONCE) return false;
+    return !this.#upwards.all(JSON.stringify(marked)).some(({ id }) => id === folderId);
+  }
+
   /** The next account with marked folders. */
   nextMarkedAccount(afterId: number): number | undefined {
     return this.#firstAccount.get(afterId)?.accountId;

@@ -7,7 +7,7 @@ import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Address } from "./address.ts";
 import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item } from "./client-tree.ts";
-import { type ItemEtags, shareSuffix } from "./item-etags.ts";
+import { type ItemEtags, permissionSuffix } from "./item-etags.ts";
 import { MULTISTATUS_END, MULTISTATUS_START } from "./multistatus.ts";
 import { notThere } from "./tree-changes.ts";
 import {
@@ -91,7 +91,7 @@ export class Listings {
     const selfPath = isFile || request.href.endsWith("/") ? request.href : `${request.href}/`;
     const self =
       resource.kind === "shares"
-        ? this.#sharesEntry(principal.user, resource.name, selfPath)
+        ? this.#sharesEntry(principal, resource.name, selfPath)
         : this.#itemEntry(resource, levelsAbove(resource, address), selfPath, principal.user);
     let text = MULTISTATUS_START + (await this.#render([self], plan));
     const slices = this.#slicesOf(request, resource.kind === "shares" ? undefined : resource, selfPath);
@@ -125,7 +125,7 @@ export class Listings {
     return (limit) => {
       if (!isFirst) return members(limit);
       isFirst = false;
-      const shares = this.#sharesEntry(principal.user, sharesName, childPath(path, sharesName, true));
+      const shares = this.#sharesEntry(principal, sharesName, childPath(path, sharesName, true));
       return [shares, ...members(limit - 1)];
     };
   }
@@ -146,14 +146,11 @@ export class Listings {
 
   #itemEntry(item: Item, levels: number, href: string, user: User): Entry {
     const surroundings = this.#surroundingsOf(item, levels);
-    const isWholeTree = item.isRoot && item.node.parentId === null;
-    return {
-      node: toListedNode(item.node),
-      // A root has no name of its own.
-      name: isWholeTree ? user.name : nameOf(item),
-      href,
-      surroundings: isWholeTree ? { ...surroundings, etagSuffix: this.#options.etags.rootSuffix(user) } : surroundings,
-    };
+    const node = toListedNode(item.node);
+    if (!item.isRoot || node.parentId !== null) return { node, name: nameOf(item), href, surroundings };
+    const etagSuffix = this.#options.etags.rootSuffix(user, item.canWrite);
+    // The root of the tree has no name of its own.
+    return { node, name: user.name, href, surroundings: { ...surroundings, etagSuffix } };
   }
 
   /** @param levels 0 for the root and for the top of a share */
@@ -169,7 +166,7 @@ export class Listings {
       ownerId: share === undefined ? owner.email : owner.publicId,
       ownerName: owner.name,
       mountType: share === undefined ? "" : "shared",
-      etagSuffix: shareSuffix(share, canWrite),
+      etagSuffix: permissionSuffix(share, canWrite),
       levels,
       quota: () => (quota ??= this.#quotaOf(owner, share !== undefined)),
       clientIdOf,
@@ -178,7 +175,7 @@ export class Listings {
   }
 
   /** The folder "Shared with me", which holds no files of its own. */
-  #sharesEntry(user: User, name: string, href: string): Entry {
+  #sharesEntry({ user, appPassword }: AppPasswordPrincipal, name: string, href: string): Entry {
     const { clientTree, etags, clientIdOf, hasPreview } = this.#options;
     const shareTimes = clientTree.mountedShares({ user }).map(({ share }) => share.createdAtMs);
     const createdAtMs = shareTimes.length === 0 ? user.createdAtMs : Math.min(...shareTimes);
@@ -210,7 +207,7 @@ export class Listings {
         quota: () => this.#quotaOf(user, true),
         clientIdOf,
         hasPreview,
-        ownState: { etag: etags.ofShares(user), sizeBytes: 0, changedAtMs },
+        ownState: { etag: etags.ofShares(user, appPassword.canWrite), sizeBytes: 0, changedAtMs },
       },
     };
   }
