@@ -12,6 +12,7 @@ import { sharedServer, temporaryDirectory } from "../support/server.ts";
 import { sendByClient } from "../support/tus.ts";
 import { completeUpload, planUpload, sendChunks } from "../support/uploads.ts";
 import { readMultistatus } from "../support/multistatus.ts";
+import { seededRandom, seedsToRun } from "../support/random.ts";
 import { Watched } from "../support/watched-folders.ts";
 import { connectDav, type DavClient } from "../support/webdav.ts";
 
@@ -286,6 +287,77 @@ test("a condition on the ETag of a folder fails as soon as something below has c
   expectStatus(await dav.request("DELETE", "d", { headers: { "if-match": await etagOf("d") } }), 204);
   expectStatus(await dav.request("DELETE", "a/b", { headers: { "if-match": await etagOf("a/b") } }), 204);
 });
+
+/** What a sync client stores: the ETag of each folder, and the members of each. */
+class SyncedTree {
+  readonly #dav: DavClient;
+  readonly folders = new Map<string, { etag: string; members: Map<string, string> }>();
+
+  constructor(dav: DavClient) {
+    this.#dav = dav;
+  }
+
+  /** Looks into a folder if its ETag, as the folder above shows it, is another one. */
+  async sync(path = "/dav/", etag?: string): Promise<void> {
+    const known = this.folders.get(path);
+    if (known !== undefined && known.etag === etag) return;
+    const response = await this.#dav.request("PROPFIND", path.slice("/dav/".length), {
+      headers: { depth: "1" },
+      body: `<d:propfind xmlns:d="DAV:"><d:prop><d:getetag/></d:prop></d:propfind>`,
+    });
+    // Moved or deleted since the folder above was listed: the next run sees that.
+    if (response.status === 404) return;
+    const listed = [...readMultistatus(response)].map(
+      ([href, properties]) => [href, properties.get("DAV:getetag")?.text ?? ""] as const,
+    );
+    const [[, own] = ["", ""], ...members] = listed;
+    for (const [href, shown] of members) if (href.endsWith("/")) await this.sync(href, shown);
+    this.folders.set(path, { etag: etag ?? own, members: new Map(members) });
+  }
+
+  /** The files that are reachable from the root, with their ETags. */
+  files(path = "/dav/"): string[] {
+    const { members = new Map<string, string>() } = this.folders.get(path) ?? {};
+    return [...members].flatMap(([href, etag]) => (href.endsWith("/") ? this.files(href) : `${href} ${etag}`)).sort();
+  }
+}
+
+test.each(seedsToRun([1]))(
+  "a client that lists while others write misses no change (seed %d)",
+  async (seed) => {
+    const random = seededRandom(seed);
+    const { dav } = await open();
+    // Large enough for several slices of a response.
+    for (let i = 0; i < 450; i += 50) {
+      await Promise.all(Array.from({ length: 50 }, (_, j) => dav.put(`a/f${i + j}.txt`, "x")));
+    }
+    const client = new SyncedTree(dav);
+    const pick = () =>
+      `${random.pick(["a", "a/b", "a/b/c", "a/x", "d", "d/e"])}/${random.pick(["n", "m", "o"])}${random.below(3)}`;
+    const change = () => {
+      const [path, other] = [pick(), pick()];
+      return random.pick([
+        () => dav.put(path, `${random.below(1_000)}`),
+        () => dav.put(path, `${random.below(1_000)}`),
+        () => dav.mkcol(path),
+        () => dav.request("DELETE", path),
+        () => dav.relocate("MOVE", path, other),
+        () => dav.relocate("COPY", path, other),
+      ])();
+    };
+    for (let round = 0; round < 12; round++) {
+      const writing = Array.from({ length: 3 }, async () => {
+        for (let i = 0; i < 12; i++) expect((await change()).status).toBeLessThan(500);
+      });
+      await Promise.all([...writing, client.sync(), client.sync("/dav/a/")]);
+      await client.sync();
+      const fresh = new SyncedTree(dav);
+      await fresh.sync();
+      expect(client.files()).toEqual(fresh.files());
+    }
+  },
+  60_000,
+);
 
 describe("an import beside the server", () => {
   let directory: string;
