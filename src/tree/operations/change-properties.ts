@@ -17,7 +17,8 @@ export function changeProperties(
   store.locks.admit(node.accountId, node.id);
   // Before anything is written: an XML body of 1 MiB can describe many times as much.
   if (sizeOfChanges(changes) > PROPERTY_BYTES_MAX) throw tooManyBytes();
-  for (const change of changes) store.properties.change(node.id, change);
+  const changed = changes.filter((change) => store.properties.change(node.id, change));
+  if (changed.length === 0) return;
   noteShownChange(store, node.id);
   if (store.properties.sizeOf(node.id) > PROPERTY_BYTES_MAX) throw tooManyBytes();
 }

@@ -43,7 +43,7 @@ export class Properties {
     );
     this.#set = sqlite.prepare<undefined, [number, string, string, string]>(
       `INSERT INTO node_properties (node_id, namespace, name, value) VALUES (?1, ?2, ?3, ?4)
-       ON CONFLICT (node_id, namespace, name) DO UPDATE SET value = excluded.value`,
+       ON CONFLICT (node_id, namespace, name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value`,
     );
     this.#remove = sqlite.prepare<undefined, [number, string, string]>(
       "DELETE FROM node_properties WHERE node_id = ?1 AND namespace = ?2 AND name = ?3",
@@ -73,10 +73,11 @@ export class Properties {
     return found;
   }
 
-  /** Stores a property, or removes it. */
-  change(nodeId: number, { namespace, name, value }: PropertyChange): void {
-    if (value === null) this.#remove.run(nodeId, namespace, name);
-    else this.#set.run(nodeId, namespace, name, value);
+  /** Stores a property, or removes it. @returns whether that changed anything */
+  change(nodeId: number, { namespace, name, value }: PropertyChange): boolean {
+    const { changes } =
+      value === null ? this.#remove.run(nodeId, namespace, name) : this.#set.run(nodeId, namespace, name, value);
+    return changes > 0;
   }
 
   /** Bytes of all properties of a node, as {@link PROPERTY_BYTES_MAX} counts them. */

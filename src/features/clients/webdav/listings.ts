@@ -15,7 +15,7 @@ import {
   type Item,
   type MountedShare,
 } from "./client-tree.ts";
-import { type ItemEtags, shareSuffix } from "./item-etags.ts";
+import { type ItemEtags, permissionSuffix } from "./item-etags.ts";
 import { MULTISTATUS_END, MULTISTATUS_START } from "./multistatus.ts";
 import { notThere } from "./tree-changes.ts";
 import {
@@ -101,7 +101,7 @@ export class Listings {
     const shares = resource.kind === "shares" || isWholeTree(resource) ? clientTree.mountedShares(principal) : [];
     const self =
       resource.kind === "shares"
-        ? this.#sharesEntry(principal.user, resource.name, selfPath, shares)
+        ? this.#sharesEntry(principal, resource.name, selfPath, shares)
         : this.#itemEntry(resource, levelsAbove(resource, address), selfPath, { user: principal.user, shares });
     let text = MULTISTATUS_START + (await this.#render([self], plan));
     const slices = this.#slicesOf(request, resource.kind === "shares" ? undefined : resource, selfPath, shares);
@@ -140,7 +140,10 @@ export class Listings {
     return (limit) => {
       if (!isFirst) return members(limit);
       isFirst = false;
-      return [this.#sharesEntry(user, sharesName, childPath(path, sharesName, true), shares), ...members(limit - 1)];
+      return [
+        this.#sharesEntry(principal, sharesName, childPath(path, sharesName, true), shares),
+        ...members(limit - 1),
+      ];
     };
   }
 
@@ -168,7 +171,7 @@ export class Listings {
     const surroundings = this.#surroundingsOf(item, levels);
     const node = toListedNode(item.node);
     if (!isWholeTree(item)) return { node, name: nameOf(item), href, surroundings };
-    const etagSuffix = this.#options.etags.rootSuffix(shares);
+    const etagSuffix = this.#options.etags.rootSuffix(shares, item.canWrite);
     // A root has no name of its own.
     return { node, name: user.name, href, surroundings: { ...surroundings, etagSuffix } };
   }
@@ -186,7 +189,7 @@ export class Listings {
       ownerId: share === undefined ? owner.email : owner.publicId,
       ownerName: owner.name,
       mountType: share === undefined ? "" : "shared",
-      etagSuffix: shareSuffix(share, canWrite),
+      etagSuffix: permissionSuffix(share, canWrite),
       levels,
       quota: () => (quota ??= this.#quotaOf(owner, share !== undefined)),
       clientIdOf,
@@ -195,7 +198,12 @@ export class Listings {
   }
 
   /** The folder "Shared with me", which holds no files of its own. */
-  #sharesEntry(user: User, name: string, href: string, shares: readonly MountedShare[]): Entry {
+  #sharesEntry(
+    { user, appPassword }: AppPasswordPrincipal,
+    name: string,
+    href: string,
+    shares: readonly MountedShare[],
+  ): Entry {
     const { etags, clientIdOf, hasPreview } = this.#options;
     const shareTimes = shares.map(({ share }) => share.createdAtMs);
     const createdAtMs = shareTimes.length === 0 ? user.createdAtMs : Math.min(...shareTimes);
@@ -227,7 +235,7 @@ export class Listings {
         quota: () => this.#quotaOf(user, true),
         clientIdOf,
         hasPreview,
-        ownState: { etag: etags.ofShares(shares), sizeBytes: 0, changedAtMs },
+        ownState: { etag: etags.ofShares(shares, appPassword.canWrite), sizeBytes: 0, changedAtMs },
       },
     };
   }

@@ -35,7 +35,7 @@ export interface Surroundings {
   readonly ownerName: string;
   /** `nc:mount-type`: empty in the own tree. */
   readonly mountType: "" | "shared";
-  /** Appended to the ETags of folders: in a share, whether it can be changed, which clients store for each item. */
+  /** Appended to the ETags of folders: whether items can be changed, which clients store for each item. */
   readonly etagSuffix: string;
   /** How many levels above it the client can see. */
   readonly levels: number;
