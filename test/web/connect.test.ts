@@ -61,7 +61,7 @@ describeWeb("connecting programs", (web) => {
     await page.getByRole("radio", { name: /Windows Explorer/ }).check();
     expect(await page.getByLabel("Address", { exact: true }).inputValue()).toBe(`${web.server().url}/dav/`);
     await page.getByRole("tab", { name: "Program" }).click();
-    expect(await page.getByRole("textbox", { name: "Command" }).inputValue()).toContain(
+    expect(await page.getByLabel("Address", { exact: true }).inputValue()).toContain(
       `/remote.php/dav/files/${encodeURIComponent(account.email)}/`,
     );
     await page.getByRole("tab", { name: "Phone" }).click();
@@ -163,9 +163,11 @@ describeWeb("connecting programs", (web) => {
     expect(await dialog.getByLabel("Read-only").isDisabled()).toBe(true);
     await dialog.getByRole("button", { name: "Create" }).click();
     await prove(page, account.password);
-    // The command waits for the password, which is not shown again after this dialog.
-    await dialog.getByLabel("App password", { exact: true }).waitFor();
-    expect(await dialog.getByLabel("Command").inputValue()).toStartWith("rclone config create larder webdav ");
+    const password = await dialog.getByLabel("App password", { exact: true }).inputValue();
+    const address = `${web.server().url}/remote.php/dav/files/${encodeURIComponent(account.email)}/`;
+    expect(await dialog.getByLabel("Command").inputValue()).toBe(
+      `rclone config create larder webdav url=${address} vendor=nextcloud user=${account.email} pass=${password} --obscure`,
+    );
     await dialog.getByRole("button", { name: "Done" }).click();
     await page.getByRole("list", { name: "App passwords" }).getByText("Read-only, all files").waitFor();
   });

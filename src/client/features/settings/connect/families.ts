@@ -55,14 +55,14 @@ export function isLocalAddress(server: string): boolean {
   return /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(server).hostname);
 }
 
-/** The command that sets up rclone. It asks for the app password, so that the history of the shell does not contain it. */
-export function rcloneCommand(address: string, username: string): string {
-  return `rclone config create larder webdav url=${quote(address)} vendor=nextcloud user=${quote(username)} pass="$(rclone obscure -)"`;
+/** The command that sets up rclone. `rclone obscure -` can't ask for the password: it does not read from a terminal. */
+export function rcloneCommand(address: string, username: string, password: string): string {
+  return `rclone config create larder webdav url=${quote(address)} vendor=nextcloud user=${quote(username)} pass=${password} --obscure`;
 }
 
-/** As one word of a shell command, with any characters in it. */
+/** As one word of a command for Unix shells and PowerShell. */
 function quote(value: string): string {
-  return `'${value.replaceAll("'", `'\\''`)}'`;
+  return /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
 /**

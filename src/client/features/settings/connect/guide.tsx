@@ -24,19 +24,25 @@ export function Steps({ family, from = 0 }: { readonly family: Family; readonly 
   );
 }
 
-/** The address and the user name to enter, or the command that contains both. */
+/**
+ * The address and the user name to enter.
+ * @param password a new app password. Programs that are set up by a command get one that contains all three.
+ */
 export function ConnectionFields({
   family,
   username,
   server,
+  password,
 }: {
   readonly family: Family;
   readonly username: string;
   readonly server: string;
+  readonly password?: string;
 }): ReactNode {
   const address = addressFor(family, username, server);
-  if (family.address === "rclone") {
-    return <CopyField label={text.command} value={rcloneCommand(address, username)} isWrapped />;
+  if (family.address === "rclone" && password !== undefined) {
+    const command = rcloneCommand(address, username, password);
+    return <CopyField label={text.command} hint={text.commandHint} value={command} isWrapped />;
   }
   return (
     <>

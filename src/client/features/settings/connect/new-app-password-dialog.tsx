@@ -91,7 +91,7 @@ function CreatedDialog({
       <div className="flex flex-col gap-4">
         <AddressNotice server={server} />
         <CopyField label={text.password} value={password} isWrapped />
-        <ConnectionFields family={family} username={username} server={server} />
+        <ConnectionFields family={family} username={username} server={server} password={password} />
         {code !== undefined && (
           <figure className="flex flex-col gap-2">
             <QrCode value={code} label={hasSecret ? text.scanNextcloud : text.scanAddress} />

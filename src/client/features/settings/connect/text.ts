@@ -71,8 +71,8 @@ const STEPS: Readonly<Record<FamilyName, Steps>> = {
     "Enter your user name and the app password.",
   ],
   rclone: [
-    "Create an app password below.",
-    "Run this command in a terminal, on Windows in PowerShell. It waits for the app password: paste it and press Enter.",
+    "Install rclone. Then create an app password below.",
+    "Run the command that appears with the app password in a terminal, on Windows in PowerShell.",
     "To test the connection, run: rclone lsd larder:",
   ],
   other: [
@@ -98,6 +98,7 @@ export const text = defineText("connect-devices", {
   address: "Address",
   username: "User name",
   command: "Command",
+  commandHint: "It contains the app password.",
   localAddress:
     "This address works only on this computer. A phone or another computer can't reach it. Open Larder at its network address, or ask your administrator to set a public address.",
   plainHttp:
