@@ -58,10 +58,10 @@ export const text = defineText("history", {
   more: "Only the first 1,000 changes are listed.",
   // Undo device changes
   rewindIntro:
-    "Undo all changes that one device made since a chosen time, for example after losing a phone. Changes by others are kept.",
+    "Undo all changes that one device or program made since a chosen time, for example after losing a phone. Changes by others are kept.",
   device: "Device",
   noDevices: "No devices yet",
-  noDevicesHint: "Phones and apps that sync your files appear here.",
+  noDevicesHint: "Phones, computers, and programs that sync your files appear here.",
   since: "Undo changes since",
   check: "Preview changes",
   rewindTitle: (device: string) => `Undo changes by ${device}?`,
