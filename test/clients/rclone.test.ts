@@ -20,17 +20,12 @@ afterAll(async () => {
   for (const directory of directories) await rm(directory, { recursive: true, force: true });
 });
 
-/** The settings of a remote named `larder`, as variables. */
+/** A remote named `larder`, created with the command that the settings page shows. Returns the variables for it. */
 async function remoteOf(account: ClientAccount, vendor: string, path: string): Promise<Record<string, string>> {
-  const password = (await mustRun(["rclone", "obscure", account.password])).trim();
-  return {
-    RCLONE_CONFIG: "/dev/null",
-    RCLONE_CONFIG_LARDER_TYPE: "webdav",
-    RCLONE_CONFIG_LARDER_URL: server().url + path,
-    RCLONE_CONFIG_LARDER_VENDOR: vendor,
-    RCLONE_CONFIG_LARDER_USER: account.user,
-    RCLONE_CONFIG_LARDER_PASS: password,
-  };
+  const env = { RCLONE_CONFIG: join(await newDirectory(), "rclone.conf") };
+  const fields = [`url=${server().url}${path}`, `vendor=${vendor}`, `user=${account.user}`, `pass=${account.password}`];
+  await mustRun(["rclone", "config", "create", "larder", "webdav", ...fields, "--obscure"], { env });
+  return env;
 }
 
 async function newDirectory(): Promise<string> {
