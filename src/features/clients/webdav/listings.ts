@@ -38,6 +38,8 @@ export interface ListingsOptions {
   readonly clientIdOf: (nodeId: number) => string;
   /** Whether thumbnails are made of this media type. */
   readonly hasPreview: (mediaType: string) => boolean;
+  /** Changes when the server is restored from a snapshot; empty before the first time. */
+  readonly dataFingerprint: string;
 }
 
 /** A PROPFIND. */
@@ -159,7 +161,7 @@ export class Listings {
   /** @param levels 0 for the root and for the top of a share */
   #surroundingsOf(item: Item, levels: number): Surroundings {
     const { owner, share, canWrite } = item;
-    const { clientIdOf, hasPreview } = this.#options;
+    const { clientIdOf, hasPreview, dataFingerprint } = this.#options;
     const isTop = levels === 0;
     let quota: Quota | undefined;
     return {
@@ -174,12 +176,13 @@ export class Listings {
       quota: () => (quota ??= this.#quotaOf(owner, share !== undefined)),
       clientIdOf,
       hasPreview,
+      dataFingerprint,
     };
   }
 
   /** The folder "Shared with me", which holds no files of its own. */
   #sharesEntry(user: User, name: string, href: string): Entry {
-    const { clientTree, etags, clientIdOf, hasPreview } = this.#options;
+    const { clientTree, etags, clientIdOf, hasPreview, dataFingerprint } = this.#options;
     const shareTimes = clientTree.mountedShares({ user }).map(({ share }) => share.createdAtMs);
     const createdAtMs = shareTimes.length === 0 ? user.createdAtMs : Math.min(...shareTimes);
     const changedAtMs = Math.max(createdAtMs, ...shareTimes);
@@ -210,6 +213,7 @@ export class Listings {
         quota: () => this.#quotaOf(user, true),
         clientIdOf,
         hasPreview,
+        dataFingerprint,
         ownState: { etag: etags.ofShares(user), sizeBytes: 0, changedAtMs },
       },
     };
