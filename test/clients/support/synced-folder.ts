@@ -37,6 +37,9 @@ export class SyncedFolder {
     private readonly directory: string,
   ) {}
 
+  /** Further variables of the program, such as the size of chunks. */
+  env: Record<string, string> = {};
+
   /** The synced folder. */
   get path(): string {
     return join(this.directory, "files");
@@ -64,12 +67,12 @@ export class SyncedFolder {
 
   /** Syncs once, with any result. @param password instead of the account's app password */
   async trySync(password = this.account.password): Promise<Ran> {
-    return runProgram(this.words(password), { home: join(this.directory, "home") });
+    return runProgram(this.words(password), { home: join(this.directory, "home"), env: this.env });
   }
 
   /** Starts a sync without waiting for its end. */
   start() {
-    return startProgram(this.words(this.account.password), join(this.directory, "home"));
+    return startProgram(this.words(this.account.password), join(this.directory, "home"), this.env);
   }
 
   /** Writes a file, with a modification time if given. */
