@@ -47,7 +47,7 @@ const HOSTILE_NAMES = [
   "CON",
   // The programs write a download to a name with eleven more bytes.
   `${"n".repeat(240)}.txt`,
-  `${"ü".repeat(122)}`,
+  "ü".repeat(122),
 ];
 
 /** Names that begin or end with a space. nextcloudcmd downloads but does not upload them. */
