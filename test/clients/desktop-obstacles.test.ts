@@ -18,17 +18,10 @@ import {
   withAppPassword,
 } from "./support/account.ts";
 import { describeWith, isLong } from "./support/programs.ts";
-import { SYNC_PROGRAMS, SyncedFolder } from "./support/synced-folder.ts";
+import { SMALL_CHUNKS, SYNC_PROGRAMS, SyncedFolder } from "./support/synced-folder.ts";
 
 const LOG = { LARDER_LOG_REQUESTS: "all", LARDER_LOG: "json" };
 const KB = 1000;
-/** Makes both programs send chunks of 200 kB, one after another. */
-const SMALL_CHUNKS = {
-  OWNCLOUD_CHUNK_SIZE: String(200 * KB),
-  OWNCLOUD_MIN_CHUNK_SIZE: String(200 * KB),
-  OWNCLOUD_MAX_CHUNK_SIZE: String(200 * KB),
-  OWNCLOUD_MAX_PARALLEL: "1",
-};
 const LOCK_BODY = `<d:lockinfo xmlns:d="DAV:"><d:lockscope><d:exclusive/></d:lockscope><d:locktype><d:write/></d:locktype></d:lockinfo>`;
 const server = clientServer();
 const folders: SyncedFolder[] = [];

@@ -24,6 +24,16 @@ export interface LocalEntry {
 /** Everything in a local folder: path → entry. */
 export type LocalTree = Map<string, LocalEntry>;
 
+const CHUNK_BYTES = 200_000;
+
+/** Variables that make the programs send files in chunks of 200 kB, one after another. See {@link SyncedFolder.env}. */
+export const SMALL_CHUNKS = {
+  OWNCLOUD_CHUNK_SIZE: String(CHUNK_BYTES),
+  OWNCLOUD_MIN_CHUNK_SIZE: String(CHUNK_BYTES),
+  OWNCLOUD_MAX_CHUNK_SIZE: String(CHUNK_BYTES),
+  OWNCLOUD_MAX_PARALLEL: "1",
+};
+
 /** Files that the programs keep in the folder: their database, their log, and parts of downloads that were killed. */
 const OWN_FILES = /^\.(?:_?sync_|sync-exclude|owncloudsync|nextcloudsync)|\.~[\da-f]+$/;
 
