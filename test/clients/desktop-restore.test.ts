@@ -7,7 +7,7 @@ import { backUp } from "../support/backup.ts";
 import { digestOf } from "../support/client.ts";
 import { dispose, runLarder, startServer, temporaryDirectory, type TestServer } from "../support/server.ts";
 import { newClientAccount, readServerTree, requestsDuring } from "./support/account.ts";
-import { describeWith } from "./support/programs.ts";
+import { describeWith, isLong } from "./support/programs.ts";
 import { SYNC_PROGRAMS, SyncedFolder } from "./support/synced-folder.ts";
 
 const env = { LARDER_LOG_REQUESTS: "all", LARDER_LOG: "json" };
@@ -20,6 +20,14 @@ afterAll(async () => {
   for (const server of servers) await dispose(server);
   for (const directory of directories) await rm(directory, { recursive: true, force: true });
 });
+
+/** Starts a server that has the same port after a restart: the programs regard another port as another account. */
+async function startFixedServer(): Promise<TestServer> {
+  const server = await startServer({ hasAccounts: true, env });
+  servers.push(server);
+  await server.restart({ args: ["--port", String(server.port)] });
+  return server;
+}
 
 /** Restores a backup to a new directory, and starts a server there with the port of the stopped server. */
 async function restoreTo(port: number, backup: string): Promise<TestServer> {
@@ -34,17 +42,16 @@ async function restoreTo(port: number, backup: string): Promise<TestServer> {
 for (const program of SYNC_PROGRAMS) {
   describeWith(program, [program], () => {
     test("a restored backup continues the sync, and what is newer than the backup comes back", async () => {
-      const server = await startServer({ hasAccounts: true, env });
-      servers.push(server);
-      await server.restart({ args: ["--port", String(server.port)] });
+      const server = await startFixedServer();
       const account = await newClientAccount(server);
       const one = await SyncedFolder.create(program, server, account);
       folders.push(one);
       for (let index = 0; index < 10; index += 1) await one.write(`old/${index}.txt`, `old ${index}`);
       await one.write("edited.txt", "before the backup", new Date("2024-01-01T00:00:00Z"));
       await one.sync();
-      const backup = join(await temporaryDirectory(), "backup");
-      directories.push(backup);
+      const directory = await temporaryDirectory();
+      directories.push(directory);
+      const backup = join(directory, "backup");
       expect((await backUp(server.dataDir, backup)).code).toBe(0);
       await one.write("edited.txt", "after the backup", new Date("2024-02-02T00:00:00Z"));
       await one.write("new/folder/file.txt", "only on the computer");
@@ -77,5 +84,30 @@ for (const program of SYNC_PROGRAMS) {
       expect([...remote.keys()].filter((path) => /^by the API \d\//.test(path))).toEqual(["by the API 0/api.txt"]);
       expect(await one.read("by the API 0/api.txt")).toBe("by the API");
     });
+
+    if (isLong)
+      test("a rebuilt database continues the sync with a new app password", async () => {
+        const server = await startFixedServer();
+        const account = await newClientAccount(server);
+        const one = await SyncedFolder.create(program, server, account);
+        folders.push(one);
+        for (let index = 0; index < 10; index += 1) await one.write(`${index}/deep/${index}.txt`, `old ${index}`);
+        await one.sync();
+        await one.remove("3");
+        await one.sync();
+        const before = await one.tree();
+        await server.stop();
+        expect((await server.larder(["rebuild", "--force"])).code).toBe(0);
+        await server.start();
+        const created = await server.larder(["user", "app-password", account.user, "--name", "new"]);
+        expect(created.code).toBe(0);
+        const requests = await requestsDuring(server, async () => {
+          expect((await one.trySync(created.stdout.trim())).code).toBe(0);
+        });
+        expect(
+          requests.filter(({ method, path }) => /^(?:PUT|DELETE|MOVE)$/.test(method) || path.endsWith(".txt")),
+        ).toEqual([]);
+        expect(await one.tree()).toEqual(before);
+      });
   });
 }
