@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "bun:test";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { digestOf } from "../support/client.ts";
-import { expectStatus } from "../support/expect.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
 import {
   type ClientAccount,
   clientServer,
@@ -101,16 +101,37 @@ for (const program of SYNC_PROGRAMS) {
     test("an edit by the API between listing and upload ends in a conflict, not in an overwritten file", async () => {
       const account = await newClientAccount(server());
       const one = await newFolder(account);
-      await one.write("plan.txt", "base", new Date("2020-01-01T00:00:00Z"));
+      await one.write("z/plan.txt", "base", new Date("2020-01-01T00:00:00Z"));
       await one.sync();
-      const id = (await readServerTree(account)).get("plan.txt")?.id ?? "";
-      expect((await account.client.putContent(id, "edit in the page")).status).toBe(200);
-      await one.write("plan.txt", "edit on the computer", new Date("2020-01-02T00:00:00Z"));
+      const id = (await readServerTree(account)).get("z/plan.txt")?.id ?? "";
+      // The client lists everything, then sends these one after another, and the edited file last.
+      for (let index = 0; index < 30; index += 1) await one.write(`a/${index}.txt`, `new ${index}`);
+      await one.write("z/plan.txt", "edit on the computer", new Date("2020-01-02T00:00:00Z"));
+      one.env = { OWNCLOUD_MAX_PARALLEL: "1" };
+      const requests = await requestsDuring(server(), async () => {
+        const from = server().log.length;
+        const child = one.start();
+        await eventually(
+          "an upload",
+          () => /"method":"PUT","path":"[^"]*\/a\//.test(server().log.slice(from)),
+          30_000,
+          2,
+        );
+        expectStatus(await account.client.putContent(id, "edit in the page"), 200);
+        await child.exited;
+      });
+      const sent = requests.filter(({ method, path }) => method === "PUT" && path.endsWith("/plan.txt"));
+      expect(sent[0]?.status).toBe(412);
+      expect((await readServerTree(account)).get("z/plan.txt")).toMatchObject({
+        content: digestOf("edit in the page"),
+        version: 2,
+      });
+      await one.forgetFailures();
       await one.sync();
       const contents = await allContents(account, [one]);
       expect(contents).toContain(digestOf("edit in the page"));
       expect(contents).toContain(digestOf("edit on the computer"));
-      expect(await one.read("plan.txt")).toBe("edit in the page");
+      expect(await one.read("z/plan.txt")).toBe("edit in the page");
     });
 
     test("an edit survives a deletion on the other side, in both directions", async () => {
