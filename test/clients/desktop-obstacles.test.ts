@@ -154,6 +154,33 @@ for (const program of SYNC_PROGRAMS) {
       expect((await readServerTree(account)).get("film.mp4")?.content).toBe(digestOf(content));
     });
 
+    test("an edit by the API between the chunks of an upload is not overwritten", async () => {
+      const account = await newClientAccount(server());
+      const one = await newFolder(account);
+      await one.write("film.mp4", "base", new Date("2020-01-01T00:00:00Z"));
+      await one.sync();
+      const id = (await readServerTree(account)).get("film.mp4")?.id ?? "";
+      const content = randomContent(20 * 200 * KB);
+      await one.write("film.mp4", content, new Date("2020-01-02T00:00:00Z"));
+      one.env = SMALL_CHUNKS;
+      const requests = await requestsDuring(server(), async () => {
+        const from = server().log.length;
+        const child = one.start();
+        await waitForUploads(from, 3);
+        expectStatus(await account.client.putContent(id, "edit in the page"), 200);
+        await child.exited;
+      });
+      expect(requests.find(({ method }) => method === "MOVE")?.status).toBe(412);
+      expect((await readServerTree(account)).get("film.mp4")).toMatchObject({
+        content: digestOf("edit in the page"),
+        version: 2,
+      });
+      await one.forgetFailures();
+      await one.sync();
+      const local = [...(await one.tree()).values()].map((entry) => entry.content);
+      expect(local.sort()).toEqual([digestOf("edit in the page"), digestOf(content)].sort());
+    });
+
     if (isLong)
       test("a file that grows during its upload ends as it is on the computer", async () => {
         const account = await newClientAccount(server());
