@@ -46,6 +46,8 @@ export interface ListingsOptions {
   readonly clientIdOf: (nodeId: number) => string;
   /** Whether thumbnails are made of this media type. */
   readonly hasPreview: (mediaType: string) => boolean;
+  /** Changes when the server is restored from a snapshot; empty before the first time. */
+  readonly dataFingerprint: string;
 }
 
 /** A PROPFIND. */
@@ -179,7 +181,7 @@ export class Listings {
   /** @param levels 0 for the root and for the top of a share */
   #surroundingsOf(item: Item, levels: number): Surroundings {
     const { owner, share, canWrite } = item;
-    const { clientIdOf, hasPreview } = this.#options;
+    const { clientIdOf, hasPreview, dataFingerprint } = this.#options;
     const isTop = levels === 0;
     let quota: Quota | undefined;
     return {
@@ -194,6 +196,7 @@ export class Listings {
       quota: () => (quota ??= this.#quotaOf(owner, share !== undefined)),
       clientIdOf,
       hasPreview,
+      dataFingerprint,
     };
   }
 
@@ -204,7 +207,7 @@ export class Listings {
     href: string,
     shares: readonly MountedShare[],
   ): Entry {
-    const { etags, clientIdOf, hasPreview } = this.#options;
+    const { etags, clientIdOf, hasPreview, dataFingerprint } = this.#options;
     const shareTimes = shares.map(({ share }) => share.createdAtMs);
     const createdAtMs = shareTimes.length === 0 ? user.createdAtMs : Math.min(...shareTimes);
     const changedAtMs = Math.max(createdAtMs, ...shareTimes);
@@ -235,6 +238,7 @@ export class Listings {
         quota: () => this.#quotaOf(user, true),
         clientIdOf,
         hasPreview,
+        dataFingerprint,
         ownState: { etag: etags.ofShares(shares, appPassword.canWrite), sizeBytes: 0, changedAtMs },
       },
     };

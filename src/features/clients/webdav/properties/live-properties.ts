@@ -47,6 +47,8 @@ export interface Surroundings {
   readonly clientIdOf: (nodeId: number) => string;
   /** Whether there are thumbnails of this media type. */
   readonly hasPreview: (mediaType: string) => boolean;
+  /** Changes when the server is restored from a snapshot; empty before the first time. */
+  readonly dataFingerprint: string;
 }
 
 /** The storage of an account (RFC 4331). */
@@ -173,6 +175,8 @@ const OWNCLOUD_PROPERTIES: readonly LiveProperty[] = [
     ({ node }) => String(node.sizeBytes),
     (entry, facts) => String(stateOf(entry, facts).sizeBytes),
   ),
+  // When it changes, sync clients upload what they have and the server lacks, instead of deleting it on the computer.
+  ownCloud.ofFolders("data-fingerprint", ({ surroundings }) => surroundings.dataFingerprint),
   ownCloud.ofFiles("checksums", ({ node }) => `<oc:checksum>SHA256:${node.digest}</oc:checksum>`),
   ownCloud.both("owner-id", ({ surroundings }) => escapeXml(surroundings.ownerId)),
   ownCloud.both("owner-display-name", ({ surroundings }) => escapeXml(surroundings.ownerName)),
