@@ -3,71 +3,14 @@ import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { shareWith } from "../support/account-shares.ts";
-import type { Account, ApiResponse, RequestOptions } from "../support/client.ts";
 import { expectStatus, sortedStatuses } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
+import { connectSyncClient, type SyncClient } from "../support/sync-client.ts";
 
 const server = sharedServer({ hasAccounts: true });
 const MIB = 1024 * 1024;
-
-/** A sync client with an app password. */
-class SyncClient {
-  constructor(
-    readonly own: TestServer,
-    readonly account: Account,
-    readonly authorization: string,
-  ) {}
-
-  /** @param path below `/remote.php/dav/`, with `{user}` for the account */
-  request(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
-    const headers = { authorization: this.authorization, ...options.headers };
-    return this.own.visitor.request(method, this.pathOf(path), { ...options, headers });
-  }
-
-  pathOf(path: string): string {
-    return `/remote.php/dav/${path.replace("{user}", encodeURIComponent(this.account.email))}`;
-  }
-
-  /** @param totalBytes size of the complete file, which the desktop clients announce */
-  begin(transfer: string, totalBytes?: number): Promise<ApiResponse> {
-    const headers = totalBytes === undefined ? {} : { "oc-total-length": String(totalBytes) };
-    return this.request("MKCOL", `uploads/{user}/${transfer}`, { headers });
-  }
-
-  put(transfer: string, name: string, body: Uint8Array<ArrayBuffer> | string): Promise<ApiResponse> {
-    return this.request("PUT", `uploads/{user}/${transfer}/${name}`, { body });
-  }
-
-  finish(transfer: string, target: string, headers: Record<string, string> = {}): Promise<ApiResponse> {
-    const destination = this.own.url + this.pathOf(`files/{user}/${target}`);
-    return this.request("MOVE", `uploads/{user}/${transfer}/.file`, { headers: { destination, ...headers } });
-  }
-
-  /** The names and sizes of the stored chunks. */
-  async list(transfer: string): Promise<[string, number][]> {
-    const listed = await this.request("PROPFIND", `uploads/{user}/${transfer}/`, { headers: { depth: "1" } });
-    expectStatus(listed, 207);
-    const items = [...listed.text.matchAll(/<d:href>([^<]*)<\/d:href>.*?(?:getcontentlength>(\d+)<|<d:collection)/g)];
-    return items.slice(1).map(([, href = "", size]) => [href.slice(href.lastIndexOf("/") + 1), Number(size)]);
-  }
-
-  async content(target: string): Promise<Uint8Array> {
-    const got = await this.request("GET", `files/{user}/${target}`);
-    expectStatus(got, 200);
-    return got.bytes;
-  }
-}
-
-async function connect(own: TestServer, account?: Account, settings: object = {}): Promise<SyncClient> {
-  const owner = account ?? (await own.signUp());
-  const { email, password, client } = owner;
-  const made = await client.post("/api/users/app-passwords", { name: "test", currentPassword: password, ...settings });
-  expectStatus(made, 201);
-  const credentials = Buffer.from(`${email}:${made.string("data.password")}`).toString("base64");
-  return new SyncClient(own, owner, `Basic ${credentials}`);
-}
 
 function randomBytes(size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
@@ -93,7 +36,7 @@ async function sendAll(client: SyncClient, transfer: string, chunks: Record<stri
 
 let sync: SyncClient;
 beforeAll(async () => {
-  sync = await connect(server());
+  sync = await connectSyncClient(server());
 });
 
 describe("a large file in chunks", () => {
@@ -272,7 +215,7 @@ describe("the folder of an upload", () => {
   });
 
   test("belongs to its account, and needs write access", async () => {
-    const other = await connect(server());
+    const other = await connectSyncClient(server());
     await sendAll(sync, "mine", { "1": "secret" });
     for (const [method, path] of [
       ["PROPFIND", "uploads/USER/mine"],
@@ -286,7 +229,7 @@ describe("the folder of an upload", () => {
       expectStatus(await sync.own.visitor.request(method, `/remote.php/dav/${address}`), 401);
     }
     expectStatus(await other.finish("mine", "stolen.txt"), 404);
-    const reader = await connect(server(), sync.account, { access: "read" });
+    const reader = await connectSyncClient(server(), sync.account, { access: "read" });
     expectStatus(await reader.begin("read"), 403);
     expectStatus(await reader.put("mine", "2", "x"), 403);
     expectStatus(await reader.finish("mine", "x.txt"), 403);
@@ -325,7 +268,7 @@ describe("limits", () => {
     const account = await server().signUp();
     await server().change(account.id, { quota: 3 * MIB });
     const sizesBefore = await stagedSizes(server());
-    const limited = await connect(server(), account);
+    const limited = await connectSyncClient(server(), account);
     // The desktop clients announce the size, so a file that can't fit is rejected before its bytes are sent.
     expectStatus(await limited.begin("a", 3 * MIB + 1), 507);
     expectStatus(await limited.put("a", "1", "x"), 404);
@@ -356,7 +299,7 @@ describe("limits", () => {
   test("the plan's largest file holds for all chunks together", async () => {
     const env = { LARDER_PLANS_ENTERPRISE_MAX_FILE_SIZE: String(MIB) };
     await withServer({ env }, async (own) => {
-      const limited = await connect(own);
+      const limited = await connectSyncClient(own);
       expectStatus(await limited.begin("a", MIB + 1), 413);
       expectStatus(await limited.begin("b", Number.MAX_SAFE_INTEGER), 413);
       await sendAll(limited, "a", { "1": randomBytes(MIB - 10) });
@@ -375,7 +318,7 @@ describe("limits", () => {
   test("a chunk that is rejected in the middle leaves no bytes, and the plan of a share's owner holds", async () => {
     await withServer({ env: { LARDER_PLANS_FREE_MAX_FILE_SIZE: "1000" } }, async (own) => {
       const guest = await own.addUser(["--quota", String(3 * MIB), "--plan", "enterprise"]);
-      const limited = await connect(own, guest);
+      const limited = await connectSyncClient(own, guest);
       await sendAll(limited, "a", { "1": randomBytes(2 * MIB) });
       const parts = [randomBytes(MIB / 2), randomBytes(MIB)];
       const body = new ReadableStream<Uint8Array>({
@@ -403,7 +346,7 @@ describe("limits", () => {
 describe("restarts", () => {
   test("kill -9 loses no stored chunk, in order or not", async () => {
     await withServer({}, async (own) => {
-      const client = await connect(own);
+      const client = await connectSyncClient(own);
       const parts = [randomBytes(MIB), randomBytes(MIB), randomBytes(MIB)];
       const [one = "", two = "", three = ""] = parts;
       await sendAll(client, "ordered", { "1": one, "2": two });
@@ -442,7 +385,7 @@ describe("restarts", () => {
 
   test("an abandoned upload expires, and releases its quota and its bytes", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
-      const client = await connect(own);
+      const client = await connectSyncClient(own);
       const admin = await own.addUser(["--admin"]);
       await sendAll(client, "old", { "02": "two", "01": "one" });
       await sendAll(client, "same", { "01": "one" });

@@ -29,6 +29,7 @@ function begin(own: TestServer, path = "/index.php/login/v2"): Promise<ApiRespon
 async function beginFlow(own: TestServer, path?: string): Promise<Flow> {
   const begun = await begin(own, path);
   expectStatus(begun, 200);
+  expect(begun.header("cache-control")).toBe("no-store");
   const login = begun.string("login");
   expect(login).toStartWith(`${own.url}/connect/`);
   const endpoint = begun.string("poll.endpoint");
@@ -52,6 +53,7 @@ async function beginOlderFlow(own: TestServer, path = "/index.php/login/flow"): 
   const headers = { "user-agent": PROGRAM, "ocs-apirequest": "true" };
   const begun = await own.visitor.request("GET", path, { headers });
   expectStatus(begun, 303);
+  expect(begun.header("cache-control")).toBe("no-store");
   const location = begun.header("location");
   expect(location).toStartWith(`${own.url}/connect/`);
   return location.slice(`${own.url}/connect/`.length);
@@ -89,6 +91,7 @@ describe("login flow v2", () => {
     expect(sortedStatuses(results)).toEqual([200, 404, 404]);
     const result = results.find(({ status }) => status === 200);
     expect(result?.at("server")).toBe(server().url);
+    for (const response of results) expect(response.header("cache-control")).toBe("no-store");
     expect(result?.at("loginName")).toBe(account.email);
     const password = result?.string("appPassword") ?? "";
     expect((await cloudUser(server(), account.email, password)).status).toBe(200);

@@ -105,6 +105,15 @@ describe("the account", () => {
     expect(capabilities.text).toContain("<api_enabled></api_enabled>");
   });
 
+  test("has an id that clients can put into addresses", async () => {
+    const headers = await connect(await server().signUp({ email: `a/b.${crypto.randomUUID()}@example.com` }));
+    const id = (await get("/ocs/v2.php/cloud/user?format=json", headers)).string("ocs.data.id");
+    expect(encodeURIComponent(id)).toBe(id);
+    const path = `/remote.php/dav/files/${id}/`;
+    const listed = await server().visitor.request("PROPFIND", path, { headers: { ...headers, depth: "0" } });
+    expectStatus(listed, 207);
+  });
+
   test("shows a quota", async () => {
     const limited = await server().signUp();
     await server().change(limited.id, { quota: 1_000_000 });

@@ -168,6 +168,7 @@ describe("PUT", () => {
       expectStatus(await dav.put("a.txt", "x", { "x-oc-mtime": date }), 400);
     }
     expectStatus(await dav.put("a.txt", "x", { "content-range": "bytes 0-0/2" }), 400);
+    expectStatus(await dav.put("a.txt-chunking-77-2-0", "x", { "oc-chunked": "1" }), 501);
     expect(await account.client.names()).toEqual(["folder"]);
     const right = "SHA1:11f6ad8ec52a2984abaafd7c3b516503785c2072 ADLER32:00790079";
     expectStatus(await dav.put("a.txt", "x", { "oc-checksum": right }), 201);

@@ -60,7 +60,8 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
   const router = new Router({ name: "login-program-routes" });
   for (const prefix of ["", "/index.php"]) {
     router
-      .post(`${prefix}/login/v2`, open, async ({ request }) => {
+      .post(`${prefix}/login/v2`, open, async ({ request, set }) => {
+        Object.assign(set.headers, NO_STORE);
         // Browsers send this header. Any page that somebody visits could use up the sign-ins of the address.
         if (request.headers.get("sec-fetch-site") === "cross-site") throw notByProgram();
         const { baseUrl } = requestContextOf(request);
@@ -74,9 +75,10 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
         `${prefix}/login/v2/poll`,
         // Programs ask each second for up to 20 minutes, several at one address. A question costs one look-up.
         { ...open, rate: "uncounted", body: PollBody, readOther: readPollToken },
-        async ({ request, body }) => {
+        async ({ request, set, body }) => {
+          Object.assign(set.headers, NO_STORE);
           const result = await loginFlows.collect(body.token);
-          if (result === undefined) return Response.json([], { status: 404 });
+          if (result === undefined) return Response.json([], { status: 404, headers: NO_STORE });
           const { loginName, password } = result;
           return { server: requestContextOf(request).baseUrl, loginName, appPassword: password };
         },
@@ -87,11 +89,14 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
         const { token } = await loginFlows.begin(flowRequest(request, false));
         set.status = 303;
         set.headers["location"] = pageUrl(requestContextOf(request).baseUrl, token);
-        return new Response(null, { status: 303 });
+        return new Response(null, { status: 303, headers: NO_STORE });
       });
   }
   return router;
 }
+
+/** These responses contain tokens and app passwords. */
+const NO_STORE = { "cache-control": "no-store" } as const;
 
 function notByProgram(): AppError {
   return new AppError("csrf", "Start this sign-in in your program, with this server's address.");

@@ -14,12 +14,16 @@ export interface UserStorage {
 const UNLIMITED = -3;
 
 /** The signed-in account, in the fields of OCS: the clients read either form of the display name. */
-export function userData({ email, name }: User, { usedBytes, quotaBytes, diskFreeBytes }: UserStorage): OcsData {
+export function userData(
+  { publicId, email, name }: User,
+  { usedBytes, quotaBytes, diskFreeBytes }: UserStorage,
+): OcsData {
   const free = quotaBytes === null ? diskFreeBytes : Math.max(0, Math.min(quotaBytes - usedBytes, diskFreeBytes));
   const total = quotaBytes ?? usedBytes + free;
   const displayName = name || email;
   return {
-    id: email,
+    // Clients put it into addresses, and do not encode a slash.
+    id: email.includes("/") ? publicId : email,
     enabled: true,
     email,
     "display-name": displayName,

@@ -14,6 +14,9 @@ export async function put(services: WebDavServices, { request, principal }: Exch
   const { files, contentWriter } = services;
   if (request.headers.has("content-range"))
     throw new WebDavError(400, "A part of a file can't be replaced. Send the whole file.");
+  // Clients of before 2016 send the chunks of a file as files in its folder, which would stay there.
+  if (request.headers.has("oc-chunked"))
+    throw new WebDavError(501, "This program sends large files in an outdated way. Update the program.");
   const address = addressOf(request);
   const conditions = new Conditions({ request, principal }, services);
   const target = { principal, address, conditions, settingsUrl: settingsUrlOf(request) };
