@@ -51,6 +51,8 @@ export class RateGate {
     const { path, query } = requestContext;
     const category = categoryOf(rule, path, query);
     if (category === undefined) return;
+    // Some WebDAV programs send each request without the app password first, and again after the 401, which costs nothing.
+    if (category === "dav" && identityOf(request).problem?.reason === "missing_token") return;
     if (isCountedByHandler(rule)) {
       if (category === "uploads") this.#showUploads(request, headers);
       else this.#show(this.#options.signins.preview(this.#addressKey(request)), headers);

@@ -48,13 +48,17 @@ const ROOTS = ["/dav", "/remote.php/webdav", "/remote.php/dav/files/:user"];
 
 const PUBLIC = { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" } as const;
 
+/** Programs look for the address of WebDAV here, with any method. */
+function toRoot(request: Request): Response {
+  return Response.redirect(`${requestContextOf(request).baseUrl}/dav/`, 301);
+}
+
 /** WebDAV for files, at the addresses that clients know. */
 export function webDavRoutes({ webDav, guard }: WebDavRoutesOptions): Router {
   const router = new Router({ name: "webdav-routes", guard })
     .options("/", PUBLIC, () => options())
-    .get("/.well-known/webdav", PUBLIC, ({ request }) =>
-      Response.redirect(`${requestContextOf(request).baseUrl}/dav/`, 301),
-    );
+    .get("/.well-known/webdav", PUBLIC, ({ request }) => toRoot(request))
+    .on("PROPFIND", "/.well-known/webdav", PUBLIC, ({ request }) => toRoot(request));
   for (const root of ROOTS) {
     for (const path of [root, `${root}/*`]) {
       router.options(path, PUBLIC, () => options());

@@ -11,6 +11,11 @@ test.each(seedsToRun([1]))("dates are those of the platform, before 1970 too (se
   }
 });
 
+test("a fraction of a millisecond is cut, so that the second stays", () => {
+  expect(storableDate(1_600_000_000.9996 * 1000)).toBe("2020-09-13T12:26:40.999Z");
+  expect(storableDate(1_600_000_000.001 * 1000)).toBe("2020-09-13T12:26:40.001Z");
+});
+
 test("a date whose year does not have four digits is not stored", () => {
   expect(storableDate(Date.parse("0001-01-01T00:00:00Z"))).toBe("0001-01-01T00:00:00.000Z");
   expect(storableDate(Date.parse("9999-12-31T23:59:59.999Z") + 0.4)).toBe("9999-12-31T23:59:59.999Z");

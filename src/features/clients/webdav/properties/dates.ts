@@ -59,6 +59,7 @@ const [EARLIEST_MS, END_MS] = [Date.parse("0001-01-01T00:00:00Z"), Date.UTC(10_0
  * the date.
  */
 export function storableDate(ms: number): string | undefined {
-  const rounded = Math.round(ms);
-  return rounded >= EARLIEST_MS && rounded < END_MS ? new Date(rounded).toISOString() : undefined;
+  // Cut, because a rounded time could be in the next second. The addend makes up for the error of the multiplication.
+  const whole = Math.floor(ms + 0.000_5);
+  return whole >= EARLIEST_MS && whole < END_MS ? new Date(whole).toISOString() : undefined;
 }
