@@ -15,7 +15,7 @@ export interface CommandServices
     | "users"
     | "auth"
     | "appPasswords"
-    | "keyEnder"
+    | "credentialRevoker"
     | "twoFactor"
     | "passwordReset"
     | "oidc"

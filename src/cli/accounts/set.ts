@@ -49,7 +49,7 @@ export const set = defineCommand({
       const { id } = requireUser(services.users, email);
       return changeAccount(services, id, changes, (tx, current) => {
         if (endsTwoFactor) services.twoFactor.disable(tx, current);
-        if (endsKeys) services.keyEnder.revokeAll(tx, id);
+        if (endsKeys) services.credentialRevoker.revokeAll(tx, id);
         services.audit.write(tx, auditEntry("user.change", current, details));
       });
     });

@@ -27,7 +27,7 @@ import { RateGate } from "../../features/accounts/rate-limits/guard.ts";
 import { RateLimiter } from "../../features/accounts/rate-limits/limiter.ts";
 import { SigninLimiter } from "../../features/accounts/rate-limits/signin-limiter.ts";
 import { TwoFactorService } from "../../features/accounts/two-factor/service.ts";
-import type { KeyEnder } from "../../features/accounts/profile/change-profile.ts";
+import type { CredentialRevoker } from "../../features/accounts/profile/change-profile.ts";
 import { eraseAccount } from "../../features/accounts/profile/erase-account.ts";
 import { UserService } from "../../features/accounts/users/service.ts";
 import type { User } from "../../features/accounts/users/types.ts";
@@ -49,13 +49,13 @@ export function openAccounts(storage: Storage) {
   const wrongPasswords = new WrongAppPasswords({ ...storage, limiter: limits.limiter });
   const appPasswords = new AppPasswordService({ ...storage, users, wrongPasswords });
   const { mail, mailNotices, mailDispatcher } = openMail({ ...storage, users, smtp: openSmtp(config), publicUrl });
-  const keyEnder: KeyEnder = {
+  const credentialRevoker: CredentialRevoker = {
     revokeAll(tx, userId) {
       apiKeys.revokeAll(tx, userId);
       appPasswords.revokeAll(tx, userId);
     },
   };
-  const withMail = { ...storage, users, auth, keyEnder, mail, publicUrl };
+  const withMail = { ...storage, users, auth, credentialRevoker, mail, publicUrl };
   const oidc = openOidc({
     ...storage,
     users,
@@ -79,7 +79,7 @@ export function openAccounts(storage: Storage) {
     auditTriggers: new AuditTriggers(audit, (id) => users.findById(id)),
     ...signIn,
     appPasswords,
-    keyEnder,
+    credentialRevoker,
     ...limits,
     mail,
     mailNotices,
@@ -90,7 +90,14 @@ export function openAccounts(storage: Storage) {
     invites: new InviteService({ ...withMail, defaultPlan, signup }),
     proof,
     eraseAccount: erase,
-    accounts: new AccountAdministration({ ...storage, users, auth, appPasswords, keyEnder, eraseAccount: erase }),
+    accounts: new AccountAdministration({
+      ...storage,
+      users,
+      auth,
+      appPasswords,
+      credentialRevoker,
+      eraseAccount: erase,
+    }),
     ...openStatistics(storage),
   };
 }

@@ -3,6 +3,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { invariant } from "../../../lib/invariant.ts";
 import { newId } from "../../../lib/id.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
@@ -120,38 +121,43 @@ export class AppPasswordService {
     const { writer, clock, events } = this.#options;
     const nowMs = clock.nowMs();
     const name = checkName(input.name, NAME_CHARACTERS_MAX);
-    const path = input.folder === undefined ? ROOT_PATH : normalizePath(input.folder, "folder");
     const expiresAtMs = input.expiresAtMs ?? null;
     if (expiresAtMs !== null && expiresAtMs <= nowMs) {
       throw invalidField("expiresAt", "The expiry time is in the past. Choose a future time, or none.");
     }
     const password = newAppPassword();
-    const passwordHash = hashAppPassword(password) ?? Buffer.alloc(0);
+    const passwordHash = hashAppPassword(password);
+    invariant(passwordHash !== undefined, "a new app password has the form of app passwords");
     const publicId = input.publicId ?? newId("app", nowMs);
     return writer.run((tx) => {
       const user = findOwner(tx);
-      if (input.access === "write") checkWriter(user);
+      const folderId = this.check(user, input);
       const canWrite = input.access !== "read" && user.role !== "viewer";
-      this.checkCount(user.id);
-      const folderId = this.#findFolder(user.id, path);
       const device = this.#queries.insertDevice.get(user.id, publicId, name, nowMs);
-      const deviceId = device?.id ?? 0;
-      const row = { publicId, deviceId, name, folderId, createdAtMs: nowMs, expiresAtMs };
+      invariant(device !== null, "an inserted row is returned");
+      const row = { publicId, deviceId: device.id, name, folderId, createdAtMs: nowMs, expiresAtMs };
       const inserted = this.#queries.insert.get({ ...row, userId: user.id, canWrite: canWrite ? 1 : 0, passwordHash });
+      invariant(inserted !== null, "an inserted row is returned");
       events.emit(tx, "security.app_password_created", { accountId: user.id, appPasswordId: publicId, name });
       const unused = { lastUsedAtMs: null, lastAddress: null, lastClient: null };
-      return { appPassword: { ...row, ...unused, id: inserted?.id ?? 0, canWrite }, user, password };
+      return { appPassword: { ...row, ...unused, id: inserted.id, canWrite }, user, password };
     });
   }
 
-  /** Checks whether a user can have another app password. @throws AppError invalid_request */
-  checkCount(userId: number): void {
-    if ((this.#queries.count.get(userId)?.count ?? 0) < PASSWORDS_MAX) return;
-    throw new AppError(
-      "invalid_request",
-      `You can have at most ${PASSWORDS_MAX} app passwords. End one that you don't use.`,
-      { limit: PASSWORDS_MAX },
-    );
+  /**
+   * Checks whether a user can have this new app password.
+   * @returns row id of its only folder; null for the whole tree
+   * @throws AppError role | invalid_path | invalid_request | not_found, as {@link add}
+   */
+  check(
+    user: User,
+    { access, folder, folderId }: Pick<NewAppPassword, "access" | "folder" | "folderId">,
+  ): number | null {
+    if (access === "write") checkWriter(user);
+    this.#checkCount(user.id);
+    if (folderId === undefined) return this.#findFolder(user.id, folder);
+    if (folderId !== null && !this.#hasFolder(user.id, folderId)) throw folderNotFound();
+    return folderId;
   }
 
   /** The app passwords of a user that were not ended, newest first; expired ones too. */
@@ -264,15 +270,26 @@ export class AppPasswordService {
     return node?.kind === "folder" && node.accountId === userId;
   }
 
-  /** @returns null for the root @throws AppError not_found */
-  #findFolder(userId: number, path: string): number | null {
-    if (path === ROOT_PATH) return null;
-    const folder = this.#options.tree.findFolderByPath(userId, path);
-    if (folder !== undefined) return folder.id;
-    throw new AppError("not_found", "The folder was not found. Check its path.", { field: "folder" });
+  /** @returns null for the root @throws AppError invalid_path | not_found */
+  #findFolder(userId: number, path: string | undefined): number | null {
+    const normalized = path === undefined ? ROOT_PATH : normalizePath(path, "folder");
+    if (normalized === ROOT_PATH) return null;
+    const folder = this.#options.tree.findFolderByPath(userId, normalized);
+    if (folder === undefined) throw folderNotFound();
+    return folder.id;
   }
 
-  /** Updates what the list shows. Nobody waits for it. If the disk fails, the requests that write report that. */
+  /** @throws AppError invalid_request */
+  #checkCount(userId: number): void {
+    if ((this.#queries.count.get(userId)?.count ?? 0) < PASSWORDS_MAX) return;
+    throw new AppError(
+      "invalid_request",
+      `You can have at most ${PASSWORDS_MAX} app passwords. End one that you don't use.`,
+      { limit: PASSWORDS_MAX },
+    );
+  }
+
+  /** Updates what the list shows, in the background. If the disk fails, the requests that write report that. */
   #noteUsed(cached: CachedPassword, { address, userAgent }: ClientInfo, nowMs: number): void {
     const lastUsedAtMs = cached.lastUsedAtMs;
     cached.lastUsedAtMs = nowMs;
@@ -284,6 +301,10 @@ export class AppPasswordService {
         cached.lastUsedAtMs = lastUsedAtMs;
       });
   }
+}
+
+function folderNotFound(): AppError {
+  return new AppError("not_found", "The folder was not found. Check its path.", { field: "folder" });
 }
 
 function expiredPassword(): AppError {

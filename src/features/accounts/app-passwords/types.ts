@@ -27,6 +27,8 @@ export interface NewAppPassword {
   readonly access?: "read" | "write" | undefined;
   /** Path of the only folder that it opens; by default it opens the whole tree. */
   readonly folder?: string | undefined;
+  /** Row id of that folder, in place of its path; null for the whole tree. */
+  readonly folderId?: number | null | undefined;
   /** Does not expire if absent or null. */
   readonly expiresAtMs?: number | null | undefined;
 }

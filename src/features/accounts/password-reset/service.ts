@@ -16,7 +16,7 @@ import type { AuthService } from "../auth/service.ts";
 import { hashToken } from "../auth/token-hash.ts";
 import { resetMail } from "../mail/mail-templates.ts";
 import type { MailService } from "../mail/service.ts";
-import type { KeyEnder } from "../profile/change-profile.ts";
+import type { CredentialRevoker } from "../profile/change-profile.ts";
 import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
@@ -30,7 +30,7 @@ interface PasswordResetOptions {
   readonly log: Log;
   readonly users: UserService;
   readonly auth: Pick<AuthService, "endSessions">;
-  readonly keyEnder: KeyEnder;
+  readonly credentialRevoker: CredentialRevoker;
   readonly events: Events;
   readonly mail: MailService;
   /** Address of this server, for links; null if no mail is sent. */
@@ -127,7 +127,7 @@ export class PasswordReset {
    */
   async reset(token: string, newPassword: string, endKeys: boolean): Promise<User> {
     checkNewPassword(newPassword, "newPassword");
-    const { users, auth, keyEnder, events } = this.#options;
+    const { users, auth, credentialRevoker, events } = this.#options;
     const found = this.#find(token);
     if (found === undefined) throw invalidLink();
     return users.update(
@@ -135,7 +135,7 @@ export class PasswordReset {
       { password: newPassword },
       (tx, { id: accountId }) => {
         auth.endSessions(tx, accountId);
-        if (endKeys) keyEnder.revokeAll(tx, accountId);
+        if (endKeys) credentialRevoker.revokeAll(tx, accountId);
         events.emit(tx, "security.credentials_changed", { accountId, what: "password", deviceId: null });
       },
       // During hashing, the link may have been used, or the account may have changed.

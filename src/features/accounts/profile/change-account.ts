@@ -2,24 +2,24 @@
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
+import type { AppPasswordService } from "../app-passwords/service.ts";
 import type { TransactionCheck } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { UserService } from "../users/service.ts";
 import type { User, UserChanges } from "../users/types.ts";
-import type { KeyEnder } from "./change-profile.ts";
 
 /** Dependencies of {@link changeAccount}. */
 interface ChangeAccountServices {
   readonly users: UserService;
   readonly auth: Pick<AuthService, "endSessions">;
-  readonly appPasswords: KeyEnder;
+  readonly appPasswords: Pick<AppPasswordService, "revokeAll">;
   readonly events: Events;
 }
 
 /**
  * Changes an account; durable when this returns. A new password, and disabling, end all of its sessions in the same
- * transaction, including those of phones. Disabling also ends its app passwords. A new password or email emits `security.credentials_changed`, as when the
- * owner changes it.
+ * transaction, including those of phones. Disabling also ends its app passwords. A new password or email emits
+ * `security.credentials_changed`, as when the owner changes it.
  * @param within runs afterwards in the same transaction
  * @param check runs first in it; what it throws undoes the change
  * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded

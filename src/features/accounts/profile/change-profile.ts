@@ -18,7 +18,7 @@ interface ProfileChange {
 }
 
 /** Ends the API keys and the app passwords of an account in the caller's transaction. */
-export interface KeyEnder {
+export interface CredentialRevoker {
   revokeAll(tx: Transaction, userId: number): void;
 }
 
@@ -32,7 +32,12 @@ export interface KeyEnder {
  *   that changes more than the name
  */
 export async function changeProfile(
-  services: { users: UserService; auth: Pick<AuthService, "endSessions">; keyEnder: KeyEnder; events: Events },
+  services: {
+    users: UserService;
+    auth: Pick<AuthService, "endSessions">;
+    credentialRevoker: CredentialRevoker;
+    events: Events;
+  },
   principal: Principal,
   change: ProfileChange,
   checkProof?: ProofCheck,
@@ -67,7 +72,7 @@ export async function changeProfile(
           });
         if (newPassword !== undefined) {
           services.auth.endSessions(tx, accountId, sessionOf(principal));
-          if (endKeys) services.keyEnder.revokeAll(tx, accountId);
+          if (endKeys) services.credentialRevoker.revokeAll(tx, accountId);
           emitChange("password");
         }
         if (after.email !== emailBefore) emitChange("email");

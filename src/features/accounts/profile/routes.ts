@@ -10,7 +10,7 @@ import type { AuthService } from "../auth/service.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { Router } from "../routing/router.ts";
 import * as docs from "./openapi.ts";
-import { changeProfile, type KeyEnder } from "./change-profile.ts";
+import { changeProfile, type CredentialRevoker } from "./change-profile.ts";
 import { EraseBody, ProfileBody, SettingsBody } from "./model.ts";
 import { presentProfile, presentSessionItem } from "./present.ts";
 import type { UserService } from "../users/service.ts";
@@ -20,7 +20,7 @@ import { changeSettings, readSettings } from "../users/settings.ts";
 export interface UserRoutesOptions {
   readonly users: UserService;
   readonly auth: AuthService;
-  readonly keyEnder: KeyEnder;
+  readonly credentialRevoker: CredentialRevoker;
   readonly proof: ProofService;
   readonly events: Events;
   readonly guard: ReturnType<typeof authGuard>;

@@ -5,7 +5,8 @@ import type { Events } from "../../../events/events.ts";
 import type { TransactionCheck } from "../../accounts/auth/proof.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import { changeAccount, unknownAccount } from "../../accounts/profile/change-account.ts";
-import type { KeyEnder } from "../../accounts/profile/change-profile.ts";
+import type { AppPasswordService } from "../../accounts/app-passwords/service.ts";
+import type { CredentialRevoker } from "../../accounts/profile/change-profile.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { NewUser, User, UserChanges } from "../../accounts/users/types.ts";
 import { accountOf, accountPage } from "./queries.ts";
@@ -20,8 +21,8 @@ interface AccountAdministrationOptions {
   readonly events: Events;
   /** Deletes an account permanently. @throws AppError last_admin */
   readonly eraseAccount: (user: User, check: TransactionCheck) => Promise<void>;
-  readonly appPasswords: KeyEnder;
-  readonly keyEnder: KeyEnder;
+  readonly appPasswords: Pick<AppPasswordService, "revokeAll">;
+  readonly credentialRevoker: CredentialRevoker;
 }
 
 /**
@@ -76,8 +77,8 @@ export class AccountAdministration {
    * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
    */
   async change(publicId: string, changes: UserChanges, endKeys: boolean, check?: TransactionCheck): Promise<User> {
-    const { keyEnder } = this.#options;
-    const within = (tx: Transaction, { id }: User) => void (endKeys && keyEnder.revokeAll(tx, id));
+    const { credentialRevoker } = this.#options;
+    const within = (tx: Transaction, { id }: User) => void (endKeys && credentialRevoker.revokeAll(tx, id));
     return changeAccount(this.#options, this.get(publicId).id, changes, within, check);
   }
 

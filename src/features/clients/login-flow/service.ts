@@ -6,14 +6,10 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newId, newSecretToken } from "../../../lib/id.ts";
 import type { AppPasswordService } from "../../accounts/app-passwords/service.ts";
 import type { NewAppPassword } from "../../accounts/app-passwords/types.ts";
-import { checkWriter } from "../../accounts/auth/principal.ts";
 import type { ProofCheck } from "../../accounts/auth/proof.ts";
 import { hashToken } from "../../accounts/auth/token-hash.ts";
 import { checkName } from "../../accounts/users/name.ts";
 import type { UserService } from "../../accounts/users/service.ts";
-import type { User } from "../../accounts/users/types.ts";
-import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
-import type { TreeReader } from "../../../tree/reader.ts";
 import { type LoginFlowRow, loginFlowQueries } from "./queries.ts";
 import type { Agreement, BegunLoginFlow, LoginChoices, LoginFlow, LoginFlowRequest, LoginResult } from "./types.ts";
 
@@ -23,8 +19,7 @@ interface LoginFlowServiceOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly users: Pick<UserService, "findById">;
-  readonly tree: Pick<TreeReader, "findFolderByPath">;
-  readonly appPasswords: Pick<AppPasswordService, "add" | "checkCount">;
+  readonly appPasswords: Pick<AppPasswordService, "add" | "check">;
 }
 
 /** How long a sign-in waits for the person. */
@@ -105,8 +100,10 @@ export class LoginFlowService {
     checkName(input.name, PROGRAM_CHARACTERS_MAX);
     await writer.run((tx) => {
       const user = checkProof(tx);
-      this.#checkChoices(user, choices);
-      this.#queries.agree.run(this.#getOpen(token).id, user.id, JSON.stringify(input));
+      // Checked now, while the person can correct it. Until the program asks, another folder may get the path.
+      const folderId = appPasswords.check(user, input);
+      const agreed: NewAppPassword = { publicId, name: input.name, access, folderId };
+      this.#queries.agree.run(this.#getOpen(token).id, user.id, JSON.stringify(agreed));
     });
     return { publicId, result: undefined };
   }
@@ -117,9 +114,9 @@ export class LoginFlowService {
   }
 
   /**
-   * Creates the app password of a sign-in and hands it over, once.
+   * Creates the app password of a sign-in and returns it once.
    * @returns undefined until the person agreed, for an unknown token, and if the account can no longer sign in
-   * @throws what {@link AppPasswordService.add} throws; the sign-in stays then
+   * @throws what {@link AppPasswordService.add} throws; the sign-in then remains open
    */
   async collect(pollToken: string): Promise<LoginResult | undefined> {
     const { users, appPasswords } = this.#options;
@@ -170,15 +167,6 @@ export class LoginFlowService {
     if (row === null || row.expiresAtMs <= this.#options.clock.nowMs()) return undefined;
     const { userId, options } = row;
     return userId === null || options === null ? undefined : { ...row, userId, options };
-  }
-
-  /** Checks now what would prevent the app password later, when the person can no longer correct it. */
-  #checkChoices(user: User, { access, folder }: LoginChoices): void {
-    if (access === "write") checkWriter(user);
-    this.#options.appPasswords.checkCount(user.id);
-    const path = folder === undefined ? ROOT_PATH : normalizePath(folder, "folder");
-    if (path === ROOT_PATH || this.#options.tree.findFolderByPath(user.id, path) !== undefined) return;
-    throw new AppError("not_found", "The folder was not found. Check its path.", { field: "folder" });
   }
 }
 

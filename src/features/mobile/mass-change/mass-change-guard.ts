@@ -5,7 +5,8 @@
  * rows, written in the transaction of each change, so that neither a restart nor parallel requests bypass the guard.
  *
  * It applies to what devices do automatically: sync, the offline queue, resolved conflicts, uploads of new versions. It
- * does not apply to single actions of a person in an app (DELETE, PUT of content, move).
+ * does not apply to single actions of a person in an app (DELETE, PUT of content, move). Programs with app passwords are
+ * guarded too, request by request: see {@link MassChangeGuard.countDirect}.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../../db/transaction.ts";

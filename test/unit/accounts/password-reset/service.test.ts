@@ -39,7 +39,7 @@ beforeEach(async () => {
     clock,
     log: silentLog,
     users,
-    keyEnder: { revokeAll: () => {} },
+    credentialRevoker: { revokeAll: () => {} },
     auth: { endSessions: (_tx, userId) => void endedSessionsOf.push(userId) },
     events,
     mail,

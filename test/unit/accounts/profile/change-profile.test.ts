@@ -26,7 +26,7 @@ beforeEach(async () => {
   emitted = [];
   events.on("security.credentials_changed", (_tx, event) => void emitted.push(event));
   const auth = { endSessions: () => {} };
-  services = { users, auth, keyEnder: { revokeAll: () => {} }, events };
+  services = { users, auth, credentialRevoker: { revokeAll: () => {} }, events };
   const user = await users.add({ email: "a@example.com", password: "correct horse", role: "user", plan: "free" });
   const session = {
     publicId: "ses_1",
