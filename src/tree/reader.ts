@@ -30,7 +30,13 @@ import type { DeadProperty } from "./tables/properties.ts";
 import type { TagCount } from "./tables/tags.ts";
 import { findVersion, listVersions } from "./tables/versions.ts";
 import { isInTrash, listTrash, tagsInTrash, trashedBefore, trashedSeqOf, typesInTrash } from "./tables/trash.ts";
-import { bytesBelow, type FolderSize, MEASURED_IN_READER_MIN, measureInReader } from "./operations/measure-folder.ts";
+import {
+  bytesBelow,
+  type FolderSize,
+  isCurrent,
+  MEASURED_IN_READER_MIN,
+  measureInReader,
+} from "./operations/measure-folder.ts";
 import { type WalkVisitor, walkBelow } from "./queries/walk.ts";
 
 /** Files with the same content that are checked: those of a folder that was just deleted are no longer in the tree. */
@@ -347,17 +353,29 @@ export class TreeReader {
     return this.#store.nodes.states.read(ids);
   }
 
+  /**
+   * Whether the ETag of a folder is up to date without settling it. Synchronous: may be called inside a transaction.
+   * Also false while very many folders of the account have changed.
+   */
+  isSettled({ accountId, id }: Pick<TreeNode, "accountId" | "id">): boolean {
+    return this.#store.nodes.states.isSettled(accountId, id);
+  }
+
   /** Bytes of all files below a folder, added up in the reading thread. For {@link FolderState.sizeBytes} null. */
   folderSize(id: number): Promise<number> {
     return bytesBelow(this.#store, id);
   }
 
   /**
-   * The totals of a large folder for {@link TreeWriter.trash}, read in the reading thread; valid until something
-   * changes.
+   * The totals of a folder, read in the reading thread. {@link TreeWriter.trash} uses them if nothing has changed since.
    */
   measure(folder: TreeNode): Promise<FolderSize> {
     return measureInReader(this.#store, folder.accountId, folder.id);
+  }
+
+  /** Whether nothing changed in the account of a folder since it was measured. */
+  isCurrent({ accountId }: TreeNode, measured: FolderSize): boolean {
+    return isCurrent(this.#store, accountId, measured);
   }
 
   /** A page of the trash of an account, newest first, and the total number. */

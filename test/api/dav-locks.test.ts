@@ -3,6 +3,7 @@ import { shareWith } from "../support/account-shares.ts";
 import type { ApiResponse } from "../support/client.ts";
 import { lock, lockInfo, tryLock, unlock } from "../support/dav-locks.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import { connectDav } from "../support/webdav.ts";
 
@@ -89,6 +90,15 @@ describe("LOCK", () => {
     expectStatus(await dav.mkcol("f/new"), 201);
   });
 
+  test("can be refreshed and ended by either Unicode form of a name", async () => {
+    const { dav } = await open();
+    const decomposed = encodeURIComponent("é.txt".normalize("NFD"));
+    expectStatus(await dav.put(encodeURIComponent("é.txt".normalize("NFC")), "x"), 201);
+    const token = await lock(dav, decomposed);
+    expectStatus(await tryLock(dav, decomposed, holding(token), ""), 200);
+    expectStatus(await unlock(dav, decomposed, token), 204);
+  });
+
   test("of a folder alone protects which members it has", async () => {
     const { dav } = await open();
     const token = await lock(dav, "f", { depth: "0" });
@@ -110,6 +120,8 @@ describe("LOCK", () => {
     expectLocked(await dav.put("f/new%20file.txt", "x"));
     expectStatus(await dav.put("f/new%20file.txt", "x", holding(token)), 204);
     expectStatus(await tryLock(dav, "none/new.txt"), 409);
+    const racing = await Promise.all(Array.from({ length: 6 }, () => tryLock(dav, "f/racing.txt")));
+    expect(racing.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 423, 423, 423, 423, 423]);
     await lock(dav, "f", { depth: "0" });
     expectLocked(await tryLock(dav, "f/another.txt"));
     expectStatus(await dav.get("f/another.txt"), 404);
@@ -255,3 +267,5 @@ test("a lock survives a restart", async () => {
     expectStatus(await dav.put("a.txt", "two", holding(token)), 204);
   });
 });
+
+testAllResponses(server, { mayFail: [507] });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { shareWith } from "../support/account-shares.ts";
 import { expectStatus } from "../support/expect.ts";
 import { type Multistatus, readMultistatus } from "../support/multistatus.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 import { connectDav, type DavClient } from "../support/webdav.ts";
 
@@ -353,6 +354,9 @@ describe("PROPPATCH", () => {
       "DAV:lastmodified": 409,
       "urn:xa": 424,
     });
+    expect(await proppatch(dav, "a.txt", set("<d:lastmodified>999999999999</d:lastmodified>"))).toEqual({
+      "DAV:lastmodified": 409,
+    });
     const large = "x".repeat(40_000);
     expect(await proppatch(dav, "a.txt", set(`<x:a>${large}</x:a>`))).toEqual({ "urn:xa": 200 });
     expect(await proppatch(dav, "a.txt", `${set(`<x:b>${large}</x:b>`)}${remove("<x:c/>")}`)).toEqual({
@@ -385,7 +389,10 @@ describe("PROPPATCH", () => {
     expect(await read(dav, "", "d:getetag")).not.toEqual(before);
     expectStatus(await dav.relocate("MOVE", "f/a.txt", "b.txt"), 201);
     expectStatus(await dav.relocate("COPY", "b.txt", "c.txt"), 201);
-    for (const path of ["b.txt", "c.txt"]) expect(await read(dav, path, "x:a")).toEqual({ "urn:xa": "1" });
+    await proppatch(dav, "f", set("<x:a>1</x:a>"));
+    expectStatus(await dav.relocate("COPY", "f", "g"), 201);
+    expectStatus(await dav.relocate("COPY", "f", "h", { depth: "0" }), 201);
+    for (const path of ["b.txt", "c.txt", "g", "h"]) expect(await read(dav, path, "x:a")).toEqual({ "urn:xa": "1" });
   });
 
   test("needs write access, and an item that exists", async () => {
@@ -414,3 +421,5 @@ describe("PROPPATCH", () => {
     expectStatus(await dav.request("PROPPATCH", "", body === undefined ? {} : { body }), 400);
   });
 });
+
+testAllResponses(server);

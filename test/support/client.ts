@@ -16,6 +16,8 @@ export interface RecordedResponse {
   headers: Headers;
   /** The parsed body if it is JSON, else undefined. */
   json: unknown;
+  /** The body of an error as text; undefined for other responses, which may be large. */
+  errorText?: string | undefined;
 }
 
 /** An account created for a test. */
@@ -246,7 +248,8 @@ export function toRecord(serverUrl: string, method: string, path: string, apiRes
   // A URL loses its dot segments when it is sent.
   const { pathname, search } = new URL(serverUrl + path);
   const json = isJson && apiResponse.bytes.length > 0 ? jsonOrNone(apiResponse) : undefined;
-  return { method, path: pathname + search, status, headers, json };
+  const errorText = status < 400 ? undefined : apiResponse.text;
+  return { method, path: pathname + search, status, headers, json, errorText };
 }
 
 function jsonOrNone(apiResponse: ApiResponse): unknown {

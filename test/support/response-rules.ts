@@ -49,6 +49,9 @@ const categories = new Set([
   "general",
 ]);
 
+/** Addresses whose errors are XML. */
+const WEBDAV_PATH = /^\/(?:dav|remote\.php\/(?:webdav|dav\/(?:files|uploads)))\//;
+
 /** Describes each rule that a response breaks. */
 export function findBrokenRules(response: RecordedResponse): string[] {
   const broken: string[] = [];
@@ -71,6 +74,14 @@ export function findBrokenRules(response: RecordedResponse): string[] {
     const resource = headers.get("x-ratelimit-resource");
     rule(resource === null || categories.has(resource), `unknown resource ${resource}`);
     if (status >= 400 && response.method !== "HEAD") rule(response.json !== undefined, "an error without a JSON body");
+  }
+  if (status >= 400 && response.method !== "HEAD" && WEBDAV_PATH.test(response.path)) {
+    const type = headers.get("content-type");
+    rule(type === "application/xml; charset=utf-8", `Content-Type is ${type}`);
+    rule(
+      /<d:error .+<s:exception>.+<s:message>.+<\/d:error>$/s.test(response.errorText ?? ""),
+      "an error without its XML",
+    );
   }
   if (response.json === undefined || !isApi) return broken;
   // Responses about links may be either no-store, as JSON is, or private and no-cache, as links are.

@@ -14,17 +14,18 @@ export interface AppPasswordSettings {
 export class DavClient {
   readonly #client: Client;
   readonly #root: string;
-  readonly #authorization: string;
+  /** The value of the header Authorization. */
+  readonly authorization: string;
 
   constructor(client: Client, root: string, username: string, password: string) {
     this.#client = client;
     this.#root = root;
-    this.#authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+    this.authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
   }
 
   /** @param path percent-encoded, below the root, without a slash at the start */
   request(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
-    const headers = { authorization: this.#authorization, ...options.headers };
+    const headers = { authorization: this.authorization, ...options.headers };
     return this.#client.request(method, this.#root + path, { ...options, headers });
   }
 
@@ -49,7 +50,7 @@ export class DavClient {
 
 /** Makes an app password of an account, and a client that uses it. */
 export async function connectDav(
-  account: Account,
+  account: Pick<Account, "client" | "email" | "password">,
   settings: AppPasswordSettings = {},
   root = "/dav/",
 ): Promise<DavClient> {

@@ -200,6 +200,8 @@ export interface FileChanges {
   readonly isPublic?: boolean | undefined;
   /** The file's own date: an ISO 8601 time with an offset; null for none. */
   readonly fileModifiedAt?: string | null | undefined;
+  /** The media type under a new name. */
+  readonly mediaType?: string | undefined;
 }
 
 /** Changes of a folder; an absent field stays as it is. */
@@ -224,6 +226,8 @@ export interface CopyOptions {
   readonly accountId?: number | undefined;
   /** The name of the copy; by default that of the source. */
   readonly name?: string | undefined;
+  /** The media type of the copy of a file; by default that of the source. */
+  readonly mediaType?: string | undefined;
   /** Called in the transaction that makes a large copy (`copyLarge`) visible. Throwing rolls it back. */
   readonly admit?: ((tx: Transaction) => void) | undefined;
   readonly onConflict: OnConflict;

@@ -67,14 +67,15 @@ function copyFile(
   folderId: number,
   options: CopyOptions,
 ): { file: FileNode; isNew: boolean } {
+  const { mediaType = file.mediaType } = options;
   store.blobs.share(file.blobId, store.clock.nowMs());
   const stored = storeFile(store, tx, {
     ...options,
     accountId: options.accountId ?? file.accountId,
     folderId,
     name: options.name ?? file.name,
-    content: { blobId: file.blobId, sizeBytes: file.sizeBytes, mediaType: file.mediaType },
-    mediaType: file.mediaType,
+    content: { blobId: file.blobId, sizeBytes: file.sizeBytes, mediaType },
+    mediaType,
     tags: options.preserveMetadata ? file.tags : [],
     metadata: options.preserveMetadata ? file.metadata : {},
     originalName: file.originalName,

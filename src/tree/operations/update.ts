@@ -61,6 +61,7 @@ export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNo
     metadata,
   });
   store.accounts.record(file.accountId, seq, file.id);
+  if (changes.mediaType !== undefined && changes.mediaType !== file.mediaType) retype(store, file, changes.mediaType);
   if (changes.tags !== undefined) {
     store.tags.remove(file.accountId, file.id, file.tags);
     store.tags.add(file.accountId, file.id, tags);
@@ -69,6 +70,13 @@ export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNo
   store.undo.note(subjectOf(file, seq, "change"), () => changeOf(file, changed));
   if (!isUnmoved) store.emitFileEvent(tx, "file.moved", changed);
   return changed;
+}
+
+/** Changes the media type of a file with the same content, and the totals of both types. */
+function retype(store: TreeStore, { accountId, id, mediaType: before, sizeBytes }: FileNode, mediaType: string): void {
+  store.nodes.setMediaType(id, mediaType);
+  store.accounts.countType(accountId, before, -1, -sizeBytes);
+  store.accounts.countType(accountId, mediaType, 1, sizeBytes);
 }
 
 /** @see TreeWriter.updateFolder */

@@ -101,6 +101,7 @@ export class NodeRows {
   readonly #cutOff;
   readonly #reattach;
   readonly #setCreatedSeq;
+  readonly #setMediaType;
 
   constructor(sqlite: Database, pageIndex: PageIndex, clock: Clock, epoch: string) {
     this.#clock = clock;
@@ -148,6 +149,7 @@ export class NodeRows {
     this.#setCreatedSeq = sqlite.prepare<undefined, [number, number]>(
       "UPDATE nodes SET created_seq = ?2 WHERE id = ?1",
     );
+    this.#setMediaType = sqlite.prepare<undefined, [number, string]>("UPDATE nodes SET media_type = ?2 WHERE id = ?1");
   }
 
   /** The row of a node; it must exist. */
@@ -309,9 +311,13 @@ export class NodeRows {
     invariant(before.parent_id !== null, "a file that gets a content is in a folder");
     const { account_id: accountId, parent_id: folderId } = before;
     const after = { ...before, size_bytes: sizeBytes, modified_at: nowMs, file_at: fileAtMs };
-    // The same bytes again are another version, which listings do not show.
-    const isContent = before.blob_id !== blobId || before.media_type !== mediaType;
-    this.children.changed(tx, { accountId, folderId, kind: FILE, before, after, isContent });
+    // Even with the same bytes: listings show when the content was stored.
+    this.children.changed(tx, { accountId, folderId, kind: FILE, before, after, isContent: true });
+  }
+
+  /** Changes the media type of a file; the caller adjusts the totals of types. */
+  setMediaType(id: number, mediaType: string): void {
+    this.#setMediaType.run(id, mediaType);
   }
 
   /** Removes a deleted node from the index of names. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { detectMediaType } from "../../../src/features/library/files/media-type.ts";
+import { detectMediaType, typeUnderName } from "../../../src/features/library/files/media-type.ts";
 import { canInline } from "../../../src/http/send-blob.ts";
 import { measureLeastMs } from "../../support/expect.ts";
 
@@ -137,5 +137,24 @@ test("only pictures but SVG, sound, film, PDF and plain text are shown in place"
     "application/octet-stream",
   ]) {
     expect([type, canInline(type)]).toEqual([type, false]);
+  }
+});
+
+test.each<[string, Uint8Array, string]>([
+  ["a text document", ZIP, "a.docx"],
+  ["a spreadsheet of 1997", CFB, "a.xls"],
+  ["an archive", ZIP, "a.zip"],
+  ["an archive that says it is a picture", ZIP, "a.png"],
+  ["a text", bytes("hello"), "a.md"],
+  ["unknown bytes", bytes("\x01\x02\x03\x04\x05"), "a.kdbx"],
+  ["bytes without an extension", bytes("\x01\x02\x03\x04\x05"), "a"],
+  ["a flat document", bytes("<?xml version='1.0'?><office:document>"), "a.rdf"],
+  ["a page that says it is a picture", bytes("<html>"), "a.png"],
+  ["a README", bytes("<h1>x</h1>"), "README.md"],
+  ["a picture", PNG, "a.jpg"],
+])("%s has the same type if it is renamed after the upload", async (_, content, name) => {
+  const expected = await detectMediaType(content, undefined, name);
+  for (const temporary of ["~A1B2", "a.tmp", "a.part"]) {
+    expect(typeUnderName(await detectMediaType(content, undefined, temporary), name)).toBe(expected);
   }
 });

@@ -98,6 +98,16 @@ export class LockService {
     treeWriter.holding(lockTokens, () => treeWriter.locks.admit(node.accountId, node.id));
   }
 
+  /**
+   * Requires that no lock prevents that an item leaves its folder with everything below it. The tree checks this too;
+   * this check comes before the change is counted.
+   * @throws AppError locked
+   */
+  admitLeaving(node: TreeNode, lockTokens: readonly string[]): void {
+    const { treeWriter } = this.#options;
+    treeWriter.holding(lockTokens, () => treeWriter.locks.admitLeaving(node, node.parentId));
+  }
+
   /** The locks in the user's own tree, oldest first. */
   list(user: User): ListedLock[] {
     const { tree } = this.#options;

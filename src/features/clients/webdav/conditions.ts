@@ -5,12 +5,14 @@
 import { AppError } from "../../../errors.ts";
 import { matchesIfMatch, matchesIfNoneMatch } from "../../../http/conditional.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { LOCKED } from "../../../tree/tables/locks.ts";
 import { WebDavError } from "../errors.ts";
 import type { LockService } from "../locks/service.ts";
 import type { Address } from "./address.ts";
 import type { ClientTree, Item, Resource } from "./client-tree.ts";
 import { addressIn, type Exchange } from "./exchange.ts";
 import { IfHeader, type ResourceState } from "./if-header.ts";
+import type { ItemEtags } from "./item-etags.ts";
 
 /** What the conditions are compared with. */
 export interface ConditionSources {
@@ -19,6 +21,20 @@ export interface ConditionSources {
   readonly locks: Pick<LockService, "ownTokens">;
   /** The strong ETag of an item, with its quotes. */
   readonly etagOf: (item: Item) => string;
+}
+
+/** Headers that may compare the ETag of a folder. */
+const ETAG_HEADERS = ["if", "if-match", "if-none-match"];
+
+/**
+ * Updates the ETags of folders for a request whose conditions may compare one: without this, a change below a folder
+ * that no listing has shown yet would not count. Undefined if there is nothing to do.
+ */
+export function settleEtags(
+  { request, principal }: Pick<Exchange, "request" | "principal">,
+  { etags }: { readonly etags: Pick<ItemEtags, "settle"> },
+): Promise<void> | undefined {
+  return ETAG_HEADERS.some((name) => request.headers.has(name)) ? etags.settle(principal.user) : undefined;
 }
 
 /** The conditions of a request, read once, and checked before the body is read and in the transaction. */
@@ -40,9 +56,9 @@ export class Conditions {
 
   /**
    * Checks the conditions against what the address names.
-   * @throws AppError precondition_failed | locked; WebDavError 409 for a name in another Unicode form
+   * @throws AppError precondition_failed | locked
    */
-  check(resource: Resource, address: Address): void {
+  check(resource: Resource): void {
     const { headers } = this.#exchange.request;
     const ifHeader = this.#ifHeader;
     const state = this.#stateOf(resource);
@@ -54,11 +70,11 @@ export class Conditions {
       throw isLocked ? locked(resource) : preconditionFailed();
     }
     const ifMatch = headers.get("if-match");
+    const ifNoneMatch = headers.get("if-none-match");
+    if (ifMatch === null && ifNoneMatch === null) return;
     const { etag } = state;
     if (ifMatch !== null && (etag === undefined || !matchesIfMatch(ifMatch, etag))) throw preconditionFailed();
-    const ifNoneMatch = headers.get("if-none-match");
     if (ifNoneMatch !== null && etag !== undefined && matchesIfNoneMatch(ifNoneMatch, etag)) throw preconditionFailed();
-    this.checkForm(resource, address);
   }
 
   /**
@@ -70,8 +86,8 @@ export class Conditions {
   checkForm(resource: Resource, address: Address): void {
     if (resource.kind !== "item" || !address.isOtherForm) return;
     const { headers } = this.#exchange.request;
-    if (headers.has("if-match") || headers.has("if") || headers.get("user-agent")?.startsWith("WebDAVFS/") === true)
-      return;
+    if (headers.has("if-match") || this.#ifHeader?.knows(this.#stateOf(resource)) === true) return;
+    if (headers.get("user-agent")?.startsWith("WebDAVFS/") === true) return;
     throw new WebDavError(
       409,
       "There is already a file or folder with this name, but its letters are encoded differently. Rename one of the two.",
@@ -95,7 +111,13 @@ export class Conditions {
     if (resource.kind === "item") {
       const { node } = resource;
       const tokens = (tree.locks.on([node]).get(node.id) ?? []).map(({ token }) => token);
-      return { etag: etagOf(resource), tokens };
+      return {
+        // Read only if a condition compares it: that of a root depends on all received shares.
+        get etag() {
+          return etagOf(resource);
+        },
+        tokens,
+      };
     }
     if (resource.kind !== "free" || resource.parent.kind === "shares") return NO_STATE;
     // A deep lock of a folder also covers the names in it that are free.
@@ -112,11 +134,7 @@ const NO_STATE: ResourceState = { etag: undefined, tokens: [] };
 function locked(resource: Resource): AppError {
   const item = resource.kind === "free" ? resource.parent : resource;
   const nodeId = item.kind === "item" ? item.node.publicId : undefined;
-  return new AppError(
-    "locked",
-    "Another program has locked this item. Close it in that program, or end the lock in Settings, under Devices.",
-    { nodeId },
-  );
+  return new AppError("locked", LOCKED, { nodeId });
 }
 
 function preconditionFailed(): AppError {

@@ -70,17 +70,23 @@ export class ContentWriter {
   admit({ principal, address, conditions }: ContentTarget): Admission {
     const resource = this.#options.clientTree.find(principal, address);
     const admission = toAdmission(resource);
-    if (!this.#options.acceptsMacosFiles && MACOS_FILE.test(admission.name)) {
-      throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
-    }
-    conditions.check(resource, address);
+    this.admitName(admission.name);
+    conditions.check(resource);
+    conditions.checkForm(resource, address);
     const changed = admission.replaced ?? admission.folder?.node;
     if (changed !== undefined) this.#options.locks.admit(changed, conditions.lockTokens);
     return admission;
   }
 
+  /** @throws WebDavError 403 for a name that the settings of this server refuse */
+  admitName(name: string): void {
+    if (this.#options.acceptsMacosFiles || !MACOS_FILE.test(name)) return;
+    throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
+  }
+
   /**
-   * Stores the received bytes. The pending upload ends, also on failure. The same content again makes no version.
+   * Stores the received bytes. The pending upload ends, also on failure. The same content again makes no version, and
+   * is not counted as a replacement.
    * @throws as {@link admit} and {@link FileService.finishUpload}; AppError confirmation_required
    */
   async finish(
@@ -91,13 +97,14 @@ export class ContentWriter {
   ): Promise<{ readonly file: FileNode; readonly isNew: boolean }> {
     const { changeGuard } = this.#options;
     const admitted = this.admit(target);
-    if (admitted.replaced !== undefined) {
+    const { replaced } = admitted;
+    if (replaced !== undefined && replaced.digest !== pendingUpload.incoming.digest()) {
       await changeGuard.admit(target.principal, { replacements: 1 }, target.settingsUrl);
     }
     const sender = { user: { ...user, lockTokens: target.conditions.lockTokens }, confirm };
-    return admitted.replaced === undefined
+    return replaced === undefined
       ? this.#create(target, sender, pendingUpload, facts, admitted)
-      : this.#replace(target, sender, pendingUpload, facts, admitted.replaced);
+      : this.#replace(target, sender, pendingUpload, facts, replaced);
   }
 
   async #create(
@@ -121,7 +128,8 @@ export class ContentWriter {
       {
         share,
         before: (tx) => {
-          if (this.admit(target).folder?.node.id !== folder.node.id) throw movedAway();
+          const { folder: now, replaced } = this.admit(target);
+          if ((now?.node.id ?? replaced?.parentId) !== folder.node.id) throw movedAway();
           hooks?.before(tx);
         },
         ...(hooks && { onDone: hooks.onDone }),
@@ -179,6 +187,7 @@ export function sharesOnly(): WebDavError {
   );
 }
 
-function movedAway(): WebDavError {
-  return new WebDavError(409, "The folder was moved while the content arrived. Try again.");
+/** What the address names is another item than at the beginning of the request. */
+export function movedAway(): WebDavError {
+  return new WebDavError(409, "The item or its folder changed during the request. Try again.");
 }

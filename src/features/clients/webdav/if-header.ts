@@ -54,6 +54,13 @@ export class IfHeader {
       return conditions.every((condition) => isTrue(condition, state));
     });
   }
+
+  /** Whether the client knows a resource: it sent its ETag or the token of one of its locks. */
+  knows(state: ResourceState): boolean {
+    return this.#lists.some(({ conditions }) =>
+      conditions.some((condition) => !condition.isNegated && isTrue(condition, state)),
+    );
+  }
 }
 
 /** ETags are compared weakly: a proxy may have weakened one, and RFC 4918 allows it. */

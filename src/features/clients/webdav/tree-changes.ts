@@ -1,11 +1,13 @@
-/** Moves and copies for WebDAV. Each is one transaction, except copies of very large folders. */
+/** Moves and copies for WebDAV. Each is one transaction, except copies of very large folders, also to another account. */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { COPY_NODES_MAX } from "../../../tree/operations/copy.ts";
-import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
+import type { FolderSize } from "../../../tree/operations/measure-folder.ts";
+import type { CopyOptions, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { typeUnderName } from "../../library/files/media-type.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { actingDevice, type Permissions } from "../../library/permissions/permissions.ts";
 import { UserTreeWriter, type WriteTarget } from "../../library/permissions/user-tree-writer.ts";
@@ -13,7 +15,7 @@ import type { Turns } from "../../../lib/turns.ts";
 import type { Address } from "./address.ts";
 import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item, requireWrite } from "./client-tree.ts";
 import type { Conditions } from "./conditions.ts";
-import { missingFolder, sharesOnly } from "./content-writer.ts";
+import { missingFolder, movedAway, sharesOnly } from "./content-writer.ts";
 import { WebDavError } from "../errors.ts";
 
 /** Dependencies of {@link TreeChanges}. */
@@ -37,6 +39,8 @@ export interface Relocation {
   readonly conditions: Conditions;
   /** Whether an item at the destination may be replaced. */
   readonly overwrites: boolean;
+  /** The totals of a folder at the destination. */
+  readonly replacedSize?: FolderSize | undefined;
 }
 
 /** The item at the destination afterwards, and whether there was none before. */
@@ -50,6 +54,8 @@ export interface Landing {
   readonly parent: FolderItem;
   readonly name: string;
   readonly replaced: Item | undefined;
+  /** The totals of a folder that is replaced, if they were read before. */
+  readonly replacedSize?: FolderSize | undefined;
 }
 
 /** Moves and copies. All writes are durable when a promise resolves. */
@@ -74,7 +80,7 @@ export class TreeChanges {
     if (source.kind === "shares") throw new WebDavError(403, "This folder can't be moved or copied.");
     if (source.kind !== "item") throw notThere();
     if (isMove) requireMovable(source);
-    conditions.check(source, { ...from, isOtherForm: false });
+    conditions.check(source);
     const target = clientTree.find(principal, to);
     const landing = this.#landing(principal, target, to);
     if (landing.replaced !== undefined && !overwrites) {
@@ -88,7 +94,7 @@ export class TreeChanges {
     if (landing.replaced !== undefined && !(isMove && landing.replaced.node.id === source.node.id)) {
       conditions.checkForm(landing.replaced, to);
     }
-    return { source, landing };
+    return { source, landing: { ...landing, replacedSize: relocation.replacedSize } };
   }
 
   /**
@@ -96,19 +102,25 @@ export class TreeChanges {
    * rename it then keep the id, the links and the history of the file.
    */
   async move(relocation: Relocation): Promise<Relocated> {
-    const { writer } = this.#options;
+    const { writer, tree } = this.#options;
+    const { source: checked, landing: target } = this.check(relocation, true);
+    if (!isInOneAccount(checked, target) && isBeyondOneStep(tree, checked)) return this.#copyLarge(relocation, true);
     return writer.run((tx) => {
       const { source, landing } = this.check(relocation, true);
       const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
       this.#permit(user, source, landing, true);
-      if (source.owner.id !== landing.parent.owner.id) return this.#moveAcross(tx, user, source, landing);
+      if (!isInOneAccount(source, landing)) return this.#moveAcross(tx, user, source, landing);
       if (isFileOntoFile(source, landing)) return this.#moveOntoFile(tx, user, source, landing);
       this.#clear(tx, user, landing, source);
       const { treeWriter } = this.#options;
-      const changes = { name: landing.name, folderPath: landing.parent.node.path };
-      const node = this.#write(user, landing.parent, () =>
+      const { name, parent } = landing;
+      const changes = { name, folderPath: parent.node.path };
+      const node = this.#write(user, parent, () =>
         source.node.kind === "file"
-          ? treeWriter.updateFile(tx, source.node, changes)
+          ? treeWriter.updateFile(tx, source.node, {
+              ...changes,
+              mediaType: typeUnderName(source.node.mediaType, name),
+            })
           : treeWriter.updateFolder(tx, source.node, changes),
       );
       return { node, isNew: landing.replaced === undefined };
@@ -123,38 +135,51 @@ export class TreeChanges {
     const { writer, tree } = this.#options;
     const { source } = this.check(relocation, false);
     const isLarge = !isShallow && isBeyondOneStep(tree, source);
-    if (isLarge) return this.#copyLarge(relocation);
+    if (isLarge) return this.#copyLarge(relocation, false);
     return writer.run((tx) => {
       const { source: now, landing } = this.check(relocation, false);
       const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
       this.#permit(user, now, landing, false);
       if (!isFileOntoFile(now, landing)) this.#clear(tx, user, landing, now);
       const node = this.#write(user, landing.parent, () =>
-        isFolderItem(now) && isShallow
-          ? this.#options.treeWriter.createFolder(tx, {
-              accountId: landing.parent.owner.id,
-              parentPath: landing.parent.node.path,
-              name: landing.name,
-              metadata: now.node.metadata,
-            })
-          : this.#copyNow(tx, user, now, landing),
+        isFolderItem(now) && isShallow ? this.#copyEmpty(tx, now.node, landing) : this.#copyNow(tx, user, now, landing),
       );
       return { node, isNew: landing.replaced === undefined };
     });
   }
 
-  /** Copies in many transactions. The last one shows the copy, and clears its place. */
-  async #copyLarge(relocation: Relocation): Promise<Relocated> {
-    const { writer, treeWriter, turns, reserveSpace } = this.#options;
+  /** Copies a folder with its properties, and without what is in it (RFC 4918, section 9.8.3). */
+  #copyEmpty(tx: Transaction, { id, metadata }: FolderNode, { parent, name }: Landing): TreeNode {
+    const { tree, treeWriter } = this.#options;
+    const made = treeWriter.createFolder(tx, {
+      accountId: parent.owner.id,
+      parentPath: parent.node.path,
+      name,
+      metadata,
+    });
+    treeWriter.changeProperties(tx, made, tree.propertiesOf([id]).get(id) ?? []);
+    return made;
+  }
+
+  /**
+   * Copies in many transactions. The last one shows the copy, and clears its place.
+   * @param isMove also moves the original to the trash, in the last transaction
+   */
+  async #copyLarge(relocation: Relocation, isMove: boolean): Promise<Relocated> {
+    const { writer, tree, treeWriter, turns, reserveSpace } = this.#options;
     const { principal } = relocation;
     const user = { ...principal.user, lockTokens: relocation.conditions.lockTokens };
     return turns.take([principal.user.id], async () => {
-      const { source, landing } = this.check(relocation, false);
-      this.#permit(user, source, landing, false);
+      const { source, landing } = this.check(relocation, isMove);
+      this.#permit(user, source, landing, isMove);
+      const measured = isMove ? await tree.measure(source.node) : undefined;
       const admit = (tx: Transaction) => {
-        const now = this.check(relocation, false);
-        this.#permit(user, now.source, now.landing, false);
+        const now = this.check(relocation, isMove);
+        // The copy is attached at the path of the destination as it was at the beginning.
+        if (now.source.node.id !== source.node.id || !isSameLanding(now.landing, landing)) throw movedAway();
+        this.#permit(user, now.source, now.landing, isMove);
         this.#clear(tx, user, now.landing, now.source);
+        if (measured !== undefined) this.#trashCopied(tx, user, now.source, measured);
       };
       const options = { ...this.#copyOptions(user, landing), reserveSpace, admit };
       const folderPath = landing.parent.node.path;
@@ -168,9 +193,24 @@ export class TreeChanges {
     });
   }
 
+  /**
+   * Moves the original of a copy to the trash. A change of it during the copy may be missing there, and must not
+   * disappear.
+   * @throws WebDavError 409 if anything changed in its account since it was measured
+   */
+  #trashCopied(tx: Transaction, user: User, source: Item, measured: FolderSize): void {
+    const { tree, treeWriter } = this.#options;
+    if (!tree.isCurrent(source.node, measured)) {
+      throw new WebDavError(409, "Something changed while the folder was moved. Move it again.");
+    }
+    this.#write(user, source, () => void treeWriter.trash(tx, source.node, measured));
+  }
+
   #copyNow(tx: Transaction, user: User, source: Item, landing: Landing): TreeNode {
-    const options = this.#copyOptions(user, landing);
-    return this.#options.treeWriter.copy(tx, source.node, landing.parent.node.path, options).node;
+    const { node } = source;
+    const mediaType = node.kind === "file" ? typeUnderName(node.mediaType, landing.name) : undefined;
+    const options = { ...this.#copyOptions(user, landing), mediaType };
+    return this.#options.treeWriter.copy(tx, node, landing.parent.node.path, options).node;
   }
 
   #copyOptions(user: User, { parent, name, replaced }: Landing): CopyOptions {
@@ -187,9 +227,6 @@ export class TreeChanges {
 
   /** Moves to another account: a node never changes its account, so it is copied, and the original goes to the trash. */
   #moveAcross(tx: Transaction, user: User, source: Item, landing: Landing): Relocated {
-    if (isBeyondOneStep(this.#options.tree, source)) {
-      throw new WebDavError(403, "This folder is too large to move to another account. Copy it, then delete it here.");
-    }
     if (!isFileOntoFile(source, landing)) this.#clear(tx, user, landing, source);
     const node = this.#write(user, landing.parent, () => this.#copyNow(tx, user, source, landing));
     this.#write(user, source, () => void this.#options.treeWriter.trash(tx, source.node));
@@ -209,9 +246,9 @@ export class TreeChanges {
   }
 
   /** Moves what is at the destination to the trash. */
-  #clear(tx: Transaction, user: User, { parent, replaced }: Landing, source: Item): void {
+  #clear(tx: Transaction, user: User, { parent, replaced, replacedSize }: Landing, source: Item): void {
     if (replaced === undefined || replaced.node.id === source.node.id) return;
-    this.#write(user, parent, () => void this.#options.treeWriter.trash(tx, replaced.node));
+    this.#write(user, parent, () => void this.#options.treeWriter.trash(tx, replaced.node, replacedSize));
   }
 
   /** The decisions of `permissions`, which knows all shares of a node. */
@@ -238,8 +275,9 @@ export class TreeChanges {
       if (target.parent.kind === "shares") throw sharesOnly();
       return { parent: target.parent, name: target.name, replaced: undefined };
     }
-    if (target.kind === "shares" || target.isRoot || isShareTop(target)) {
-      throw new WebDavError(403, "This folder can't be replaced.");
+    if (target.kind === "shares" || target.isRoot) throw new WebDavError(403, "This folder can't be replaced.");
+    if (isShareTop(target)) {
+      throw new WebDavError(403, "Only the owner can replace a shared item. Save your changes in it instead.");
     }
     const parent = this.#options.clientTree.find(principal, { user: to.user, names: to.names.slice(0, -1) });
     if (parent.kind !== "item" || !isFolderItem(parent)) throw missingFolder();
@@ -267,8 +305,18 @@ function isBeyondOneStep(tree: TreeReader, { node }: Item): boolean {
   return files + folders > COPY_NODES_MAX;
 }
 
+function isInOneAccount({ owner }: Item, { parent }: Landing): boolean {
+  return owner.id === parent.owner.id;
+}
+
 function isFileOntoFile(source: Item, { replaced }: Landing): boolean {
   return source.node.kind === "file" && replaced?.node.kind === "file";
+}
+
+/** Whether two destinations are the same name in the same folder, which was not moved in between. */
+function isSameLanding(one: Landing, other: Landing): boolean {
+  const [{ id, path }, otherFolder] = [one.parent.node, other.parent.node];
+  return id === otherFolder.id && path === otherFolder.path && one.name === other.name;
 }
 
 function requireMovable(source: Item): void {

@@ -29,6 +29,18 @@ export function detectMediaType(
   return sniffOthers(head, declared, fileName);
 }
 
+/**
+ * The media type that a file of this type has under another name, as if it had been uploaded with that name: programs
+ * upload to a temporary name, and rename the file then.
+ */
+export function typeUnderName(mediaType: string, fileName: string): string {
+  const byName = extensionType(fileName);
+  if (mediaType === UNKNOWN_MEDIA_TYPE) return byName ?? mediaType;
+  if (byName !== undefined && CONTAINERS[mediaType]?.test(byName) === true) return byName;
+  const isMarkup = mediaType === "application/xml" || mediaType === "text/html";
+  return isMarkup ? refineMarkup(mediaType, undefined, fileName) : mediaType;
+}
+
 async function sniffOthers(head: Uint8Array, declared: string | undefined, fileName: string): Promise<string> {
   // The head may end within a structure; an error of the parser then means "unknown".
   const found = await fileTypeFromBuffer(head).catch(() => undefined);

@@ -81,6 +81,13 @@ describe("a document", () => {
     expect(rejectionOf(`<${"a".repeat(1_025)}/>`)).toBe("invalid_request");
     expect(rejectionOf(`<a ${"a".repeat(1_025)}=""/>`)).toBe("invalid_request");
   });
+
+  // A response with 256 properties of a namespace with 20,000 characters took 5 MB for each file of a folder.
+  test("may have namespaces of 1,024 characters", () => {
+    expect(rejectionOf(`<a xmlns="${"u".repeat(1_024)}"/>`)).toBeUndefined();
+    expect(rejectionOf(`<a xmlns="${"u".repeat(1_025)}"/>`)).toBe("invalid_request");
+    expect(rejectionOf(`<p:a xmlns:p="${"u".repeat(1_025)}"/>`)).toBe("invalid_request");
+  });
 });
 
 const LAUGHS = `<!DOCTYPE a [<!ENTITY b "${"x".repeat(100)}"><!ENTITY c "&b;&b;&b;&b;">]><a>&c;</a>`;

@@ -2,12 +2,16 @@ import { downloadBy } from "../../../library/files/content-sender.ts";
 import type { TreeNode } from "../../../../tree/model/types.ts";
 import { escapeXml } from "../../escape-xml.ts";
 import { isFolderItem, type Item, type SharesFolder } from "../client-tree.ts";
+import { clientDateMs } from "../properties/dates.ts";
 import { addressOf, type Exchange, noteTarget } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
 
 /** Entries in the page of a folder. Programs list folders with PROPFIND. */
 const LISTED_MAX = 1_000;
+
+/** Another program can change a file at any time: a program that edited an outdated copy would undo the change. */
+const CACHE_CONTROL = "private, no-cache";
 
 /** GET and HEAD: the content of a file, with ranges and conditions; a plain page for a folder. */
 export async function get(services: WebDavServices, { request, set, principal }: Exchange): Promise<Response> {
@@ -20,7 +24,8 @@ export async function get(services: WebDavServices, { request, set, principal }:
     noteTarget({ request, principal }, resource.owner, node);
     const download = downloadBy({ principal, request, set }, rateGate);
     const extraHeaders = { "OC-ETag": `"${node.digest}"`, "OC-FileId": clientIdOf(node.id) };
-    return sender.send({ ...node, contentAtMs: node.fileAtMs }, { ...download, query: {}, extraHeaders });
+    const options = { ...download, query: {}, extraHeaders, cacheControl: CACHE_CONTROL };
+    return sender.send({ ...node, contentAtMs: clientDateMs(node.fileAtMs) }, options);
   }
   if (resource.kind !== "item" && resource.kind !== "shares") throw notThere();
   const names = resource.kind === "shares" ? clientTree.mountedShares(principal).map(({ name }) => name) : undefined;
@@ -29,7 +34,7 @@ export async function get(services: WebDavServices, { request, set, principal }:
     headers: {
       "Content-Type": "text/html; charset=utf-8",
       "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-      "Cache-Control": "private, no-cache",
+      "Cache-Control": CACHE_CONTROL,
     },
   });
 }

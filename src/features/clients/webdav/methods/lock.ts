@@ -1,16 +1,19 @@
 import type { Transaction } from "../../../../db/transaction.ts";
 import { AppError } from "../../../../errors.ts";
+import { noteAudit } from "../../../../http/audit-note.ts";
+import { invariant } from "../../../../lib/invariant.ts";
 import type { FileNode, Lock, TreeNode } from "../../../../tree/model/types.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { Uploader } from "../../../accounts/auth/principal.ts";
-import { clientStatusOf, WebDavError } from "../../errors.ts";
+import { WebDavError } from "../../errors.ts";
 import { LOCK_MS_MAX } from "../../locks/service.ts";
 import type { Address } from "../address.ts";
 import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
 import { missingFolder, sharesOnly } from "../content-writer.ts";
-import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
+import { addressOf, type Exchange, hrefOf, noteTarget } from "../exchange.ts";
 import { namesBelow } from "../locked-error.ts";
+import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse } from "../multistatus.ts";
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
@@ -44,6 +47,7 @@ interface Locked {
 /** LOCK (RFC 4918, section 9.10): a lock, also of a name that is free, or more time for one. */
 export async function lock(services: WebDavServices, exchange: Exchange): Promise<Response> {
   const { request } = exchange;
+  noteAudit(request, { isNotDone: true });
   const call: LockCall = {
     exchange,
     address: addressOf(request),
@@ -55,10 +59,10 @@ export async function lock(services: WebDavServices, exchange: Exchange): Promis
   if (body === undefined) return lockedResponse(services, call, await refresh(services, call));
   const requested = { ...readLockInfo(body), isDeep: readDepth(request.headers.get("depth")) };
   try {
-    const made = (await lockItem(services, call, requested)) ?? (await lockNewFile(services, call, requested));
+    const made = (await lockItem(services, call, requested)) ?? (await lockFreeName(services, call, requested));
     return lockedResponse(services, call, made, { "Lock-Token": `<${made.lock.token}>` });
   } catch (error) {
-    if (error instanceof LockConflict && error.below !== undefined) return conflictResponse(call, error, error.below);
+    if (error instanceof LockConflict && error.below !== undefined) return conflictResponse(call, error.below);
     throw error;
   }
 }
@@ -75,7 +79,7 @@ async function refresh({ writer, clientTree, locks }: WebDavServices, call: Lock
     const resource = clientTree.find(principal, address);
     if (resource.kind !== "item") throw notThere();
     requireWrite(resource);
-    conditions.check(resource, address);
+    conditions.check(resource);
     const { node, share } = resource;
     const lock = locks.refresh(tx, principal.user, node, conditions.lockTokens, durationMs);
     return { lock, node, isShared: share !== undefined, isNewFile: false };
@@ -98,7 +102,7 @@ async function lockItem(
     if (resource.kind === "free") return undefined;
     requireWrite(resource);
     permissions.node(exchange.principal.user, resource.node.publicId, "write");
-    conditions.check(resource, address);
+    conditions.check(resource);
     const { node, share } = resource;
     if (node.parentId === null && requested.isDeep !== false) {
       throw new WebDavError(403, "You can't lock all files of an account. Lock a folder or a file.");
@@ -112,19 +116,32 @@ async function lockItem(
   });
 }
 
+/** Locks a new file, or the one that another request made in the meantime. */
+async function lockFreeName(services: WebDavServices, call: LockCall, requested: RequestedLock): Promise<Locked> {
+  try {
+    return await lockNewFile(services, call, requested);
+  } catch (error) {
+    const isTaken = error instanceof AppError && error.reason === "name_taken";
+    const locked = isTaken ? await lockItem(services, call, requested) : undefined;
+    if (locked === undefined) throw error;
+    return locked;
+  }
+}
+
 /** Makes an empty file with a lock, in one transaction (RFC 4918, section 9.10.4). */
 async function lockNewFile(services: WebDavServices, call: LockCall, requested: RequestedLock): Promise<Locked> {
-  const { files, clientTree } = services;
+  const { files, clientTree, contentWriter } = services;
   const { exchange, address, conditions, sender } = call;
   const findFree = (): { readonly parent: FolderItem; readonly name: string } => {
     const resource = clientTree.find(exchange.principal, address);
     if (resource.kind === "item")
-      throw new WebDavError(409, "A file or folder with this name was just created. Try again.");
+      throw new AppError("name_taken", "A file or folder with this name was just created. Try again.");
     if (resource.kind !== "free") throw missingFolder();
     const { parent, name } = resource;
     if (parent.kind === "shares") throw sharesOnly();
     requireWrite(parent);
-    conditions.check(resource, address);
+    contentWriter.admitName(name);
+    conditions.check(resource);
     return { parent, name };
   };
   const { parent, name } = findFree();
@@ -147,7 +164,9 @@ async function lockNewFile(services: WebDavServices, call: LockCall, requested: 
       },
     },
   );
-  if (made === undefined) throw new Error("a stored file was not locked");
+  invariant(made !== undefined, "a stored file is locked in its transaction");
+  noteTarget(exchange, parent.owner, node);
+  noteAudit(exchange.request, { isNotDone: false });
   return { lock: made, node, isShared: share !== undefined, isNewFile: true };
 }
 
@@ -208,10 +227,9 @@ function lockedResponse(
   const locks = tree.locks.on([node]).get(node.id) ?? [];
   const levels = address.names.length - (isShared ? SHARE_LEVELS : 0);
   const discovery = lockDiscovery(locks, href, levels, clock.nowMs());
-  return xmlResponse(
-    isNewFile ? 201 : 200,
-    `<d:prop xmlns:d="DAV:"><d:lockdiscovery>${discovery}</d:lockdiscovery></d:prop>`,
-    headers,
+  return new Response(
+    `<?xml version="1.0" encoding="utf-8"?>\n<d:prop xmlns:d="DAV:"><d:lockdiscovery>${discovery}</d:lockdiscovery></d:prop>`,
+    { status: isNewFile ? 201 : 200, headers: { "Content-Type": "application/xml; charset=utf-8", ...headers } },
   );
 }
 
@@ -219,22 +237,15 @@ function lockedResponse(
 const SHARE_LEVELS = 2;
 
 /** RFC 4918, section 9.10.9: the item that prevents the lock, and the folder that was requested. */
-function conflictResponse({ exchange, address }: LockCall, error: LockConflict, below: LockedBelow): Response {
+function conflictResponse({ exchange, address }: LockCall, below: LockedBelow): Response {
   const response = ({ names, isFolder }: LockedBelow, status: string) => {
     const { root, writtenNames } = address;
     const href = hrefOf(exchange.request, { root, writtenNames: [...writtenNames, ...names] }, isFolder);
     return `<d:response><d:href>${escapeXml(href)}</d:href><d:status>HTTP/1.1 ${status}</d:status></d:response>`;
   };
-  const conflict = response(below, `${clientStatusOf(error)} Locked`);
+  const conflict = response(below, "423 Locked");
   const folder = response({ names: [], isFolder: true }, "424 Failed Dependency");
-  return xmlResponse(207, `<d:multistatus xmlns:d="DAV:">${conflict}${folder}</d:multistatus>`);
-}
-
-function xmlResponse(status: number, body: string, headers: Record<string, string> = {}): Response {
-  return new Response(`<?xml version="1.0" encoding="utf-8"?>\n${body}`, {
-    status,
-    headers: { "Content-Type": "application/xml; charset=utf-8", ...headers },
-  });
+  return multistatusResponse(MULTISTATUS_START + conflict + folder + MULTISTATUS_END);
 }
 
 /** The header Timeout (RFC 4918, section 10.7): the first of its values that is understood. */

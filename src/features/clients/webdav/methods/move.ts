@@ -1,6 +1,7 @@
+import type { TreeNode } from "../../../../tree/model/types.ts";
 import { WebDavError } from "../../errors.ts";
-import { COUNTED_MAX } from "../change-guard.ts";
-import { Conditions } from "../conditions.ts";
+import type { FolderSize } from "../../../../tree/operations/measure-folder.ts";
+import { Conditions, settleEtags } from "../conditions.ts";
 import {
   addressOf,
   destinationOf,
@@ -11,19 +12,28 @@ import {
   settingsUrlOf,
 } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
-import type { Landing, Relocated, Relocation } from "../tree-changes.ts";
+import type { Relocated, Relocation } from "../tree-changes.ts";
 
 /** MOVE: renames or moves a file or folder (RFC 4918, section 9.9). */
 export async function move(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
   const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
+  services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
+  await settleEtags({ request, principal }, services);
   const { source, landing } = services.treeChanges.check(relocation, true);
   if (depth !== "infinity" && source.node.kind === "folder") {
     throw new WebDavError(400, "A folder can be moved only with everything in it. Leave out the header Depth.");
   }
-  await admitReplaced(services, { request, principal }, landing);
+  services.locks.admitLeaving(source.node, relocation.conditions.lockTokens);
+  const replacedSize = await admitReplaced(
+    services,
+    relocation,
+    source.node,
+    landing.replaced?.node,
+    settingsUrlOf(request),
+  );
   noteTarget({ request, principal }, source.owner, source.node);
-  return relocatedResponse(services, await services.treeChanges.move(relocation));
+  return relocatedResponse(services, await services.treeChanges.move({ ...relocation, replacedSize }));
 }
 
 /** COPY (RFC 4918, section 9.8). */
@@ -32,22 +42,41 @@ export async function copy(services: WebDavServices, { request, principal }: Exc
   if (depth !== "infinity" && depth !== "0") throw new WebDavError(400, "The header Depth must be 0 or infinity.");
   services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
-  const { landing } = services.treeChanges.check(relocation, false);
-  const copied = await services.treeChanges.copy(relocation, depth === "0");
+  await settleEtags({ request, principal }, services);
+  const { source, landing } = services.treeChanges.check(relocation, false);
+  // A copy onto a file leaves its content as a version, which any program may do as often as it likes.
+  const replacedFolder = landing.replaced?.node.kind === "folder" ? landing.replaced.node : undefined;
+  const replacedSize = await admitReplaced(services, relocation, source.node, replacedFolder, settingsUrlOf(request));
+  const copied = await services.treeChanges.copy({ ...relocation, replacedSize }, depth === "0");
   noteTarget({ request, principal }, landing.parent.owner, copied.node);
   return relocatedResponse(services, copied);
 }
 
-/** Counts what a move replaces, for the guard against mass changes. @throws AppError confirmation_required */
+/**
+ * Counts what is replaced, for the guard against mass changes. Locks are checked before: what they prevent is not
+ * counted.
+ * @returns the totals of a replaced folder
+ * @throws AppError locked | confirmation_required
+ */
 async function admitReplaced(
-  { tree, changeGuard }: WebDavServices,
-  { request, principal }: Omit<Exchange, "set">,
-  { replaced }: Landing,
-): Promise<void> {
-  if (replaced === undefined) return;
-  const { files } = tree.countBelow(replaced.node, COUNTED_MAX);
-  const changes = replaced.node.kind === "file" ? { replacements: 1 } : { deletions: files };
-  if (files > 0) await changeGuard.admit(principal, changes, settingsUrlOf(request));
+  { tree, changeGuard, locks }: WebDavServices,
+  { principal, conditions: { lockTokens } }: Relocation,
+  source: TreeNode,
+  replaced: TreeNode | undefined,
+  settingsUrl: string,
+): Promise<FolderSize | undefined> {
+  if (replaced === undefined) return undefined;
+  const isNextVersion = source.kind === "file" && replaced.kind === "file";
+  if (isNextVersion) locks.admit(replaced, lockTokens);
+  else locks.admitLeaving(replaced, lockTokens);
+  if (replaced.kind === "file") {
+    await changeGuard.admit(principal, { replacements: 1 }, settingsUrl);
+    return undefined;
+  }
+  const measured = await tree.measure(replaced);
+  const { files: deletions } = measured.totals;
+  if (deletions > 0) await changeGuard.admit(principal, { deletions }, settingsUrl);
+  return measured;
 }
 
 function relocationOf(services: WebDavServices, { request, principal }: Omit<Exchange, "set">): Relocation {

@@ -1,11 +1,12 @@
 import type { Transaction } from "../../../../db/transaction.ts";
 import { AppError } from "../../../../errors.ts";
+import { noteAudit } from "../../../../http/audit-note.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { User } from "../../../accounts/users/types.ts";
 import { WebDavError } from "../../errors.ts";
 import { type Item, requireWrite } from "../client-tree.ts";
-import { Conditions } from "../conditions.ts";
-import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
+import { Conditions, settleEtags } from "../conditions.ts";
+import { addressOf, type Exchange, hrefOf, noteTarget } from "../exchange.ts";
 import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse, propstat } from "../multistatus.ts";
 import { emptyElement } from "../properties/live-properties.ts";
 import { type Instruction, PropertyUpdate } from "../properties/property-update.ts";
@@ -35,6 +36,7 @@ export async function proppatch(services: WebDavServices, exchange: Exchange): P
   const conditions = new Conditions(exchange, services);
   const { confirm } = uploaderOf(request);
   const update = new PropertyUpdate(await readXml(request));
+  await settleEtags(exchange, services);
   const user = { ...exchange.principal.user, lockTokens: conditions.lockTokens };
   const find = (): Item => {
     const resource = services.clientTree.find(exchange.principal, address);
@@ -42,10 +44,12 @@ export async function proppatch(services: WebDavServices, exchange: Exchange): P
     if (resource.kind !== "item") throw notThere();
     requireWrite(resource);
     services.permissions.node(user, resource.node.publicId, "write");
-    conditions.check(resource, address);
+    conditions.check(resource);
     return resource;
   };
-  const { kind } = find().node;
+  const { node, owner } = find();
+  const { kind } = node;
+  noteTarget(exchange, owner, node);
   const instructions = update.instructionsFor(kind);
   const href = hrefOf(request, address, kind === "folder");
   const respond = (outcomes: readonly Outcome[]) =>
@@ -53,6 +57,7 @@ export async function proppatch(services: WebDavServices, exchange: Exchange): P
       `${MULTISTATUS_START}<d:response><d:href>${href}</d:href>${propstats(instructions, outcomes)}</d:response>${MULTISTATUS_END}`,
     );
   if (instructions.some(isRejected)) {
+    noteAudit(request, { isNotDone: true });
     return respond(instructions.map(({ effect }) => REJECTIONS[effect.kind] ?? NOT_DONE));
   }
   try {
@@ -65,6 +70,7 @@ export async function proppatch(services: WebDavServices, exchange: Exchange): P
   } catch (error) {
     // Only the bytes of stored properties are limited here.
     if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
+    noteAudit(request, { isNotDone: true });
     return respond(instructions.map((instruction) => (isStored(instruction) ? TOO_MUCH : NOT_DONE)));
   }
   return respond(instructions.map(() => DONE));

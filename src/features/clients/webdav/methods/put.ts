@@ -6,6 +6,7 @@ import { expectedChecksum } from "../../checksums.ts";
 import { WebDavError } from "../../errors.ts";
 import { Conditions } from "../conditions.ts";
 import { addressOf, type Exchange, noteTarget, settingsUrlOf } from "../exchange.ts";
+import { storableDate } from "../properties/dates.ts";
 import type { WebDavServices } from "../services.ts";
 
 /** PUT: a new file, or the next version of the file at this address. */
@@ -59,7 +60,8 @@ export function storedResponse(
 export function readMtime(header: string | null): string | undefined {
   if (header === null || header.trim() === "") return undefined;
   const seconds = /^\s*-?\d{1,12}(\.\d{1,9})?\s*$/.test(header) ? Number(header) : Number.NaN;
-  const date = new Date(Math.round(seconds * 1000));
-  if (!Number.isNaN(date.getTime())) return date.toISOString();
-  throw new AppError("invalid_field", "X-OC-Mtime must be a number of seconds since 1970.", { field: "X-OC-Mtime" });
+  const date = storableDate(seconds * 1000);
+  if (date !== undefined) return date;
+  const message = "X-OC-Mtime must be a number of seconds since 1970, of a date in the years 1 to 9999.";
+  throw new AppError("invalid_field", message, { field: "X-OC-Mtime" });
 }

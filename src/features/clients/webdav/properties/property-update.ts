@@ -1,9 +1,10 @@
 /** What a PROPPATCH changes (RFC 4918, section 9.2). */
 import { AppError } from "../../../../errors.ts";
 import type { PropertyChange } from "../../../../tree/tables/properties.ts";
-import { languageOf, writeElement, type XmlElement } from "../xml.ts";
-import { DAV, findLive, isReserved, MICROSOFT } from "./live-properties.ts";
-import { isDav, NAMES_MAX, type PropertyName } from "./property-plan.ts";
+import { DAV, isDav, languageOf, writeElement, type XmlElement } from "../xml.ts";
+import { storableDate } from "./dates.ts";
+import { findLive, isReserved, MICROSOFT } from "./live-properties.ts";
+import { NAMES_MAX, type PropertyName } from "./property-plan.ts";
 
 /** One instruction of a PROPPATCH: sets or removes a property. */
 export type Instruction = PropertyName & { readonly effect: Effect };
@@ -88,7 +89,5 @@ const SECONDS = /^-?\d{1,12}(\.\d{1,9})?$/;
 /** A date as in HTTP headers, of ISO 8601, or in seconds since 1970, as ISO 8601; undefined if it is invalid. */
 function readDate(text: string): string | undefined {
   const isText = HTTP_DATE.test(text) || ISO_DATE.test(text);
-  const ms = isText ? Date.parse(text) : SECONDS.test(text) ? Math.round(Number(text) * 1000) : Number.NaN;
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+  return storableDate(isText ? Date.parse(text) : SECONDS.test(text) ? Number(text) * 1000 : Number.NaN);
 }
