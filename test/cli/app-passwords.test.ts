@@ -59,6 +59,7 @@ describe("user app-password", () => {
       const { code, stdout } = await inProcess(args);
       expect({ args, isFailed: code !== 0, stdout }).toEqual({ args, isFailed: true, stdout: "" });
     }
+    expect((await inProcess([...command, email])).stderr).toContain("See: larder user app-password --help");
     expect((await client.get("/api/users/app-passwords")).list("data.appPasswords")).toEqual([]);
     await server().change(id, { disabled: true });
     const { code, stdout } = await inProcess([...command, email, "--name", "x"]);

@@ -208,10 +208,10 @@ describeWeb(
       const account = await web.account();
       const name = "S".repeat(100);
       const password = await makePassword(account, name);
-      const send = (method: string, index: number) =>
-        asProgram(web, `${BASE_PATH}/dav/file-${index}.txt`, account.email, password, {
+      const send = (method: string, index: number, by = password) =>
+        asProgram(web, `${BASE_PATH}/dav/file-${index}.txt`, account.email, by, {
           method,
-          ...(method === "PUT" && { body: `${index}` }),
+          ...(method === "PUT" && { body: `${index} by ${by}` }),
         });
       for (let index = 0; index < 8; index += 1) await send("PUT", index);
       let deleted = await send("DELETE", 0);
@@ -236,6 +236,21 @@ describeWeb(
       await page.getByText("The program continues when it tries again.").waitFor();
       await page.getByText("Nothing to approve").waitFor();
       expect((await send("DELETE", 7)).status).toBe(204);
+      await page.goBack();
+      await page.getByRole("list", { name: "Devices" }).getByText(name).waitFor();
+      expect(await page.getByText(/was stopped because it deleted/).isVisible()).toBe(false);
+
+      // Another one is not wanted.
+      const unwanted = await makePassword(account, "Encryptor");
+      for (let index = 0; index < 8; index += 1) await send("PUT", index);
+      for (let index = 0; index < 8; index += 1) await send("PUT", index, unwanted);
+      await page.goto(`${web.server().url}${BASE_PATH}/history?tab=holds`);
+      await page.getByText(/^Encryptor was stopped/).waitFor();
+      expect(await page.getByRole("button", { name: "Reject" }).isVisible()).toBe(false);
+      await page.getByRole("button", { name: "End access" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "End access" }).click();
+      await page.getByText("Nothing to approve").waitFor();
+      expect((await send("PUT", 0, unwanted)).status).toBe(401);
 
       await page.goto(`${web.server().url}${BASE_PATH}/settings/connect`);
       await page.getByText(/so the password is sent unencrypted/).waitFor();

@@ -175,7 +175,7 @@ export class RunningCommand implements CommandContext {
   /** The text of an option that must be given. @throws UsageError */
   requiredText(name: string, what: string): string {
     const text = this.text(name);
-    if (text === undefined) throw new UsageError(`Specify ${what}. See: larder ${this.#command.name()} --help`);
+    if (text === undefined) throw new UsageError(`Specify ${what}. See: ${pathOf(this.#command)} --help`);
     return text;
   }
 
@@ -219,4 +219,9 @@ export function requireDatabase(config: Config): void {
     `No database found in ${root}. Set the data directory with --data (LARDER_DATA), ` +
       `or create a new one: larder serve --data ${root}`,
   );
+}
+
+/** The command as people enter it: "larder user add". */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

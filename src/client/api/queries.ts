@@ -20,6 +20,7 @@ export const keys = {
   trash: [FILES, "trash"] as const,
   photos: [FILES, "photos"] as const,
   history: [FILES, "history"] as const,
+  holds: [FILES, "history", "holds"] as const,
   tags: [FILES, "tags"] as const,
   usage: [FILES, "usage"] as const,
   shares: ["shares"] as const,
@@ -27,6 +28,7 @@ export const keys = {
   received: ["shares", "received"] as const,
   profile: ["profile"] as const,
   settings: ["settings"] as const,
+  appPasswords: ["app-passwords"] as const,
   notifications: ["notifications"] as const,
   admin: (section: string, ...rest: readonly unknown[]) => ["admin", section, ...rest] as const,
 };

@@ -82,6 +82,12 @@ test.each([
   ["Microsoft-WebDAV-MiniRedir/10.0.19045", "Windows Explorer"],
   ["WebDAVFS/3.0.0 (03008000) Darwin/24.5.0 (arm64)", "Finder"],
   ["rclone/v1.60.1-DEV", "rclone"],
+  ["Mozilla/5.0 (X11; Linux x86_64) KIO/5.103 kioclient/5.27.5", "KDE on Linux"],
+  ["VLC/3.0.24 LibVLC/3.0.24", "VLC"],
+  [
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 obsidian/1.5.3 Chrome/114.0.5735.289 Electron/25.8.4 Safari/537.36",
+    "Obsidian on macOS",
+  ],
   ["something/1.0", "Unknown program"],
   [null, "Unknown program"],
 ])("%p is called %p", (userAgent, name) => {

@@ -73,7 +73,7 @@ export async function restoreEntry(entry: Entry): Promise<void> {
 
 /** The devices and programs of the account, last active first. An app password is a device with the same id. */
 export const devicesQuery = queryOptions({
-  queryKey: [...keys.settings, "devices"],
+  queryKey: [...keys.appPasswords, "and-devices"],
   queryFn: async ({ signal }): Promise<readonly Device[]> => {
     const [{ devices }, { appPasswords }] = await Promise.all([
       request<ResponseData["GET /api/users/devices"]>("GET", "/api/users/devices", { signal }),
@@ -99,11 +99,19 @@ export function rewindDevice(deviceId: string, since: string, dryRun: boolean): 
 }
 
 /** Held changes by devices. */
-export const holdsQuery = listQuery<Hold>([...keys.history, "holds"], "/api/users/holds", "holds");
+export const holdsQuery = listQuery<Hold>(keys.holds, "/api/users/holds", "holds");
 
 /** @throws ApiError, OfflineError */
 export async function decideHold(holdId: string, accept: boolean): Promise<void> {
   await request("POST", `/api/users/holds/${holdId}`, { body: { accept } });
+}
+
+/**
+ * Ends an app password, and with it what waits for a decision about its program.
+ * @throws ApiError, OfflineError
+ */
+export async function endAppPassword(id: string): Promise<void> {
+  await request("DELETE", `/api/users/app-passwords/${id}`);
 }
 
 /** One side of a conflict. Fields are null if unknown, or if the file no longer exists. */

@@ -1,13 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ShieldCheck } from "../../ui/icons.ts";
-import { invalidateTree } from "../../api/queries.ts";
+import { invalidateTree, keys } from "../../api/queries.ts";
 import { Button, buttonClassName } from "../../ui/button.tsx";
 import { cx } from "../../ui/cx.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { formatDateTime, formatRelative } from "../../base/format.ts";
 import { toast, showError } from "../../ui/toast.tsx";
-import { decideHold, devicesQuery, type Hold, holdsQuery } from "./api.ts";
+import { decideHold, devicesQuery, endAppPassword, type Hold, holdsQuery } from "./api.ts";
 import { text } from "./text.ts";
 import { confirmThen } from "../../ui/confirm.tsx";
 import { LoadedList } from "../../ui/loaded.tsx";
@@ -66,23 +66,53 @@ function HoldItem({ hold, device }: { readonly hold: Hold; readonly device: stri
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
-        {isProgram && (
-          <Link
-            to="/history"
-            search={{ tab: "rewind", device: hold.deviceId }}
-            aria-label={text.undoOf(device)}
-            className={cx(buttonClassName({}), "no-underline")}
-          >
-            {text.undo}
-          </Link>
+        {isProgram ? (
+          <ProgramActions id={hold.deviceId} program={device} />
+        ) : (
+          <Button busy={decide.isPending} onClick={() => decide.mutate(false)}>
+            {text.decline}
+          </Button>
         )}
-        <Button busy={decide.isPending} onClick={() => decide.mutate(false)}>
-          {text.decline}
-        </Button>
         <Button variant="danger" busy={decide.isPending} onClick={accept}>
           {text.accept}
         </Button>
       </div>
     </li>
+  );
+}
+
+/**
+ * What a person can do against a program that was stopped. It has no button to reject: nothing waits, and the guard
+ * would count from the beginning.
+ */
+function ProgramActions({ id, program }: { readonly id: string; readonly program: string }) {
+  const queryClient = useQueryClient();
+  const end = useMutation({
+    mutationFn: () => endAppPassword(id),
+    onSuccess: async () => {
+      toast({ text: text.accessEnded });
+      await Promise.all([invalidateTree(queryClient), queryClient.invalidateQueries({ queryKey: keys.appPasswords })]);
+    },
+    onError: showError,
+  });
+  const confirmEnd = () =>
+    confirmThen(
+      { title: text.endAccessTitle(program), body: text.endAccessBody, action: text.endAccess, danger: true },
+      () => end.mutate(),
+    );
+  return (
+    <>
+      <Link
+        to="/history"
+        search={{ tab: "rewind", device: id }}
+        aria-label={text.undoOf(program)}
+        className={cx(buttonClassName({}), "no-underline")}
+      >
+        {text.undo}
+      </Link>
+      <Button busy={end.isPending} onClick={confirmEnd}>
+        {text.endAccess}
+      </Button>
+    </>
   );
 }

@@ -90,8 +90,12 @@ export const text = defineText("history", {
   holdSince: (since: string, until: string) =>
     `Requested ${since}. Rejected automatically on ${until} unless you decide.`,
   holdOfProgram: (since: string, until: string) =>
-    `Stopped ${since}. It can't delete or replace files until you decide, or until ${until}. If something is wrong, undo its changes, and end its access in Settings, under Devices.`,
+    `Stopped ${since}. It can't delete or replace files until you approve, or until ${until}. If something is wrong, undo its changes or end its access.`,
   undoOf: (device: string) => `Undo changes by ${device}`,
+  endAccess: "End access",
+  endAccessTitle: (device: string) => `End access of ${device}?`,
+  endAccessBody: "It loses access immediately. Files that it uploaded stay.",
+  accessEnded: "Access ended.",
   accept: "Approve",
   decline: "Reject",
   acceptTitle: (n: number) =>

@@ -94,9 +94,9 @@ const SOURCES: Record<Name, { readonly path: `/api/${string}`; readonly queryKey
   sessions: { path: "/api/users/sessions", queryKey: ["account", "sessions"] },
   devices: { path: "/api/users/devices", queryKey: ["account", "devices"] },
   apiKeys: { path: "/api/users/api-keys", queryKey: ["account", "api-keys"] },
-  appPasswords: { path: "/api/users/app-passwords", queryKey: ["account", "app-passwords"] },
+  appPasswords: { path: "/api/users/app-passwords", queryKey: keys.appPasswords },
   locks: { path: "/api/users/locks", queryKey: ["account", "locks"] },
-  holds: { path: "/api/users/holds", queryKey: ["account", "holds"] },
+  holds: { path: "/api/users/holds", queryKey: keys.holds },
   usage: { path: "/api/users/usage", queryKey: keys.usage },
   rateLimits: { path: "/api/users/usage/rate-limits", queryKey: ["account", "rate-limits"] },
 };

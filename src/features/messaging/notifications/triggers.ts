@@ -262,8 +262,8 @@ export class NotificationTriggers {
       category: "security",
       title: "Changes waiting for approval",
       body:
-        `${shorten(device.name)} requested to delete or replace ${changes} files, far more than usual. ` +
-        "No files change until you approve or reject the request.",
+        `${shorten(device.name)} tried to delete or replace ${changes} files, far more than usual. ` +
+        "It can't delete or replace more until you decide.",
       data: { event: "security.mass_change", holdId, changes: String(changes), ...deviceData(device) },
     });
   }
