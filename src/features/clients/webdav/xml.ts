@@ -34,7 +34,7 @@ const DEPTH_MAX = 32;
 const ELEMENTS_MAX = 4_000;
 /** Attributes in a document, including namespace declarations. */
 const ATTRIBUTES_MAX = 4_000;
-/** Characters of a name, prefix and colon included. */
+/** Characters of a name, prefix and colon included, and of a namespace, which responses repeat for each property. */
 const NAME_LENGTH_MAX = 1_024;
 /** The namespace of the prefix `xml`, which is never declared. */
 const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
@@ -78,6 +78,8 @@ export class XmlTreeBuilder {
     parser.on("attribute", (attribute: SaxesAttributeNSIncomplete) => {
       if (++this.#attributes > ATTRIBUTES_MAX) throw tooMuch(`more than ${ATTRIBUTES_MAX} attributes`);
       if (attribute.name.length > NAME_LENGTH_MAX) throw tooMuch(`a name of more than ${NAME_LENGTH_MAX} characters`);
+      if (/^xmlns(?::|$)/.test(attribute.name) && attribute.value.length > NAME_LENGTH_MAX)
+        throw tooMuch(`a namespace of more than ${NAME_LENGTH_MAX} characters`);
     });
     parser.on("opentag", (tag) => this.#begin(tag));
     parser.on("closetag", () => this.#end());

@@ -80,6 +80,10 @@ describe("a document", () => {
     expect(rejectionOf(`<a${attributes.join("")}/>`)).toBe("invalid_request");
     expect(rejectionOf(`<${"a".repeat(1_025)}/>`)).toBe("invalid_request");
     expect(rejectionOf(`<a ${"a".repeat(1_025)}=""/>`)).toBe("invalid_request");
+    for (const declaration of ["xmlns", "xmlns:x"]) {
+      expect(rejectionOf(`<a ${declaration}="${"a".repeat(1_024)}"/>`)).toBeUndefined();
+      expect(rejectionOf(`<a ${declaration}="${"a".repeat(1_025)}"/>`)).toBe("invalid_request");
+    }
   });
 });
 
