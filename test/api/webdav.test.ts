@@ -37,6 +37,21 @@ describe("the three roots", () => {
     expect(await account.client.names()).toEqual(["note.txt"]);
   });
 
+  test("a folder is a page for browsers, with and without a slash at the end", async () => {
+    const dav = await connectDav(await server().signUp());
+    await dav.mkcol("f");
+    await dav.put(`f/${encodeURIComponent("<script>&.txt")}`, "x");
+    for (const path of ["f", "f/"]) {
+      const page = await dav.get(path);
+      expectStatus(page, 200);
+      expect(page.header("content-type")).toBe("text/html; charset=utf-8");
+      expect(page.header("content-security-policy")).toStartWith("default-src 'none'");
+      expect(page.text).toContain("<li>&lt;script&gt;&amp;.txt</li>");
+      expectStatus(await dav.request("HEAD", path), 200);
+    }
+    for (const method of ["POST", "REPORT", "PATCH"]) expectStatus(await dav.request(method, "f"), 405);
+  });
+
   test("another account's tree is 404, and without an app password everything is 401", async () => {
     const [account, other] = [await server().signUp(), await server().signUp()];
     const foreign = await connectDav(account, {}, `/remote.php/dav/files/${encodeURIComponent(other.email)}/`);
