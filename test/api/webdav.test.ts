@@ -202,9 +202,12 @@ describe("PUT", () => {
     chunked.cut();
     expectStatus(await dav.relocate("COPY", "f", "g"), 507);
     expectStatus(await dav.relocate("COPY", "f/b.txt", "a.txt"), 507);
+    // A temporary file that moves onto another one needs no room of its own.
+    expectStatus(await dav.put("f/temporary.txt", "y".repeat(30_000)), 201);
+    expectStatus(await dav.relocate("MOVE", "f/temporary.txt", "f/b.txt"), 204);
     expect(await account.client.names()).toEqual(["f", "a.txt"]);
     expect((await dav.get("a.txt")).text).toBe("old");
-    expect((await account.client.get("/api/users/usage")).number("data.storage.used")).toBe(60_003);
+    expect((await account.client.get("/api/users/usage")).number("data.storage.used")).toBe(90_003);
   });
 
   test("keeps hostile names", async () => {
