@@ -551,6 +551,12 @@ test("the audit log names each item by its id, and the account whose item it is"
     const [id = ""] = (await account.client.get("/api/files?type=file")).strings("data.files", "id");
     await dav.get("a.txt");
     await dav.relocate("MOVE", "a.txt", "b.txt");
+    // Only the lock that makes a file is an upload.
+    const token = await lock(dav, "b.txt", { depth: "0", timeout: "Second-60" });
+    expectStatus(await unlock(dav, "b.txt", token), 204);
+    expectStatus(await tryLock(dav, "locked.txt"), 201);
+    const ids = (await account.client.get("/api/files?type=file")).strings("data.files", "id");
+    const locked = ids.find((other) => other !== id) ?? "";
     for (const property of ["getlastmodified", "getetag"]) {
       const prop = `<prop><${property}>Sun, 13 Sep 2020 12:26:40 GMT</${property}></prop>`;
       const body = `<propertyupdate xmlns="DAV:"><set>${prop}</set></propertyupdate>`;
@@ -566,10 +572,19 @@ test("the audit log names each item by its id, and the account whose item it is"
         entries.some((entry) => entry.includes(`"action":"${action}"`) && entry.includes(target));
       const actions = ["file.upload", "file.download", "file.move", "file.change", "file.trash"];
       const own = actions.every((action) => named(action, id));
-      return own && named("file.upload", shared) && entries.some((entry) => entry.includes(owner.id));
+      return (
+        own &&
+        named("file.upload", locked) &&
+        named("file.upload", shared) &&
+        entries.some((entry) => entry.includes(owner.id))
+      );
     });
     const log = (await admin.client.get("/api/admin/audit?limit=100")).text;
     expect(log).not.toContain("shared.txt");
+    const uploads = (await admin.client.get(`/api/admin/audit?user=${account.id}&action=file.upload`)).list(
+      "data.entries",
+    );
+    expect(uploads).toHaveLength(3);
     // The rejected change of a property is none.
     expect(log.split('"file.change"')).toHaveLength(2);
   });

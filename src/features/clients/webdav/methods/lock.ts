@@ -1,15 +1,17 @@
 import type { Transaction } from "../../../../db/transaction.ts";
 import { AppError } from "../../../../errors.ts";
 import type { FileNode, Lock, TreeNode } from "../../../../tree/model/types.ts";
+import { noteAudit } from "../../../../http/audit-note.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { Uploader } from "../../../accounts/auth/principal.ts";
+import type { User } from "../../../accounts/users/types.ts";
 import { clientStatusOf, WebDavError } from "../../errors.ts";
 import { LOCK_MS_MAX } from "../../locks/service.ts";
 import type { Address } from "../address.ts";
 import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
 import { missingFolder, sharesOnly } from "../content-writer.ts";
-import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
+import { addressOf, type Exchange, hrefOf, noteTarget } from "../exchange.ts";
 import { namesBelow } from "../locked-error.ts";
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
@@ -36,6 +38,7 @@ interface RequestedLock extends LockInfo {
 interface Locked {
   readonly lock: Lock;
   readonly node: TreeNode;
+  readonly owner: User;
   /** Whether it is in a received share. */
   readonly isShared: boolean;
   readonly isNewFile: boolean;
@@ -43,7 +46,8 @@ interface Locked {
 
 /** LOCK (RFC 4918, section 9.10): a lock, also of a name that is free, or more time for one. */
 export async function lock(services: WebDavServices, exchange: Exchange): Promise<Response> {
-  const { request } = exchange;
+  const { request, principal } = exchange;
+  noteAudit(request, { isNotDone: true });
   const call: LockCall = {
     exchange,
     address: addressOf(request),
@@ -56,6 +60,10 @@ export async function lock(services: WebDavServices, exchange: Exchange): Promis
   const requested = { ...readLockInfo(body), isDeep: readDepth(request.headers.get("depth")) };
   try {
     const made = (await lockItem(services, call, requested)) ?? (await lockFreeName(services, call, requested));
+    if (made.isNewFile) {
+      noteAudit(request, { isNotDone: false });
+      noteTarget({ request, principal }, made.owner, made.node);
+    }
     return lockedResponse(services, call, made, { "Lock-Token": `<${made.lock.token}>` });
   } catch (error) {
     if (error instanceof LockConflict && error.below !== undefined) return conflictResponse(call, error, error.below);
@@ -76,9 +84,9 @@ async function refresh({ writer, clientTree, locks }: WebDavServices, call: Lock
     if (resource.kind !== "item") throw notThere();
     requireWrite(resource);
     conditions.check(resource, address);
-    const { node, share } = resource;
+    const { node, owner, share } = resource;
     const lock = locks.refresh(tx, principal.user, node, conditions.lockTokens, durationMs);
-    return { lock, node, isShared: share !== undefined, isNewFile: false };
+    return { lock, node, owner, isShared: share !== undefined, isNewFile: false };
   });
 }
 
@@ -99,13 +107,14 @@ async function lockItem(
     requireWrite(resource);
     permissions.node(exchange.principal.user, resource.node.publicId, "write");
     conditions.check(resource, address);
-    const { node, share } = resource;
+    const { node, owner, share } = resource;
     if (node.parentId === null && requested.isDeep !== false) {
       throw new WebDavError(403, "You can't lock all files of an account. Lock a folder or a file.");
     }
     return {
       lock: addLock(services, call, tx, node, requested),
       node,
+      owner,
       isShared: share !== undefined,
       isNewFile: false,
     };
@@ -161,7 +170,7 @@ async function lockNewFile(services: WebDavServices, call: LockCall, requested: 
     },
   );
   if (made === undefined) throw new Error("a stored file was not locked");
-  return { lock: made, node, isShared: share !== undefined, isNewFile: true };
+  return { lock: made, node, owner: parent.owner, isShared: share !== undefined, isNewFile: true };
 }
 
 const NO_LABELS = {
