@@ -1,5 +1,6 @@
 -- Folders have a state and a size that follow every change below them, and files are sorted by their own date.
--- Sizes start as NULL: the server adds them up in the background.
+-- Sizes start as NULL: the server adds them up in the background. States start at the current time: after a return to the
+-- database of an earlier version and another upgrade, they differ from those of the first one.
 ALTER TABLE `nodes` ADD `file_at` integer DEFAULT 0 NOT NULL;
 --> statement-breakpoint
 UPDATE `nodes` SET `file_at` = CASE `kind` WHEN 0 THEN `created_at` ELSE
@@ -12,6 +13,8 @@ ALTER TABLE `folders` ADD `bytes` integer;
 ALTER TABLE `folders` ADD `tree_bytes` integer;
 --> statement-breakpoint
 ALTER TABLE `folders` ADD `tree_rev` integer DEFAULT 0 NOT NULL;
+--> statement-breakpoint
+UPDATE `folders` SET `tree_rev` = CAST(unixepoch('subsec') * 1000 AS INTEGER);
 --> statement-breakpoint
 ALTER TABLE `folders` ADD `children_at` integer;
 --> statement-breakpoint

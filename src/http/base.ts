@@ -176,9 +176,9 @@ function toInvalidField(error: unknown): unknown {
 }
 
 /**
- * A path for the logs. Masks tokens of links, also in links that were copied incorrectly, and any segment as long as a
- * token.
+ * A path for the logs. Masks tokens of links and of programs' sign-ins, also in links that were copied incorrectly, and
+ * any segment as long as a token.
  */
 export function withoutTokens(path: string): string {
-  return path.replace(/(^|\/)(s|public)\/+[^/]+/gi, "$1$2/…").replace(/[\w-]{28,}/g, "…");
+  return path.replace(/(^|\/)(s|public|connect|login-flows)\/+[^/]+/gi, "$1$2/…").replace(/[\w-]{28,}/g, "…");
 }

@@ -353,14 +353,21 @@ export class TreeReader {
     return this.#store.nodes.states.read(ids);
   }
 
+  /**
+   * Whether the ETag of a folder is up to date without settling it. Synchronous: may be called inside a transaction.
+   * Also false while very many folders of the account have changed.
+   */
+  isSettled({ accountId, id }: Pick<TreeNode, "accountId" | "id">): boolean {
+    return this.#store.nodes.states.isSettled(accountId, id);
+  }
+
   /** Bytes of all files below a folder, added up in the reading thread. For {@link FolderState.sizeBytes} null. */
   folderSize(id: number): Promise<number> {
     return bytesBelow(this.#store, id);
   }
 
   /**
-   * The totals of a large folder for {@link TreeWriter.trash}, read in the reading thread; valid until something
-   * changes.
+   * The totals of a folder, read in the reading thread. {@link TreeWriter.trash} uses them if nothing has changed since.
    */
   measure(folder: TreeNode): Promise<FolderSize> {
     return measureInReader(this.#store, folder.accountId, folder.id);

@@ -133,6 +133,13 @@ describe("a changed email", () => {
     expectChallenge(await openDav(server(), { username: former, password: mine.password }));
     expectStatus(await openDav(server(), { username: former, password: theirs.password }), 200);
     expectStatus(await openDav(server(), { username: give.email, password: mine.password }), 200);
+    // A new account can also get it.
+    const giveAgain = { email: freshEmail(), currentPassword: account.password };
+    expectStatus(await account.client.put("/api/users/profile", giveAgain), 200);
+    expectStatus(await openDav(server(), { username: give.email, password: mine.password }), 200);
+    await server().signUp({ email: give.email });
+    expectChallenge(await openDav(server(), { username: give.email, password: mine.password }));
+    expectStatus(await openDav(server(), { username: giveAgain.email, password: mine.password }), 200);
   });
 });
 

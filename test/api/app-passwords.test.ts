@@ -33,6 +33,7 @@ describe("POST /api/users/app-passwords", () => {
     expect(response.at("data")).toEqual({ ...record, username: account.email, password, url });
     const list = await account.client.get(path);
     expect(list.list("data.appPasswords")).toEqual([record]);
+    expect(list.string("data.url")).toBe(url);
     expect(list.text).not.toContain(password);
   });
 

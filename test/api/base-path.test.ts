@@ -148,6 +148,42 @@ describe("URLs in responses below a base path", () => {
     expect((await client.get(new URL(stored.string("data.url")).pathname)).text).toBe("hello");
   });
 
+  test("let sync clients sign in, and send files in chunks", async () => {
+    const { client, email, password } = await server().signUp();
+    const below = (url: string) => {
+      expect(url).toStartWith(`${server().url}${basePath}/`);
+      return url.slice(`${server().url}${basePath}`.length);
+    };
+    for (const prefix of prefixes) {
+      const begun = await server().visitor.request("POST", `${prefix}/index.php/login/v2`);
+      const token = below(begun.string("login")).replace("/connect/", "");
+      const agreed = await client.post(`${prefix}/api/users/login-flows/${token}`, { currentPassword: password });
+      expectStatus(agreed, 200);
+      const poll = prefix + below(begun.string("poll.endpoint"));
+      const result = await server().visitor.post(poll, { token: begun.string("poll.token") });
+      expect(result.string("server")).toBe(server().url + basePath);
+      const credentials = Buffer.from(`${email}:${result.string("appPassword")}`).toString("base64");
+      const send = (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {
+        const sent = { authorization: `Basic ${credentials}`, ...headers };
+        return server().visitor.request(method, `${prefix}/remote.php/dav/${path}`, {
+          headers: sent,
+          ...(body && { body }),
+        });
+      };
+      const upload = `uploads/${encodeURIComponent(email)}/t`;
+      expectStatus(await send("MKCOL", upload), 201);
+      expectStatus(await send("PUT", `${upload}/1`, {}, "hello"), 201);
+      const listed = await send("PROPFIND", upload, { depth: "1" });
+      expect(listed.text).toContain(`<d:href>${basePath}/remote.php/dav/${upload}/1</d:href>`);
+      const destination = `${server().url}${basePath}/remote.php/webdav/from${prefix.length}.txt`;
+      expectStatus(await send("MOVE", `${upload}/.file`, { destination }), 201);
+    }
+    expect((await client.get(`${basePath}/api/files`)).strings("data.files", "name").sort()).toEqual([
+      "from0.txt",
+      "from6.txt",
+    ]);
+  });
+
   test("are in the OpenAPI document for its clients", async () => {
     for (const prefix of prefixes) {
       const document = asObject((await server().visitor.get(`${prefix}/openapi.json`)).json);

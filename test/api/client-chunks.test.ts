@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { shareWith } from "../support/account-shares.ts";
 import type { Account, ApiResponse, RequestOptions } from "../support/client.ts";
-import { expectStatus } from "../support/expect.ts";
+import { expectStatus, sortedStatuses } from "../support/expect.ts";
+import { runJob } from "../support/jobs.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
@@ -26,8 +30,10 @@ class SyncClient {
     return `/remote.php/dav/${path.replace("{user}", encodeURIComponent(this.account.email))}`;
   }
 
-  begin(transfer: string): Promise<ApiResponse> {
-    return this.request("MKCOL", `uploads/{user}/${transfer}`);
+  /** @param totalBytes size of the complete file, which the desktop clients announce */
+  begin(transfer: string, totalBytes?: number): Promise<ApiResponse> {
+    const headers = totalBytes === undefined ? {} : { "oc-total-length": String(totalBytes) };
+    return this.request("MKCOL", `uploads/{user}/${transfer}`, { headers });
   }
 
   put(transfer: string, name: string, body: Uint8Array<ArrayBuffer> | string): Promise<ApiResponse> {
@@ -71,6 +77,12 @@ function randomBytes(size: number): Uint8Array<ArrayBuffer> {
 
 function sha(bytes: Uint8Array, algorithm = "sha256"): string {
   return createHash(algorithm).update(bytes).digest("hex");
+}
+
+/** The sizes of the files with the bytes of chunks. */
+async function stagedSizes({ dataDir }: TestServer): Promise<number[]> {
+  const names = await Array.fromAsync(new Bun.Glob("cup_*").scan({ cwd: `${dataDir}/uploads` }));
+  return names.map((name) => Bun.file(`${dataDir}/uploads/${name}`).size).sort((a, b) => a - b);
 }
 
 /** Sends chunks that must be accepted. */
@@ -164,6 +176,24 @@ describe("a large file in chunks", () => {
       expectStatus(moved, 201);
     }
     expectStatus(await sync.finish("sums", "sums.bin"), 201);
+  });
+
+  test("an upload without chunks becomes an empty file only if the client sent one", async () => {
+    expectStatus(await sync.begin("empty"), 201);
+    const empty = new Uint8Array();
+    for (const kind of ["sha256", "md5"]) {
+      const wrong = { "oc-checksum": `${kind}:${sha(randomBytes(1), kind)}` };
+      expectStatus(await sync.finish("empty", "empty.bin", wrong), 400);
+    }
+    expectStatus(await sync.finish("empty", "empty.bin", { "oc-total-length": "1" }), 400);
+    expectStatus(await sync.finish("empty", "empty.bin"), 400);
+    expectStatus(await sync.request("GET", "files/{user}/empty.bin"), 404);
+    expectStatus(await sync.finish("empty", "empty.bin", { "oc-checksum": `SHA256:${sha(empty)}` }), 201);
+    expect(await sync.content("empty.bin")).toHaveLength(0);
+    expectStatus(await sync.begin("empty"), 201);
+    expectStatus(await sync.finish("empty", "empty.bin", { "oc-total-length": "0" }), 204);
+    await sendAll(sync, "empty", { "1": empty });
+    expectStatus(await sync.finish("empty", "empty.bin"), 204);
   });
 
   test("a rejected end loses nothing: more chunks can follow", async () => {
@@ -278,7 +308,12 @@ describe("the folder of an upload", () => {
     for (const header of ["-1", "x", "1.5"])
       expectStatus(await sync.finish("wrong", "x", { "oc-total-length": header }), 400);
     expectStatus(await sync.finish("wrong", "x", { "x-oc-mtime": "x" }), 400);
-    expectStatus(await sync.request("MKCOL", `uploads/{user}/${"a".repeat(300)}`), 400);
+    for (const name of ["a".repeat(300), "%ff", "a%2Fb", "..%2fa", "a%00", "a%0A"]) {
+      expectStatus(await sync.request("MKCOL", `uploads/{user}/${name}`), 400);
+      expectStatus(await sync.put(name, "1", "x"), name.startsWith("aaa") ? 404 : 400);
+    }
+    expectStatus(await sync.request("MKCOL", "uploads/%ff/wrong"), 400);
+    expectStatus(await sync.request("MKCOL", "uploads/{user}/length", { headers: { "oc-total-length": "x" } }), 400);
     const malformed = { body: "<propfind", headers: { "content-type": "application/xml" } };
     expectStatus(await sync.request("PROPFIND", "uploads/{user}/wrong", malformed), 400);
     expect(await sync.list("wrong")).toEqual([["1", 1]]);
@@ -289,9 +324,24 @@ describe("limits", () => {
   test("the quota holds while chunks arrive, and the reservation ends with the upload", async () => {
     const account = await server().signUp();
     await server().change(account.id, { quota: 3 * MIB });
+    const sizesBefore = await stagedSizes(server());
     const limited = await connect(server(), account);
+    // The desktop clients announce the size, so a file that can't fit is rejected before its bytes are sent.
+    expectStatus(await limited.begin("a", 3 * MIB + 1), 507);
+    expectStatus(await limited.put("a", "1", "x"), 404);
+    expectStatus(await limited.begin("whole", 3 * MIB), 201);
     await sendAll(limited, "a", { "1": randomBytes(2 * MIB) });
+    expectStatus(await limited.begin("second", 2 * MIB), 507);
     expectStatus(await limited.put("a", "2", randomBytes(2 * MIB)), 507);
+    // Without a length it is rejected while it arrives, and what arrived does not stay on the disk.
+    const unsized = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let count = 0; count < 4; count++) controller.enqueue(randomBytes(MIB / 2));
+        controller.close();
+      },
+    });
+    expectStatus(await limited.request("PUT", "uploads/{user}/a/2", { body: unsized }), 507);
+    expect(await stagedSizes(server())).toEqual(sizesBefore.concat(2 * MIB).sort((a, b) => a - b));
     expectStatus(await account.client.upload(randomBytes(2 * MIB), { name: "big.bin" }), 413);
     // Repeating a chunk reserves nothing more.
     expectStatus(await limited.put("a", "2", randomBytes(MIB)), 201);
@@ -307,9 +357,44 @@ describe("limits", () => {
     const env = { LARDER_PLANS_ENTERPRISE_MAX_FILE_SIZE: String(MIB) };
     await withServer({ env }, async (own) => {
       const limited = await connect(own);
+      expectStatus(await limited.begin("a", MIB + 1), 413);
+      expectStatus(await limited.begin("b", Number.MAX_SAFE_INTEGER), 413);
       await sendAll(limited, "a", { "1": randomBytes(MIB - 10) });
       expectStatus(await limited.put("a", "2", randomBytes(11)), 413);
       expectStatus(await limited.put("a", "2", randomBytes(10)), 201);
+      expectStatus(await limited.finish("a", "a.bin"), 201);
+      expectStatus(await limited.begin("parallel"), 201);
+      const part = randomBytes(700_000);
+      const sent = await Promise.all(["1", "2", "3"].map((name) => limited.put("parallel", name, part)));
+      expect(sortedStatuses(sent)).toEqual([201, 413, 413]);
+      expect(await stagedSizes(own)).toEqual([part.length]);
+    });
+  });
+
+  // Bytes of rejected chunks stayed on the disk, outside of every quota. A chunked upload ignored the plan of the owner.
+  test("a chunk that is rejected in the middle leaves no bytes, and the plan of a share's owner holds", async () => {
+    await withServer({ env: { LARDER_PLANS_FREE_MAX_FILE_SIZE: "1000" } }, async (own) => {
+      const guest = await own.addUser(["--quota", String(3 * MIB), "--plan", "enterprise"]);
+      const limited = await connect(own, guest);
+      await sendAll(limited, "a", { "1": randomBytes(2 * MIB) });
+      const parts = [randomBytes(MIB / 2), randomBytes(MIB)];
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          const part = parts.shift();
+          if (part === undefined) controller.close();
+          else controller.enqueue(part);
+        },
+      });
+      expectStatus(await limited.request("PUT", "uploads/{user}/a/2", { body }), 507);
+      const files = await Array.fromAsync(new Bun.Glob("*").scan({ cwd: `${own.dataDir}/uploads`, absolute: true }));
+      expect(files.map((path) => Bun.file(path).size)).toEqual([2 * MIB]);
+      expectStatus(await limited.put("a", "2", randomBytes(MIB)), 201);
+
+      const owner = await own.addUser(["--plan", "free"]);
+      const id = await owner.client.storedId("small", { name: "small.bin" });
+      await shareWith(owner.client, id, guest, { permissions: "write" });
+      expectStatus(await limited.finish("a", "Shared%20with%20me/small.bin"), 413);
+      expect(Buffer.from(await limited.content("Shared%20with%20me/small.bin")).toString()).toBe("small");
       expectStatus(await limited.finish("a", "a.bin"), 201);
     });
   });
@@ -322,7 +407,7 @@ describe("restarts", () => {
       const parts = [randomBytes(MIB), randomBytes(MIB), randomBytes(MIB)];
       const [one = "", two = "", three = ""] = parts;
       await sendAll(client, "ordered", { "1": one, "2": two });
-      await sendAll(client, "mixed", { "3": three, "1": one });
+      await sendAll(client, "mixed", { "03": three, "01": one });
       await own.kill9();
       await own.restart();
       expect(await client.list("ordered")).toHaveLength(2);
@@ -333,8 +418,49 @@ describe("restarts", () => {
         expectStatus(await client.finish(transfer, `${transfer}.bin`), 201);
         expect(sha(await client.content(`${transfer}.bin`))).toBe(sha(Buffer.concat(parts)));
       }
+      // Clients continue after the sum of the listed sizes, so what follows a lost chunk must go too.
+      await sendAll(client, "lost", { "02": two, "01": one, "03": three });
+      const ownFiles = await Array.fromAsync(new Bun.Glob("*.*").scan({ cwd: `${own.dataDir}/uploads` }));
+      expect(ownFiles).toHaveLength(1);
+      await own.kill9();
+      await rm(`${own.dataDir}/uploads/${ownFiles[0]}`);
+      await own.restart();
+      expect(await client.list("lost")).toEqual([]);
+      for (const [name, part] of [
+        ["1", one],
+        ["2", two],
+        ["3", three],
+      ] as const) {
+        expectStatus(await client.put("lost", name, part), 201);
+      }
+      expectStatus(await client.finish("lost", "lost.bin"), 201);
+      expect(sha(await client.content("lost.bin"))).toBe(sha(Buffer.concat(parts)));
       const left = await Array.fromAsync(new Bun.Glob("*").scan({ cwd: `${own.dataDir}/uploads` }));
       expect(left).toEqual([]);
+    });
+  });
+
+  test("an abandoned upload expires, and releases its quota and its bytes", async () => {
+    await withServer({ hasAccounts: true }, async (own) => {
+      const client = await connect(own);
+      const admin = await own.addUser(["--admin"]);
+      await sendAll(client, "old", { "02": "two", "01": "one" });
+      await sendAll(client, "same", { "01": "one" });
+      await own.stop();
+      const sqlite = new Database(`${own.dataDir}/larder.db`);
+      sqlite.run("UPDATE upload_sessions SET expires_at = 1");
+      sqlite.close();
+      await own.start();
+      expectStatus(await client.request("PROPFIND", "uploads/{user}/old"), 404);
+      expectStatus(await client.put("old", "03", "three"), 404);
+      expectStatus(await client.finish("old", "old.txt"), 404);
+      // A client that returns later begins with the same name again.
+      expectStatus(await client.begin("same"), 201);
+      expect(await client.list("same")).toEqual([]);
+      expectStatus(await client.request("DELETE", "uploads/{user}/same"), 204);
+      await runJob(admin.client, "uploads");
+      expect((await client.account.client.get("/api/users/usage")).number("data.storage.used")).toBe(0);
+      expect(await stagedSizes(own)).toEqual([]);
     });
   });
 });

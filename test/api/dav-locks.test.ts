@@ -90,6 +90,15 @@ describe("LOCK", () => {
     expectStatus(await dav.mkcol("f/new"), 201);
   });
 
+  test("can be refreshed and ended by either Unicode form of a name", async () => {
+    const { dav } = await open();
+    const decomposed = encodeURIComponent("é.txt".normalize("NFD"));
+    expectStatus(await dav.put(encodeURIComponent("é.txt".normalize("NFC")), "x"), 201);
+    const token = await lock(dav, decomposed);
+    expectStatus(await tryLock(dav, decomposed, holding(token), ""), 200);
+    expectStatus(await unlock(dav, decomposed, token), 204);
+  });
+
   test("of a folder alone protects which members it has", async () => {
     const { dav } = await open();
     const token = await lock(dav, "f", { depth: "0" });

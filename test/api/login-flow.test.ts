@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { Account, ApiResponse } from "../support/client.ts";
 import { confirmIdentity } from "../support/confirm-identity.ts";
@@ -107,6 +108,18 @@ describe("login flow v2", () => {
     expect(list.at("data.appPasswords.0.name")).toBe(PROGRAM);
   });
 
+  test("the iOS client sends the token in the query, without a body", async () => {
+    const account = await server().signUp();
+    const { token, pollPath, pollToken } = await beginFlow(server());
+    const ask = () => server().visitor.request("POST", `${pollPath}?token=${pollToken}`);
+    expectStatus(await ask(), 404);
+    expectStatus(await agree(account, token), 200);
+    const result = await ask();
+    expectStatus(result, 200);
+    expect(result.string("loginName")).toBe(account.email);
+    expectStatus(await ask(), 404);
+  });
+
   test("the tokens differ, and one does not replace the other", async () => {
     const account = await server().signUp();
     const flow = await beginFlow(server());
@@ -163,6 +176,41 @@ describe("login flow v2", () => {
     expect(list.at("data.appPasswords.0.folder")).toBe("/Phone");
   });
 
+  test("nobody agrees who has too many app passwords already", async () => {
+    const account = await confirmIdentity(await server().signUp());
+    const path = "/api/users/app-passwords";
+    const first = await account.client.post(path, { name: "x" });
+    for (let count = 1; count < 50; count++) expectStatus(await account.client.post(path, { name: "x" }), 201);
+    const flow = await beginFlow(server());
+    expectError(await agree(account, flow.token), 400, "invalid_request");
+    expectStatus(await account.client.delete(`${path}/${first.string("data.id")}`), 200);
+    expectStatus(await agree(account, flow.token), 200);
+    expectStatus(await poll(server(), flow), 200);
+  });
+
+  test("the audit log names the app password, also when the program ends it", async () => {
+    const account = await server().signUp();
+    const flow = await beginFlow(server());
+    expectStatus(await agree(account, flow.token), 200);
+    const password = (await poll(server(), flow)).string("appPassword");
+    expectStatus(await agree(account, await beginOlderFlow(server())), 200);
+    const made = await account.client.get("/api/users/app-passwords");
+    const [older, newer] = made.strings("data.appPasswords", "id");
+    const authorization = `Basic ${Buffer.from(`${account.email}:${password}`).toString("base64")}`;
+    const end = { headers: { authorization } };
+    expectStatus(await server().visitor.request("DELETE", "/ocs/v2.php/core/apppassword", end), 200);
+    const admin = await server().addUser(["--admin"]);
+    const audit = await admin.client.get(`/api/admin/audit?limit=100&user=${account.id}`);
+    const entries = audit.list("data.entries").map((entry) => Object(entry));
+    for (const [action, id] of [
+      ["app_password.create", older],
+      ["app_password.create", newer],
+      ["app_password.delete", newer],
+    ]) {
+      expect(entries).toContainEqual(expect.objectContaining({ action, target: { type: "app_password", id } }));
+    }
+  });
+
   test("a new password ends a sign-in that was agreed to", async () => {
     const account = await server().signUp();
     const flow = await beginFlow(server());
@@ -186,20 +234,39 @@ describe("login flow v2", () => {
     });
   });
 
-  test("at most ten sign-ins of an address wait, and a restart keeps them", async () => {
-    await withServer({}, async (own) => {
+  test("at most ten sign-ins of an address wait, ask without limit, expire, and survive a restart", async () => {
+    const env = { LARDER_RATE_LIMITS: "", LARDER_PLANS_FREE_LIMIT_GENERAL: "20" };
+    await withServer({ env }, async (own) => {
       const account = await own.signUp();
       const flows: Flow[] = [];
       for (let number = 0; number < 10; number++) flows.push(await beginFlow(own));
       expectStatus(await begin(own), 503);
-      await own.restart();
-      const [flow] = flows;
-      if (flow === undefined) throw new Error("no sign-in was begun");
+      await own.stop();
+      const sqlite = new Database(`${own.dataDir}/larder.db`);
+      sqlite.run("UPDATE login_flows SET expires_at = 1 WHERE id = (SELECT min(id) FROM login_flows)");
+      sqlite.close();
+      await own.start();
+      const [expired, flow] = flows;
+      if (expired === undefined || flow === undefined) throw new Error("no sign-in was begun");
+      expectError(await account.client.get(`/api/users/login-flows/${expired.token}`), 404, "not_found");
+      expectError(await agree(account, expired.token), 404, "not_found");
+      expectStatus(await poll(own, expired), 404);
+      await beginFlow(own);
+      expectStatus(await begin(own), 503);
+      // Programs ask each second, and several can wait at one address.
+      for (let count = 0; count < 30; count++) expectStatus(await poll(own, flow), 404);
       expectStatus(await agree(account, flow.token), 200);
       expectStatus(await poll(own, flow), 200);
       await beginFlow(own);
       expectStatus(await begin(own), 503);
     });
+  });
+
+  test("a page of another site begins nothing", async () => {
+    for (const path of ["/login/v2", "/index.php/login/v2"]) {
+      const headers = { "sec-fetch-site": "cross-site", origin: "https://elsewhere.example" };
+      expectStatus(await server().visitor.request("POST", path, { headers }), 403);
+    }
   });
 
   test("wrong bodies are rejected", async () => {

@@ -162,10 +162,15 @@ test("no endpoint writes a secret to the log, for any client", async () => {
     await server().visitor.get(bad);
   }
   await server().visitor.get(`/s/${share}/nothing`);
+  const flow = await server().visitor.request("POST", "/index.php/login/v2");
+  const [flowToken = "", pollToken] = [flow.string("login").split("/").at(-1), flow.string("poll.token")];
+  await server().visitor.get(`/connect/${flowToken}`);
+  await client.get(`/api/users/login-flows/${flowToken}`);
+  await server().visitor.request("POST", `/index.php/login/v2/poll?token=${pollToken}`);
   await server().stop();
   const requestLines = listRequestLines(server());
   expect(requestLines.length).toBeGreaterThan(operations.length);
-  for (const secret of [marker, token, token.split(".")[2] ?? token, password, share]) {
+  for (const secret of [marker, token, token.split(".")[2] ?? token, password, share, flowToken, pollToken]) {
     const found = parseLogLines(server()).filter((line) => JSON.stringify(line).includes(secret));
     expect({ secret, found }).toEqual({ secret, found: [] });
   }

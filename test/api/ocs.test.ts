@@ -123,6 +123,7 @@ describe("the account", () => {
     const response = await get(`/ocs/v2.php/cloud/users/${encodeURIComponent(other.email)}?format=json`);
     expectStatus(response, 404);
     expect(response.number("ocs.meta.statuscode")).toBe(404);
+    expectStatus(await get("/ocs/v2.php/cloud/users/%ff"), 404);
   });
 
   test("needs an app password: nothing else opens it", async () => {

@@ -77,17 +77,25 @@ test("user set --end-keys ends app passwords", async () => {
 
 test("a restored backup has them, unless --sign-out ends them", async () => {
   await withServer({}, async (own) => {
-    const appPassword = await createAppPassword(await own.signUp());
+    const account = await own.signUp();
+    const appPassword = await createAppPassword(account);
+    const flow = await own.visitor.request("POST", "/login/v2");
+    const path = `/api/users/login-flows/${flow.string("login").split("/").at(-1)}`;
+    expectStatus(await account.client.post(path, { currentPassword: account.password }), 200);
     const backup = join(await temporaryDirectory(), "backup");
     expect((await own.larder(["backup", backup])).code).toBe(0);
-    for (const [flags, status] of [
-      [[], 200],
-      [["--sign-out"], 401],
+    for (const [flags, status, pollStatus] of [
+      [[], 200, 200],
+      [["--sign-out"], 401, 404],
     ] as const) {
       const dataDir = join(await temporaryDirectory(), "data");
       const restored = await runLarder(["restore", backup, "--data", dataDir, ...flags]);
       expect({ code: restored.code, stderr: restored.stderr }).toEqual({ code: 0, stderr: expect.any(String) });
-      await withServer({ dataDir }, async (copy) => expectStatus(await openDav(copy, appPassword), status));
+      await withServer({ dataDir }, async (copy) => {
+        expectStatus(await openDav(copy, appPassword), status);
+        // A person agreed to the sign-in of a program before the backup.
+        expectStatus(await copy.visitor.post("/login/v2/poll", { token: flow.string("poll.token") }), pollStatus);
+      });
       await rm(dataDir, { recursive: true });
     }
     await rm(backup, { recursive: true });

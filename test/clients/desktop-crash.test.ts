@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "bun:test";
 import { randomContent } from "../support/client.ts";
 import { eventually } from "../support/expect.ts";
 import { dispose, startServer, type TestServer } from "../support/server.ts";
-import { type ClientAccount, newClientAccount, readServerTree } from "./support/account.ts";
+import { type ClientAccount, newClientAccount, readServerTree, requestsDuring } from "./support/account.ts";
 import { describeWith, isLong } from "./support/programs.ts";
 import { SYNC_PROGRAMS, SyncedFolder } from "./support/synced-folder.ts";
 
@@ -115,6 +115,13 @@ for (const program of SYNC_PROGRAMS) {
           await settle(account, [one, two]);
           expect(await one.tree()).toEqual(local);
         }
+        // A restart changes no id and no ETag: one question, and no file again.
+        await one.sync();
+        await server.kill9();
+        await server.start();
+        const idle = await requestsDuring(server, async () => one.sync());
+        const others = idle.filter(({ path }) => !/^\/(?:status\.php|ocs\/)/.test(path));
+        expect(others.map(({ method }) => method)).toEqual(["PROPFIND"]);
       },
       testMsMax,
     );

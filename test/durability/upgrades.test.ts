@@ -4,8 +4,12 @@ import { describe, expect, test } from "bun:test";
 import { copyFile, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, digestOf } from "../support/client.ts";
+import { sendDav } from "../support/app-passwords.ts";
 import { expectStatus } from "../support/expect.ts";
 import { readAccountContents } from "../support/account-contents.ts";
+import { runJob } from "../support/jobs.ts";
+import { type Multistatus, readMultistatus } from "../support/multistatus.ts";
+import { connectDav, type DavClient } from "../support/webdav.ts";
 import {
   repositoryRoot,
   runLarder,
@@ -90,6 +94,76 @@ async function expectAllThere(server: TestServer, left: Left): Promise<void> {
   if (left.apiKey !== null) expectStatus(await new Client(server, left.apiKey).get("/api/files"), 200);
 }
 
+/** Expects all recorded files for a program with a new app password, and the size of all in the root folder. */
+async function expectAllInWebDav(server: TestServer, { email, files }: Left): Promise<void> {
+  const { stdout, code } = await server.larder(["user", "app-password", email, "--name", "sync"]);
+  expect(code).toBe(0);
+  const appPassword = { username: email, password: stdout.trim() };
+  const root = await sendDav(server, appPassword, "PROPFIND", "", {
+    headers: { depth: "0" },
+    body: '<propfind xmlns="DAV:" xmlns:o="http://owncloud.org/ns"><prop><o:size/></prop></propfind>',
+  });
+  expectStatus(root, 207);
+  const sizeBytes = files.reduce((sum, { size }) => sum + size, 0);
+  expect(root.text).toContain(`<oc:size>${sizeBytes}</oc:size>`);
+  for (const { path, sha256 } of files) {
+    const names = path.split("/").slice(1);
+    const got = await sendDav(server, appPassword, "GET", names.map(encodeURIComponent).join("/"));
+    expect([path, digestOf(got.bytes), got.header("etag")]).toEqual([path, sha256, `"${sha256}"`]);
+  }
+}
+
+async function connect(server: TestServer, { email, password }: Left): Promise<DavClient> {
+  return connectDav({ email, password, client: await signIn(server, email, password) });
+}
+
+async function list(dav: DavClient, path: string, depth: "0" | "1"): Promise<Multistatus> {
+  const body = `<d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns"><d:prop><d:getetag/><d:resourcetype/><oc:size/></d:prop></d:propfind>`;
+  return readMultistatus(await dav.request("PROPFIND", path, { headers: { depth }, body }));
+}
+
+async function rootEtag(dav: DavClient): Promise<string> {
+  return (await list(dav, "", "0")).get("/dav/")?.get("DAV:getetag")?.text ?? "";
+}
+
+/** The ETags and sizes of all folders by path, as clients see them. */
+async function readFolders(dav: DavClient): Promise<Map<string, { etag: string; size: number }>> {
+  const found = new Map<string, { etag: string; size: number }>();
+  const open = ["/dav/"];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    for (const [href, properties] of await list(dav, path.slice("/dav/".length), "1")) {
+      const isFolder = properties.get("DAV:resourcetype")?.elements.includes("DAV:collection") === true;
+      const [etag, size] = ["DAV:getetag", "http://owncloud.org/nssize"].map(
+        (name) => properties.get(name)?.text ?? "",
+      );
+      if (isFolder && !found.has(href) && href !== path) open.push(href);
+      if (isFolder) found.set(decodeURIComponent(href.slice("/dav".length)), { etag: etag ?? "", size: Number(size) });
+    }
+  }
+  return found;
+}
+
+/** Expects that the sizes of folders are right before and after they are added up, and that this changes no ETag. */
+async function expectFolderSizes(server: TestServer, left: Left): Promise<void> {
+  const dav = await connect(server, left);
+  const folders = await readFolders(dav);
+  expect(folders.size).toBe(left.folders.length + 1);
+  for (const [path, { size }] of folders) {
+    const below = left.files.filter((file) => file.path.startsWith(path));
+    expect([path, size]).toEqual([path, below.reduce((sum, file) => sum + file.size, 0)]);
+  }
+  const admin = await signIn(server, left.email, left.password);
+  await runJob(admin, "folder-states");
+  expect(await readFolders(dav)).toEqual(folders);
+  const database = new Database(databaseIn(server.dataDir), { readonly: true });
+  expect(database.query("SELECT count(*) AS unfilled FROM folders WHERE bytes IS NULL").all()).toEqual([
+    { unfilled: 0 },
+  ]);
+  database.close();
+  await runJob(admin, "recount");
+  expect(server.log).not.toContain("A stored counter is wrong");
+}
+
 function databaseIn(dataDir: string): string {
   return join(dataDir, "larder.db");
 }
@@ -134,7 +208,9 @@ describe.each(NAMES)("data of %s", (name) => {
         expect(server.log).toContain("Upgraded the database.");
         expect(server.log).toMatch(/"rowsBefore":\{.*"nodes":3\d.*"rowsAfter":\{.*"nodes":3\d/);
         expect(server.log).toContain(`larder restore --snapshot ${snapshot} --data ${dataDir}`);
+        await expectAllInWebDav(server, left);
         await expectAllThere(server, left);
+        await expectFolderSizes(server, left);
         // And it keeps running.
         const client = await signIn(server, left.email, left.password);
         await client.stored("new", { name: "new.txt" });
@@ -148,6 +224,7 @@ describe.each(NAMES)("data of %s", (name) => {
     await withLeft(name, async (dataDir, left) => {
       const before = await expectSteps(dataDir);
       await withServer({ dataDir }, async (server) => {
+        const etag = await rootEtag(await connect(server, left));
         await (await signIn(server, left.email, left.password)).stored("new", { name: "new.txt" });
         await server.stop();
         const snapshot = await findCopy(dataDir);
@@ -171,6 +248,8 @@ describe.each(NAMES)("data of %s", (name) => {
           "by the earlier version",
         );
         await expectAllThere(server, left);
+        // The earlier version may have changed anything, so a client that synced before must look into the folders.
+        expect(await rootEtag(await connect(server, left))).not.toBe(etag);
       });
     });
   }, 120_000);

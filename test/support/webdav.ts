@@ -50,7 +50,7 @@ export class DavClient {
 
 /** Makes an app password of an account, and a client that uses it. */
 export async function connectDav(
-  account: Account,
+  account: Pick<Account, "client" | "email" | "password">,
   settings: AppPasswordSettings = {},
   root = "/dav/",
 ): Promise<DavClient> {

@@ -178,11 +178,13 @@ describeWeb(
     test("ends an app password of another account", async () => {
       const account = await web.account("Wanda Webdav");
       const body = { name: "Desktop of Wanda", currentPassword: account.password };
-      await account.client.post("/api/users/app-passwords", body);
+      await account.client.post("/api/users/app-passwords", { ...body, access: "read" });
       const page = await web.open({ as: admin, path: "/admin/users?find=Wanda" });
       await choose(page, "Wanda Webdav", "Sessions and devices");
       const dialog = page.getByRole("dialog", { name: "Where Wanda Webdav is signed in" });
+      await dialog.getByText("read-only, never used").waitFor();
       await dialog.getByRole("button", { name: "End app password Desktop of Wanda" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "End access" }).click();
       await prove(page, admin.password);
       await dialog.getByText("No app passwords.").waitFor();
       expect((await account.client.get("/api/users/app-passwords")).list("data.appPasswords")).toEqual([]);

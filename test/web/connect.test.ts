@@ -1,5 +1,7 @@
 // Connecting other programs: app passwords, the page on which a login is allowed, and the locks of files.
 import { expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { encode } from "uqr";
 import type { Account } from "../support/client.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 import { prove } from "./support/proof.ts";
@@ -10,6 +12,18 @@ function asProgram(web: Web, path: string, username: string, password: string, i
   const headers = new Headers(init.headers);
   headers.set("authorization", `Basic ${btoa(`${username}:${password}`)}`);
   return fetch(`${web.server().url}${path}`, { ...init, headers });
+}
+
+/** Checks that the picture is a QR code of this text. */
+async function expectQrCode(picture: Locator, value: string): Promise<void> {
+  const dark = encode(value, { ecc: "M", border: 2 }).data.map((row) => row.map((isDark) => (isDark ? "#" : " ")));
+  const path = await picture.locator("path:not([d=''])").getAttribute("d");
+  const drawn = dark.map((row) => row.map(() => " "));
+  for (const [, x, y] of (path ?? "").matchAll(/M(\d+) (\d+)h1v1h-1z/g)) {
+    const row = drawn[Number(y)];
+    if (row !== undefined) row[Number(x)] = "#";
+  }
+  expect(drawn).toEqual(dark);
 }
 
 /** An app password made by the API. */
@@ -47,7 +61,7 @@ describeWeb("connecting programs", (web) => {
     await page.getByRole("radio", { name: /Windows Explorer/ }).check();
     expect(await page.getByLabel("Address", { exact: true }).inputValue()).toBe(`${web.server().url}/dav/`);
     await page.getByRole("tab", { name: "Program" }).click();
-    expect(await page.getByRole("textbox", { name: "Command" }).inputValue()).toContain(
+    expect(await page.getByLabel("Address", { exact: true }).inputValue()).toContain(
       `/remote.php/dav/files/${encodeURIComponent(account.email)}/`,
     );
     await page.getByRole("tab", { name: "Phone" }).click();
@@ -65,10 +79,10 @@ describeWeb("connecting programs", (web) => {
     await prove(page, account.password);
     const password = await dialog.getByLabel("App password", { exact: true }).inputValue();
     expect(await dialog.getByLabel("User name", { exact: true }).inputValue()).toBe(account.email);
-    await dialog
-      .getByRole("img", { name: /QR code/ })
-      .locator("path:not([d=''])")
-      .waitFor();
+    await expectQrCode(
+      dialog.getByRole("img", { name: /QR code/ }),
+      `nc://login/server:${web.server().url}&user:${encodeURIComponent(account.email)}&password:${password}`,
+    );
     await web.lookAt(page, "connect-created");
     await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "detached" });
@@ -88,10 +102,13 @@ describeWeb("connecting programs", (web) => {
   });
 
   test("a program that asked is allowed after sign-in and proof, and another is denied", async () => {
-    const account = await web.account();
+    const [account, another] = [await web.account(), await web.account()];
     const login = await startLogin(web);
-    const page = await web.open({ path: login.path });
+    const page = await web.open({ as: another, path: login.path });
+    await page.getByText(another.email).waitFor();
+    await page.getByRole("button", { name: "Use another account" }).click();
     await signInBy(page, account);
+    await page.getByText(account.email).waitFor();
     await page.getByText("Only continue if you started this yourself.").waitFor();
     await page.getByText("127.0.0.1").waitFor();
     await web.lookAt(page, "connect-allow");
@@ -139,12 +156,18 @@ describeWeb("connecting programs", (web) => {
     const account = await web.account();
     await web.server().change(account.id, { role: "viewer" });
     const page = await web.open({ as: account, path: "/settings/connect" });
+    await page.getByRole("tab", { name: "Program" }).click();
     await page.getByRole("button", { name: "Create app password" }).click();
     const dialog = page.getByRole("dialog");
     expect(await dialog.getByLabel("Read-only").isChecked()).toBe(true);
     expect(await dialog.getByLabel("Read-only").isDisabled()).toBe(true);
     await dialog.getByRole("button", { name: "Create" }).click();
     await prove(page, account.password);
+    const password = await dialog.getByLabel("App password", { exact: true }).inputValue();
+    const address = `${web.server().url}/remote.php/dav/files/${encodeURIComponent(account.email)}/`;
+    expect(await dialog.getByLabel("Command").inputValue()).toBe(
+      `rclone config create larder webdav url=${address} vendor=nextcloud user=${account.email} pass=${password} --obscure`,
+    );
     await dialog.getByRole("button", { name: "Done" }).click();
     await page.getByRole("list", { name: "App passwords" }).getByText("Read-only, all files").waitFor();
   });
@@ -175,39 +198,67 @@ describeWeb("connecting programs", (web) => {
   });
 });
 
-describeWeb(
-  "a program that deletes many files",
-  (web) => {
-    test("is stopped, and continues after the person approved it", async () => {
-      const account = await web.account();
-      const password = await makePassword(account, "Sync client");
-      const names = Array.from({ length: 8 }, (_, index) => `file-${index}.txt`);
-      for (const name of names) {
-        await asProgram(web, `/dav/${name}`, account.email, password, { method: "PUT", body: name });
-      }
-      const statuses: number[] = [];
-      for (const name of names) {
-        statuses.push((await asProgram(web, `/dav/${name}`, account.email, password, { method: "DELETE" })).status);
-      }
-      expect(statuses.at(-1)).toBe(403);
+/** The addresses of a server below a path, as other devices reach it. */
+const [BASE_PATH, PUBLIC_URL] = ["/larder", "http://files.example.org/larder"];
 
-      const page = await web.open({ as: account, path: "/settings/devices" });
+describeWeb(
+  "a server with a public address below a path",
+  (web) => {
+    test("shows that address, and stops a program that deletes many files until the person approves", async () => {
+      const account = await web.account();
+      const name = "S".repeat(100);
+      const password = await makePassword(account, name);
+      const send = (method: string, index: number) =>
+        asProgram(web, `${BASE_PATH}/dav/file-${index}.txt`, account.email, password, {
+          method,
+          ...(method === "PUT" && { body: `${index}` }),
+        });
+      for (let index = 0; index < 8; index += 1) await send("PUT", index);
+      let deleted = await send("DELETE", 0);
+      for (let index = 1; index < 8; index += 1) deleted = await send("DELETE", index);
+      expect(deleted.status).toBe(403);
+      const [, link = ""] = / open (\S+)<\/s:message>/.exec(await deleted.text()) ?? [];
+      expect(link).toStartWith(`${PUBLIC_URL}/`);
+
+      const page = await web.open({ path: link.slice(PUBLIC_URL.length) });
+      await signInBy(page, account);
       await page.getByText(/was stopped because it deleted/).waitFor();
       await web.lookAt(page, "devices-stopped");
+      const isCut = await page
+        .getByRole("list", { name: "Devices" })
+        .evaluate((list) => list.scrollWidth > list.clientWidth);
+      expect(isCut).toBe(false);
       await page.getByRole("link", { name: "Review the changes" }).click();
-      await page.getByText(/Sync client wants to delete or replace/).waitFor();
+      await page.getByText(`${name} was stopped because it deleted`).waitFor();
+      await web.lookAt(page, "holds-program");
       await page.getByRole("button", { name: /^Approve/ }).click();
       await page.getByRole("alertdialog").getByRole("button", { name: "Approve" }).click();
-      await page.getByText("Changes approved.").waitFor();
+      await page.getByText("The program continues when it tries again.").waitFor();
       await page.getByText("Nothing to approve").waitFor();
-      const retried = await asProgram(web, "/dav/file-7.txt", account.email, password, { method: "DELETE" });
-      expect(retried.status).toBe(204);
+      expect((await send("DELETE", 7)).status).toBe(204);
 
-      await page.goto(`${web.server().url}/settings/devices`);
-      await page.getByRole("link", { name: "Undo changes by Sync client" }).click();
+      await page.goto(`${web.server().url}${BASE_PATH}/settings/connect`);
+      await page.getByText(/so the password is sent unencrypted/).waitFor();
+      expect(await page.getByLabel("Server address").inputValue()).toBe(PUBLIC_URL);
+      await page.getByRole("tab", { name: "Computer" }).click();
+      await page.getByRole("radio", { name: /GNOME/ }).check();
+      expect(await page.getByLabel("Address", { exact: true }).inputValue()).toBe(
+        "dav://files.example.org/larder/dav/",
+      );
+      await web.lookAt(page, "connect-public");
+
+      await page.goto(`${web.server().url}${BASE_PATH}/settings/devices`);
+      await page.getByRole("link", { name: `Undo changes by ${name}` }).click();
       const chosen = page.getByLabel("Device").locator("option:checked");
-      expect(await chosen.textContent()).toStartWith("Sync client");
+      expect(await chosen.textContent()).toStartWith(name);
     });
   },
-  { env: { LARDER_MASS_CHANGE_FILES: "3", LARDER_MASS_CHANGE_PERCENT: "10" } },
+  {
+    env: {
+      LARDER_BASE_PATH: BASE_PATH,
+      LARDER_PUBLIC_URL: PUBLIC_URL,
+      LARDER_MASS_CHANGE_FILES: "3",
+      LARDER_MASS_CHANGE_PERCENT: "10",
+    },
+  },
 );

@@ -775,7 +775,10 @@ export interface ResponseData {
     readonly password: string;
     readonly url: string;
   };
-  readonly "GET /api/users/app-passwords": Schemas["AppPasswords"];
+  readonly "GET /api/users/app-passwords": {
+    readonly appPasswords: readonly Schemas["AppPassword"][];
+    readonly url: string;
+  };
   readonly "DELETE /api/users/app-passwords/{id}": Schemas["Id"];
   readonly "GET /api/users/two-factor": {
     readonly enabled: boolean;

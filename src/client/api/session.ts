@@ -110,15 +110,16 @@ export function recoverSession(): Promise<boolean> {
 
 /**
  * Ends the session here and in the other tabs, and goes to the sign-in page.
+ * @param next the address to open after the next sign-in
  * @throws ApiError, OfflineError
  */
-export async function signOut(): Promise<void> {
+export async function signOut(next?: string): Promise<void> {
   // 401: the session has ended already, which has the same result.
   await request("POST", "/api/auth/signout", { body: { everywhere: false } }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });
   notifyTabs({ kind: "signed-out" });
-  goToSignIn(undefined);
+  goToSignIn(next);
 }
 
 /** Listens to the other tabs and renews the session before it expires. Called once, by main.tsx. */

@@ -5,7 +5,8 @@ export const requestText = defineText("requests", {
   offline: "Can't reach the server. Check your connection and try again.",
   unexpected: "Something went wrong on this page. Reload it. If this keeps happening, contact your administrator.",
   notConfirmed: "Nothing was changed because you didn't confirm your identity. Try again and confirm.",
-  locked: "A program has locked this file. Close it in the program, or end the lock in Settings, under Devices.",
+  locked:
+    "A program has locked this file or folder. Close it in that program. Its owner can also end the lock in Settings, under Devices.",
   tooLargeForProxy:
     "A proxy in front of the server rejected this request as too large. Ask your administrator to raise the limit.",
   unavailable: "The server isn't responding. Try again in a few minutes.",

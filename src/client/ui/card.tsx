@@ -23,7 +23,7 @@ export function Card({
     >
       {(title !== undefined || actions !== undefined) && (
         <div className="mb-3 flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
-          <div className="min-w-0">
+          <div className="min-w-0 flex-1 basis-64">
             {title !== undefined && (
               <h2 id={id} className="text-base font-semibold wrap-anywhere">
                 {title}

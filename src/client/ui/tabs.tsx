@@ -1,5 +1,5 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 
 /** Tabs. Only the selected panel is rendered. */
 export function Tabs<T extends string>({
@@ -13,6 +13,8 @@ export function Tabs<T extends string>({
   readonly onChange: (value: T) => void;
   readonly tabs: readonly { readonly value: T; readonly label: string; readonly content: ReactNode }[];
 }) {
+  const active = useRef<HTMLElement>(null);
+  useEffect(() => scrollIntoRow(active.current), [value]);
   return (
     <Base.Root
       value={value}
@@ -27,6 +29,7 @@ export function Tabs<T extends string>({
           <Base.Tab
             key={tab.value}
             value={tab.value}
+            ref={tab.value === value ? active : undefined}
             className="control border-b-2 border-transparent px-3 text-sm whitespace-nowrap focus-visible:-outline-offset-2 text-muted hover:text-ink data-active:border-accent data-active:font-medium data-active:text-ink"
           >
             {tab.label}
@@ -40,4 +43,13 @@ export function Tabs<T extends string>({
       ))}
     </Base.Root>
   );
+}
+
+/** Scrolls the row of tabs until all of this one is visible. Narrow screens do not show all tabs. */
+function scrollIntoRow(tab: HTMLElement | null): void {
+  const row = tab?.parentElement;
+  if (tab === null || row === null || row === undefined) return;
+  const [outer, inner] = [row.getBoundingClientRect(), tab.getBoundingClientRect()];
+  if (inner.right > outer.right) row.scrollLeft += inner.right - outer.right;
+  else if (inner.left < outer.left) row.scrollLeft -= outer.left - inner.left;
 }

@@ -47,7 +47,11 @@ export const NETWORK_SETTINGS = {
     readTarget,
     'Private addresses that webhooks and push notifications may be sent to, also over HTTP: "192.168.1.20:8080", "10.0.0.0/8", "[fd00::]/8:8080". Every account can send to them, so include a port where possible.',
   ),
-  corsOrigins: list("origins", readOrigin, "Web origins that may call the API from a browser, without cookies."),
+  corsOrigins: list(
+    "origins",
+    readOrigin,
+    "Web origins that may use the API and WebDAV from a browser, without cookies.",
+  ),
 };
 
 function readBasePath(path: string): string {

@@ -22,6 +22,7 @@ export class WebDavError extends AppError {
 
 /** Statuses that differ from those of the API (RFC 4918, section 11, and what the desktop clients expect). */
 const STATUSES: Partial<Record<Reason, number>> = {
+  locked: 423,
   quota_exceeded: 507,
   // Nothing is queued, and clients show the message of a 403.
   confirmation_required: 403,
@@ -35,7 +36,7 @@ export function clientStatusOf(error: AppError): number {
   // 429 is an error of one file for the desktop clients. They end their run and return later only after a 503. They
   // must not return after too many wrong passwords.
   if (error.reason === "rate_limited") return error.details["resource"] === "signin" ? 429 : 503;
-  return error.reason === "locked" ? 423 : (STATUSES[error.reason] ?? ERROR_RESPONSES[error.reason][0]);
+  return STATUSES[error.reason] ?? ERROR_RESPONSES[error.reason][0];
 }
 
 /**
@@ -82,6 +83,8 @@ function reasonOf(status: number): Reason {
   switch (status) {
     case 403:
       return "share_permission";
+    case 404:
+      return "not_found";
     case 405:
       return "method_not_allowed";
     case 412:
@@ -92,6 +95,8 @@ function reasonOf(status: number): Reason {
       return "unsupported_media_type";
     case 423:
       return "locked";
+    case 507:
+      return "quota_exceeded";
     default:
       return "invalid_request";
   }

@@ -1,4 +1,5 @@
 /** Opens WebDAV and the protocol of the Nextcloud and ownCloud clients. */
+import { clientIds } from "../../features/clients/client-ids.ts";
 import { ClientUploadService } from "../../features/clients/chunked-uploads/service.ts";
 import { LoginFlowService } from "../../features/clients/login-flow/service.ts";
 import { LockService } from "../../features/clients/locks/service.ts";
@@ -13,14 +14,13 @@ import type { User } from "../../features/accounts/users/types.ts";
 import type { ReceivedShareService } from "../../features/sharing/received/service.ts";
 import type { UploadStore } from "../../features/uploads/chunked/store.ts";
 import type { MassChangeGuard } from "../../features/mobile/mass-change/mass-change-guard.ts";
+import { readNodeEpochs } from "../../tree/tables/node-epochs.ts";
 import { availableBytes } from "../data/filesystem.ts";
+import { readEpoch } from "../data/open-copy.ts";
 import type { Accounts } from "./open-accounts.ts";
 import type { Library } from "./open-library.ts";
 import type { Media } from "./open-media.ts";
 import type { Storage } from "./open-storage.ts";
-
-/** The digits of the number in `oc:id`: the clients read the number from the start of the text. */
-const NUMBER_DIGITS = 8;
 
 /** Builds the services behind the addresses for clients, in order of dependency. */
 export function openClients(
@@ -42,10 +42,10 @@ export function openClients(
   const clientTree = new ClientTree({ ...accounts, tree, receivedShares });
   const changeGuard = new ChangeGuard({ ...storage, massChangeGuard });
   const locks = new LockService(storage);
-  // A letter ends the number that clients read from the start.
-  const suffix = `ld${storeId.replace(/[^a-z0-9]/gi, "").slice(0, 10)}`;
-  const clientIdOf = (nodeId: number) => String(nodeId).padStart(NUMBER_DIGITS, "0") + suffix;
+  const clientIdOf = clientIds(storeId, readNodeEpochs(storage.sqlite));
   const etags = new ItemEtags({ ...storage, clientTree });
+  const epoch = readEpoch(storage.sqlite);
+  const dataFingerprint = epoch === "" ? "" : Bun.hash(epoch).toString(36);
   const storageOf = (user: User) => ({
     usedBytes: tree.usage(user.id).usedBytes,
     quotaBytes: accounts.limitsOf(user).quotaBytes,
@@ -79,7 +79,15 @@ export function openClients(
       }),
       etags,
       etagOf: etags.of.bind(etags),
-      listings: new Listings({ ...storage, clientTree, etags, storageOf, clientIdOf, hasPreview: media.canThumbnail }),
+      listings: new Listings({
+        ...storage,
+        clientTree,
+        etags,
+        storageOf,
+        clientIdOf,
+        hasPreview: media.canThumbnail,
+        dataFingerprint,
+      }),
       clientIdOf,
       userTreeWriter: new UserTreeWriter(storage.treeWriter, (owner) => accounts.limitsOf(owner).plan),
     },

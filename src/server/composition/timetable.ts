@@ -17,6 +17,8 @@ const ORDER = [
   "gc",
   "snapshot",
   "leftovers",
+  // Early: until it has run after an upgrade, each request of a sync client adds sizes up.
+  "folder-states",
   "blob-places",
   "bucket-stock",
   "bucket-scrub",
@@ -41,7 +43,6 @@ const ORDER = [
   "quick-check",
   "uploads",
   "undo",
-  "folder-states",
   "media-info",
   "daily-sample",
   "disk-reserve",

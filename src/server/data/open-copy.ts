@@ -15,6 +15,7 @@ import { digestOf, isWhole, listSnapshots, type Snapshot } from "../../db/snapsh
 import { toTimestamp } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { syncPath } from "../../lib/sync-path.ts";
+import { beginNodeEpoch } from "../../tree/tables/node-epochs.ts";
 import type { DataPaths } from "./data-directory.ts";
 import type { CloseState } from "./run-mark.ts";
 
@@ -199,7 +200,9 @@ export function prepareRestored(sqlite: Database, snapshotName: string, nowMs: n
       const note = sqlite.query<void, [string, string]>(
         "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value",
       );
-      note.run(EPOCH_KEY, randomUUID());
+      const epoch = randomUUID();
+      note.run(EPOCH_KEY, epoch);
+      beginNodeEpoch(sqlite, epoch);
       note.run(OPENED_KEY, JSON.stringify({ snapshot: snapshotName, at: nowMs }));
       sqlite.run("DELETE FROM upload_chunks");
       sqlite.run(

@@ -1,7 +1,7 @@
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import type { NodeRef } from "../model/types.ts";
-import { PROPERTY_BYTES_MAX, type PropertyChange } from "../tables/properties.ts";
+import { PROPERTY_BYTES_MAX, type PropertyChange, sizeOfChanges } from "../tables/properties.ts";
 import type { TreeStore } from "../tables/store.ts";
 import { noteShownChange } from "./settle-folders.ts";
 
@@ -15,10 +15,16 @@ export function changeProperties(
   const node = store.findNode(ref);
   if (node === undefined) throw notFound("The file or folder");
   store.locks.admit(node.accountId, node.id);
-  for (const change of changes) store.properties.change(node.id, change);
+  // Before anything is written: an XML body of 1 MiB can describe many times as much.
+  if (sizeOfChanges(changes) > PROPERTY_BYTES_MAX) throw tooManyBytes();
+  const changed = changes.filter((change) => store.properties.change(node.id, change));
+  if (changed.length === 0) return;
   noteShownChange(store, node.id);
-  if (store.properties.sizeOf(node.id) <= PROPERTY_BYTES_MAX) return;
-  throw new AppError(
+  if (store.properties.sizeOf(node.id) > PROPERTY_BYTES_MAX) throw tooManyBytes();
+}
+
+function tooManyBytes(): AppError {
+  return new AppError(
     "quota_exceeded",
     `The properties of a file or folder can take ${PROPERTY_BYTES_MAX} bytes. Store less, or remove some first.`,
     { limit: PROPERTY_BYTES_MAX },

@@ -6,6 +6,7 @@ import type { TreeStore } from "../tables/store.ts";
 
 /** The totals of a folder, and the state of its account in which they are valid. */
 export interface FolderSize {
+  readonly folderId: number;
   readonly head: string;
   readonly totals: NodeTotals;
 }
@@ -46,7 +47,7 @@ export async function measureInReader(store: TreeStore, accountId: number, folde
     rows<MeasuredRows["tags"][number]>(MEASURE_TAGS, [folderId]),
     rows<MeasuredRows["versions"][number]>(MEASURE_VERSIONS, [folderId]),
   ]);
-  return { head: heads[0]?.head ?? "", totals: toTotals({ folders, types, tags, versions }) };
+  return { folderId, head: heads[0]?.head ?? "", totals: toTotals({ folders, types, tags, versions }) };
 }
 
 /** Bytes of all files below a folder. */
@@ -94,7 +95,7 @@ export function isCurrent(store: TreeStore, accountId: number, measured: FolderS
 /** The totals of a node: measured before if still valid, else measured now. */
 export function totalsOf(store: TreeStore, node: TreeNode, measured: FolderSize | undefined): NodeTotals {
   if (node.kind === "folder") {
-    const isValid = measured !== undefined && isCurrent(store, node.accountId, measured);
+    const isValid = measured?.folderId === node.id && isCurrent(store, node.accountId, measured);
     return isValid ? measured.totals : measureNow(store, node.id);
   }
   return {

@@ -1,6 +1,5 @@
 /** Updates the ETags and sizes of folders; see `tables/folder-states.ts`. */
 import { FOLDER } from "../model/rows.ts";
-import { SETTLED_AT_ONCE } from "../tables/folder-states.ts";
 import type { TreeStore } from "../tables/store.ts";
 import { fillSizes } from "./fill-sizes.ts";
 
@@ -38,17 +37,16 @@ async function settleAll(store: TreeStore, accountIds: readonly number[]): Promi
 }
 
 /**
- * Settles the marked folders of an account, a few per transaction. A transaction that settles fewer than the maximum has
- * settled all that were marked before it, so this ends even while others write. New numbers of folders alone are no
+ * Settles the marked folders of an account, a few per transaction. A transaction that settles all has settled all that
+ * were marked before it, so this ends even while others write. New numbers of folders alone are no
  * reason for another snapshot of the database.
  * @returns the number of settled folders
  */
 async function settleAccount({ writer, nodes }: TreeStore, accountId: number): Promise<number> {
-  let settled = 0;
-  let count = SETTLED_AT_ONCE;
-  while (count === SETTLED_AT_ONCE) {
-    count = await writer.run(() => nodes.states.settleSome(accountId), { isQuiet: true });
-    settled += count;
+  let total = 0;
+  for (;;) {
+    const { settled, isAll } = await writer.run(() => nodes.states.settleSome(accountId), { isQuiet: true });
+    total += settled;
+    if (isAll) return total;
   }
-  return settled;
 }

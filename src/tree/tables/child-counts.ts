@@ -16,7 +16,7 @@ interface ChildChange {
   readonly kind: number;
   readonly before?: SortKeys | undefined;
   readonly after?: SortKeys | undefined;
-  /** Whether a file got other bytes or another media type. */
+  /** Whether a file got another version. */
   readonly isContent?: boolean;
 }
 

@@ -15,8 +15,12 @@ import type { Database } from "bun:sqlite";
 import type { Clock } from "../../lib/clock.ts";
 import type { FolderState } from "../model/types.ts";
 
-/** Marked folders settled in one transaction: at a depth of 20 about 6 ms. */
-export const SETTLED_AT_ONCE = 64;
+/** Marked folders settled in one transaction: at a depth of 20 about 6 ms. Fewer of deeper ones. */
+const SETTLED_AT_ONCE = 64;
+/** Folders changed in one transaction. */
+const CHANGED_AT_ONCE = SETTLED_AT_ONCE * 24;
+/** LIMIT of a query without one. */
+const NO_LIMIT = -1;
 
 interface StateRow {
   readonly id: number;
@@ -72,12 +76,12 @@ export class FolderStates {
       "DELETE FROM changed_folders WHERE account_id = ?1 AND node_id IN (SELECT value FROM json_each(?2))",
     );
     // Ends at a root, at a folder in the trash (its parent is minus its own id) or at the top of a cut-off tree.
-    this.#upwards = sqlite.prepare<OpenFolder, [string]>(
+    this.#upwards = sqlite.prepare<OpenFolder, [string, number]>(
       `WITH RECURSIVE up(id, parent_id) AS (
          SELECT n.id, n.parent_id FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value
          UNION SELECT n.id, n.parent_id FROM up CROSS JOIN nodes n ON n.id = up.parent_id)
        SELECT up.id, up.parent_id AS parentId, f.bytes, f.tree_bytes AS treeBytes
-       FROM up CROSS JOIN folders f ON f.node_id = up.id`,
+       FROM up CROSS JOIN folders f ON f.node_id = up.id LIMIT ?2`,
     );
     // Begins at the current time, so that a rebuilt database (`larder rebuild`) gives other numbers than the former one. While
     // a size is unknown, a new `children_rev` invalidates a sum that was read before.
@@ -116,20 +120,44 @@ export class FolderStates {
     return this.#firstMarked.get(accountId) !== null;
   }
 
+  /**
+   * Whether nothing in a folder and below it has changed since it was settled. Also false while so many folders of the
+   * account are marked that looking at all of them would take too long.
+   */
+  isSettled(accountId: number, folderId: number): boolean {
+    const marked = this.#marked.all(accountId, SETTLED_AT_ONCE).map(({ id }) => id);
+    if (marked.length === 0) return true;
+    if (marked.length === SETTLED_AT_ONCE) return false;
+    return !this.#foldersAbove(marked, NO_LIMIT).some(({ id }) => id === folderId);
+  }
+
   /** The next account with marked folders. */
   nextMarkedAccount(afterId: number): number | undefined {
     return this.#firstAccount.get(afterId)?.accountId;
   }
 
-  /** Settles some marked folders of an account. @returns how many; {@link SETTLED_AT_ONCE} if there may be more */
-  settleSome(accountId: number): number {
+  /** Settles some marked folders of an account. @returns how many, and whether these were all */
+  settleSome(accountId: number): { readonly settled: number; readonly isAll: boolean } {
     const marked = this.#marked.all(accountId, SETTLED_AT_ONCE).map(({ id }) => id);
-    if (marked.length === 0) return 0;
-    const ids = JSON.stringify(marked);
+    if (marked.length === 0) return { settled: 0, isAll: true };
+    let settled = marked;
+    let folders = this.#foldersAbove(settled, CHANGED_AT_ONCE + 1);
+    while (folders.length > CHANGED_AT_ONCE && settled.length > 1) {
+      settled = settled.slice(0, settled.length >> 1);
+      folders = this.#foldersAbove(settled, CHANGED_AT_ONCE + 1);
+    }
+    // A single folder is settled with all above it, however deep it is.
+    if (folders.length > CHANGED_AT_ONCE) folders = this.#foldersAbove(settled, NO_LIMIT);
     const nowMs = this.#clock.nowMs();
-    for (const { id, bytes } of addUpwards(this.#upwards.all(ids))) this.#publish.run(id, bytes, nowMs);
-    this.#unmark.run(accountId, ids);
-    return marked.length;
+    for (const { id, bytes } of addUpwards(folders)) this.#publish.run(id, bytes, nowMs);
+    this.#unmark.run(accountId, JSON.stringify(settled));
+    const isAll = settled.length === marked.length && settled.length < SETTLED_AT_ONCE;
+    return { settled: settled.length, isAll };
+  }
+
+  /** These folders and all above them, at most `limit`. */
+  #foldersAbove(ids: readonly number[], limit: number): OpenFolder[] {
+    return this.#upwards.all(JSON.stringify(ids), limit);
   }
 
   /** The states of folders by row id. */

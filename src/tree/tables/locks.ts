@@ -18,6 +18,10 @@ import { FOLDER } from "../model/rows.ts";
 /** Locks in the tree of an account. */
 export const LOCKS_MAX = 1_000;
 
+/** Also for people who cannot end the lock: those who received the item in a share. */
+export const LOCKED =
+  "A program has locked this file or folder. Close it in that program. Its owner can also end the lock in Settings, under Devices.";
+
 const NO_TOKENS: ReadonlySet<string> = new Set();
 
 interface LockRow {
@@ -274,11 +278,7 @@ export class Locks {
   /** Names the affected node, never the folder above it whose lock covers it: the caller may not know that folder. */
   #locked(nodeId: number, { expiresAtMs }: Lock): AppError {
     const expiresAt = new Date(expiresAtMs).toISOString();
-    return new AppError(
-      "locked",
-      `A program has locked this file or folder until ${expiresAt}. Close it in the program, or end the lock in Settings, under Devices.`,
-      { nodeId: this.#publicId.get(nodeId)?.publicId, expiresAt },
-    );
+    return new AppError("locked", LOCKED, { nodeId: this.#publicId.get(nodeId)?.publicId, expiresAt });
   }
 }
 

@@ -311,9 +311,8 @@ export class NodeRows {
     invariant(before.parent_id !== null, "a file that gets a content is in a folder");
     const { account_id: accountId, parent_id: folderId } = before;
     const after = { ...before, size_bytes: sizeBytes, modified_at: nowMs, file_at: fileAtMs };
-    // The same bytes again are another version, which listings do not show.
-    const isContent = before.blob_id !== blobId || before.media_type !== mediaType;
-    this.children.changed(tx, { accountId, folderId, kind: FILE, before, after, isContent });
+    // Even with the same bytes: listings show when the content was stored.
+    this.children.changed(tx, { accountId, folderId, kind: FILE, before, after, isContent: true });
   }
 
   /** Changes the media type of a file; the caller adjusts the totals of types. */

@@ -127,7 +127,7 @@ export function renderReceivedSharePage(
     html`<div class="card">
 <h1 dir="auto">${model.name}</h1>
 <p><strong dir="auto">${model.ownerName}</strong> shared this with you. ${model.canWrite ? "You can view and change it" : "You can view it"}.</p>
-<p>To open it, go to “Shared with me”, here or in the app.</p>
+<p>To open it, go to “Shared with me”, here or in a connected program.</p>
 <p class="actions"><a class="button" href="${basePath}/shared/with-me">Open “Shared with me”</a></p>
 </div>`,
   );

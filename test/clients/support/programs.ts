@@ -46,9 +46,9 @@ function spawnOptions(home: string, options: RunOptions) {
 }
 
 /** Starts a program without reading its output. The caller waits for its end, or kills it. */
-export function startProgram(words: string[], home: string) {
+export function startProgram(words: string[], home: string, env: Record<string, string> = {}) {
   // A pipe that nobody reads would stop the program when it is full.
-  return Bun.spawn(words, { ...spawnOptions(home, {}), stdout: "ignore", stderr: "ignore" });
+  return Bun.spawn(words, { ...spawnOptions(home, { env }), stdout: "ignore", stderr: "ignore" });
 }
 
 /**

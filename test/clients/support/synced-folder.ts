@@ -24,6 +24,16 @@ export interface LocalEntry {
 /** Everything in a local folder: path → entry. */
 export type LocalTree = Map<string, LocalEntry>;
 
+const CHUNK_BYTES = 200_000;
+
+/** Variables that make the programs send files in chunks of 200 kB, one after another. See {@link SyncedFolder.env}. */
+export const SMALL_CHUNKS = {
+  OWNCLOUD_CHUNK_SIZE: String(CHUNK_BYTES),
+  OWNCLOUD_MIN_CHUNK_SIZE: String(CHUNK_BYTES),
+  OWNCLOUD_MAX_CHUNK_SIZE: String(CHUNK_BYTES),
+  OWNCLOUD_MAX_PARALLEL: "1",
+};
+
 /** Files that the programs keep in the folder: their database, their log, and parts of downloads that were killed. */
 const OWN_FILES = /^\.(?:_?sync_|sync-exclude|owncloudsync|nextcloudsync)|\.~[\da-f]+$/;
 
@@ -36,6 +46,9 @@ export class SyncedFolder {
     /** A directory with the folder, the program's home, and its list of names that it ignores. */
     private readonly directory: string,
   ) {}
+
+  /** Further variables of the program, such as the size of chunks. */
+  env: Record<string, string> = {};
 
   /** The synced folder. */
   get path(): string {
@@ -64,12 +77,12 @@ export class SyncedFolder {
 
   /** Syncs once, with any result. @param password instead of the account's app password */
   async trySync(password = this.account.password): Promise<Ran> {
-    return runProgram(this.words(password), { home: join(this.directory, "home") });
+    return runProgram(this.words(password), { home: join(this.directory, "home"), env: this.env });
   }
 
   /** Starts a sync without waiting for its end. */
   start() {
-    return startProgram(this.words(this.account.password), join(this.directory, "home"));
+    return startProgram(this.words(this.account.password), join(this.directory, "home"), this.env);
   }
 
   /** Writes a file, with a modification time if given. */

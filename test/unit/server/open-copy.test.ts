@@ -8,6 +8,7 @@ import { Layout } from "../../../src/blobs/layout.ts";
 import { toDigest } from "../../../src/blobs/digest.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { listSnapshots, takeSnapshot } from "../../../src/db/snapshot.ts";
+import { clientIds } from "../../../src/features/clients/client-ids.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { type DataPaths, dataPaths } from "../../../src/server/data/data-directory.ts";
 import {
@@ -17,6 +18,7 @@ import {
   readEpoch,
   prepareRestored,
 } from "../../../src/server/data/open-copy.ts";
+import { readNodeEpochs } from "../../../src/tree/tables/node-epochs.ts";
 
 const HOUR_MS = 3_600_000;
 const startMs = Date.UTC(2026, 5, 1);
@@ -171,6 +173,25 @@ test("a database continued from a snapshot gets a new epoch", () => {
   prepareRestored(sqlite, name, startMs);
   expect(first).not.toBe("");
   expect(readEpoch(sqlite)).not.toBe(first);
+});
+
+test("ids of nodes that are given again after a restore belong to another epoch", () => {
+  const { name } = snapshot(0);
+  const ids = () => [...readNodeEpochs(sqlite)].map(({ afterId }) => afterId);
+  expect(ids()).toEqual([]);
+  sqlite.run("PRAGMA foreign_keys = OFF");
+  const insert = `INSERT INTO nodes (id, public_id, account_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
+    size_bytes, is_public) VALUES (?1, ?1, 1, 0, '', '', 0, 0, 0, 0, 0, 0)`;
+  sqlite.run(insert, [7]);
+  prepareRestored(sqlite, name, startMs);
+  sqlite.run(insert, [9]);
+  prepareRestored(sqlite, name, startMs);
+  expect(ids()).toEqual([7, 9]);
+  const clientIdOf = clientIds("store", readNodeEpochs(sqlite));
+  const suffixes = [7, 8, 9, 10].map((id) => clientIdOf(id).replace(/^0*\d+/, ""));
+  expect(suffixes[0]).toBe("ldstore");
+  expect(suffixes[1]).toBe(suffixes[2] ?? "");
+  expect(new Set(suffixes).size).toBe(3);
 });
 
 test("the server's own database is left unchanged", () => {

@@ -164,6 +164,20 @@ describe("sizes of an upgraded database", () => {
   });
 });
 
+test("many changed folders that are deep are settled in several transactions", async () => {
+  const paths = Array.from({ length: 30 }, (_, i) => `/c${i}${"/x".repeat(200)}`);
+  for (const path of paths) tree.addFile(accountId, path, "a", { blob: blobOf("a", 5) });
+  await settle();
+  for (const path of paths) tree.addFile(accountId, path, "b", { blob: blobOf("b", 2) });
+  const run = spyOn(tree.writer, "run");
+  await settle();
+  // At most 1,536 folders each.
+  expect(run.mock.calls.length).toBeGreaterThanOrEqual(4);
+  run.mockRestore();
+  expect(stateOf(rootId()).sizeBytes).toBe(30 * 7);
+  expect(await tree.read.recount(accountId)).toEqual([]);
+});
+
 test("an ETag differs after a restore from a snapshot, where row ids and numbers are given again", async () => {
   const { db, thread, writer, clock } = tree;
   const options = { sqlite: db.sqlite, reader: thread, writer, clock, log: silentLog };

@@ -14,12 +14,19 @@ export interface ShownRow {
   readonly blob: number | null;
   readonly type: string | null;
   readonly date: number;
+  readonly created: number;
+  readonly stored: number | null;
+  /** Properties of clients, as JSON. */
+  readonly properties: string;
 }
 
 export function shownRows(tree: TestTree): Map<number, ShownRow> {
   const rows = tree.db.sqlite
     .query<ShownRow, []>(
-      "SELECT id, parent_id AS parent, kind, name, size_bytes AS size, blob_id AS blob, media_type AS type, file_at AS date FROM nodes ORDER BY id",
+      `SELECT id, parent_id AS parent, kind, name, size_bytes AS size, blob_id AS blob, media_type AS type, file_at AS date,
+         created_at AS created, content_at AS stored,
+         (SELECT json_group_array(p.name || ' ' || p.value) FROM node_properties p WHERE p.node_id = nodes.id) AS properties
+       FROM nodes ORDER BY id`,
     )
     .all();
   return new Map(rows.map((row) => [row.id, row]));
@@ -43,7 +50,7 @@ export function describeFolders(
     let bytes = 0;
     for (const row of children.get(id) ?? []) {
       const below = row.kind === 0 ? describeFolder(row.id) : { shown: "", bytes: row.size };
-      shown += `${row.id} ${row.name} ${row.size} ${row.blob} ${row.type} ${row.date} ${below.shown},`;
+      shown += `${JSON.stringify({ ...row, parent: null })} ${below.shown},`;
       bytes += below.bytes;
     }
     const found = { shown: `${shown}]`, bytes };
@@ -139,7 +146,8 @@ export class RandomChanges {
   }
 
   async #change(): Promise<void> {
-    this.#tree.clock.advance(this.#random.below(3));
+    // Somebody may set the clock back.
+    this.#tree.clock.advance(this.#random.chance(0.02) ? -10_000 : this.#random.below(3));
     const name = `${this.#random.pick(["a", "b", "c", "d", "e", "f"])}${this.#random.below(4)}`;
     const folder = this.#pickFolder(this.#accountId);
     const file = this.#pickFile();
@@ -183,12 +191,16 @@ export class RandomChanges {
       () => this.#tree.run((tx) => this.#recreateFolder(tx, folder.path, name)),
       () => this.#tree.run((tx) => this.#merge(tx, folder, name, blob)),
       () => node && this.#noteChange(node),
+      () => node && this.#changeProperties(node),
+      () => node && this.#changeProperties(node),
+      () => node && this.#tree.run((tx) => write.move(tx, node, folder.path)),
+      () => this.#changeUnseen(folder, file, name),
     ];
     try {
       await this.#random.pick(kinds)();
     } catch (error) {
       // A taken name, or a folder moved into itself: rolled back.
-      if (!(error instanceof Error && "reason" in error)) throw error;
+      if (!(error instanceof Error && "reason" in error) || error.reason === "database_error") throw error;
     }
   }
 
@@ -250,6 +262,36 @@ export class RandomChanges {
       ...own,
     });
     this.#tree.write.mergeContent(tx, file, { ...content, ...own, version: 2, createdAtMs: 3_000 });
+  }
+
+  /** Stores or removes a property; often one that has that value already. */
+  #changeProperties(node: TreeNode): void {
+    const name = `p${this.#random.below(2)}`;
+    const value = this.#random.pick(["1", "2", null]);
+    this.#tree.run((tx) => this.#tree.write.changeProperties(tx, node, [{ namespace: "n", name, value }]));
+  }
+
+  /** Changes of which listings show nothing: locks, versions, housekeeping and dry runs. */
+  async #changeUnseen(folder: FolderNode, file: FileNode | undefined, name: string): Promise<void> {
+    const { write, trials, clock } = this.#tree;
+    const owner = { createdBy: this.#accountId, program: null, ownerXml: null };
+    const lock = { ...owner, isExclusive: true, isDeep: false, durationMs: 1_000 };
+    const laterMs = clock.nowMs() + 1;
+    const page = { olderThanMs: laterMs, limit: 10, afterNodeId: 0 };
+    const kinds: readonly (() => unknown)[] = [
+      () => this.#tree.run(() => write.locks.end(write.locks.add(folder, lock).token)),
+      () => file && file.version > 1 && this.#tree.run((tx) => write.deleteVersion(tx, file, file.version - 1)),
+      () => this.#tree.run((tx) => write.pruneVersions(tx, { ...page, retainedVersions: () => 1 })),
+      () => this.#tree.run((tx) => write.sweepJournal(tx, this.#accountId, laterMs, 0)),
+      () => this.#tree.run((tx) => write.sweepHistory(tx, this.#accountId, laterMs, 10)),
+      () => this.#tree.run((tx) => write.reserveBytes(tx, this.#accountId, 0, null)),
+      () =>
+        trials.run(async ({ tx, treeWriter }) => {
+          treeWriter.createFolder(tx, { accountId: this.#accountId, parentPath: folder.path, name, metadata: {} });
+          if (file !== undefined) treeWriter.deleteFile(tx, file);
+        }),
+    ];
+    await this.#random.pick(kinds)();
   }
 
   #noteChange(node: TreeNode): void {

@@ -103,6 +103,11 @@ export const text = defineText("admin", {
   noAppPasswords: "No app passwords.",
   endAppPassword: "End",
   endAppPasswordOf: (name: string) => `End app password ${name}`,
+  endAppPasswordTitle: (name: string) => `End app password “${name}”?`,
+  endAppPasswordBody: "The program that uses it loses access immediately. Files that it uploaded stay.",
+  endAppPasswordAction: "End access",
+  expired: "expired",
+  readOnly: "read-only",
   lastUsed: (when: string, address: string) =>
     address === "" ? `last used ${when}` : `last used ${when} from ${address}`,
   neverUsed: "never used",

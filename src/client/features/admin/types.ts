@@ -18,6 +18,9 @@ export type PasswordLink = ResponseData["POST /api/admin/users/{id}/reset-link"]
 /** A sign-in of an account. */
 export type AccountSession = ResponseData["GET /api/admin/users/{id}/sessions"]["sessions"][number];
 
+/** An app password of an account, without its folder. */
+export type AppPassword = Schemas["AppPassword"];
+
 /** An invitation in the list. */
 export type Invite = Schemas["Invite"];
 

@@ -4,9 +4,9 @@ import { useState } from "react";
 import type { ResponseData } from "../../api/generated.ts";
 import { ApiError, request } from "../../api/http.ts";
 import { errorAt, readRejection } from "../../api/rejection.ts";
-import { useSession } from "../../api/session.ts";
+import { signOut, useSession } from "../../api/session.ts";
 import { findAgentName } from "../../base/user-agent.ts";
-import { href } from "../../base/address.ts";
+import { currentAddress, href } from "../../base/address.ts";
 import { formatDateTime, formatRelative } from "../../base/format.ts";
 import {
   AccessFields,
@@ -23,6 +23,7 @@ import { LinkButton } from "../../ui/link-button.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { FormRejection } from "../../ui/rejection-message.tsx";
 import { SignInLayout } from "../../ui/sign-in-layout.tsx";
+import { showError } from "../../ui/toast.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { useRetryWait } from "../../ui/use-retry-wait.ts";
 import { text } from "./text.ts";
@@ -141,7 +142,6 @@ function useDecision(path: `/api/${string}`, onOutcome: (outcome: Outcome) => vo
 
 /** Who asks, from where and when, with a warning. */
 function About({ flow, program }: { readonly flow: LoginFlow; readonly program: string }) {
-  const { email } = useSession().user;
   return (
     <>
       <p className="wrap-anywhere">{text.lead(program)}</p>
@@ -153,13 +153,32 @@ function About({ flow, program }: { readonly flow: LoginFlow; readonly program: 
       </div>
       <DescriptionList
         items={[
-          [text.account, email],
+          [text.account, <AccountName key="account" />],
           [text.program, flow.program],
           [text.address, flow.address],
           [text.time, `${formatDateTime(flow.createdAt)} (${formatRelative(flow.createdAt)})`],
           [text.expires, formatRelative(flow.expiresAt)],
         ]}
       />
+    </>
+  );
+}
+
+/** The account that the program would open, with a way to another one: several people can share a browser. */
+function AccountName() {
+  const { email } = useSession().user;
+  const change = useMutation({ mutationFn: () => signOut(currentAddress()), onError: showError });
+  return (
+    <>
+      {email}{" "}
+      <button
+        type="button"
+        disabled={change.isPending}
+        onClick={() => change.mutate()}
+        className="min-h-6 text-accent underline"
+      >
+        {text.otherAccount}
+      </button>
     </>
   );
 }

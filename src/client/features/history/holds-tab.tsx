@@ -1,7 +1,9 @@
+import { Link } from "@tanstack/react-router";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ShieldCheck } from "../../ui/icons.ts";
 import { invalidateTree } from "../../api/queries.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClassName } from "../../ui/button.tsx";
+import { cx } from "../../ui/cx.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { formatDateTime, formatRelative } from "../../base/format.ts";
 import { toast, showError } from "../../ui/toast.tsx";
@@ -40,10 +42,12 @@ export function HoldsTab() {
 
 function HoldItem({ hold, device }: { readonly hold: Hold; readonly device: string }) {
   const queryClient = useQueryClient();
+  const isProgram = hold.changes === 0;
+  const [since, until] = [formatRelative(hold.since), formatDateTime(hold.expiresAt)];
   const decide = useMutation({
     mutationFn: (accept: boolean) => decideHold(hold.holdId, accept),
     onSuccess: async (_, accept) => {
-      toast({ text: accept ? text.accepted : text.declined });
+      toast({ text: accept ? (isProgram ? text.acceptedProgram : text.accepted) : text.declined });
       await invalidateTree(queryClient);
     },
     onError: showError,
@@ -58,10 +62,20 @@ function HoldItem({ hold, device }: { readonly hold: Hold; readonly device: stri
       <div className="min-w-0 flex-1 basis-64">
         <p className="font-medium break-words">{text.hold(device, hold.changes)}</p>
         <p className="text-sm text-muted">
-          {text.holdSince(formatRelative(hold.since), formatDateTime(hold.expiresAt))}
+          {isProgram ? text.holdOfProgram(since, until) : text.holdSince(since, until)}
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
+        {isProgram && (
+          <Link
+            to="/history"
+            search={{ tab: "rewind", device: hold.deviceId }}
+            aria-label={text.undoOf(device)}
+            className={cx(buttonClassName({}), "no-underline")}
+          >
+            {text.undo}
+          </Link>
+        )}
         <Button busy={decide.isPending} onClick={() => decide.mutate(false)}>
           {text.decline}
         </Button>

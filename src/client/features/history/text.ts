@@ -58,10 +58,10 @@ export const text = defineText("history", {
   more: "Only the first 1,000 changes are listed.",
   // Undo device changes
   rewindIntro:
-    "Undo all changes that one device made since a chosen time, for example after losing a phone. Changes by others are kept.",
+    "Undo all changes that one device or program made since a chosen time, for example after losing a phone. Changes by others are kept.",
   device: "Device",
   noDevices: "No devices yet",
-  noDevicesHint: "Phones and apps that sync your files appear here.",
+  noDevicesHint: "Phones, computers, and programs that sync your files appear here.",
   since: "Undo changes since",
   check: "Preview changes",
   rewindTitle: (device: string) => `Undo changes by ${device}?`,
@@ -79,23 +79,26 @@ export const text = defineText("history", {
   undoneFailed: (n: number) =>
     plural(n, "# change couldn't be undone. Try again.", "# changes couldn't be undone. Try again."),
   // Changes waiting for approval
-  holdsIntro:
-    "If a device or program tries to delete or replace unusually many files, the changes wait for your approval.",
+  holdsIntro: "If a device or program deletes or replaces unusually many files, Larder stops it until you decide.",
   noHolds: "Nothing to approve",
   noHoldsHint: "Changes that need your approval appear here.",
   // Without a number for programs: they send each change alone, and send it again after the approval.
   hold: (device: string, n: number) =>
     n === 0
-      ? `${device} wants to delete or replace unusually many files`
+      ? `${device} was stopped because it deleted or replaced unusually many files`
       : plural(n, `${device} wants to delete or replace # file`, `${device} wants to delete or replace # files`),
   holdSince: (since: string, until: string) =>
     `Requested ${since}. Rejected automatically on ${until} unless you decide.`,
+  holdOfProgram: (since: string, until: string) =>
+    `Stopped ${since}. It can't delete or replace files until you decide, or until ${until}. If something is wrong, undo its changes, and end its access in Settings, under Devices.`,
+  undoOf: (device: string) => `Undo changes by ${device}`,
   accept: "Approve",
   decline: "Reject",
   acceptTitle: (n: number) =>
-    n === 0 ? "Delete or replace these files?" : plural(n, "Delete or replace # file?", "Delete or replace # files?"),
-  acceptBody: (device: string) => `${device} can continue to make changes like this for one hour.`,
+    n === 0 ? "Let it delete or replace files?" : plural(n, "Delete or replace # file?", "Delete or replace # files?"),
+  acceptBody: (device: string) => `${device} can delete and replace files for one hour. Deleted files go to the trash.`,
   accepted: "Changes approved.",
+  acceptedProgram: "Approved for one hour. The program continues when it tries again.",
   declined: "Changes rejected.",
   holdsList: "Changes waiting for approval",
   // Conflicts

@@ -1,5 +1,5 @@
 /** API requests of the settings pages, with field names as in the API. */
-import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys, listQuery } from "../../api/queries.ts";
@@ -48,6 +48,9 @@ export type ApiKey = Schemas["ApiKey"];
 /** An entry of `GET /api/users/app-passwords` */
 export type AppPassword = Schemas["AppPassword"];
 
+/** `GET /api/users/app-passwords` */
+type AppPasswords = ResponseData["GET /api/users/app-passwords"];
+
 /** `POST /api/users/app-passwords` */
 export type NewAppPassword = ResponseData["POST /api/users/app-passwords"];
 
@@ -66,7 +69,6 @@ interface Lists {
   sessions: SessionItem;
   devices: Device;
   apiKeys: ApiKey;
-  appPasswords: AppPassword;
   locks: FileLock;
   holds: Hold;
 }
@@ -77,6 +79,7 @@ interface Resources {
   twoFactor: TwoFactor;
   usage: Usage;
   rateLimits: RateLimits;
+  appPasswords: AppPasswords;
 }
 
 type Name = keyof Resources | keyof Lists;
@@ -100,8 +103,27 @@ const SOURCES: Record<Name, { readonly path: `/api/${string}`; readonly queryKey
 
 /** One resource of the account, loaded when it is shown. */
 export function useResource<K extends keyof Resources>(name: K): UseQueryResult<Resources[K]> {
+  return useQuery(resourceQuery(name));
+}
+
+function resourceQuery<K extends keyof Resources>(name: K) {
   const { path, queryKey } = SOURCES[name];
-  return useQuery({ queryKey, queryFn: ({ signal }) => request<Resources[K]>("GET", path, { signal }) });
+  return queryOptions({ queryKey, queryFn: ({ signal }) => request<Resources[K]>("GET", path, { signal }) });
+}
+
+/** The app passwords of the account. */
+export function useAppPasswords(): UseQueryResult<readonly AppPassword[]> {
+  return useQuery({ ...resourceQuery("appPasswords"), select: ({ appPasswords }) => appPasswords });
+}
+
+/** The address of the server for other devices, which may differ from that of this page. */
+export function useServerAddress(): UseQueryResult<string> {
+  return useQuery({ ...resourceQuery("appPasswords"), select: ({ url }) => serverOf(url) });
+}
+
+/** The address of the server, from its WebDAV address. */
+export function serverOf(davUrl: string): string {
+  return davUrl.replace(/\/dav\/$/, "");
 }
 
 /** One list of the account, loaded when it is shown. In the response it is in the field of its name. */

@@ -23,10 +23,10 @@ export function Rows({ rows, label }: { rows: readonly Row[]; label: string }) {
               {icon}
             </span>
             <div className="min-w-0 flex-1 basis-52">
-              <p className="flex flex-wrap items-center gap-2 font-medium break-words">{title}</p>
+              <p className="flex flex-wrap items-center gap-2 font-medium wrap-anywhere">{title}</p>
               {lines.map((line, index) => (
                 // oxlint-disable-next-line react/no-array-index-key -- lines of one text: none has a name, and none moves
-                <p key={index} className="text-sm break-words text-muted">
+                <p key={index} className="text-sm wrap-anywhere text-muted">
                   {line}
                 </p>
               ))}

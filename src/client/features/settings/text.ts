@@ -251,7 +251,7 @@ export const text = defineText("settings", {
   inbox: "Inbox",
   inboxLead: "Larder keeps every notification for 90 days. Apps made for Larder show them.",
   channels:
-    "Push notifications work on the platforms your administrator has set up: Android, Apple, browsers, or a service such as ntfy. If the server sends email, you also receive some notifications by email.",
+    "Apps made for Larder can receive push notifications in the ways that your administrator has set up. If the server sends email, you also receive some notifications by email.",
 
   usage: "Usage",
   storage: "Storage",

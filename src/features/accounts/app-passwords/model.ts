@@ -27,8 +27,14 @@ export const AppPasswordRecord = t.Object({
   folder: t.Union([t.String(), t.Null()], { description: "Null if it is gone, and for administrators" }),
 });
 
-/** GET /api/users/app-passwords, and the list for administrators */
+/** The list for administrators */
 export const AppPasswordList = t.Object({ appPasswords: t.Array(AppPasswordRecord) });
+
+/** GET /api/users/app-passwords */
+export const OwnAppPasswordList = t.Object({
+  appPasswords: t.Array(AppPasswordRecord),
+  url: t.String({ description: "The WebDAV address, for programs" }),
+});
 
 /** Response of POST /api/users/app-passwords */
 export const NewAppPasswordRecord = t.Intersect([

@@ -2,7 +2,7 @@
 import { t } from "elysia";
 import type { RouteDocs } from "../../../http/documented.ts";
 import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
-import { AppPasswordList, NewAppPasswordRecord } from "./model.ts";
+import { NewAppPasswordRecord, OwnAppPasswordList } from "./model.ts";
 
 export const createAppPassword = (): RouteDocs => ({
   tag: "Users",
@@ -16,7 +16,7 @@ export const createAppPassword = (): RouteDocs => ({
 export const listAppPasswords = (): RouteDocs => ({
   tag: "Users",
   summary: "List your app passwords, newest first",
-  data: AppPasswordList,
+  data: OwnAppPasswordList,
 });
 
 export const deleteAppPassword = (): RouteDocs => ({

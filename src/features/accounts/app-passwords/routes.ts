@@ -50,7 +50,11 @@ export function appPasswordRoutes({ appPasswords, proof, guard }: AppPasswordRou
     .get(
       "/",
       { access: "self", scope: "never", rate: "profile", audit: "unaudited", docs: docs.listAppPasswords },
-      ({ principal }) => ok({ appPasswords: listOf(appPasswords, principal.user.id) }),
+      ({ request, principal }) =>
+        ok({
+          appPasswords: listOf(appPasswords, principal.user.id),
+          url: davUrl(requestContextOf(request).baseUrl),
+        }),
     )
     .delete(
       "/:id",

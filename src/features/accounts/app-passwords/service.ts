@@ -127,12 +127,12 @@ export class AppPasswordService {
     }
     const password = newAppPassword();
     const passwordHash = hashAppPassword(password) ?? Buffer.alloc(0);
-    const publicId = newId("app", nowMs);
+    const publicId = input.publicId ?? newId("app", nowMs);
     return writer.run((tx) => {
       const user = findOwner(tx);
       if (input.access === "write") checkWriter(user);
       const canWrite = input.access !== "read" && user.role !== "viewer";
-      this.#checkCount(user.id);
+      this.checkCount(user.id);
       const folderId = this.#findFolder(user.id, path);
       const device = this.#queries.insertDevice.get(user.id, publicId, name, nowMs);
       const deviceId = device?.id ?? 0;
@@ -142,6 +142,16 @@ export class AppPasswordService {
       const unused = { lastUsedAtMs: null, lastAddress: null, lastClient: null };
       return { appPassword: { ...row, ...unused, id: inserted?.id ?? 0, canWrite }, user, password };
     });
+  }
+
+  /** Checks whether a user can have another app password. @throws AppError invalid_request */
+  checkCount(userId: number): void {
+    if ((this.#queries.count.get(userId)?.count ?? 0) < PASSWORDS_MAX) return;
+    throw new AppError(
+      "invalid_request",
+      `You can have at most ${PASSWORDS_MAX} app passwords. End one that you don't use.`,
+      { limit: PASSWORDS_MAX },
+    );
   }
 
   /** The app passwords of a user that were not ended, newest first; expired ones too. */
@@ -260,16 +270,6 @@ export class AppPasswordService {
     const folder = this.#options.tree.findFolderByPath(userId, path);
     if (folder !== undefined) return folder.id;
     throw new AppError("not_found", "The folder was not found. Check its path.", { field: "folder" });
-  }
-
-  /** @throws AppError invalid_request */
-  #checkCount(userId: number): void {
-    if ((this.#queries.count.get(userId)?.count ?? 0) < PASSWORDS_MAX) return;
-    throw new AppError(
-      "invalid_request",
-      `You can have at most ${PASSWORDS_MAX} app passwords. End one that you don't use.`,
-      { limit: PASSWORDS_MAX },
-    );
   }
 
   /** Updates what the list shows. Nobody waits for it. If the disk fails, the requests that write report that. */

@@ -20,6 +20,8 @@ export interface AppPassword {
 
 /** Settings of a new app password. */
 export interface NewAppPassword {
+  /** Its public id, if that was named before; by default a new one. */
+  readonly publicId?: string | undefined;
   readonly name: string;
   /** By default as much as the account may do. */
   readonly access?: "read" | "write" | undefined;

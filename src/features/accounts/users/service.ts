@@ -47,7 +47,7 @@ export class UserService {
     this.#formerEmails = new FormerEmails(options.db.sqlite);
   }
 
-  /** Calls `listener` after each committed change of an account, so that caches can drop it. */
+  /** Calls `listener` after each committed creation or change of an account, so that caches can drop what it affects. */
   onChange(listener: (userId: number) => void): void {
     this.#onChange.push(listener);
   }
@@ -153,6 +153,8 @@ export class UserService {
       events.emit(tx, "user.created", { accountId: id, publicId: made.publicId, email, name });
       events.emit(tx, isConfirmed ? "user.email_confirmed" : "user.email_unconfirmed", { accountId: id, email });
       within?.(tx, id);
+      // Programs may still sign in to another account that had this email.
+      this.#notifyListeners(tx, id);
       return made;
     });
   }

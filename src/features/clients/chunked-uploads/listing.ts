@@ -1,4 +1,5 @@
 import { escapeXml } from "../escape-xml.ts";
+import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse, propstat } from "../webdav/multistatus.ts";
 import type { ClientChunk } from "./types.ts";
 
 /**
@@ -15,13 +16,9 @@ export function chunkListing(href: string, chunks: readonly ClientChunk[]): Resp
         "<d:getcontenttype>application/octet-stream</d:getcontenttype>",
     ),
   );
-  const body = `<?xml version="1.0" encoding="utf-8"?>\n<d:multistatus xmlns:d="DAV:">${folder}${items.join("")}</d:multistatus>`;
-  return new Response(body, { status: 207, headers: { "Content-Type": "application/xml; charset=utf-8" } });
+  return multistatusResponse(MULTISTATUS_START + folder + items.join("") + MULTISTATUS_END);
 }
 
 function response(href: string, properties: string): string {
-  return (
-    `<d:response><d:href>${escapeXml(href)}</d:href><d:propstat><d:prop>${properties}</d:prop>` +
-    "<d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>"
-  );
+  return `<d:response><d:href>${escapeXml(href)}</d:href>${propstat(properties, "200 OK")}</d:response>`;
 }

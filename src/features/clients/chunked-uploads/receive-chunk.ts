@@ -6,20 +6,22 @@
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import { newSecretToken } from "../../../lib/id.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
-import { fileTooLarge, type StorageLimits } from "../../library/files/storage-limits.ts";
+import { fileTooLarge, quotaExceeded, type StorageLimits } from "../../library/files/storage-limits.ts";
 import { type ReleaseRoom, SESSION_MS, type UploadStore } from "../../uploads/chunked/store.ts";
 import type { Upload } from "../../uploads/chunked/types.ts";
 import { WebDavError } from "../errors.ts";
 import { type ActiveClientUpload, type IncomingChunk, beingFinished } from "./active.ts";
 import { chunkNumber } from "./chunk-name.ts";
-import type { ClientUploadRows } from "./queries.ts";
+import type { ClientUploadRows, StoredChunks } from "./queries.ts";
 import { type ClientChunk, type ClientChunkRequest, MAIN_FILE } from "./types.ts";
 
 /** Dependencies of {@link ClientChunkReceiver}. */
 export interface ClientChunkReceiverOptions {
   readonly store: UploadStore;
   readonly rows: ClientUploadRows;
+  readonly tree: Pick<TreeReader, "usage">;
   readonly limitsOf: (user: Uploader["user"]) => StorageLimits;
   /** Reserves room on the disk. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
@@ -70,10 +72,18 @@ export class ClientChunkReceiver {
     if (active.isFinishing) throw beingFinished();
     const number = chunkNumber(name);
     const replaced = rows.findChunk(upload.id, number);
-    const limit = this.#limitOf(user, upload, replaced);
+    const stored = rows.stored(upload.id);
+    const limit = this.#limitOf(user, upload, { stored, replaced });
     if ((request.declaredBytes ?? 0) > limit.limitBytes) throw limit.tooLarge();
     const mine: IncomingChunk = { rejection: undefined };
-    const draft = { upload, number, name, mine, ...limit, ...this.#locationOf(upload, active, number, replaced) };
+    const draft = {
+      upload,
+      number,
+      name,
+      mine,
+      ...limit,
+      ...this.#locationOf(upload, active, number, { stored, replaced }),
+    };
     active.incoming.add(mine);
     if (draft.file === MAIN_FILE) active.appending = mine;
     const stop = noteReceiving();
@@ -91,30 +101,36 @@ export class ClientChunkReceiver {
 
   /** Where the bytes of a chunk are written. */
   #locationOf(
-    { id, publicId }: Upload,
+    { publicId }: Upload,
     { appending }: ActiveClientUpload,
     number: number,
-    replaced: ClientChunk | undefined,
+    { stored, replaced }: { readonly stored: StoredChunks; readonly replaced: ClientChunk | undefined },
   ): Pick<ClientChunk, "file" | "offsetBytes"> {
-    const { store, rows } = this.#options;
-    const { lastNumber, mainBytes } = rows.stored(id);
+    const { store } = this.#options;
+    const { lastNumber, mainBytes } = stored;
     const isNext = replaced === undefined && number > (lastNumber ?? -1);
-    // The store may have taken over the bytes for a file that was rejected in the end.
+    // The store may have taken over the bytes for a file that was then rejected.
     const isAppended = isNext && appending === undefined && !store.staging.isTaken(publicId);
     return isAppended
       ? { file: MAIN_FILE, offsetBytes: mainBytes }
       : { file: newSecretToken(FILE_BITS), offsetBytes: 0 };
   }
 
-  /** The largest size that a chunk may have by the plan of the account. Its quota is checked in the transaction. */
-  #limitOf(user: Uploader["user"], { id }: Upload, replaced: ClientChunk | undefined) {
-    const { rows, limitsOf } = this.#options;
+  /** The largest size that a chunk may have by the plan and the quota of the account. The transaction checks both again. */
+  #limitOf(
+    user: Uploader["user"],
+    { reservedBytes }: Upload,
+    { stored, replaced }: { readonly stored: StoredChunks; readonly replaced: ClientChunk | undefined },
+  ) {
+    const { tree, limitsOf } = this.#options;
     const limits = limitsOf(user);
-    const { maxFileSizeBytes } = limits;
-    const otherBytes = rows.stored(id).sizeBytes - (replaced?.sizeBytes ?? 0);
+    const { maxFileSizeBytes, quotaBytes } = limits;
+    const otherBytes = stored.sizeBytes - (replaced?.sizeBytes ?? 0);
+    const inPlanBytes = maxFileSizeBytes ?? Number.MAX_SAFE_INTEGER;
+    const inQuotaBytes = quotaBytes === null ? inPlanBytes : quotaBytes - tree.usage(user.id).usedBytes + reservedBytes;
     return {
-      limitBytes: Math.max(0, (maxFileSizeBytes ?? Number.MAX_SAFE_INTEGER) - otherBytes),
-      tooLarge: () => fileTooLarge(limits, maxFileSizeBytes ?? 0),
+      limitBytes: Math.max(0, Math.min(inPlanBytes, inQuotaBytes) - otherBytes),
+      tooLarge: () => (inQuotaBytes < inPlanBytes ? quotaExceeded(limits) : fileTooLarge(limits, inPlanBytes)),
     };
   }
 
@@ -154,7 +170,27 @@ export class ClientChunkReceiver {
       return isNew;
     } finally {
       staged.release();
-      if (!isCounted && file !== MAIN_FILE) store.staging.remove(fileName);
+      if (!isCounted) await this.#discard(draft);
+    }
+  }
+
+  /** Deletes the bytes of a rejected chunk: they count in no quota. */
+  async #discard({ upload, file, offsetBytes }: ChunkDraft): Promise<void> {
+    const { staging, log } = this.#options.store;
+    const fileName = fileNameOf(upload, file);
+    if (file !== MAIN_FILE) {
+      staging.remove(fileName);
+      return;
+    }
+    // The store may have taken over the file while the upload was completed. Its bytes must not change then.
+    if (staging.isTaken(fileName)) return;
+    try {
+      await staging.truncate(fileName, offsetBytes);
+    } catch (error) {
+      log.warn("Could not delete the bytes of a rejected chunk. They are deleted when the upload ends.", {
+        upload: upload.publicId,
+        error,
+      });
     }
   }
 
@@ -173,10 +209,15 @@ export class ClientChunkReceiver {
       const current = store.getOpen(upload.id);
       if (mine.rejection !== undefined) throw mine.rejection;
       const replaced = rows.findChunk(upload.id, number);
-      if (replaced === undefined && rows.stored(upload.id).count >= CHUNKS_MAX) throw tooManyChunks();
       rows.put(upload.id, { number, name, file, offsetBytes, sizeBytes });
-      const { quotaBytes } = limitsOf(user);
-      renewReservation({ store, rows }, tx, { upload: current, mainFileBytes, quotaBytes });
+      const stored = rows.stored(upload.id);
+      if (stored.count > CHUNKS_MAX) throw tooManyChunks();
+      const limits = limitsOf(user);
+      const { maxFileSizeBytes, quotaBytes } = limits;
+      // Other chunks may have arrived at the same time.
+      const isTooLarge = maxFileSizeBytes !== null && stored.sizeBytes > maxFileSizeBytes;
+      if (isTooLarge) throw fileTooLarge(limits, maxFileSizeBytes);
+      renewReservation({ store, rows }, tx, { upload: current, stored, mainFileBytes, quotaBytes });
       store.rows.extend(current.sessionId, clock.nowMs() + SESSION_MS);
       tx.afterCommit(() => {
         if (file === MAIN_FILE) staging.hashAhead(upload.publicId, offsetBytes + sizeBytes);
@@ -189,18 +230,28 @@ export class ClientChunkReceiver {
   }
 }
 
+/** What {@link renewReservation} reserves quota for. */
+interface Reservation {
+  readonly upload: Upload;
+  /** Sums over its chunks after the change. */
+  readonly stored: StoredChunks;
+  readonly mainFileBytes: number;
+  /** The quota of its account; null for none. */
+  readonly quotaBytes: number | null;
+}
+
 /**
  * Reserves quota for the chunks of an upload, in the transaction that changes them. Replaced chunks leave unused bytes
- * in the main file. A client that repeats chunks must not run out of quota by them, so they count only above the size
- * of all chunks.
+ * in the main file, which count only above the size of all chunks. So a client that repeats chunks does not run out of
+ * quota by them.
  * @throws AppError quota_exceeded
  */
 export function renewReservation(
   { store, rows }: { readonly store: UploadStore; readonly rows: ClientUploadRows },
   tx: Transaction,
-  { upload, mainFileBytes, quotaBytes }: { upload: Upload; mainFileBytes: number; quotaBytes: number | null },
+  { upload, stored, mainFileBytes, quotaBytes }: Reservation,
 ): void {
-  const { sizeBytes, usedMainBytes } = rows.stored(upload.id);
+  const { sizeBytes, usedMainBytes } = stored;
   const unusedBytes = Math.max(0, mainFileBytes - usedMainBytes);
   const reservedBytes = sizeBytes + Math.max(0, unusedBytes - sizeBytes);
   const addedBytes = reservedBytes - upload.reservedBytes;

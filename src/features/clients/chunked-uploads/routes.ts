@@ -32,7 +32,11 @@ const CHUNK = `${UPLOAD}/:chunk`;
 const PART = { ...CLIENT_ROUTE, audit: "unaudited", parse: "none" } as const;
 const COMPLETION = { ...PART, audit: { action: "file.upload", files: "all" } } as const;
 
-type Params = Readonly<Record<string, string | undefined>>;
+/** The framework passes null for a parameter that is not valid percent-encoding. */
+type Params = Readonly<Record<string, string | null | undefined>>;
+
+/** No client uses these in the name of an upload, and a slash would separate two names. */
+const FORBIDDEN_CHARACTER = /[\p{Cc}/]/u;
 
 /** Uploads in chunks, as the ownCloud and Nextcloud clients send large files (chunking "NG", version 1). */
 export function chunkedUploadRoutes({
@@ -49,7 +53,8 @@ export function chunkedUploadRoutes({
   return new Router({ name: "chunked-upload-routes", guard })
     .on("MKCOL", UPLOAD, PART, async ({ request, principal, params }) => {
       rejectBody(request);
-      await clientUploads.begin(principal.user, writable(principal, params));
+      const totalBytes = readLength(request.headers.get("oc-total-length"));
+      await clientUploads.begin(principal.user, writable(principal, params), totalBytes);
       return new Response(null, { status: 201 });
     })
     .on("PROPFIND", UPLOAD, PART, async ({ request, principal, params }) => {
@@ -65,11 +70,11 @@ export function chunkedUploadRoutes({
     .on("PUT", CHUNK, PART, async ({ request, principal, params }) => {
       const transfer = writable(principal, params);
       const bytes = incomingBytes(request, "file");
-      const isNew = await clientUploads.receive(uploaderOf(request), transfer, chunkOf(params), bytes);
+      const isNew = await clientUploads.receive(uploaderOf(request), transfer, nameIn(params, "chunk"), bytes);
       return new Response(null, { status: isNew ? 201 : 204 });
     })
     .on("DELETE", CHUNK, PART, async ({ principal, params }) => {
-      await clientUploads.removeChunk(principal.user, writable(principal, params), chunkOf(params));
+      await clientUploads.removeChunk(principal.user, writable(principal, params), nameIn(params, "chunk"));
       return new Response(null, { status: 204 });
     })
     .on("MOVE", CHUNK, COMPLETION, async ({ request, principal, params }) => {
@@ -119,23 +124,26 @@ async function finish(
 /**
  * The name of an upload. An app password for one folder has names of its own: it must not read, by completing it, what
  * another program is sending.
- * @throws AppError not_found for the uploads of another account
+ * @throws AppError not_found for the uploads of another account; invalid_path for a name that no client uses
  */
 function transferOf(
   appPasswords: Pick<AppPasswordService, "namesAccount">,
   { user, appPassword: { folderId } }: AppPasswordPrincipal,
-  { user: owner, transfer }: Params,
+  params: Params,
 ): string {
-  if (owner === undefined || transfer === undefined || !appPasswords.namesAccount(user, owner)) {
-    throw notFound("This upload");
+  const transfer = nameIn(params, "transfer");
+  if (!appPasswords.namesAccount(user, nameIn(params, "user"))) throw notFound("This upload");
+  if (FORBIDDEN_CHARACTER.test(transfer)) {
+    throw new AppError("invalid_path", "The name of an upload can't contain slashes or control characters.");
   }
   return folderId === null ? transfer : `${folderId}/${transfer}`;
 }
 
-/** @throws WebDavError 400 for a name that can't be decoded */
-function chunkOf({ chunk }: Params): string {
-  if (chunk === undefined) throw new WebDavError(400, "The name of the chunk is not valid percent-encoding.");
-  return chunk;
+/** A name in the address, decoded. @throws AppError invalid_path if it can't be decoded */
+function nameIn(params: Params, key: "user" | "transfer" | "chunk"): string {
+  const name = params[key];
+  if (typeof name === "string") return name;
+  throw new AppError("invalid_path", "The address contains a % that is not valid percent-encoding.");
 }
 
 /** @throws AppError invalid_field */

@@ -6,6 +6,7 @@ import { newId, newSecretToken } from "../../../lib/id.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { PendingUpload } from "../../library/files/service.ts";
+import { fileTooLarge } from "../../library/files/storage-limits.ts";
 import { emptyUpload, stagedUpload } from "../../uploads/chunked/staged-upload.ts";
 import { isOpen, SESSION_MS } from "../../uploads/chunked/store.ts";
 import { NO_DEVICE, type Upload } from "../../uploads/chunked/types.ts";
@@ -48,16 +49,22 @@ export class ClientUploadService {
 
   /**
    * Begins an upload under a name that the client chose.
-   * @throws WebDavError 405 if it exists, 507 for too many; AppError invalid_path
+   * @param totalBytes size of the complete file, if the client knows it: a file that does not fit is rejected before its
+   *   bytes are sent
+   * @throws WebDavError 405 if it exists, 507 for too many; AppError invalid_path; file_too_large | quota_exceeded |
+   *   disk_full
    */
-  async begin(user: User, transfer: string): Promise<void> {
-    const { store } = this.#options;
+  async begin(user: User, transfer: string, totalBytes = 0): Promise<void> {
+    const { store, limitsOf, reserveDisk } = this.#options;
     if (transfer.length > TRANSFER_CHARACTERS_MAX) {
       throw new AppError(
         "invalid_path",
         `The name of an upload can have at most ${TRANSFER_CHARACTERS_MAX} characters.`,
       );
     }
+    const limits = limitsOf(user);
+    const { maxFileSizeBytes, quotaBytes } = limits;
+    if (maxFileSizeBytes !== null && totalBytes > maxFileSizeBytes) throw fileTooLarge(limits, maxFileSizeBytes);
     const nowMs = store.clock.nowMs();
     await store.writer.run((tx) => {
       const current = this.#rows.findOpen(user.id, transfer);
@@ -68,6 +75,10 @@ export class ClientUploadService {
       if (this.#rows.countOpen(user.id) >= TRANSFERS_MAX) {
         throw new WebDavError(507, `You can have at most ${TRANSFERS_MAX} unfinished uploads. Finish or delete some.`);
       }
+      // The chunks reserve room when they arrive.
+      reserveDisk(totalBytes)();
+      store.treeWriter.reserveBytes(tx, user.id, totalBytes, quotaBytes);
+      store.treeWriter.reserveBytes(tx, user.id, -totalBytes, null);
       const session = { accountId: user.id, deviceId: NO_DEVICE, nowMs, expiresAtMs: nowMs + SESSION_MS, options: {} };
       const sessionId = store.rows.insertSession({ ...session, publicId: newId("ups", nowMs) });
       store.rows.insert(newUpload(user, transfer, sessionId), nowMs);
@@ -98,7 +109,8 @@ export class ClientUploadService {
         const chunk = this.#rows.findChunk(id, number);
         if (chunk === undefined) throw notFound("This chunk");
         this.#rows.removeChunk(id, number);
-        renewReservation({ store, rows: this.#rows }, tx, { upload, mainFileBytes, quotaBytes: null });
+        const stored = this.#rows.stored(id);
+        renewReservation({ store, rows: this.#rows }, tx, { upload, stored, mainFileBytes, quotaBytes: null });
         tx.afterCommit(() => {
           if (chunk.file === MAIN_FILE) store.staging.invalidate(upload.publicId);
           else store.staging.remove(fileNameOf(upload, chunk.file));
@@ -165,8 +177,21 @@ export class ClientUploadService {
         },
       );
     }
+    // A client that ignores errors would replace its file with an empty one.
+    if (chunks.length === 0 && totalBytes === undefined && checksum === undefined) {
+      throw new AppError("chunk_size", "No chunk has arrived. Send the chunks of the file first.", { actual: 0 });
+    }
     const hooks = this.#hooksOf(upload);
-    if (sizeBytes === 0) return storeFile(emptyUpload(blobs), hooks);
+    if (sizeBytes === 0) {
+      const empty = emptyUpload(blobs);
+      try {
+        checksum?.verify(empty.incoming.digest());
+      } catch (error) {
+        empty.discard();
+        throw error;
+      }
+      return storeFile(empty, hooks);
+    }
     const assembled = await assemble(store, upload, chunks, (bytes) => reserveDisk(bytes));
     try {
       return await storeFile(await this.#pendingUploadOf(upload, assembled, checksum), hooks);
@@ -206,7 +231,8 @@ export class ClientUploadService {
 
   /**
    * Recovers after a stop or a crash: forgets chunks whose bytes are missing, for example after a backup was restored,
-   * and deletes files without a chunk. Called once, before the first request, by the server only.
+   * and all chunks after them: clients add up the sizes of the listed chunks, and continue at that byte. Deletes files
+   * without a chunk. Called once, before the first request, by the server only.
    */
   async recover(): Promise<void> {
     const { store } = this.#options;
@@ -216,7 +242,8 @@ export class ClientUploadService {
       const chunks = this.#rows.chunks(upload.id);
       const isLost = ({ file, offsetBytes, sizeBytes }: ClientChunk) =>
         offsetBytes + sizeBytes > (staging.sizeOf(fileNameOf(upload, file)) ?? 0);
-      const lost = chunks.filter(isLost);
+      const firstLost = chunks.findIndex(isLost);
+      const lost = firstLost < 0 ? [] : chunks.slice(firstLost);
       if (lost.length > 0) {
         log.warn("Chunks of an upload are missing; the client must send them again.", {
           upload: upload.publicId,
@@ -226,7 +253,9 @@ export class ClientUploadService {
           for (const { number } of lost) this.#rows.removeChunk(upload.id, number);
         });
       }
-      const referenced = new Set(chunks.map(({ file }) => fileNameOf(upload, file)));
+      const referenced = new Set(
+        chunks.slice(0, chunks.length - lost.length).map(({ file }) => fileNameOf(upload, file)),
+      );
       for (const name of files) {
         if (name.startsWith(`${upload.publicId}.`) && !referenced.has(name)) staging.remove(name);
       }

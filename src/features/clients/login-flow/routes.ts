@@ -1,4 +1,6 @@
 import { ok } from "../../../http/envelope.ts";
+import { noteAudit } from "../../../http/audit-note.ts";
+import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { AppError } from "../../../errors.ts";
@@ -41,7 +43,8 @@ export function loginFlowRoutes({ loginFlows, proof, guard }: LoginFlowRoutesOpt
         const { name, access, folder } = body;
         loginFlows.get(params.token);
         const checkProof = await proof.require("self", { request, set, principal, body });
-        const result = await loginFlows.agree(params.token, { name, access, folder }, checkProof);
+        const { publicId: id, result } = await loginFlows.agree(params.token, { name, access, folder }, checkProof);
+        noteAudit(request, { target: { type: "app_password", id } });
         return ok({ redirect: result === undefined ? null : resultUrl(requestContextOf(request).baseUrl, result) });
       },
     )
@@ -58,6 +61,8 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
   for (const prefix of ["", "/index.php"]) {
     router
       .post(`${prefix}/login/v2`, open, async ({ request }) => {
+        // Browsers send this header. Any page that somebody visits could use up the sign-ins of the address.
+        if (request.headers.get("sec-fetch-site") === "cross-site") throw notByProgram();
         const { baseUrl } = requestContextOf(request);
         const { token, pollToken } = await loginFlows.begin(flowRequest(request, true));
         return {
@@ -67,7 +72,8 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
       })
       .post(
         `${prefix}/login/v2/poll`,
-        { ...open, body: PollBody, readOther: readPollForm },
+        // Programs ask each second for up to 20 minutes, several at one address. A question costs one look-up.
+        { ...open, rate: "uncounted", body: PollBody, readOther: readPollToken },
         async ({ request, body }) => {
           const result = await loginFlows.collect(body.token);
           if (result === undefined) return Response.json([], { status: 404 });
@@ -77,9 +83,7 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
       )
       .get(`${prefix}/login/flow`, open, async ({ request, set }) => {
         // Another site can't make a browser send this header, so it can't begin a sign-in.
-        if (request.headers.get("ocs-apirequest") === null) {
-          throw new AppError("csrf", "Start this sign-in in your program, with this server's address.");
-        }
+        if (request.headers.get("ocs-apirequest") === null) throw notByProgram();
         const { token } = await loginFlows.begin(flowRequest(request, false));
         set.status = 303;
         set.headers["location"] = pageUrl(requestContextOf(request).baseUrl, token);
@@ -87,6 +91,10 @@ export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, 
       });
   }
   return router;
+}
+
+function notByProgram(): AppError {
+  return new AppError("csrf", "Start this sign-in in your program, with this server's address.");
 }
 
 function flowRequest(request: Request, isPolling: boolean) {
@@ -108,8 +116,10 @@ function resultUrl(baseUrl: string, { loginName, password }: LoginResult): strin
 
 const POLL_FORM_BYTES_MAX = 4_096;
 
-/** Clients send a form; undefined for any other type. */
-function readPollForm(request: Request): Promise<object> | undefined {
+/** Most programs send a form; the iOS client sends the token in the query and no body. Undefined for any other type. */
+function readPollToken(request: Request): Promise<object> | undefined {
+  const { token } = queryOf(request);
+  if (token !== undefined) return Promise.resolve({ token });
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded") return undefined;
   return readForm(request, POLL_FORM_BYTES_MAX).then((form) => ({ token: form.get("token") }));

@@ -3,7 +3,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import { newSecretToken } from "../../../lib/id.ts";
+import { newId, newSecretToken } from "../../../lib/id.ts";
 import type { AppPasswordService } from "../../accounts/app-passwords/service.ts";
 import type { NewAppPassword } from "../../accounts/app-passwords/types.ts";
 import { checkWriter } from "../../accounts/auth/principal.ts";
@@ -15,7 +15,7 @@ import type { User } from "../../accounts/users/types.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import { type LoginFlowRow, loginFlowQueries } from "./queries.ts";
-import type { BegunLoginFlow, LoginChoices, LoginFlow, LoginFlowRequest, LoginResult } from "./types.ts";
+import type { Agreement, BegunLoginFlow, LoginChoices, LoginFlow, LoginFlowRequest, LoginResult } from "./types.ts";
 
 /** Dependencies of {@link LoginFlowService}. */
 interface LoginFlowServiceOptions {
@@ -24,7 +24,7 @@ interface LoginFlowServiceOptions {
   readonly clock: Clock;
   readonly users: Pick<UserService, "findById">;
   readonly tree: Pick<TreeReader, "findFolderByPath">;
-  readonly appPasswords: Pick<AppPasswordService, "add">;
+  readonly appPasswords: Pick<AppPasswordService, "add" | "checkCount">;
 }
 
 /** How long a sign-in waits for the person. */
@@ -85,21 +85,22 @@ export class LoginFlowService {
   /**
    * Agrees to a sign-in; durable when this returns.
    * @param checkProof returns the person, in the transaction; may reject them
-   * @returns the result, if the page must pass it on; undefined if the program asks for it
+   * @returns the id of the app password; and the result, if the page must pass it on instead of the program asking for it
    * @throws AppError not_found; what {@link AppPasswordService.add} throws
    */
-  async agree(token: string, choices: LoginChoices, checkProof: ProofCheck): Promise<LoginResult | undefined> {
-    const { writer, appPasswords } = this.#options;
+  async agree(token: string, choices: LoginChoices, checkProof: ProofCheck): Promise<Agreement> {
+    const { writer, clock, appPasswords } = this.#options;
     const { pollHash, program } = this.#getOpen(token);
     const { access, folder } = choices;
-    const input: NewAppPassword = { name: choices.name ?? program, access, folder };
+    const publicId = newId("app", clock.nowMs());
+    const input: NewAppPassword = { publicId, name: choices.name ?? program, access, folder };
     if (pollHash === null) {
       const { user, password } = await appPasswords.add(input, (tx) => {
         const user = checkProof(tx);
         this.#queries.remove.run(this.#getOpen(token).id);
         return user;
       });
-      return { loginName: user.email, password };
+      return { publicId, result: { loginName: user.email, password } };
     }
     checkName(input.name, PROGRAM_CHARACTERS_MAX);
     await writer.run((tx) => {
@@ -107,7 +108,7 @@ export class LoginFlowService {
       this.#checkChoices(user, choices);
       this.#queries.agree.run(this.#getOpen(token).id, user.id, JSON.stringify(input));
     });
-    return undefined;
+    return { publicId, result: undefined };
   }
 
   /** Denies a sign-in. @throws AppError not_found */
@@ -174,6 +175,7 @@ export class LoginFlowService {
   /** Checks now what would prevent the app password later, when the person can no longer correct it. */
   #checkChoices(user: User, { access, folder }: LoginChoices): void {
     if (access === "write") checkWriter(user);
+    this.#options.appPasswords.checkCount(user.id);
     const path = folder === undefined ? ROOT_PATH : normalizePath(folder, "folder");
     if (path === ROOT_PATH || this.#options.tree.findFolderByPath(user.id, path) !== undefined) return;
     throw new AppError("not_found", "The folder was not found. Check its path.", { field: "folder" });

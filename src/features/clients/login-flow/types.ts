@@ -32,5 +32,13 @@ export interface LoginResult {
   readonly password: string;
 }
 
+/** What a person agreed to. */
+export interface Agreement {
+  /** Public id that the app password has, or gets when the program asks for it. */
+  readonly publicId: string;
+  /** The result, if the page passes it on. */
+  readonly result: LoginResult | undefined;
+}
+
 /** What the person chose for the app password. */
 export type LoginChoices = Pick<NewAppPassword, "access" | "folder"> & { readonly name?: string | undefined };

@@ -1,3 +1,4 @@
+import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { queryOf } from "../../../http/fields.ts";
 import type { AppPasswordService } from "../../accounts/app-passwords/service.ts";
@@ -52,13 +53,16 @@ function accountRoutes({ guard, appPasswords, storageOf }: OcsRoutesOptions): Ro
         ocsResponse(request, userData(user, storageOf(user))),
       )
       .get(`/ocs/${version}/cloud/users/:id`, READ, ({ request, principal: { user }, params }) => {
-        const isOwn = params["id"] !== undefined && appPasswords.namesAccount(user, params["id"]);
+        // Null, which the framework passes for a name that is not valid percent-encoding, is nobody's.
+        const id: string | null | undefined = params["id"];
+        const isOwn = typeof id === "string" && appPasswords.namesAccount(user, id);
         return isOwn ? ocsResponse(request, userData(user, storageOf(user))) : ocsNotFound(request);
       })
       .delete(
         `/ocs/${version}/core/apppassword`,
         { ...CLIENT_ROUTE, audit: { action: "app_password.delete" } },
         async ({ request, principal: { user, appPassword } }) => {
+          noteAudit(request, { target: { type: "app_password", id: appPassword.publicId } });
           await appPasswords.revoke(user.id, appPassword.publicId);
           return ocsResponse(request, []);
         },

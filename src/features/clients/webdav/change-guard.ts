@@ -16,9 +16,6 @@ interface ChangeGuardOptions {
   readonly massChangeGuard: Pick<MassChangeGuard, "countDirect">;
 }
 
-/** Files below a folder are counted up to this number. */
-export const COUNTED_MAX = 10_000;
-
 /** Counts deletions and replacements per app password. */
 export class ChangeGuard {
   readonly #options: ChangeGuardOptions;

@@ -19,7 +19,7 @@ import type { Address } from "./address.ts";
 export interface ClientTreeOptions {
   readonly tree: TreeReader;
   readonly appPasswords: Pick<AppPasswordService, "namesAccount">;
-  readonly receivedShares: Pick<ReceivedShareService, "list">;
+  readonly receivedShares: Pick<ReceivedShareService, "list" | "hasAny">;
 }
 
 /** A received share, and its name in "Shared with me". */
@@ -106,7 +106,7 @@ export class ClientTree {
   /** The name of "Shared with me" in the root; undefined if this app password sees no shares. */
   sharesNameOf(principal: AppPasswordPrincipal): string | undefined {
     const { user, appPassword } = principal;
-    if (appPassword.folderId !== null || this.#options.receivedShares.list(user).length === 0) return undefined;
+    if (appPassword.folderId !== null || !this.#options.receivedShares.hasAny(user)) return undefined;
     const rootId = this.rootOf(principal).node.id;
     for (let name = SHARES_NAME, number = 2; ; number++) {
       if (this.#options.tree.findNodeIn(rootId, name) === undefined) return name;
@@ -119,20 +119,18 @@ export class ClientTree {
    * one gets a number, so a new share never renames an older one.
    */
   mountedShares({ user }: Pick<AppPasswordPrincipal, "user">): MountedShare[] {
-    const { tree, receivedShares } = this.#options;
     const taken = new Set<string>();
-    return receivedShares
+    return this.#options.receivedShares
       .list(user)
       .reverse()
-      .flatMap((share) => {
-        const node = tree.findById(share.node.id);
-        if (node === undefined) return [];
+      .map((share) => {
+        const node = share.ownersNode;
         // The name of a root is a slash, which no address can contain.
         const base = (node.name === ROOT_PATH ? share.owner.email : node.name).replaceAll("/", "_");
         let name = base;
         for (let number = 2; taken.has(name); number++) name = numberedName(base, number);
         taken.add(name);
-        return [{ share, name, node }];
+        return { share, name, node };
       });
   }
 
@@ -181,6 +179,11 @@ const LOST: LostName = { kind: "lost" };
 /** Whether an item is a folder. */
 export function isFolderItem(item: Item): item is FolderItem {
   return item.node.kind === "folder";
+}
+
+/** Whether an item is the root of an account, for an app password without a folder. */
+export function isWholeTree({ isRoot, node }: Item): boolean {
+  return isRoot && node.parentId === null;
 }
 
 /** Whether an item is the top of a received share. */

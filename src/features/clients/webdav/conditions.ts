@@ -5,6 +5,7 @@
 import { AppError } from "../../../errors.ts";
 import { matchesIfMatch, matchesIfNoneMatch } from "../../../http/conditional.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { LOCKED } from "../../../tree/tables/locks.ts";
 import { WebDavError } from "../errors.ts";
 import type { LockService } from "../locks/service.ts";
 import type { Address } from "./address.ts";
@@ -55,9 +56,9 @@ export class Conditions {
 
   /**
    * Checks the conditions against what the address names.
-   * @throws AppError precondition_failed | locked; WebDavError 409 for a name in another Unicode form
+   * @throws AppError precondition_failed | locked
    */
-  check(resource: Resource, address: Address): void {
+  check(resource: Resource): void {
     const { headers } = this.#exchange.request;
     const ifHeader = this.#ifHeader;
     const state = this.#stateOf(resource);
@@ -69,11 +70,11 @@ export class Conditions {
       throw isLocked ? locked(resource) : preconditionFailed();
     }
     const ifMatch = headers.get("if-match");
+    const ifNoneMatch = headers.get("if-none-match");
+    if (ifMatch === null && ifNoneMatch === null) return;
     const { etag } = state;
     if (ifMatch !== null && (etag === undefined || !matchesIfMatch(ifMatch, etag))) throw preconditionFailed();
-    const ifNoneMatch = headers.get("if-none-match");
     if (ifNoneMatch !== null && etag !== undefined && matchesIfNoneMatch(ifNoneMatch, etag)) throw preconditionFailed();
-    this.checkForm(resource, address);
   }
 
   /**
@@ -110,7 +111,13 @@ export class Conditions {
     if (resource.kind === "item") {
       const { node } = resource;
       const tokens = (tree.locks.on([node]).get(node.id) ?? []).map(({ token }) => token);
-      return { etag: etagOf(resource), tokens };
+      return {
+        // Read only if a condition compares it: that of a root depends on all received shares.
+        get etag() {
+          return etagOf(resource);
+        },
+        tokens,
+      };
     }
     if (resource.kind !== "free" || resource.parent.kind === "shares") return NO_STATE;
     // A deep lock of a folder also covers the names in it that are free.
@@ -127,11 +134,7 @@ const NO_STATE: ResourceState = { etag: undefined, tokens: [] };
 function locked(resource: Resource): AppError {
   const item = resource.kind === "free" ? resource.parent : resource;
   const nodeId = item.kind === "item" ? item.node.publicId : undefined;
-  return new AppError(
-    "locked",
-    "Another program has locked this item. Close it in that program, or end the lock in Settings, under Devices.",
-    { nodeId },
-  );
+  return new AppError("locked", LOCKED, { nodeId });
 }
 
 function preconditionFailed(): AppError {

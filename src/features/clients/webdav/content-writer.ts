@@ -71,7 +71,8 @@ export class ContentWriter {
     const resource = this.#options.clientTree.find(principal, address);
     const admission = toAdmission(resource);
     this.admitName(admission.name);
-    conditions.check(resource, address);
+    conditions.check(resource);
+    conditions.checkForm(resource, address);
     const changed = admission.replaced ?? admission.folder?.node;
     if (changed !== undefined) this.#options.locks.admit(changed, conditions.lockTokens);
     return admission;
@@ -186,6 +187,7 @@ export function sharesOnly(): WebDavError {
   );
 }
 
-function movedAway(): WebDavError {
-  return new WebDavError(409, "The folder was moved while the content arrived. Try again.");
+/** What the address names is another item than at the beginning of the request. */
+export function movedAway(): WebDavError {
+  return new WebDavError(409, "The item or its folder changed during the request. Try again.");
 }

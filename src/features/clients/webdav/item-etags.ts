@@ -1,21 +1,24 @@
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
-import type { FolderState } from "../../../tree/model/types.ts";
+import type { FolderState, TreeNode } from "../../../tree/model/types.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { ClientTree, Item, MountedShare } from "./client-tree.ts";
+import { type ClientTree, isWholeTree, type Item, type MountedShare } from "./client-tree.ts";
 
 /** Dependencies of {@link ItemEtags}. */
 export interface ItemEtagsOptions {
-  readonly tree: Pick<TreeReader, "folderStates">;
+  readonly tree: Pick<TreeReader, "folderStates" | "isSettled" | "propertiesOf">;
   readonly treeWriter: Pick<TreeWriter, "settleFolders">;
   readonly clientTree: Pick<ClientTree, "mountedShares">;
 }
 
+/** The ETag of a folder that has changed since it was settled: no client has seen its next one. */
+const CHANGED = '"changed"';
+
 /**
  * The ETags of items as a client sees them. Sync clients look below a folder only where its ETag has changed. So the
- * ETags of "Shared with me" and of the root change with everything in received shares, and those of shared folders with
- * the permission of the share.
+ * ETags of "Shared with me" and of the root change with everything in received shares, and those of all folders with
+ * the permission to change them, which clients store for each item.
  */
 export class ItemEtags {
   readonly #options: ItemEtagsOptions;
@@ -24,49 +27,65 @@ export class ItemEtags {
     this.#options = options;
   }
 
-  /** Updates what a user's ETags depend on. Call it before any other method. Undefined if nothing has changed. */
+  /** Updates what a user's ETags depend on. Call it before listing folders. Undefined if nothing has changed. */
   settle(user: User): Promise<void> | undefined {
     const { treeWriter, clientTree } = this.#options;
     const owners = clientTree.mountedShares({ user }).map(({ share }) => share.owner.id);
     return treeWriter.settleFolders([...new Set([user.id, ...owners])]);
   }
 
-  /** The strong ETag of an item, with its quotes. Synchronous: folders show the state that was settled last. */
-  of({ node, owner, share, isRoot, canWrite }: Item): string {
+  /**
+   * The strong ETag of an item, with its quotes, for conditions. Synchronous, so it settles nothing: a folder that has
+   * changed since has an ETag that matches none that a client has seen.
+   */
+  of(item: Item): string {
+    const { node, owner, share, canWrite } = item;
+    const { tree, clientTree } = this.#options;
     if (node.kind === "file") return `"${node.digest}"`;
-    const state = this.#options.tree.folderStates([node.id]).get(node.id);
+    const state = tree.folderStates([node.id]).get(node.id);
     invariant(state !== undefined, "a folder in a tree has a state");
-    const isWholeTree = isRoot && node.parentId === null;
-    return folderEtag(state, isWholeTree ? this.rootSuffix(owner) : shareSuffix(share, canWrite));
+    const isSettled = (shown: TreeNode) => shown.kind === "file" || tree.isSettled(shown);
+    if (!isSettled(node)) return CHANGED;
+    if (!isWholeTree(item)) return folderEtag(state, permissionSuffix(share, canWrite));
+    const shares = clientTree.mountedShares({ user: owner });
+    if (!shares.every((mounted) => isSettled(mounted.node))) return CHANGED;
+    return folderEtag(state, this.rootSuffix(shares, canWrite));
   }
 
-  /** The ETag of the folder "Shared with me", with its quotes. */
-  ofShares(user: User): string {
-    return `"${this.#hashOf(this.#options.clientTree.mountedShares({ user }))}"`;
+  /**
+   * The ETag of the folder "Shared with me" with these shares in it, with its quotes.
+   * @param canWrite whether the app password may write
+   */
+  ofShares(shares: readonly MountedShare[], canWrite: boolean): string {
+    return `"${this.#hashOf(shares, canWrite)}"`;
   }
 
-  /** What the ETag of a user's root ends with: the state of all received shares. */
-  rootSuffix(user: User): string {
-    const shares = this.#options.clientTree.mountedShares({ user });
-    return shares.length === 0 ? "" : `-${this.#hashOf(shares)}`;
+  /** What the ETag of a root ends with whose user received these shares: their state, and the permission. */
+  rootSuffix(shares: readonly MountedShare[], canWrite: boolean): string {
+    const suffix = permissionSuffix(undefined, canWrite);
+    return shares.length === 0 ? suffix : `-${this.#hashOf(shares, canWrite)}${suffix}`;
   }
 
-  #hashOf(shares: readonly MountedShare[]): string {
-    const states = this.#options.tree.folderStates(shares.map(({ node }) => node.id));
+  /** What listings show of the tops of shares and below them. */
+  #hashOf(shares: readonly MountedShare[], canWrite: boolean): string {
+    const { tree } = this.#options;
+    const ids = shares.map(({ node }) => node.id);
+    const [states, properties] = [tree.folderStates(ids), tree.propertiesOf(ids)];
     const shown = shares.map(({ name, share, node }) => [
       share.publicId,
       name,
-      share.canWrite,
-      node.kind === "file" ? [node.digest, node.fileAtMs] : states.get(node.id)?.etag,
+      share.canWrite && canWrite,
+      node.kind === "file" ? [node.digest, node.mediaType, node.fileAtMs, node.contentAtMs] : states.get(node.id)?.etag,
+      properties.get(node.id),
     ]);
     return Bun.hash(JSON.stringify(shown)).toString(36);
   }
 }
 
-/** What the ETags of folders in a share end with; empty in the own tree. */
-export function shareSuffix(share: MountedShare | undefined, canWrite: boolean): string {
-  if (share === undefined) return "";
-  return canWrite ? "-w" : "-r";
+/** What the ETags of folders end with: in a share, and where nothing may be changed. */
+export function permissionSuffix(share: MountedShare | undefined, canWrite: boolean): string {
+  if (!canWrite) return "-r";
+  return share === undefined ? "" : "-w";
 }
 
 /** The ETag of a folder with a suffix inside its quotes. */

@@ -6,8 +6,16 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Address } from "./address.ts";
-import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item } from "./client-tree.ts";
-import { type ItemEtags, shareSuffix } from "./item-etags.ts";
+import {
+  type ClientTree,
+  type FolderItem,
+  isFolderItem,
+  isShareTop,
+  isWholeTree,
+  type Item,
+  type MountedShare,
+} from "./client-tree.ts";
+import { type ItemEtags, permissionSuffix } from "./item-etags.ts";
 import { MULTISTATUS_END, MULTISTATUS_START } from "./multistatus.ts";
 import { notThere } from "./tree-changes.ts";
 import {
@@ -38,6 +46,8 @@ export interface ListingsOptions {
   readonly clientIdOf: (nodeId: number) => string;
   /** Whether thumbnails are made of this media type. */
   readonly hasPreview: (mediaType: string) => boolean;
+  /** Changes when the server is restored from a snapshot; empty before the first time. */
+  readonly dataFingerprint: string;
 }
 
 /** A PROPFIND. */
@@ -89,13 +99,15 @@ export class Listings {
     if (resource.kind === "free" || resource.kind === "lost") throw notThere();
     const isFile = resource.kind === "item" && !isFolderItem(resource);
     const selfPath = isFile || request.href.endsWith("/") ? request.href : `${request.href}/`;
+    // Read once: an account may have received a thousand.
+    const shares = resource.kind === "shares" || isWholeTree(resource) ? clientTree.mountedShares(principal) : [];
     const self =
       resource.kind === "shares"
-        ? this.#sharesEntry(principal.user, resource.name, selfPath)
-        : this.#itemEntry(resource, levelsAbove(resource, address), selfPath, principal.user);
+        ? this.#sharesEntry(principal, resource.name, selfPath, shares)
+        : this.#itemEntry(resource, levelsAbove(resource, address), selfPath, { user: principal.user, shares });
     let text = MULTISTATUS_START + (await this.#render([self], plan));
-    const slices = this.#slicesOf(request, resource.kind === "shares" ? undefined : resource, selfPath);
-    let limit = plan.needs.dead ? SLICE_WITH_PROPERTIES : SLICE_MAX;
+    const slices = this.#slicesOf(request, resource.kind === "shares" ? undefined : resource, selfPath, shares);
+    let limit = firstSliceOf(plan);
     for (;;) {
       const entries = slices(limit);
       const slice = entries.length === 0 ? "" : await this.#render(entries, plan);
@@ -108,15 +120,20 @@ export class Listings {
     yield text + MULTISTATUS_END;
   }
 
-  #slicesOf({ principal, address, isDeep }: ListingRequest, item: Item | undefined, path: string): Slices {
+  #slicesOf(
+    { principal, address, isDeep }: ListingRequest,
+    item: Item | undefined,
+    path: string,
+    shares: readonly MountedShare[],
+  ): Slices {
     if (!isDeep || (item !== undefined && !isFolderItem(item))) return () => [];
     const { clientTree } = this.#options;
+    const { user } = principal;
     if (item === undefined) {
-      const rest = clientTree.mountedShares(principal).map((mounted) => clientTree.topOf(principal, mounted));
-      return (limit) =>
-        rest
-          .splice(0, limit)
-          .map((top) => this.#itemEntry(top, 0, childPath(path, nameOf(top), isFolderItem(top)), principal.user));
+      const rest = shares.map((mounted) => clientTree.topOf(principal, mounted));
+      const entryOf = (top: Item) =>
+        this.#itemEntry(top, 0, childPath(path, nameOf(top), isFolderItem(top)), { user, shares });
+      return (limit) => rest.splice(0, limit).map(entryOf);
     }
     const members = this.#membersOf(item, levelsAbove(item, address) + 1, path);
     const sharesName = item.isRoot ? clientTree.sharesNameOf(principal) : undefined;
@@ -125,8 +142,10 @@ export class Listings {
     return (limit) => {
       if (!isFirst) return members(limit);
       isFirst = false;
-      const shares = this.#sharesEntry(principal.user, sharesName, childPath(path, sharesName, true));
-      return [shares, ...members(limit - 1)];
+      return [
+        this.#sharesEntry(principal, sharesName, childPath(path, sharesName, true), shares),
+        ...members(limit - 1),
+      ];
     };
   }
 
@@ -144,22 +163,25 @@ export class Listings {
     };
   }
 
-  #itemEntry(item: Item, levels: number, href: string, user: User): Entry {
+  /** @param caller the signed-in user, with all received shares, which the root of the tree shows */
+  #itemEntry(
+    item: Item,
+    levels: number,
+    href: string,
+    { user, shares }: { readonly user: User; readonly shares: readonly MountedShare[] },
+  ): Entry {
     const surroundings = this.#surroundingsOf(item, levels);
-    const isWholeTree = item.isRoot && item.node.parentId === null;
-    return {
-      node: toListedNode(item.node),
-      // A root has no name of its own.
-      name: isWholeTree ? user.name : nameOf(item),
-      href,
-      surroundings: isWholeTree ? { ...surroundings, etagSuffix: this.#options.etags.rootSuffix(user) } : surroundings,
-    };
+    const node = toListedNode(item.node);
+    if (!isWholeTree(item)) return { node, name: nameOf(item), href, surroundings };
+    const etagSuffix = this.#options.etags.rootSuffix(shares, item.canWrite);
+    // A root has no name of its own.
+    return { node, name: user.name, href, surroundings: { ...surroundings, etagSuffix } };
   }
 
   /** @param levels 0 for the root and for the top of a share */
   #surroundingsOf(item: Item, levels: number): Surroundings {
     const { owner, share, canWrite } = item;
-    const { clientIdOf, hasPreview } = this.#options;
+    const { clientIdOf, hasPreview, dataFingerprint } = this.#options;
     const isTop = levels === 0;
     let quota: Quota | undefined;
     return {
@@ -169,18 +191,24 @@ export class Listings {
       ownerId: share === undefined ? owner.email : owner.publicId,
       ownerName: owner.name,
       mountType: share === undefined ? "" : "shared",
-      etagSuffix: shareSuffix(share, canWrite),
+      etagSuffix: permissionSuffix(share, canWrite),
       levels,
       quota: () => (quota ??= this.#quotaOf(owner, share !== undefined)),
       clientIdOf,
       hasPreview,
+      dataFingerprint,
     };
   }
 
   /** The folder "Shared with me", which holds no files of its own. */
-  #sharesEntry(user: User, name: string, href: string): Entry {
-    const { clientTree, etags, clientIdOf, hasPreview } = this.#options;
-    const shareTimes = clientTree.mountedShares({ user }).map(({ share }) => share.createdAtMs);
+  #sharesEntry(
+    { user, appPassword }: AppPasswordPrincipal,
+    name: string,
+    href: string,
+    shares: readonly MountedShare[],
+  ): Entry {
+    const { etags, clientIdOf, hasPreview, dataFingerprint } = this.#options;
+    const shareTimes = shares.map(({ share }) => share.createdAtMs);
     const createdAtMs = shareTimes.length === 0 ? user.createdAtMs : Math.min(...shareTimes);
     const changedAtMs = Math.max(createdAtMs, ...shareTimes);
     return {
@@ -210,7 +238,8 @@ export class Listings {
         quota: () => this.#quotaOf(user, true),
         clientIdOf,
         hasPreview,
-        ownState: { etag: etags.ofShares(user), sizeBytes: 0, changedAtMs },
+        dataFingerprint,
+        ownState: { etag: etags.ofShares(shares, appPassword.canWrite), sizeBytes: 0, changedAtMs },
       },
     };
   }
@@ -235,7 +264,7 @@ export class Listings {
     const dead = needs.dead ? tree.propertiesOf(nodes.map(({ id }) => id)) : NOTHING;
     const locks = needs.locks ? this.#locksOn(nodes) : NOTHING;
     const folders = needs.states ? nodes.filter(isFolder) : [];
-    const states = folders.length === 0 ? NOTHING : await this.#sizedStates(folders);
+    const states = folders.length === 0 ? NOTHING : await this.#sizedStates(folders, needs.sizes);
     return { states, dead, locks, nowMs: clock.nowMs() };
   }
 
@@ -245,14 +274,22 @@ export class Listings {
     return new Map([...byAccount.values()].flatMap((own) => [...this.#options.tree.locks.on(own)]));
   }
 
-  async #sizedStates(folders: readonly ListedNode[]): Promise<Map<number, SizedState>> {
+  /** @param needsSizes whether to add up the sizes that are unknown, as after an upgrade */
+  async #sizedStates(folders: readonly ListedNode[], needsSizes: boolean): Promise<Map<number, SizedState>> {
     const { tree } = this.#options;
     const sized = new Map<number, SizedState>();
     for (const [id, state] of tree.folderStates(folders.map(({ id }) => id))) {
-      sized.set(id, { ...state, sizeBytes: state.sizeBytes ?? (await tree.folderSize(id)) });
+      const sizeBytes = state.sizeBytes ?? (needsSizes ? await tree.folderSize(id) : 0);
+      sized.set(id, { ...state, sizeBytes });
     }
     return sized;
   }
+}
+
+/** Entries in the first slice: fewer if each entry of the response is long. */
+function firstSliceOf({ needs, constantLength }: PropertyPlan): number {
+  const most = needs.dead ? SLICE_WITH_PROPERTIES : SLICE_MAX;
+  return Math.max(SLICE_MIN, Math.min(most, Math.floor(SLICE_LENGTH / constantLength)));
 }
 
 const NOTHING: ReadonlyMap<number, never> = new Map<number, never>();

@@ -2,9 +2,8 @@
 import type { CoveringLock } from "../../../tree/model/types.ts";
 import { AppError } from "../../../errors.ts";
 import { escapeXml } from "../escape-xml.ts";
-import { type XmlElement, writeElement } from "./xml.ts";
+import { isDav, type XmlElement, writeElement } from "./xml.ts";
 
-const DAV = "DAV:";
 /** Characters of DAV:owner. */
 const OWNER_LENGTH_MAX = 4_096;
 
@@ -63,10 +62,6 @@ function pathAbove(href: string, height: number): string {
   if (height === 0) return href;
   const parts = href.replace(/\/$/, "").split("/");
   return `${parts.slice(0, parts.length - height).join("/")}/`;
-}
-
-function isDav({ namespace, name }: XmlElement, expected: string): boolean {
-  return namespace === DAV && name === expected;
 }
 
 function invalidLockInfo(what: string): AppError {

@@ -38,7 +38,7 @@ const METHODS: readonly Method[] = [
   { name: "DELETE", audit: { action: "file.trash", files: "changes" }, run: remove },
   { name: "MOVE", audit: { action: "file.move", files: "changes" }, run: move },
   { name: "COPY", audit: { action: "file.copy", files: "changes" }, run: copy },
-  // Audited only if it makes a file.
+  // Only for a name that is free, which it gives to an empty file.
   { name: "LOCK", audit: { action: "file.upload", files: "all" }, run: lock },
   { name: "UNLOCK", audit: "unaudited", run: unlock },
 ];

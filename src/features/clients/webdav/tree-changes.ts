@@ -15,7 +15,7 @@ import type { Turns } from "../../../lib/turns.ts";
 import type { Address } from "./address.ts";
 import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item, requireWrite } from "./client-tree.ts";
 import type { Conditions } from "./conditions.ts";
-import { missingFolder, sharesOnly } from "./content-writer.ts";
+import { missingFolder, movedAway, sharesOnly } from "./content-writer.ts";
 import { WebDavError } from "../errors.ts";
 
 /** Dependencies of {@link TreeChanges}. */
@@ -39,6 +39,8 @@ export interface Relocation {
   readonly conditions: Conditions;
   /** Whether an item at the destination may be replaced. */
   readonly overwrites: boolean;
+  /** The totals of a folder at the destination. */
+  readonly replacedSize?: FolderSize | undefined;
 }
 
 /** The item at the destination afterwards, and whether there was none before. */
@@ -52,6 +54,8 @@ export interface Landing {
   readonly parent: FolderItem;
   readonly name: string;
   readonly replaced: Item | undefined;
+  /** The totals of a folder that is replaced, if they were read before. */
+  readonly replacedSize?: FolderSize | undefined;
 }
 
 /** Moves and copies. All writes are durable when a promise resolves. */
@@ -76,7 +80,7 @@ export class TreeChanges {
     if (source.kind === "shares") throw new WebDavError(403, "This folder can't be moved or copied.");
     if (source.kind !== "item") throw notThere();
     if (isMove) requireMovable(source);
-    conditions.check(source, { ...from, isOtherForm: false });
+    conditions.check(source);
     const target = clientTree.find(principal, to);
     const landing = this.#landing(principal, target, to);
     if (landing.replaced !== undefined && !overwrites) {
@@ -90,7 +94,7 @@ export class TreeChanges {
     if (landing.replaced !== undefined && !(isMove && landing.replaced.node.id === source.node.id)) {
       conditions.checkForm(landing.replaced, to);
     }
-    return { source, landing };
+    return { source, landing: { ...landing, replacedSize: relocation.replacedSize } };
   }
 
   /**
@@ -171,6 +175,8 @@ export class TreeChanges {
       const measured = isMove ? await tree.measure(source.node) : undefined;
       const admit = (tx: Transaction) => {
         const now = this.check(relocation, isMove);
+        // The copy is attached at the path of the destination as it was at the beginning.
+        if (now.source.node.id !== source.node.id || !isSameLanding(now.landing, landing)) throw movedAway();
         this.#permit(user, now.source, now.landing, isMove);
         this.#clear(tx, user, now.landing, now.source);
         if (measured !== undefined) this.#trashCopied(tx, user, now.source, measured);
@@ -245,9 +251,9 @@ export class TreeChanges {
   }
 
   /** Moves what is at the destination to the trash. */
-  #clear(tx: Transaction, user: User, { parent, replaced }: Landing, source: Item): void {
+  #clear(tx: Transaction, user: User, { parent, replaced, replacedSize }: Landing, source: Item): void {
     if (replaced === undefined || replaced.node.id === source.node.id) return;
-    this.#write(user, parent, () => void this.#options.treeWriter.trash(tx, replaced.node));
+    this.#write(user, parent, () => void this.#options.treeWriter.trash(tx, replaced.node, replacedSize));
   }
 
   /** The decisions of `permissions`, which knows all shares of a node. */
@@ -310,6 +316,12 @@ function isInOneAccount({ owner }: Item, { parent }: Landing): boolean {
 
 function isFileOntoFile(source: Item, { replaced }: Landing): boolean {
   return source.node.kind === "file" && replaced?.node.kind === "file";
+}
+
+/** Whether two destinations are the same name in the same folder, which was not moved in between. */
+function isSameLanding(one: Landing, other: Landing): boolean {
+  const [{ id, path }, otherFolder] = [one.parent.node, other.parent.node];
+  return id === otherFolder.id && path === otherFolder.path && one.name === other.name;
 }
 
 function requireMovable(source: Item): void {

@@ -28,14 +28,24 @@ export interface XmlElement {
   readonly text: string;
 }
 
+/** The namespace of WebDAV. */
+export const DAV = "DAV:";
+
+/** Whether an element has this name in the namespace of WebDAV. */
+export function isDav({ namespace, name }: XmlElement, localName: string): boolean {
+  return namespace === DAV && name === localName;
+}
+
 /** Levels of elements in a document. */
 const DEPTH_MAX = 32;
 /** Elements in a document: the longest requests of known clients have about 60. */
 const ELEMENTS_MAX = 4_000;
 /** Attributes in a document, including namespace declarations. */
 const ATTRIBUTES_MAX = 4_000;
-/** Characters of a name, prefix and colon included, and of a namespace, which responses repeat for each property. */
+/** Characters of a name, prefix and colon included. */
 const NAME_LENGTH_MAX = 1_024;
+/** Characters of a namespace. Responses and stored properties repeat it at each element that uses it. */
+const NAMESPACE_LENGTH_MAX = 1_024;
 /** The namespace of the prefix `xml`, which is never declared. */
 const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
 const XMLNS_NAMESPACE = "http://www.w3.org/2000/xmlns/";
@@ -78,8 +88,9 @@ export class XmlTreeBuilder {
     parser.on("attribute", (attribute: SaxesAttributeNSIncomplete) => {
       if (++this.#attributes > ATTRIBUTES_MAX) throw tooMuch(`more than ${ATTRIBUTES_MAX} attributes`);
       if (attribute.name.length > NAME_LENGTH_MAX) throw tooMuch(`a name of more than ${NAME_LENGTH_MAX} characters`);
-      if (/^xmlns(?::|$)/.test(attribute.name) && attribute.value.length > NAME_LENGTH_MAX)
-        throw tooMuch(`a namespace of more than ${NAME_LENGTH_MAX} characters`);
+      if (isDeclaration(attribute) && attribute.value.length > NAMESPACE_LENGTH_MAX) {
+        throw tooMuch(`a namespace of more than ${NAMESPACE_LENGTH_MAX} characters`);
+      }
     });
     parser.on("opentag", (tag) => this.#begin(tag));
     parser.on("closetag", () => this.#end());
@@ -126,6 +137,11 @@ export class XmlTreeBuilder {
     if (typeof element.content[last] === "string") element.content[last] += text;
     else element.content.push(text);
   }
+}
+
+/** Whether an attribute declares a namespace. */
+function isDeclaration({ name, prefix }: SaxesAttributeNSIncomplete): boolean {
+  return prefix === "xmlns" || name === "xmlns";
 }
 
 /** Whether a declared encoding fits the one that was found; ASCII is a part of UTF-8. */

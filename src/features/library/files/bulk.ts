@@ -145,7 +145,13 @@ export class FileBulkService {
       // Too large for one transaction: copied in many short ones and attached at the end.
       if (!(error instanceof AppError) || error.reason !== "invalid_request") throw error;
       const { node, target } = admit();
-      const largeOptions = { ...optionsFor(target), admit: () => void admit() };
+      // The copy is attached at the path as it was at the beginning, which may now be outside a share.
+      const admitAgain = () => {
+        const now = admit().target;
+        if (now.path === target.path && now.owner.id === target.owner.id) return;
+        throw new AppError("not_found", "The destination was moved during the copy. Repeat the copy.");
+      };
+      const largeOptions = { ...optionsFor(target), admit: admitAgain };
       const copy = treeWriter.copyLarge(writer, node, target.path, largeOptions, actingDevice(user, target));
       const fail = (reason: unknown) =>
         this.#userTreeWriter.explainErrors(target, () => {

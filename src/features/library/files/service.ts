@@ -229,6 +229,8 @@ export class FileService {
     try {
       confirm();
       const { node, owner } = this.open(user, target.fileId, "write");
+      // It may have been accepted under the limits of another account.
+      this.#checkFileSize(owner, incoming.sizeBytes);
       const { name } = node;
       const mediaType = await detectMediaType(incoming.head, target.declaredType, name);
       const request = keyed(incoming.digest());

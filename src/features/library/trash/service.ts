@@ -52,18 +52,36 @@ export class TrashService {
     const outcomes: Promise<Outcome<TrashEntry>>[] = [];
     for (const publicId of new Set(ids)) {
       if (!this.#isMeasured(user, publicId)) {
-        outcomes.push(attempt(publicId, () => this.#putOne(user, publicId, undefined)));
+        outcomes.push(attempt(publicId, () => this.putOne(user, publicId, undefined)));
         continue;
       }
       await Promise.all(outcomes);
       const outcome = attempt(publicId, async () => {
         const measured = await tree.measure(permissions.node(user, publicId, "manage").node);
-        return this.#putOne(user, publicId, measured);
+        return this.putOne(user, publicId, measured);
       });
       outcomes.push(outcome);
       await outcome;
     }
     return Promise.all(outcomes);
+  }
+
+  /**
+   * Moves a file or folder to the trash of its owner.
+   * @param measured the totals of a folder, if they were just read
+   * @throws AppError not_found | share_permission | invalid_path | locked
+   */
+  putOne(user: User, publicId: string, measured: FolderSize | undefined): Promise<TrashEntry> {
+    const { writer, treeWriter, permissions } = this.#options;
+    return writer.run((tx) => {
+      // As the caller sees it, before it is trashed.
+      const { node, owner, isOwn } = permissions.node(user, publicId, "manage");
+      const ref = { accountId: owner.id, publicId };
+      const trashed = treeWriter.by(actingDevice(user, { isOwn }), () =>
+        treeWriter.holding(user.lockTokens ?? [], () => treeWriter.trash(tx, ref, measured)),
+      );
+      return this.#entry({ ...trashed, node, folder: node.folder });
+    });
   }
 
   #isMeasured(user: User, publicId: string): boolean {
@@ -75,19 +93,6 @@ export class TrashService {
       if (error instanceof AppError) return false;
       throw error;
     }
-  }
-
-  #putOne(user: User, publicId: string, measured: FolderSize | undefined): Promise<TrashEntry> {
-    const { writer, treeWriter, permissions } = this.#options;
-    return writer.run((tx) => {
-      // As the caller sees it, before it is trashed.
-      const { node, owner, isOwn } = permissions.node(user, publicId, "manage");
-      const ref = { accountId: owner.id, publicId };
-      const trashed = treeWriter.by(actingDevice(user, { isOwn }), () =>
-        treeWriter.holding(user.lockTokens ?? [], () => treeWriter.trash(tx, ref, measured)),
-      );
-      return this.#entry({ ...trashed, node, folder: node.folder });
-    });
   }
 
   /** A page of the user's own trash, newest first. */

@@ -48,10 +48,9 @@ export class ReceivedShareService {
 
   /** The current shares with a user, newest first; at most 1,000. */
   list(user: User): ReceivedShare[] {
-    const rows = this.#queries.ofRecipient.all(user.id, this.#options.clock.nowMs());
-    return rows.flatMap((row) => {
-      const { node, owner } = this.#find(row);
-      if (node === undefined || owner === undefined || owner.id === user.id) return [];
+    return this.#rowsOf(user).flatMap((row) => {
+      const { node, owner } = this.#findFor(user, row);
+      if (node === undefined || owner === undefined) return [];
       return [
         {
           ...row,
@@ -59,8 +58,17 @@ export class ReceivedShareService {
           showsVersions: row.showsVersions === 1,
           owner,
           node: sharedView(node).show(node),
+          ownersNode: node,
         },
       ];
+    });
+  }
+
+  /** Whether {@link list} returns any share. */
+  hasAny(user: User): boolean {
+    return this.#rowsOf(user).some((row) => {
+      const { node, owner } = this.#findFor(user, row);
+      return node !== undefined && owner !== undefined;
     });
   }
 
@@ -112,6 +120,15 @@ export class ReceivedShareService {
     const { node, owner } = this.#find(row);
     if (node === undefined || owner === undefined) return;
     this.#options.events.emit(tx, "share.received", { accountId, share: summarize(row, node), ownerName: owner.name });
+  }
+
+  #rowsOf(user: User): ReceivedRow[] {
+    return this.#queries.ofRecipient.all(user.id, this.#options.clock.nowMs());
+  }
+
+  /** As {@link #find}, without the user's own files. */
+  #findFor(user: User, row: ReceivedRow) {
+    return row.accountId === user.id ? { node: undefined, owner: undefined } : this.#find(row);
   }
 
   /** The node and the owner of a share, if both exist. */

@@ -15,6 +15,8 @@ export interface ReceivedShare {
   readonly owner: User;
   /** The shared node, as its recipient sees it. */
   readonly node: TreeNode;
+  /** The same node, with the paths of its owner. */
+  readonly ownersNode: TreeNode;
 }
 
 /** The columns of a share between accounts that concern its recipient. */

@@ -62,6 +62,8 @@ export function signOutAll(sqlite: Database, nowMs: number): number {
       const passwords = sqlite
         .query("UPDATE app_passwords SET revoked_at = ?1 WHERE revoked_at IS NULL")
         .run(nowMs).changes;
+      // A program that waits for its app password would get it afterwards.
+      sqlite.query("DELETE FROM login_flows").run();
       sqlite.query("UPDATE devices SET removed_at = ?1 WHERE is_app = 1 AND removed_at IS NULL").run(nowMs);
       return tokens + passwords + sqlite.query("DELETE FROM sessions").run().changes;
     })

@@ -11,6 +11,7 @@ import { Layout } from "../../../blobs/layout.ts";
 import { migrate } from "../../../db/migrate.ts";
 import { AppError } from "../../../errors.ts";
 import { silentLog } from "../../../lib/log.ts";
+import { beginNodeEpoch } from "../../../tree/tables/node-epochs.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import { nameKey } from "../../accounts/users/service.ts";
 import { readEndedShares } from "./ended-shares.ts";
@@ -156,7 +157,10 @@ function noteOrigin(sqlite: Database, { storeId, nowMs }: RebuildOptions): void 
   const note = sqlite.query<void, [string, string]>("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)");
   note.run("store_id", storeId);
   // Tokens of the former database, such as sync tokens, are invalid in this one.
-  note.run("epoch", randomUUID());
+  const epoch = randomUUID();
+  note.run("epoch", epoch);
+  // All nodes got new ids.
+  beginNodeEpoch(sqlite, epoch, 0);
   note.run("rebuilt_at", String(nowMs));
 }
 

@@ -3,10 +3,11 @@ import { request } from "../../../api/http.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { formatRelative } from "../../../base/format.ts";
+import { confirmThen } from "../../../ui/confirm.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
-import type { Account, AccountSession } from "../types.ts";
+import type { Account, AccountSession, AppPassword } from "../types.ts";
 import { useAction, useAdminData } from "../api.ts";
 import { nameOf } from "./user-columns.tsx";
 
@@ -83,20 +84,38 @@ function AppPasswords({ account }: { readonly account: Account }) {
         {({ appPasswords: list }) => (
           <Rows
             empty={text.noAppPasswords}
-            rows={list.map(({ id, name, lastUsedAt, lastAddress }) => ({
-              id,
-              name,
-              detail:
-                lastUsedAt === null ? text.neverUsed : text.lastUsed(formatRelative(lastUsedAt), lastAddress ?? ""),
+            rows={list.map((password) => ({
+              id: password.id,
+              name: password.name,
+              detail: describeAppPassword(password),
               action: text.endAppPassword,
-              label: text.endAppPasswordOf(name),
-              run: () => end.mutate(id),
+              label: text.endAppPasswordOf(password.name),
+              run: () =>
+                confirmThen(
+                  {
+                    title: text.endAppPasswordTitle(password.name),
+                    body: text.endAppPasswordBody,
+                    action: text.endAppPasswordAction,
+                    danger: true,
+                  },
+                  () => end.mutate(password.id),
+                ),
             }))}
           />
         )}
       </Loaded>
     </>
   );
+}
+
+function describeAppPassword({ access, expiresAt, lastUsedAt, lastAddress }: AppPassword): string {
+  return [
+    expiresAt !== null && Date.parse(expiresAt) <= Date.now() && text.expired,
+    access === "read" && text.readOnly,
+    lastUsedAt === null ? text.neverUsed : text.lastUsed(formatRelative(lastUsedAt), lastAddress ?? ""),
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 function describe({ device, userAgent, kind, clientAddress }: AccountSession): string {

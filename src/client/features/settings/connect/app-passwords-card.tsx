@@ -6,7 +6,7 @@ import { EmptyState } from "../../../ui/empty-state.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
 import { Trash2 } from "../../../ui/icons.ts";
 import { LoadedList } from "../../../ui/loaded.tsx";
-import { type AppPassword, useDelete, useList } from "../api.ts";
+import { type AppPassword, useAppPasswords, useDelete } from "../api.ts";
 import { type Row, Rows } from "../rows.tsx";
 import { text as settingsText } from "../text.ts";
 import { findAgentName } from "../../../base/user-agent.ts";
@@ -14,7 +14,7 @@ import { text } from "./text.ts";
 
 /** The app passwords of the account, with a button to end each. */
 export function AppPasswordsCard() {
-  const passwords = useList("appPasswords");
+  const passwords = useAppPasswords();
   const end = useEndAppPassword();
   return (
     <Card title={text.passwords} description={text.passwordsLead}>
@@ -43,6 +43,19 @@ export function useEndAppPassword(): (password: AppPassword) => Promise<void> {
     );
 }
 
+/** The name of an app password, with a mark if it has expired. */
+export function AppPasswordName({ password: { name, expiresAt } }: { readonly password: AppPassword }) {
+  return (
+    <>
+      {name} {hasExpired(expiresAt) && <Badge tone="danger">{settingsText.expired}</Badge>}
+    </>
+  );
+}
+
+function hasExpired(expiresAt: string | null): boolean {
+  return expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+}
+
 /** What an app password may see and do, in one line. */
 export function describeAccess({ access, folder }: AppPassword): string {
   const files = typeof folder !== "string" ? text.folderGone : folder === "/" ? text.allFiles : text.onlyFolder(folder);
@@ -57,22 +70,21 @@ export function describeUse({ lastUsedAt, lastClient, lastAddress }: AppPassword
 
 function rowOf(password: AppPassword, onEnd: () => void): Row {
   const { id, name, createdAt, expiresAt } = password;
-  const isExpired = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
   return {
     key: id,
     icon: <KeyRound />,
-    title: (
-      <>
-        {name} {isExpired && <Badge tone="danger">{settingsText.expired}</Badge>}
-      </>
-    ),
+    title: <AppPasswordName password={password} />,
     lines: [
       describeAccess(password),
       describeUse(password),
-      [text.createdAt(formatDate(createdAt)), expiresAt !== null && settingsText.expiresAt(formatDate(expiresAt))]
-        .filter(Boolean)
-        .join(" · "),
+      [text.createdAt(formatDate(createdAt)), describeExpiry(expiresAt)].filter(Boolean).join(" · "),
     ],
     actions: <IconButton label={text.end(name)} icon={Trash2} onClick={onEnd} />,
   };
+}
+
+function describeExpiry(expiresAt: string | null): string {
+  if (expiresAt === null) return "";
+  const date = formatDate(expiresAt);
+  return hasExpired(expiresAt) ? text.expiredAt(date) : settingsText.expiresAt(date);
 }

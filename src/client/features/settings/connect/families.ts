@@ -1,5 +1,4 @@
 /** The programs that connect to Larder, with the address that each needs. */
-import { basePath } from "../../../base/address.ts";
 
 /** A family of programs that are set up in the same way. */
 export interface Family {
@@ -32,11 +31,6 @@ export const FAMILIES: readonly Family[] = [
   { name: "other", kind: "program", address: "webdav" },
 ];
 
-/** The address of this server, as this browser reaches it. */
-export function serverAddress(): string {
-  return `${window.location.origin}${basePath()}`;
-}
-
 /**
  * The address to enter in a program of this family.
  * @param server the address of the server
@@ -57,8 +51,18 @@ export function addressFor({ address }: Family, username: string, server: string
 }
 
 /** Whether this address works only on the computer that the browser runs on. */
-export function isLocalAddress(): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(window.location.hostname);
+export function isLocalAddress(server: string): boolean {
+  return /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(server).hostname);
+}
+
+/** The command that sets up rclone. `rclone obscure -` can't ask for the password: it does not read from a terminal. */
+export function rcloneCommand(address: string, username: string, password: string): string {
+  return `rclone config create larder webdav url=${quote(address)} vendor=nextcloud user=${quote(username)} pass=${password} --obscure`;
+}
+
+/** As one word of a command for Unix shells and PowerShell. */
+function quote(value: string): string {
+  return /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
 /**

@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Lock } from "lucide-react";
 import { formatRelative } from "../../../base/format.ts";
-import { findAgentName } from "../../../base/user-agent.ts";
 import { folderParam, parentOf } from "../../../entries/folder-address.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -44,11 +43,7 @@ function rowOf({ id, path, name, program, createdAt, expiresAt }: FileLock, onEn
       >
         {folder}
       </Link>,
-      text.locked(
-        findAgentName(program) ?? program ?? text.unknownProgram,
-        formatRelative(createdAt),
-        formatRelative(expiresAt),
-      ),
+      text.locked(program ?? text.unknownProgram, formatRelative(createdAt), formatRelative(expiresAt)),
     ],
     actions: (
       <Button aria-label={text.endLockOf(name)} onClick={onEnd}>

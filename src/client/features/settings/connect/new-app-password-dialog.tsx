@@ -9,10 +9,11 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
-import type { NewAppPassword } from "../api.ts";
+import { type NewAppPassword, serverOf } from "../api.ts";
 import { QrCode } from "../qr-code.tsx";
 import { text as settingsText } from "../text.ts";
-import { addressFor, type Family, qrValue } from "./families.ts";
+import { type Family, qrValue } from "./families.ts";
+import { AddressNotice, ConnectionFields, Steps } from "./guide.tsx";
 import { text } from "./text.ts";
 
 /** Creates an app password and shows it with everything else to enter. The password can't be shown again. */
@@ -70,8 +71,7 @@ function CreatedDialog({
   readonly created: NewAppPassword;
   readonly onClose: () => void;
 }) {
-  // The server knows its public address, which may differ from that of this page.
-  const server = url.replace(/\/dav\/$/, "");
+  const server = serverOf(url);
   const code = qrValue(family, username, password, server);
   const hasSecret = family.name === "nextcloud-phone";
   return (
@@ -89,12 +89,9 @@ function CreatedDialog({
       }
     >
       <div className="flex flex-col gap-4">
+        <AddressNotice server={server} />
         <CopyField label={text.password} value={password} isWrapped />
-        <CopyField label={text.username} value={username} />
-        <CopyField
-          label={family.address === "server" ? text.serverAddress : text.address}
-          value={addressFor(family, username, server)}
-        />
+        <ConnectionFields family={family} username={username} server={server} password={password} />
         {code !== undefined && (
           <figure className="flex flex-col gap-2">
             <QrCode value={code} label={hasSecret ? text.scanNextcloud : text.scanAddress} />
@@ -103,6 +100,7 @@ function CreatedDialog({
             </figcaption>
           </figure>
         )}
+        <Steps family={family} from={1} />
       </div>
     </Dialog>
   );

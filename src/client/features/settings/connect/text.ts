@@ -5,7 +5,7 @@ const KINDS = { phone: "Phone", computer: "Computer", program: "Program" } as co
 
 const NAMES: Readonly<Record<FamilyName, string>> = {
   "nextcloud-phone": "Nextcloud app (Android)",
-  "webdav-phone": "PhotoSync, FolderSync, and other WebDAV apps",
+  "webdav-phone": "PhotoSync or another WebDAV app (iPhone, Android)",
   "desktop-client": "Nextcloud or ownCloud desktop client",
   windows: "Windows Explorer",
   macos: "macOS Finder",
@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<FamilyName, string>> = {
 
 const HINTS: Readonly<Record<FamilyName, string>> = {
   "nextcloud-phone": "Uploads new photos automatically, and opens your files.",
-  "webdav-phone": "Uploads photos or syncs folders.",
+  "webdav-phone": "Uploads photos. Apps such as FolderSync sync folders.",
   "desktop-client": "Syncs folders in both directions.",
   windows: "Shows your files as a network drive.",
   macos: "Shows your files as a network drive on a Mac.",
@@ -41,18 +41,18 @@ type Steps = readonly [string, string, string];
 
 const STEPS: Readonly<Record<FamilyName, Steps>> = {
   "nextcloud-phone": [
-    "Install the Nextcloud app on your phone and open it.",
-    "Create an app password below and scan its QR code in the app. Or enter the server address in the app, and select “Allow access” in the browser that opens.",
+    "Install the Nextcloud app on your phone. Then create an app password below.",
+    "In the app, select “Log in” and scan the QR code. If this page is open on the phone itself, enter the server address in the app instead, and select “Allow access” in the browser that opens.",
     "In the app's settings, turn on auto upload for your photos.",
   ],
   "webdav-phone": [
-    "Create an app password below.",
+    "Install the app on your phone. Then create an app password below.",
     "In the app, add a WebDAV connection. Enter the address, your user name, and the app password.",
     "Choose what to upload or sync.",
   ],
   "desktop-client": [
-    "Install the client and enter the server address.",
-    "The Nextcloud client opens a page in your browser: select “Allow access” there. If a client asks for a user name and password, create an app password below.",
+    "Install the client, and enter the server address.",
+    "The Nextcloud client opens a page in your browser: select “Allow access” there. The ownCloud client asks for your user name and an app password.",
     "Choose the folders to sync.",
   ],
   windows: [
@@ -71,8 +71,8 @@ const STEPS: Readonly<Record<FamilyName, Steps>> = {
     "Enter your user name and the app password.",
   ],
   rclone: [
-    "Create an app password below.",
-    "Run this command in a terminal, on Windows in PowerShell. It waits for the app password: paste it and press Enter.",
+    "Install rclone. Then create an app password below.",
+    "Run the command that appears with the app password in a terminal, on Windows in PowerShell.",
     "To test the connection, run: rclone lsd larder:",
   ],
   other: [
@@ -98,8 +98,9 @@ export const text = defineText("connect-devices", {
   address: "Address",
   username: "User name",
   command: "Command",
+  commandHint: "It contains the app password.",
   localAddress:
-    "This address works only on this computer. To connect other devices, open Larder at the address that they use.",
+    "This address works only on this computer. A phone or another computer can't reach it. Open Larder at its network address, or ask your administrator to set a public address.",
   plainHttp:
     "This address uses HTTP, so the password is sent unencrypted, and Windows rejects it. Ask your administrator to set up HTTPS.",
 
@@ -109,12 +110,12 @@ export const text = defineText("connect-devices", {
   nameHint: "Helps you recognize it, for example “Ada's phone”.",
   create: "Create",
   created: "Your new app password",
-  createdLead: "It is shown only now. Enter it in the program before you close this window.",
+  createdLead: "It is shown only now. Enter it in the program before you close this window. The steps are below.",
   password: "App password",
   scanNextcloud: "QR code that signs the Nextcloud app in. The address, user name, and password are above as text.",
   scanAddress: "QR code of the address, which is above as text.",
   scanHint: "Scan it in the Nextcloud app. It contains the password.",
-  scanAddressHint: "It contains the address only.",
+  scanAddressHint: "Scan it with the phone's camera to copy the address. It does not contain the password.",
 
   passwords: "App passwords",
   accessByPassword: (access: string) => `App password · ${access}`,
@@ -125,6 +126,7 @@ export const text = defineText("connect-devices", {
   allFiles: "all files",
   onlyFolder: (folder: string) => `only ${folder}`,
   createdAt: (date: string) => `Created ${date}`,
+  expiredAt: (date: string) => `Expired ${date}`,
   lastUsed: (when: string, program: string, address: string) =>
     ["Last used", when, program !== "" && `by ${program}`, address !== "" && `from ${address}`]
       .filter(Boolean)

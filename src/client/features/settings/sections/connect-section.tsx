@@ -1,20 +1,19 @@
 import { KeyRound } from "lucide-react";
-import { type ReactNode, useId, useState } from "react";
+import { useId, useState } from "react";
 import { useSession } from "../../../api/session.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { CopyField } from "../../../ui/copy-field.tsx";
-import { Notice } from "../../../ui/notice.tsx";
+import { Loaded } from "../../../ui/loaded.tsx";
 import { RadioGroup } from "../../../ui/radio-group.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
-import { useRefresh } from "../api.ts";
+import { useRefresh, useServerAddress } from "../api.ts";
 import { AppPasswordsCard } from "../connect/app-passwords-card.tsx";
-import { addressFor, FAMILIES, type Family, isLocalAddress, serverAddress } from "../connect/families.ts";
+import { FAMILIES, type Family } from "../connect/families.ts";
+import { AddressNotice, ConnectionFields, Steps } from "../connect/guide.tsx";
 import { NewAppPasswordDialog } from "../connect/new-app-password-dialog.tsx";
 import { text } from "../connect/text.ts";
 
 const KINDS = ["phone", "computer", "program"] as const;
-const STEPS = [0, 1, 2] as const;
 
 /** How to connect phones, computers and programs, and the app passwords that they use. */
 export function ConnectSection() {
@@ -58,30 +57,23 @@ function Kind({ kind }: { readonly kind: Family["kind"] }) {
 function Guide({ family }: { readonly family: Family }) {
   const { email } = useSession().user;
   const refresh = useRefresh();
+  const server = useServerAddress();
   const [isCreating, setCreating] = useState(false);
   const headingId = useId();
-  const address = addressFor(family, email, serverAddress());
   return (
     <section aria-labelledby={headingId} className="flex min-w-0 flex-col gap-4">
       <h3 id={headingId} className="font-semibold">
         {text.setUp(text.family(family.name))}
       </h3>
-      <AddressNotice />
-      <ol className="flex list-decimal flex-col gap-2 ps-5 text-sm marker:font-semibold">
-        {STEPS.map((step) => (
-          <li key={step} className="ps-1">
-            {text.step(family.name, step)}
-          </li>
-        ))}
-      </ol>
-      {family.address === "rclone" ? (
-        <CopyField label={text.command} value={rcloneCommand(address, email)} isWrapped />
-      ) : (
-        <>
-          <CopyField label={family.address === "server" ? text.serverAddress : text.address} value={address} />
-          <CopyField label={text.username} value={email} />
-        </>
-      )}
+      <Loaded query={server}>
+        {(address) => (
+          <>
+            <AddressNotice server={address} />
+            <Steps family={family} />
+            <ConnectionFields family={family} username={email} server={address} />
+          </>
+        )}
+      </Loaded>
       <div>
         <Button variant="primary" icon={KeyRound} onClick={() => setCreating(true)}>
           {text.newPassword}
@@ -96,19 +88,4 @@ function Guide({ family }: { readonly family: Family }) {
       )}
     </section>
   );
-}
-
-/** Warns about addresses that other devices can't reach, or that do not protect the password. */
-function AddressNotice(): ReactNode {
-  if (isLocalAddress()) return <Notice>{text.localAddress}</Notice>;
-  return window.location.protocol === "http:" && <Notice>{text.plainHttp}</Notice>;
-}
-
-function rcloneCommand(address: string, username: string): string {
-  return `rclone config create larder webdav url=${quote(address)} vendor=nextcloud user=${quote(username)} pass="$(rclone obscure -)"`;
-}
-
-/** As one word of a shell command, with any characters in it. */
-function quote(value: string): string {
-  return `'${value.replaceAll("'", `'\\''`)}'`;
 }

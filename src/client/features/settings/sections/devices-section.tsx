@@ -6,8 +6,8 @@ import { cx } from "../../../ui/cx.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { DescriptionList } from "../../../ui/description-list.tsx";
 import { formatBytes, formatDate, formatRelative } from "../../../base/format.ts";
-import { type AppPassword, type Device, useDelete, useList } from "../api.ts";
-import { describeAccess, describeUse, useEndAppPassword } from "../connect/app-passwords-card.tsx";
+import { type AppPassword, type Device, useAppPasswords, useDelete, useList } from "../api.ts";
+import { AppPasswordName, describeAccess, describeUse, useEndAppPassword } from "../connect/app-passwords-card.tsx";
 import { LocksCard } from "../connect/locks-card.tsx";
 import { text as connectText } from "../connect/text.ts";
 import { type Row, Rows } from "../rows.tsx";
@@ -18,7 +18,7 @@ import { Notice } from "../../../ui/notice.tsx";
 /** Everything that syncs with the account: registered phones and the programs with app passwords; the locks of files. */
 export function DevicesSection() {
   const devices = useList("devices");
-  const passwords = useList("appPasswords");
+  const passwords = useAppPasswords();
   const deleteThen = useDelete("devices", "sessions", "usage");
   const endPassword = useEndAppPassword();
   const remove = (device: Device) =>
@@ -110,12 +110,12 @@ function programRow(program: AppPassword, onEnd: () => void): Row {
   return {
     key: program.id,
     icon: <Cable />,
-    title: program.name,
+    title: <AppPasswordName password={program} />,
     lines: [describeUse(program), connectText.accessByPassword(describeAccess(program))],
     actions: (
       <>
-        <RewindLink device={program.id} name={program.name} />
-        <Button variant="danger" aria-label={connectText.endAccessOf(program.name)} onClick={onEnd}>
+        {program.lastUsedAt !== null && <RewindLink device={program.id} name={program.name} />}
+        <Button aria-label={connectText.endAccessOf(program.name)} onClick={onEnd}>
           {connectText.endAction}
         </Button>
       </>
@@ -137,7 +137,7 @@ function rowOf(device: Device, onRemove: () => void): Row {
     actions: (
       <>
         <RewindLink device={device.id} name={device.name} />
-        <Button variant="danger" aria-label={text.removeDevice(device.name)} onClick={onRemove}>
+        <Button aria-label={text.removeDevice(device.name)} onClick={onRemove}>
           {text.removeDeviceAction}
         </Button>
       </>

@@ -1,5 +1,4 @@
 import { WebDavError } from "../../errors.ts";
-import { COUNTED_MAX } from "../change-guard.ts";
 import { isFolderItem, isShareTop, requireWrite } from "../client-tree.ts";
 import { Conditions, settleEtags } from "../conditions.ts";
 import { addressOf, type Exchange, noteTarget, settingsUrlOf } from "../exchange.ts";
@@ -29,12 +28,13 @@ export async function remove(services: WebDavServices, { request, principal }: E
   }
   noteTarget({ request, principal }, resource.owner, resource.node);
   const conditions = new Conditions({ request, principal }, services);
-  conditions.check(resource, { ...address, isOtherForm: false });
+  conditions.check(resource);
+  // What a lock prevents deletes nothing, so it must not count.
   locks.admitLeaving(resource.node, conditions.lockTokens);
-  const { files: deletions } = tree.countBelow(resource.node, COUNTED_MAX);
+  const measured = isFolderItem(resource) ? await tree.measure(resource.node) : undefined;
+  const deletions = measured?.totals.files ?? 1;
   if (deletions > 0) await changeGuard.admit(principal, { deletions }, settingsUrlOf(request));
   const user = { ...principal.user, lockTokens: conditions.lockTokens };
-  const [outcome] = await trash.put(user, [resource.node.publicId]);
-  if (outcome !== undefined && "error" in outcome) throw outcome.error;
+  await trash.putOne(user, resource.node.publicId, measured);
   return new Response(null, { status: 204 });
 }

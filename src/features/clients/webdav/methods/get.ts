@@ -2,6 +2,7 @@ import { downloadBy } from "../../../library/files/content-sender.ts";
 import type { TreeNode } from "../../../../tree/model/types.ts";
 import { escapeXml } from "../../escape-xml.ts";
 import { isFolderItem, type Item, type SharesFolder } from "../client-tree.ts";
+import { clientDateMs } from "../properties/dates.ts";
 import { addressOf, type Exchange, noteTarget } from "../exchange.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
@@ -24,7 +25,7 @@ export async function get(services: WebDavServices, { request, set, principal }:
     const download = downloadBy({ principal, request, set }, rateGate);
     const extraHeaders = { "OC-ETag": `"${node.digest}"`, "OC-FileId": clientIdOf(node.id) };
     const options = { ...download, query: {}, extraHeaders, cacheControl: CACHE_CONTROL };
-    return sender.send({ ...node, contentAtMs: node.fileAtMs }, options);
+    return sender.send({ ...node, contentAtMs: clientDateMs(node.fileAtMs) }, options);
   }
   if (resource.kind !== "item" && resource.kind !== "shares") throw notThere();
   const names = resource.kind === "shares" ? clientTree.mountedShares(principal).map(({ name }) => name) : undefined;

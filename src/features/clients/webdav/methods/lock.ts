@@ -1,11 +1,11 @@
 import type { Transaction } from "../../../../db/transaction.ts";
 import { AppError } from "../../../../errors.ts";
-import type { FileNode, Lock, TreeNode } from "../../../../tree/model/types.ts";
 import { noteAudit } from "../../../../http/audit-note.ts";
+import { invariant } from "../../../../lib/invariant.ts";
+import type { FileNode, Lock, TreeNode } from "../../../../tree/model/types.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { Uploader } from "../../../accounts/auth/principal.ts";
-import type { User } from "../../../accounts/users/types.ts";
-import { clientStatusOf, WebDavError } from "../../errors.ts";
+import { WebDavError } from "../../errors.ts";
 import { LOCK_MS_MAX } from "../../locks/service.ts";
 import type { Address } from "../address.ts";
 import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
@@ -13,6 +13,7 @@ import { Conditions } from "../conditions.ts";
 import { missingFolder, sharesOnly } from "../content-writer.ts";
 import { addressOf, type Exchange, hrefOf, noteTarget } from "../exchange.ts";
 import { namesBelow } from "../locked-error.ts";
+import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse } from "../multistatus.ts";
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
 import { notThere } from "../tree-changes.ts";
@@ -38,7 +39,6 @@ interface RequestedLock extends LockInfo {
 interface Locked {
   readonly lock: Lock;
   readonly node: TreeNode;
-  readonly owner: User;
   /** Whether it is in a received share. */
   readonly isShared: boolean;
   readonly isNewFile: boolean;
@@ -46,7 +46,7 @@ interface Locked {
 
 /** LOCK (RFC 4918, section 9.10): a lock, also of a name that is free, or more time for one. */
 export async function lock(services: WebDavServices, exchange: Exchange): Promise<Response> {
-  const { request, principal } = exchange;
+  const { request } = exchange;
   noteAudit(request, { isNotDone: true });
   const call: LockCall = {
     exchange,
@@ -60,13 +60,9 @@ export async function lock(services: WebDavServices, exchange: Exchange): Promis
   const requested = { ...readLockInfo(body), isDeep: readDepth(request.headers.get("depth")) };
   try {
     const made = (await lockItem(services, call, requested)) ?? (await lockFreeName(services, call, requested));
-    if (made.isNewFile) {
-      noteAudit(request, { isNotDone: false });
-      noteTarget({ request, principal }, made.owner, made.node);
-    }
     return lockedResponse(services, call, made, { "Lock-Token": `<${made.lock.token}>` });
   } catch (error) {
-    if (error instanceof LockConflict && error.below !== undefined) return conflictResponse(call, error, error.below);
+    if (error instanceof LockConflict && error.below !== undefined) return conflictResponse(call, error.below);
     throw error;
   }
 }
@@ -83,10 +79,10 @@ async function refresh({ writer, clientTree, locks }: WebDavServices, call: Lock
     const resource = clientTree.find(principal, address);
     if (resource.kind !== "item") throw notThere();
     requireWrite(resource);
-    conditions.check(resource, address);
-    const { node, owner, share } = resource;
+    conditions.check(resource);
+    const { node, share } = resource;
     const lock = locks.refresh(tx, principal.user, node, conditions.lockTokens, durationMs);
-    return { lock, node, owner, isShared: share !== undefined, isNewFile: false };
+    return { lock, node, isShared: share !== undefined, isNewFile: false };
   });
 }
 
@@ -106,15 +102,14 @@ async function lockItem(
     if (resource.kind === "free") return undefined;
     requireWrite(resource);
     permissions.node(exchange.principal.user, resource.node.publicId, "write");
-    conditions.check(resource, address);
-    const { node, owner, share } = resource;
+    conditions.check(resource);
+    const { node, share } = resource;
     if (node.parentId === null && requested.isDeep !== false) {
       throw new WebDavError(403, "You can't lock all files of an account. Lock a folder or a file.");
     }
     return {
       lock: addLock(services, call, tx, node, requested),
       node,
-      owner,
       isShared: share !== undefined,
       isNewFile: false,
     };
@@ -146,7 +141,7 @@ async function lockNewFile(services: WebDavServices, call: LockCall, requested: 
     if (parent.kind === "shares") throw sharesOnly();
     requireWrite(parent);
     contentWriter.admitName(name);
-    conditions.check(resource, address);
+    conditions.check(resource);
     return { parent, name };
   };
   const { parent, name } = findFree();
@@ -169,8 +164,10 @@ async function lockNewFile(services: WebDavServices, call: LockCall, requested: 
       },
     },
   );
-  if (made === undefined) throw new Error("a stored file was not locked");
-  return { lock: made, node, owner: parent.owner, isShared: share !== undefined, isNewFile: true };
+  invariant(made !== undefined, "a stored file is locked in its transaction");
+  noteTarget(exchange, parent.owner, node);
+  noteAudit(exchange.request, { isNotDone: false });
+  return { lock: made, node, isShared: share !== undefined, isNewFile: true };
 }
 
 const NO_LABELS = {
@@ -230,10 +227,9 @@ function lockedResponse(
   const locks = tree.locks.on([node]).get(node.id) ?? [];
   const levels = address.names.length - (isShared ? SHARE_LEVELS : 0);
   const discovery = lockDiscovery(locks, href, levels, clock.nowMs());
-  return xmlResponse(
-    isNewFile ? 201 : 200,
-    `<d:prop xmlns:d="DAV:"><d:lockdiscovery>${discovery}</d:lockdiscovery></d:prop>`,
-    headers,
+  return new Response(
+    `<?xml version="1.0" encoding="utf-8"?>\n<d:prop xmlns:d="DAV:"><d:lockdiscovery>${discovery}</d:lockdiscovery></d:prop>`,
+    { status: isNewFile ? 201 : 200, headers: { "Content-Type": "application/xml; charset=utf-8", ...headers } },
   );
 }
 
@@ -241,22 +237,15 @@ function lockedResponse(
 const SHARE_LEVELS = 2;
 
 /** RFC 4918, section 9.10.9: the item that prevents the lock, and the folder that was requested. */
-function conflictResponse({ exchange, address }: LockCall, error: LockConflict, below: LockedBelow): Response {
+function conflictResponse({ exchange, address }: LockCall, below: LockedBelow): Response {
   const response = ({ names, isFolder }: LockedBelow, status: string) => {
     const { root, writtenNames } = address;
     const href = hrefOf(exchange.request, { root, writtenNames: [...writtenNames, ...names] }, isFolder);
     return `<d:response><d:href>${escapeXml(href)}</d:href><d:status>HTTP/1.1 ${status}</d:status></d:response>`;
   };
-  const conflict = response(below, `${clientStatusOf(error)} Locked`);
+  const conflict = response(below, "423 Locked");
   const folder = response({ names: [], isFolder: true }, "424 Failed Dependency");
-  return xmlResponse(207, `<d:multistatus xmlns:d="DAV:">${conflict}${folder}</d:multistatus>`);
-}
-
-function xmlResponse(status: number, body: string, headers: Record<string, string> = {}): Response {
-  return new Response(`<?xml version="1.0" encoding="utf-8"?>\n${body}`, {
-    status,
-    headers: { "Content-Type": "application/xml; charset=utf-8", ...headers },
-  });
+  return multistatusResponse(MULTISTATUS_START + conflict + folder + MULTISTATUS_END);
 }
 
 /** The header Timeout (RFC 4918, section 10.7): the first of its values that is understood. */

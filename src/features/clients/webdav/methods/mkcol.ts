@@ -17,7 +17,7 @@ export async function mkcol(services: WebDavServices, { request, principal }: Ex
   if (resource.parent.kind === "shares") throw sharesOnly();
   requireWrite(resource.parent);
   const conditions = new Conditions({ request, principal }, services);
-  conditions.check(resource, address);
+  conditions.check(resource);
   const { share, path: parentPath } = locationOf(resource.parent);
   const user = { ...principal.user, lockTokens: conditions.lockTokens };
   const folder = await folders

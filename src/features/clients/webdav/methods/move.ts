@@ -1,6 +1,6 @@
 import type { TreeNode } from "../../../../tree/model/types.ts";
 import { WebDavError } from "../../errors.ts";
-import { COUNTED_MAX } from "../change-guard.ts";
+import type { FolderSize } from "../../../../tree/operations/measure-folder.ts";
 import { Conditions, settleEtags } from "../conditions.ts";
 import {
   addressOf,
@@ -24,9 +24,16 @@ export async function move(services: WebDavServices, { request, principal }: Exc
   if (depth !== "infinity" && source.node.kind === "folder") {
     throw new WebDavError(400, "A folder can be moved only with everything in it. Leave out the header Depth.");
   }
-  await admitReplaced(services, relocation, source.node, landing.replaced?.node, settingsUrlOf(request));
+  services.locks.admitLeaving(source.node, relocation.conditions.lockTokens);
+  const replacedSize = await admitReplaced(
+    services,
+    relocation,
+    source.node,
+    landing.replaced?.node,
+    settingsUrlOf(request),
+  );
   noteTarget({ request, principal }, source.owner, source.node);
-  return relocatedResponse(services, await services.treeChanges.move(relocation));
+  return relocatedResponse(services, await services.treeChanges.move({ ...relocation, replacedSize }));
 }
 
 /** COPY (RFC 4918, section 9.8). */
@@ -36,15 +43,19 @@ export async function copy(services: WebDavServices, { request, principal }: Exc
   services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
   await settleEtags({ request, principal }, services);
-  const { landing } = services.treeChanges.check(relocation, false);
-  const copied = await services.treeChanges.copy(relocation, depth === "0");
+  const { source, landing } = services.treeChanges.check(relocation, false);
+  // A copy onto a file leaves its content as a version, which any program may do as often as it likes.
+  const replacedFolder = landing.replaced?.node.kind === "folder" ? landing.replaced.node : undefined;
+  const replacedSize = await admitReplaced(services, relocation, source.node, replacedFolder, settingsUrlOf(request));
+  const copied = await services.treeChanges.copy({ ...relocation, replacedSize }, depth === "0");
   noteTarget({ request, principal }, landing.parent.owner, copied.node);
   return relocatedResponse(services, copied);
 }
 
 /**
- * Counts what a move replaces, for the guard against mass changes. Locks are checked before: what they prevent is not
+ * Counts what is replaced, for the guard against mass changes. Locks are checked before: what they prevent is not
  * counted.
+ * @returns the totals of a replaced folder
  * @throws AppError locked | confirmation_required
  */
 async function admitReplaced(
@@ -53,15 +64,19 @@ async function admitReplaced(
   source: TreeNode,
   replaced: TreeNode | undefined,
   settingsUrl: string,
-): Promise<void> {
-  if (replaced === undefined) return;
-  locks.admitLeaving(source, lockTokens);
+): Promise<FolderSize | undefined> {
+  if (replaced === undefined) return undefined;
   const isNextVersion = source.kind === "file" && replaced.kind === "file";
   if (isNextVersion) locks.admit(replaced, lockTokens);
   else locks.admitLeaving(replaced, lockTokens);
-  const { files } = tree.countBelow(replaced, COUNTED_MAX);
-  const changes = replaced.kind === "file" ? { replacements: 1 } : { deletions: files };
-  if (files > 0) await changeGuard.admit(principal, changes, settingsUrl);
+  if (replaced.kind === "file") {
+    await changeGuard.admit(principal, { replacements: 1 }, settingsUrl);
+    return undefined;
+  }
+  const measured = await tree.measure(replaced);
+  const { files: deletions } = measured.totals;
+  if (deletions > 0) await changeGuard.admit(principal, { deletions }, settingsUrl);
+  return measured;
 }
 
 function relocationOf(services: WebDavServices, { request, principal }: Omit<Exchange, "set">): Relocation {

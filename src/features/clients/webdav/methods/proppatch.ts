@@ -44,7 +44,7 @@ export async function proppatch(services: WebDavServices, exchange: Exchange): P
     if (resource.kind !== "item") throw notThere();
     requireWrite(resource);
     services.permissions.node(user, resource.node.publicId, "write");
-    conditions.check(resource, address);
+    conditions.check(resource);
     return resource;
   };
   const { node, owner } = find();

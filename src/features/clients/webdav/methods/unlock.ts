@@ -21,7 +21,7 @@ export async function unlock(services: WebDavServices, exchange: Exchange): Prom
     const resource = clientTree.find(principal, address);
     if (resource.kind !== "item") throw notThere();
     requireWrite(resource);
-    conditions.check(resource, address);
+    conditions.check(resource);
     try {
       locks.unlock(tx, principal.user, resource.node, token);
     } catch (error) {

@@ -11,6 +11,18 @@ let day = Number.NaN;
 let httpDay = "";
 let isoDay = "";
 
+/** The earliest and the latest second that the desktop clients accept. */
+const EARLIEST_S = 1;
+const LATEST_S = 0xff_ff_ff_fe;
+
+/**
+ * The own date of a file as clients see it. The desktop clients neither store nor skip a file from before 1970 or after
+ * 2106: each of their runs would fail. Such dates come from damaged archives and cameras without a clock.
+ */
+export function clientDateMs(ms: number): number {
+  return Math.min(Math.max(ms, EARLIEST_S * 1000), LATEST_S * 1000);
+}
+
 /** A date as in HTTP headers (RFC 9110, section 5.6.7). */
 export function httpDate(ms: number): string {
   const time = timeOf(ms);

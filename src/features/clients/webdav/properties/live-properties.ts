@@ -7,11 +7,11 @@ import type { CoveringLock, FolderState } from "../../../../tree/model/types.ts"
 import type { ListedNode } from "../../../../tree/queries/children.ts";
 import type { DeadProperty } from "../../../../tree/tables/properties.ts";
 import { escapeXml } from "../../escape-xml.ts";
-import { httpDate, isoDate } from "./dates.ts";
+import { clientDateMs, httpDate, isoDate } from "./dates.ts";
 import { folderEtag } from "../item-etags.ts";
 import { lockDiscovery, SUPPORTED_LOCK } from "../lock-xml.ts";
+import { DAV } from "../xml.ts";
 
-export const DAV = "DAV:";
 const OWNCLOUD = "http://owncloud.org/ns";
 const NEXTCLOUD = "http://nextcloud.org/ns";
 export const MICROSOFT = "urn:schemas-microsoft-com:";
@@ -35,7 +35,7 @@ export interface Surroundings {
   readonly ownerName: string;
   /** `nc:mount-type`: empty in the own tree. */
   readonly mountType: "" | "shared";
-  /** Appended to the ETags of folders: in a share, whether it can be changed, which clients store for each item. */
+  /** Appended to the ETags of folders: whether items can be changed, which clients store for each item. */
   readonly etagSuffix: string;
   /** How many levels above it the client can see. */
   readonly levels: number;
@@ -47,6 +47,8 @@ export interface Surroundings {
   readonly clientIdOf: (nodeId: number) => string;
   /** Whether there are thumbnails of this media type. */
   readonly hasPreview: (mediaType: string) => boolean;
+  /** Changes when the server is restored from a snapshot; empty before the first time. */
+  readonly dataFingerprint: string;
 }
 
 /** The storage of an account (RFC 4331). */
@@ -173,6 +175,8 @@ const OWNCLOUD_PROPERTIES: readonly LiveProperty[] = [
     ({ node }) => String(node.sizeBytes),
     (entry, facts) => String(stateOf(entry, facts).sizeBytes),
   ),
+  // When it changes, sync clients upload what they have and the server lacks, instead of deleting it on the computer.
+  ownCloud.ofFolders("data-fingerprint", ({ surroundings }) => surroundings.dataFingerprint),
   ownCloud.ofFiles("checksums", ({ node }) => `<oc:checksum>SHA256:${node.digest}</oc:checksum>`),
   ownCloud.both("owner-id", ({ surroundings }) => escapeXml(surroundings.ownerId)),
   ownCloud.both("owner-display-name", ({ surroundings }) => escapeXml(surroundings.ownerName)),
@@ -247,7 +251,7 @@ function stateOf({ node, surroundings }: Entry, { states }: SliceFacts): SizedSt
 }
 
 function fileAtMs({ fileAtMs: atMs, createdAtMs }: ListedNode): number {
-  return atMs ?? createdAtMs;
+  return clientDateMs(atMs ?? createdAtMs);
 }
 
 /** Whether a node is a folder. */

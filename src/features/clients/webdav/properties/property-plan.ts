@@ -1,9 +1,8 @@
 /** What a PROPFIND asks for (RFC 4918, section 9.1), prepared once for all entries of the response. */
 import { AppError } from "../../../../errors.ts";
 import { PROPSTAT_START, propstat, propstatEnd } from "../multistatus.ts";
-import type { XmlElement } from "../xml.ts";
+import { isDav, type XmlElement } from "../xml.ts";
 import {
-  DAV,
   emptyElement,
   type Entry,
   findLive,
@@ -30,6 +29,8 @@ export interface PropertyName {
 /** What is read for the entries of a plan. */
 export interface PlanNeeds {
   readonly states: boolean;
+  /** The sizes in the states, which may have to be added up first. */
+  readonly sizes: boolean;
   readonly dead: boolean;
   readonly locks: boolean;
 }
@@ -63,6 +64,7 @@ export class PropertyPlan {
     const isAll = mode === "all";
     this.needs = {
       states: isAll || asks("getetag", "getlastmodified", "size", "quota-used-bytes"),
+      sizes: asks("size", "quota-used-bytes"),
       dead: mode !== "named" || asks("displayname") || this.#file.dead.length > 0 || this.#folder.dead.length > 0,
       locks: isAll || asks("lockdiscovery", "lock"),
     };
@@ -84,6 +86,11 @@ export class PropertyPlan {
     const names = distinct(isAll === true ? included : named);
     rejectTooMany(names);
     return new PropertyPlan(isAll === true ? "all" : "named", names);
+  }
+
+  /** Characters of the response that are the same for each entry: many, if the request names many properties. */
+  get constantLength(): number {
+    return Math.max(constantLengthOf(this.#file.common), constantLengthOf(this.#folder.common));
   }
 
   /** The element `response` of an entry. */
@@ -126,6 +133,10 @@ function write(start: string, parts: readonly ResponsePart[], entry: Entry, fact
   let text = start;
   for (const part of parts) text += typeof part === "string" ? part : part(entry, facts);
   return text;
+}
+
+function constantLengthOf(parts: readonly ResponsePart[]): number {
+  return parts.reduce((sum, part) => sum + (typeof part === "string" ? part.length : 0), 0);
 }
 
 /** What follows the href. An entry without any property still has one `propstat`. */
@@ -180,11 +191,6 @@ function distinct(elements: readonly XmlElement[]): PropertyName[] {
   return [
     ...new Map(elements.map(({ namespace, name }) => [keyOf({ namespace, name }), { namespace, name }])).values(),
   ];
-}
-
-/** Whether an element has this name in the namespace of WebDAV. */
-export function isDav({ namespace, name }: XmlElement, localName: string): boolean {
-  return namespace === DAV && name === localName;
 }
 
 function invalidPropfind(): AppError {

@@ -1,10 +1,10 @@
 /** What a PROPPATCH changes (RFC 4918, section 9.2). */
 import { AppError } from "../../../../errors.ts";
 import type { PropertyChange } from "../../../../tree/tables/properties.ts";
+import { DAV, isDav, languageOf, writeElement, type XmlElement } from "../xml.ts";
 import { storableDate } from "./dates.ts";
-import { languageOf, writeElement, type XmlElement } from "../xml.ts";
-import { DAV, findLive, isReserved, MICROSOFT } from "./live-properties.ts";
-import { isDav, type PropertyName, rejectTooMany } from "./property-plan.ts";
+import { findLive, isReserved, MICROSOFT } from "./live-properties.ts";
+import { type PropertyName, rejectTooMany } from "./property-plan.ts";
 
 /** One instruction of a PROPPATCH: sets or removes a property. */
 export type Instruction = PropertyName & { readonly effect: Effect };
