@@ -30,13 +30,7 @@ import type { DeadProperty } from "./tables/properties.ts";
 import type { TagCount } from "./tables/tags.ts";
 import { findVersion, listVersions } from "./tables/versions.ts";
 import { isInTrash, listTrash, tagsInTrash, trashedBefore, trashedSeqOf, typesInTrash } from "./tables/trash.ts";
-import {
-  bytesBelow,
-  type FolderSize,
-  isCurrent,
-  MEASURED_IN_READER_MIN,
-  measureInReader,
-} from "./operations/measure-folder.ts";
+import { bytesBelow, type FolderSize, isCurrent, isLarge, measureInReader } from "./operations/measure-folder.ts";
 import { type WalkVisitor, walkBelow } from "./queries/walk.ts";
 
 /** Files with the same content that are checked: those of a folder that was just deleted are no longer in the tree. */
@@ -341,7 +335,7 @@ export class TreeReader {
 
   /** Whether to call {@link measure} before trashing a node: a folder in an account with many files. */
   isMeasuredInReader(node: TreeNode): boolean {
-    return node.kind === "folder" && this.usage(node.accountId).files >= MEASURED_IN_READER_MIN;
+    return isLarge(this.#store, node);
   }
 
   /**

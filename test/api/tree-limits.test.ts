@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type ApiResponse, checksumOf, type Client } from "../support/client.ts";
+import { tryLock } from "../support/dav-locks.ts";
 import { expectError, expectStatus, waitForNextMillisecond } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -8,6 +9,7 @@ import { shareWith } from "../support/account-shares.ts";
 import { appendTus, tryCreateTus, headTus, createTus } from "../support/tus.ts";
 import { completeUpload, readPlan, putBytes, tryInit } from "../support/uploads.ts";
 import { sharedServer } from "../support/server.ts";
+import { connectDav } from "../support/webdav.ts";
 
 const MAX_NODES = 40;
 const server = sharedServer({ env: { LARDER_PLANS_FREE_MAX_NODES: String(MAX_NODES), LARDER_RATE_LIMITS: "off" } });
@@ -117,6 +119,28 @@ describe("files and folders count against the plan's limit", () => {
     expectStatus(await client.post("/api/files/trash/restore", { fileIds: [last] }), 200);
     expectStatus(await client.delete(`/api/files/${last}`), 200);
     expectStatus(await client.upload("x"), 201);
+  });
+
+  test("one more than allowed is 507 for WebDAV, and nothing is left", async () => {
+    const account = await server().addUser(["--plan", "free"]);
+    const dav = await connectDav(account);
+    expectStatus(await dav.mkcol("box"), 201);
+    for (let i = 1; i < MAX_NODES; i++) expectStatus(await dav.put(`box/${i}`, String(i)), 201);
+    const before = (await account.client.get("/api/users/usage")).at("data.storage");
+    const rejected = [
+      await dav.put("new", "x"),
+      await dav.mkcol("new"),
+      await tryLock(dav, "new"),
+      await dav.relocate("COPY", "box", "new"),
+      await dav.relocate("COPY", "box/1", "new"),
+    ];
+    for (const response of rejected) {
+      expectStatus(response, 507);
+      expect(response.text).toContain(`at most ${MAX_NODES} files and folders`);
+    }
+    expect((await account.client.get("/api/users/usage")).at("data.storage")).toEqual(before);
+    expectStatus(await dav.put("box/1", "next"), 204);
+    expectStatus(await dav.relocate("MOVE", "box/1", "new"), 201);
   });
 
   test("a restore is rejected before it begins, instead of failing midway", async () => {
@@ -302,4 +326,4 @@ describe("an account at its limit is rejected before the bytes are sent", () => 
   });
 });
 
-testAllResponses(server);
+testAllResponses(server, { mayFail: [507] });

@@ -242,6 +242,26 @@ describe("the ETag of a folder", () => {
   });
 });
 
+test("a request names at most 256 properties, and 32 KiB of names, which the response repeats for each item", async () => {
+  const dav = await connectDav(await server().signUp());
+  const namesOf = (count: number, length: number) =>
+    Array.from({ length: count }, (_, index) => `<x:${`p${index}`.padEnd(length, "x")}/>`).join("");
+  const requests: [string, (names: string) => string][] = [
+    ["PROPFIND", (names) => `<d:propfind ${NAMESPACES}><d:prop>${names}</d:prop></d:propfind>`],
+    [
+      "PROPPATCH",
+      (names) => `<d:propertyupdate ${NAMESPACES}><d:set><d:prop>${names}</d:prop></d:set></d:propertyupdate>`,
+    ],
+  ];
+  for (const [method, bodyOf] of requests) {
+    const send = (names: string) => dav.request(method, "", { headers: { depth: "0" }, body: bodyOf(names) });
+    expectStatus(await send(namesOf(256, 5)), 207);
+    expectStatus(await send(namesOf(257, 5)), 400);
+    expectStatus(await send(namesOf(60, 500)), 207);
+    expectStatus(await send(namesOf(70, 500)), 400);
+  }
+});
+
 describe("PROPPATCH", () => {
   const update = (content: string) => `<d:propertyupdate ${NAMESPACES}>${content}</d:propertyupdate>`;
   const set = (content: string) => `<d:set><d:prop>${content}</d:prop></d:set>`;

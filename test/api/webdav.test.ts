@@ -37,6 +37,21 @@ describe("the three roots", () => {
     expect(await account.client.names()).toEqual(["note.txt"]);
   });
 
+  test("a folder is a page for browsers, with and without a slash at the end", async () => {
+    const dav = await connectDav(await server().signUp());
+    await dav.mkcol("f");
+    await dav.put(`f/${encodeURIComponent("<script>&.txt")}`, "x");
+    for (const path of ["f", "f/"]) {
+      const page = await dav.get(path);
+      expectStatus(page, 200);
+      expect(page.header("content-type")).toBe("text/html; charset=utf-8");
+      expect(page.header("content-security-policy")).toStartWith("default-src 'none'");
+      expect(page.text).toContain("<li>&lt;script&gt;&amp;.txt</li>");
+      expectStatus(await dav.request("HEAD", path), 200);
+    }
+    for (const method of ["POST", "REPORT", "PATCH"]) expectStatus(await dav.request(method, "f"), 405);
+  });
+
   test("another account's tree is 404, and without an app password everything is 401", async () => {
     const [account, other] = [await server().signUp(), await server().signUp()];
     const foreign = await connectDav(account, {}, `/remote.php/dav/files/${encodeURIComponent(other.email)}/`);
@@ -211,9 +226,12 @@ describe("PUT", () => {
     chunked.cut();
     expectStatus(await dav.relocate("COPY", "f", "g"), 507);
     expectStatus(await dav.relocate("COPY", "f/b.txt", "a.txt"), 507);
+    // A temporary file that moves onto another one needs no room of its own.
+    expectStatus(await dav.put("f/temporary.txt", "y".repeat(30_000)), 201);
+    expectStatus(await dav.relocate("MOVE", "f/temporary.txt", "f/b.txt"), 204);
     expect(await account.client.names()).toEqual(["f", "a.txt"]);
     expect((await dav.get("a.txt")).text).toBe("old");
-    expect((await account.client.get("/api/users/usage")).number("data.storage.used")).toBe(60_003);
+    expect((await account.client.get("/api/users/usage")).number("data.storage.used")).toBe(90_003);
   });
 
   test("keeps hostile names", async () => {
@@ -518,7 +536,8 @@ test("too many deletions and replacements wait for a person, who can allow them 
       expectStatus(await dav.relocate("MOVE", "folder/0.txt", "f1.txt"), 423);
     }
     expectStatus(await unlock(dav, "folder/0.txt", token), 204);
-    expectStatus(await dav.put("f0.txt", "changed"), 204);
+    // An editor that saves often replaces one file.
+    for (let at = 0; at < 6; at++) expectStatus(await dav.put("f0.txt", `changed ${at}`), 204);
     expectStatus(await dav.relocate("MOVE", "f1.txt", "f0.txt"), 204);
     expectStatus(await dav.request("DELETE", "f0.txt"), 204);
     const stopped = await dav.request("DELETE", "f2.txt");
@@ -606,7 +625,11 @@ test("the audit log names each item by its id, and the account whose item it is"
       const own = actions.every((action) => named(action, id));
       return own && named("file.upload", shared) && entries.some((entry) => entry.includes(owner.id));
     });
-    const log = (await admin.client.get("/api/admin/audit?limit=100")).text;
+    let log = "";
+    await eventually("the entry of the lock", async () => {
+      log = (await admin.client.get("/api/admin/audit?limit=100")).text;
+      return log.includes(locked);
+    });
     expect(log).not.toContain("shared.txt");
     // The rejected change of a property is none.
     expect(log.split('"file.change"')).toHaveLength(2);

@@ -38,6 +38,11 @@ interface MeasuredRows {
   readonly versions: readonly { readonly bytes: number }[];
 }
 
+/** Whether to measure a node in the reading thread: a folder in an account with many files. */
+export function isLarge(store: TreeStore, { kind, accountId }: TreeNode): boolean {
+  return kind === "folder" && store.accounts.usage(accountId).files >= MEASURED_IN_READER_MIN;
+}
+
 /** The totals of a folder and all below it, read in the reading thread. Valid while the account is at `head`. */
 export async function measureInReader(store: TreeStore, accountId: number, folderId: number): Promise<FolderSize> {
   const [heads, folders, types, tags, versions] = await store.reader.read([

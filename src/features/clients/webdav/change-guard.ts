@@ -4,12 +4,15 @@
  */
 import { AppError } from "../../../errors.ts";
 import type { Writer } from "../../../db/transaction.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
-import type { MassChangeGuard } from "../../mobile/mass-change/mass-change-guard.ts";
+import { type MassChangeGuard, WINDOW_MS } from "../../mobile/mass-change/mass-change-guard.ts";
 
 /** Dependencies of {@link ChangeGuard}. */
 interface ChangeGuardOptions {
   readonly writer: Writer;
+  readonly clock: Clock;
   readonly massChangeGuard: Pick<MassChangeGuard, "countDirect">;
 }
 
@@ -43,5 +46,21 @@ export class ChangeGuard {
       `"${name}" is deleting or replacing far more files than usual, so Larder stopped it. To approve this for one hour, open ${settingsUrl}`,
       { holdId: hold.publicId },
     );
+  }
+
+  /**
+   * Counts the next content of a file once within the window of the guard: an editor that saves every few seconds
+   * replaces one file, not hundreds.
+   * @throws AppError confirmation_required
+   */
+  async admitContent(
+    principal: AppPasswordPrincipal,
+    { version, contentAtMs, contentDeviceId }: FileNode,
+    settingsUrl: string,
+  ): Promise<void> {
+    const isRecent = contentAtMs > this.#options.clock.nowMs() - WINDOW_MS;
+    // The first content replaced nothing, so it was not counted.
+    const isCounted = isRecent && version > 1 && contentDeviceId === principal.appPassword.deviceId;
+    await this.admit(principal, { replacements: isCounted ? 0 : 1 }, settingsUrl);
   }
 }

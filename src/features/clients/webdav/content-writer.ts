@@ -99,7 +99,7 @@ export class ContentWriter {
     const admitted = this.admit(target);
     const { replaced } = admitted;
     if (replaced !== undefined && replaced.digest !== pendingUpload.incoming.digest()) {
-      await changeGuard.admit(target.principal, { replacements: 1 }, target.settingsUrl);
+      await changeGuard.admitContent(target.principal, replaced, target.settingsUrl);
     }
     const sender = { user: { ...user, lockTokens: target.conditions.lockTokens }, confirm };
     return replaced === undefined

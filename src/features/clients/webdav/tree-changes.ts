@@ -206,10 +206,13 @@ export class TreeChanges {
     this.#write(user, source, () => void treeWriter.trash(tx, source.node, measured));
   }
 
-  #copyNow(tx: Transaction, user: User, source: Item, landing: Landing): TreeNode {
+  /** @param freedBytes what the same transaction deletes afterwards: it does not count for the quota */
+  #copyNow(tx: Transaction, user: User, source: Item, landing: Landing, freedBytes = 0): TreeNode {
     const { node } = source;
     const mediaType = node.kind === "file" ? typeUnderName(node.mediaType, landing.name) : undefined;
-    const options = { ...this.#copyOptions(user, landing), mediaType };
+    const common = this.#copyOptions(user, landing);
+    const quotaBytes = common.quotaBytes === null ? null : common.quotaBytes + freedBytes;
+    const options = { ...common, quotaBytes, mediaType };
     return this.#options.treeWriter.copy(tx, node, landing.parent.node.path, options).node;
   }
 
@@ -235,11 +238,13 @@ export class TreeChanges {
 
   #moveOntoFile(tx: Transaction, user: User, source: Item, landing: Landing): Relocated {
     const { treeWriter } = this.#options;
+    const { node: moved } = source;
+    // A temporary file has no history. Any other goes to the trash with its versions, and still counts for the quota.
+    const isTemporary = moved.kind === "file" && moved.version === 1;
     const node = this.#write(user, landing.parent, () => {
-      const copied = this.#copyNow(tx, user, source, landing);
-      // A temporary file has no history. Any other goes to the trash with its versions.
-      if (source.node.kind === "file" && source.node.version === 1) treeWriter.deleteFile(tx, source.node);
-      else treeWriter.trash(tx, source.node);
+      const copied = this.#copyNow(tx, user, source, landing, isTemporary ? moved.sizeBytes : 0);
+      if (isTemporary) treeWriter.deleteFile(tx, moved);
+      else treeWriter.trash(tx, moved);
       return copied;
     });
     return { node, isNew: false };

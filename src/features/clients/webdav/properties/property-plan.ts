@@ -16,7 +16,9 @@ import {
 } from "./live-properties.ts";
 
 /** Properties that one request may name: the longest requests of known clients name about 50. */
-export const NAMES_MAX = 256;
+const NAMES_MAX = 256;
+/** Characters of their elements together, which the response repeats for each entry: known clients send about 3,000. */
+const NAMES_LENGTH_MAX = 32 * 1024;
 
 /** The name of a property. */
 export interface PropertyName {
@@ -82,10 +84,7 @@ export class PropertyPlan {
     if (isNames === true) return new PropertyPlan("names", []);
     const included = find("include").flatMap(({ children }) => children);
     const names = distinct(isAll === true ? included : named);
-    if (names.length > NAMES_MAX) {
-      const message = `A request can name at most ${NAMES_MAX} properties. Ask for fewer.`;
-      throw new AppError("invalid_request", message, { limit: NAMES_MAX });
-    }
+    rejectTooMany(names);
     return new PropertyPlan(isAll === true ? "all" : "named", names);
   }
 
@@ -115,6 +114,18 @@ export class PropertyPlan {
       }
     }
     return `${start}</d:href>${write("", responseOf([found], absent), entry, facts)}`;
+  }
+}
+
+/** @throws AppError invalid_request for more properties, or longer names, than a request may have */
+export function rejectTooMany(names: readonly PropertyName[]): void {
+  if (names.length > NAMES_MAX) {
+    const message = `A request can name at most ${NAMES_MAX} properties. Send several requests.`;
+    throw new AppError("invalid_request", message, { limit: NAMES_MAX });
+  }
+  if (names.reduce((sum, name) => sum + emptyElement(name).length, 0) > NAMES_LENGTH_MAX) {
+    const message = "The names of the properties are too long. Send several requests.";
+    throw new AppError("invalid_request", message, { limit: NAMES_LENGTH_MAX });
   }
 }
 

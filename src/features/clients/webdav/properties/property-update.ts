@@ -4,7 +4,7 @@ import type { PropertyChange } from "../../../../tree/tables/properties.ts";
 import { DAV, isDav, languageOf, writeElement, type XmlElement } from "../xml.ts";
 import { storableDate } from "./dates.ts";
 import { findLive, isReserved, MICROSOFT } from "./live-properties.ts";
-import { NAMES_MAX, type PropertyName } from "./property-plan.ts";
+import { type PropertyName, rejectTooMany } from "./property-plan.ts";
 
 /** One instruction of a PROPPATCH: sets or removes a property. */
 export type Instruction = PropertyName & { readonly effect: Effect };
@@ -41,10 +41,7 @@ export class PropertyUpdate {
       const message = "The body of PROPPATCH must be an element propertyupdate of the namespace DAV: with properties.";
       throw new AppError("invalid_request", message);
     }
-    if (this.#requested.length > NAMES_MAX) {
-      const message = `A request can change at most ${NAMES_MAX} properties. Send several requests.`;
-      throw new AppError("invalid_request", message, { limit: NAMES_MAX });
-    }
+    rejectTooMany(this.#requested.map(({ property }) => property));
   }
 
   /** The instructions for a file or for a folder. */
