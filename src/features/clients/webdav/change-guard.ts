@@ -16,6 +16,9 @@ interface ChangeGuardOptions {
   readonly massChangeGuard: Pick<MassChangeGuard, "countDirect">;
 }
 
+/** An editor does not save more often: a program that does may be broken. */
+const SAVED_EVERY_MS = 1_000;
+
 /** Counts deletions and replacements per app password. */
 export class ChangeGuard {
   readonly #options: ChangeGuardOptions;
@@ -58,9 +61,10 @@ export class ChangeGuard {
     { version, contentAtMs, contentDeviceId }: FileNode,
     settingsUrl: string,
   ): Promise<void> {
-    const isRecent = contentAtMs > this.#options.clock.nowMs() - WINDOW_MS;
+    const ageMs = this.#options.clock.nowMs() - contentAtMs;
+    const isSavedAgain = ageMs >= SAVED_EVERY_MS && ageMs < WINDOW_MS;
     // The first content replaced nothing, so it was not counted.
-    const isCounted = isRecent && version > 1 && contentDeviceId === principal.appPassword.deviceId;
+    const isCounted = isSavedAgain && version > 1 && contentDeviceId === principal.appPassword.deviceId;
     await this.admit(principal, { replacements: isCounted ? 0 : 1 }, settingsUrl);
   }
 }
