@@ -243,6 +243,8 @@ describe("the ETags of the recipient of a share change by", () => {
       `${at("top")}/`,
       `${at("other")}/`,
     ]);
+    await guest.changesBy([], () => client.put(`/api/files/folders/${top}`, { folder: "/beside" }));
+    await guest.changesBy([], () => client.patch(`/api/shares/${share}`, { label: "for you" }));
     const nested = await guest.changes([at()], () => shareWith(client, sub, guest.account));
     await guest.changesBy([at("other")], () => client.post("/api/files/trash", { fileIds: [sub] }));
     await guest.changesBy([at("other")], () => client.post("/api/files/trash/restore", { fileIds: [sub] }));

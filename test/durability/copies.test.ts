@@ -10,8 +10,10 @@ import { withCopy } from "../support/copies/open.ts";
 import { expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { mountingFails, mountTmpfs, run } from "../support/mounts.ts";
+import { readMultistatus } from "../support/multistatus.ts";
 import { seededRandom, type SeededRandom, seedsToRun } from "../support/random.ts";
 import { startServer, type TestServer, temporaryDirectory, testCommand, withServer } from "../support/server.ts";
+import { connectDav, type DavClient } from "../support/webdav.ts";
 
 /** How many copies are taken; scripts/rounds/copies sets it. */
 const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 9);
@@ -188,20 +190,41 @@ test("a copy of a stopped server's directory has everything, including the last 
   const folder = await temporaryDirectory();
   try {
     await withServer({ hasAccounts: true }, async (server) => {
-      const { client, token } = await server.signUp();
+      const account = await server.signUp();
+      const { client, token } = account;
       const id = await client.storedId("the last change");
+      const dav = await connectDav(account);
+      // What sync clients compare: the ETag of the root, and whether the server was restored.
+      const shown = await readShown(server, dav);
+      await server.restart();
+      expect(await readShown(server, dav)).toEqual(shown);
       expect(await server.stop()).toBe(0);
       const dataDir = join(folder, "copy");
       expect((await run(["cp", "-r", server.dataDir, dataDir])).code).toBe(0);
       await withCopy(dataDir, async (copy) => {
         expect((await new Client(copy, token).get(`/api/files/${id}/download`)).text).toBe("the last change");
         expect(copy.log).not.toContain("Starting from a snapshot");
+        // The original may have changed since, and clients may have seen that.
+        const inCopy = await readShown(copy, dav);
+        expect(inCopy.map((value, index) => value === shown[index])).toEqual([false, false]);
+        await copy.restart();
+        expect(await readShown(copy, dav)).toEqual(inCopy);
       });
     });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 });
+
+/** The ETag of the root and `oc:data-fingerprint`. */
+async function readShown(server: TestServer, { authorization }: DavClient): Promise<(string | undefined)[]> {
+  const body = `<d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns"><d:prop><d:getetag/><oc:data-fingerprint/></d:prop></d:propfind>`;
+  const listed = readMultistatus(
+    await server.visitor.request("PROPFIND", "/dav/", { headers: { authorization, depth: "0" }, body }),
+  );
+  const [root] = listed.values();
+  return ["DAV:getetag", "http://owncloud.org/nsdata-fingerprint"].map((name) => root?.get(name)?.text);
+}
 
 test("a requested snapshot is taken, whether or not it is due", async () => {
   await withServer({ hasAccounts: true }, async (server) => {

@@ -16,7 +16,7 @@ import type { UploadStore } from "../../features/uploads/chunked/store.ts";
 import type { MassChangeGuard } from "../../features/mobile/mass-change/mass-change-guard.ts";
 import { readNodeEpochs } from "../../tree/tables/node-epochs.ts";
 import { availableBytes } from "../data/filesystem.ts";
-import { readEpoch } from "../data/open-copy.ts";
+import { readClientEpoch } from "../data/open-copy.ts";
 import type { Accounts } from "./open-accounts.ts";
 import type { Library } from "./open-library.ts";
 import type { Media } from "./open-media.ts";
@@ -44,7 +44,7 @@ export function openClients(
   const locks = new LockService(storage);
   const clientIdOf = clientIds(storeId, readNodeEpochs(storage.sqlite));
   const etags = new ItemEtags({ ...storage, clientTree });
-  const epoch = readEpoch(storage.sqlite);
+  const epoch = readClientEpoch(storage.sqlite);
   const dataFingerprint = epoch === "" ? "" : Bun.hash(epoch).toString(36);
   const storageOf = (user: User) => ({
     usedBytes: tree.usage(user.id).usedBytes,

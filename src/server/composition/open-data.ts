@@ -20,9 +20,9 @@ import type { Log } from "../../lib/log.ts";
 import { Outbound } from "../../net/outbound.ts";
 import { type DataPaths, makeWorkingFolders, openDataDirectory } from "../data/data-directory.ts";
 import { availableBytes, rejectNetworkFileSystem } from "../data/filesystem.ts";
-import { openFromSnapshot, prepareRestored } from "../data/open-copy.ts";
+import { noteCopy, openFromSnapshot, prepareRestored } from "../data/open-copy.ts";
 import { reportRestored } from "../data/restoring.ts";
-import { markOpen, readCloseState } from "../data/run-mark.ts";
+import { isCopyOfClosed, markOpen, readCloseState } from "../data/run-mark.ts";
 import { bindStore, checkStore, rejectOrphanedStore, StoreGuard } from "../data/store-identity.ts";
 
 /** The database of a data directory, and the dependencies that all services share. */
@@ -82,8 +82,10 @@ function openOwnDatabase(
   const { busyTimeoutMs, snapshot, nowMs } = start;
   try {
     rejectForeign(paths.database);
+    const isCopy = snapshot === undefined && isCopyOfClosed(paths);
     const db = openDatabase(paths.database, Math.max(START_BUSY_TIMEOUT_MS, busyTimeoutMs ?? 0));
     checkStore(db.sqlite, paths);
+    if (isCopy) noteCopy(db.sqlite);
     // A database restored from a snapshot is marked only once it is prepared: after an earlier crash it must be restored again.
     if (snapshot === undefined) markOpen(paths);
     const hasTables = db.sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;

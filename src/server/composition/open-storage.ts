@@ -19,7 +19,7 @@ import type { Log } from "../../lib/log.ts";
 import { openTree } from "../../tree/tree.ts";
 import { TreeTrials } from "../../tree/trial.ts";
 import { availableBytes, DiskReservations } from "../data/filesystem.ts";
-import { readEpoch } from "../data/open-copy.ts";
+import { readClientEpoch, readEpoch } from "../data/open-copy.ts";
 import { type Data, openData } from "./open-data.ts";
 
 /** The services of {@link openStorage}. */
@@ -62,7 +62,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   const checkStore = () => storeGuard.check();
   const store = openBlobs(data, checkStore);
   const { blobs, blobRows, integrity, uploadsInProgress, openSnapshotReferences } = store;
-  const epoch = readEpoch(sqlite);
+  const epoch = readClientEpoch(sqlite);
   const treeOptions = { reader, writer, clock, log, epoch, maxNodesOf: maxNodesOf(sqlite, config.plans) };
   const { reader: tree, writer: treeWriter } = openTree({ ...treeOptions, sqlite, events });
   return {

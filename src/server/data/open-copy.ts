@@ -182,6 +182,32 @@ export function readEpoch(sqlite: Database): string {
   return sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?1").get(EPOCH_KEY)?.value ?? "";
 }
 
+/** Key of `meta`: an ID that changes when a copy of a closed database is opened. */
+const COPY_KEY = "copy";
+
+/**
+ * Notes that the database is a copy of one that was closed properly. Sync clients may have seen later states of the
+ * original. They look into all folders again, and delete nothing that only the original had.
+ */
+export function noteCopy(sqlite: Database): void {
+  const id = randomUUID();
+  sqlite
+    .transaction(() => {
+      sqlite.run("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value", [
+        COPY_KEY,
+        id,
+      ]);
+      beginNodeEpoch(sqlite, id);
+    })
+    .immediate();
+}
+
+/** The epoch of what sync clients store: changes with {@link readEpoch}, and with each {@link noteCopy}. */
+export function readClientEpoch(sqlite: Database): string {
+  const find = sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?1");
+  return readEpoch(sqlite) + (find.get(COPY_KEY)?.value ?? "");
+}
+
 /** When a database was last restored from a snapshot; undefined if it never was. */
 export function readRestoredAt(sqlite: Database): number | undefined {
   const row = sqlite

@@ -50,6 +50,16 @@ export function readCloseState(paths: Pick<DataPaths, "database" | "state">, may
 }
 
 /**
+ * Whether the database is a copy of one that was closed properly, or the original after it was moved to another file
+ * system. Only for a database that {@link readCloseState} calls whole, before {@link markOpen}.
+ */
+export function isCopyOfClosed(paths: Pick<DataPaths, "database" | "state">): boolean {
+  const mark = readMark(paths.state);
+  const database = identifyFile(paths.database);
+  return mark?.state === "closed" && database !== undefined && !isSameFile(mark.database, database);
+}
+
+/**
  * Whether a properly closed database has changed since, because of a faulty disk or another program. False if that is not
  * known, because the database is open or the program crashed. Reads the whole database, and changes nothing.
  */

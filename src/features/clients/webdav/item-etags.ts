@@ -1,3 +1,4 @@
+import { AppError } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { FolderState, TreeNode } from "../../../tree/model/types.ts";
@@ -27,11 +28,14 @@ export class ItemEtags {
     this.#options = options;
   }
 
-  /** Updates what a user's ETags depend on. Call it before listing folders. Undefined if nothing has changed. */
+  /**
+   * Updates what a user's ETags depend on. Call it before listing folders. Undefined if nothing has changed. While
+   * nothing can be written, folders keep their former ETags: clients see the changes below them later.
+   */
   settle(user: User): Promise<void> | undefined {
     const { treeWriter, clientTree } = this.#options;
     const owners = clientTree.mountedShares({ user }).map(({ share }) => share.owner.id);
-    return treeWriter.settleFolders([...new Set([user.id, ...owners])]);
+    return treeWriter.settleFolders([...new Set([user.id, ...owners])])?.catch(allowUnsettled);
   }
 
   /**
@@ -80,6 +84,11 @@ export class ItemEtags {
     ]);
     return Bun.hash(JSON.stringify(shown)).toString(36);
   }
+}
+
+/** On a full disk, people must see their files to delete some. A command may lock the database for a while. */
+function allowUnsettled(error: unknown): void {
+  if (!(error instanceof AppError) || !["disk_full", "database_busy"].includes(error.reason)) throw error;
 }
 
 /** What the ETags of folders end with: in a share, and where nothing may be changed. */

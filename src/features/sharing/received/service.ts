@@ -48,8 +48,12 @@ export class ReceivedShareService {
 
   /** The current shares with a user, newest first; at most 1,000. */
   list(user: User): ReceivedShare[] {
-    return this.#rowsOf(user).flatMap((row) => {
-      const { node, owner } = this.#findFor(user, row);
+    const rows = this.#rowsOf(user);
+    // Each owner is read once: clients that sync need this list for each request.
+    const owners = new Map([...new Set(rows.map(({ accountId }) => accountId))].map((id) => [id, this.#ownerOf(id)]));
+    return rows.flatMap((row) => {
+      const owner = row.accountId === user.id ? undefined : owners.get(row.accountId);
+      const node = owner && this.#options.tree.findById(row.nodeId);
       if (node === undefined || owner === undefined) return [];
       return [
         {
@@ -67,8 +71,8 @@ export class ReceivedShareService {
   /** Whether {@link list} returns any share. */
   hasAny(user: User): boolean {
     return this.#rowsOf(user).some((row) => {
-      const { node, owner } = this.#findFor(user, row);
-      return node !== undefined && owner !== undefined;
+      const { node, owner } = this.#find(row);
+      return node !== undefined && owner !== undefined && owner.id !== user.id;
     });
   }
 
@@ -126,16 +130,14 @@ export class ReceivedShareService {
     return this.#queries.ofRecipient.all(user.id, this.#options.clock.nowMs());
   }
 
-  /** As {@link #find}, without the user's own files. */
-  #findFor(user: User, row: ReceivedRow) {
-    return row.accountId === user.id ? { node: undefined, owner: undefined } : this.#find(row);
-  }
-
   /** The node and the owner of a share, if both exist. */
   #find({ nodeId, accountId }: ReceivedRow): { node: TreeNode | undefined; owner: User | undefined } {
-    const { tree, users } = this.#options;
-    const owner = users.findById(accountId);
-    return { node: tree.findById(nodeId), owner: owner?.disabledAtMs === null ? owner : undefined };
+    return { node: this.#options.tree.findById(nodeId), owner: this.#ownerOf(accountId) };
+  }
+
+  #ownerOf(accountId: number): User | undefined {
+    const owner = this.#options.users.findById(accountId);
+    return owner?.disabledAtMs === null ? owner : undefined;
   }
 }
 
