@@ -37,8 +37,8 @@ const mark = states.mark.bind(states);
 /** The designs: the column of the decision, and what happens in the transaction of each change. */
 const DESIGNS = {
   neither: { mark: () => {}, inTransaction: () => {} },
-  "all folders above at once": { mark, inTransaction: () => void states.settleSome(ACCOUNT) },
-  "marked, then settled": { mark, inTransaction: () => {} },
+  "all folders above at once": { mark, inTransaction: () => void states.refreshSome(ACCOUNT) },
+  "marked, then refreshed": { mark, inTransaction: () => {} },
 };
 
 /** CPU in microseconds, and bytes of the write-ahead log. */
@@ -125,7 +125,7 @@ async function measureWrites(title: string, pickFolder: () => string, perCommit:
         }
       });
       costs.get(name)?.push(cost);
-      await treeWriter.settleFolders([ACCOUNT]);
+      await treeWriter.refreshFolders([ACCOUNT]);
     }
   }
   console.log(title);
@@ -137,7 +137,7 @@ async function measureRequests(title: string, changes: number, rounds: number): 
   const costs: Cost[] = [];
   for (let round = 0; round < rounds; round++) {
     for (let i = 0; i < changes; i++) await writer.run((tx) => createFile(tx, randomFolder()));
-    costs.push(await measure(async () => treeWriter.settleFolders([ACCOUNT])));
+    costs.push(await measure(async () => treeWriter.refreshFolders([ACCOUNT])));
   }
   console.log(`${title}: ${describe(costs, 1)}`);
 }
@@ -145,7 +145,7 @@ async function measureRequests(title: string, changes: number, rounds: number): 
 const files = Number(process.argv[2] ?? 1_000_000);
 seed(db.sqlite, files);
 console.log(`${files} files in ${TOPS * (1 + CHAINS * LEVELS) + 1} folders`);
-const filling = await measure(() => treeWriter.settleEverything(new AbortController().signal));
+const filling = await measure(() => treeWriter.refreshEverything(new AbortController().signal));
 console.log(`sizes of all folders: ${describe([filling], 1)}`);
 for (const perCommit of [1, 16]) {
   await measureWrites(`into one folder, ${perCommit} per commit`, () => folderPaths[0] ?? "/", perCommit);
@@ -154,7 +154,7 @@ for (const perCommit of [1, 16]) {
 states.mark = mark;
 const IDLE = 100_000;
 const idle = await measure(async () => {
-  for (let i = 0; i < IDLE; i++) if (treeWriter.settleFolders([ACCOUNT]) !== undefined) throw new Error("not idle");
+  for (let i = 0; i < IDLE; i++) if (treeWriter.refreshFolders([ACCOUNT]) !== undefined) throw new Error("not idle");
 });
 console.log(`request after no change: ${describe([idle], IDLE)}`);
 await measureRequests("request after one change at depth 20", 1, 200);

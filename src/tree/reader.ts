@@ -340,7 +340,7 @@ export class TreeReader {
 
   /**
    * ETags and sizes of folders by row id, in one query; deleted folders are left out. Call
-   * {@link TreeWriter.settleFolders} first. Read the states before the children that you show with them: then an ETag is
+   * {@link TreeWriter.refreshFolders} first. Read the states before the children that you show with them: then an ETag is
    * never newer than the children, and a client that stores it misses nothing.
    */
   folderStates(ids: readonly number[]): Map<number, FolderState> {
@@ -348,11 +348,11 @@ export class TreeReader {
   }
 
   /**
-   * Whether the ETag of a folder is up to date without settling it. Synchronous: may be called inside a transaction.
+   * Whether the ETag of a folder is up to date without refreshing it. Synchronous: may be called inside a transaction.
    * Also false while very many folders of the account have changed.
    */
-  isSettled({ accountId, id }: Pick<TreeNode, "accountId" | "id">): boolean {
-    return this.#store.nodes.states.isSettled(accountId, id);
+  isFresh({ accountId, id }: Pick<TreeNode, "accountId" | "id">): boolean {
+    return this.#store.nodes.states.isFresh(accountId, id);
   }
 
   /** Bytes of all files below a folder, added up in the reading thread. For {@link FolderState.sizeBytes} null. */

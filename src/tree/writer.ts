@@ -44,7 +44,7 @@ import type {
 } from "./model/types.ts";
 import type { Labels } from "./tables/undo.ts";
 import type { FolderSize } from "./operations/measure-folder.ts";
-import { noteShownChange, settleEverything, settleFolders } from "./operations/settle-folders.ts";
+import { noteShownChange, refreshEverything, refreshFolders } from "./operations/refresh-folders.ts";
 import { purgeNode, restoreNode, trashNode } from "./operations/trash.ts";
 import { move, updateFile, updateFolder } from "./operations/update.ts";
 import type { VersionRestore } from "./tables/versions.ts";
@@ -59,7 +59,7 @@ import { deleteVersion, type PruneOptions, pruneVersions, replaceContent, restor
 export class TreeWriter {
   readonly #store: TreeStore;
   /** The locks of WebDAV clients. */
-  readonly locks: Pick<Locks, "add" | "admit" | "admitLeaving" | "end" | "extend" | "sweep">;
+  readonly locks: Pick<Locks, "add" | "requireUnlocked" | "requireMovable" | "end" | "extend" | "sweep">;
 
   constructor(store: TreeStore) {
     this.#store = store;
@@ -79,8 +79,8 @@ export class TreeWriter {
    * throws AppError locked. The caller has checked that the tokens are those of the user. Synchronous, inside a
    * transaction.
    */
-  holding<T>(tokens: readonly string[], body: () => T): T {
-    return this.#store.locks.holding(tokens, body);
+  withLockTokens<T>(tokens: readonly string[], body: () => T): T {
+    return this.#store.locks.withLockTokens(tokens, body);
   }
 
   /**
@@ -276,7 +276,7 @@ export class TreeWriter {
   ): Promise<FolderNode> {
     const { lockTokens = [] } = options;
     const run: RunStep = (step, runOptions) =>
-      writer.run((tx) => this.holding(lockTokens, () => this.by(deviceId, () => step(tx))), runOptions);
+      writer.run((tx) => this.withLockTokens(lockTokens, () => this.by(deviceId, () => step(tx))), runOptions);
     return copyLarge(this.#store, run, folder, destinationPath, options);
   }
 
@@ -290,13 +290,13 @@ export class TreeWriter {
    * state, not even after a crash. Undefined if nothing changed, within microseconds. Not inside a transaction.
    * @throws AppError disk_full | database_busy | database_error
    */
-  settleFolders(accountIds: readonly number[]): Promise<void> | undefined {
-    return settleFolders(this.#store, accountIds);
+  refreshFolders(accountIds: readonly number[]): Promise<void> | undefined {
+    return refreshFolders(this.#store, accountIds);
   }
 
-  /** Settles the folders of all accounts, and adds up the sizes that are missing. @returns folders settled and filled */
-  settleEverything(signal: AbortSignal): Promise<{ settled: number; filled: number }> {
-    return settleEverything(this.#store, signal);
+  /** Refreshes the folders of all accounts, and adds up the sizes that are missing. @returns folders refreshed and filled */
+  refreshEverything(signal: AbortSignal): Promise<{ refreshed: number; filled: number }> {
+    return refreshEverything(this.#store, signal);
   }
 
   /** Deletes a file with all its versions, permanently. @throws AppError not_found; what the precondition throws */

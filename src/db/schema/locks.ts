@@ -2,7 +2,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqli
 import { nodes } from "./nodes.ts";
 
 /**
- * Locks of WebDAV clients (RFC 4918, section 6). Rows, so that a restart ends none. An expired lock counts no longer
+ * Locks of WebDAV clients (RFC 4918, section 6). Rows, so that a restart ends none. An expired lock is ignored
  * and is removed later. Only `tree` writes here.
  */
 export const locks = sqliteTable(
@@ -22,7 +22,7 @@ export const locks = sqliteTable(
     createdBy: integer("created_by").notNull(),
     /** Name of that program's app password. */
     program: text("program"),
-    /** What the program says about itself: the content of DAV:owner. */
+    /** The element DAV:owner, with all namespace declarations that it needs. */
     ownerXml: text("owner_xml"),
     /** 0: shared (RFC 4918, section 6.2). */
     isExclusive: integer("is_exclusive").notNull(),

@@ -89,9 +89,9 @@ export const folders = sqliteTable(
     bytesBelow: integer("bytes_below").notNull().default(0),
     /** Bytes of the direct files plus `treeBytes` of the direct folders; null until they are added up. */
     bytes: integer("bytes"),
-    /** `bytes` when the folder was last settled: what `bytes` of its parent includes. */
+    /** `bytes` when the folder was last refreshed: what `bytes` of its parent includes. */
     treeBytes: integer("tree_bytes"),
-    /** Number of the state of everything below, raised when the folder is settled; see `tree/tables/folder-states.ts`. */
+    /** Number of the state of everything below, raised when the folder is refreshed; see `tree/tables/folder-states.ts`. */
     treeRev: integer("tree_rev").notNull().default(0),
     /** When a direct child was last changed in a way that listings show; null if that is unknown. */
     childrenAt: integer("children_at"),
@@ -99,7 +99,7 @@ export const folders = sqliteTable(
   (table) => [index("folders_unfilled").on(table.nodeId).where(sql`bytes IS NULL`)],
 );
 
-/** Folders with changes of direct children that `treeRev` and `treeBytes` do not show yet: they are to be settled. */
+/** Folders with changes of direct children that `treeRev` and `treeBytes` do not show yet: they are to be refreshed. */
 export const changedFolders = sqliteTable(
   "changed_folders",
   { accountId: integer("account_id").notNull(), nodeId: integer("node_id").notNull() },

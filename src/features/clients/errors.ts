@@ -101,3 +101,26 @@ function reasonOf(status: number): Reason {
       return "invalid_request";
   }
 }
+
+/** The error for an item that does not exist. */
+export function notThere(): WebDavError {
+  return new WebDavError(404, "There is no file or folder at this address.");
+}
+
+/** The folder above an address is missing (RFC 4918, section 9.7.1). */
+export function missingFolder(): WebDavError {
+  return new WebDavError(409, "The folder above this address does not exist. Create it first.");
+}
+
+/** "Shared with me" contains only received shares. */
+export function sharesOnly(): WebDavError {
+  return new WebDavError(
+    403,
+    "This folder contains only what others share with you. Store the item in another folder.",
+  );
+}
+
+/** What the address names is another item than at the beginning of the request. */
+export function movedAway(): WebDavError {
+  return new WebDavError(409, "The item or its folder changed during the request. Try again.");
+}

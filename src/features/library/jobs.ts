@@ -41,7 +41,7 @@ const JOURNAL_AGE_MS = 90 * 24 * 60 * 60 * 1000;
 
 /** Removes deleted, superseded and expired items, and recounts what is stored. */
 export function libraryJobs(options: LibraryJobsOptions): Job[] {
-  const { trash, writer, treeWriter, idempotency } = options;
+  const { trash, writer, idempotency } = options;
   return [
     reapJob(options),
     {
@@ -57,13 +57,9 @@ export function libraryJobs(options: LibraryJobsOptions): Job[] {
     {
       name: "idempotency-keys",
       schedule: "31 * * * *",
-      description: "Removes stored results of idempotent requests older than one day, and expired locks.",
+      description: "Removes stored results of idempotent requests older than one day.",
       deletesByAge: true,
-      async run() {
-        const results = await writer.run(() => idempotency.sweep(SWEEP_ROWS));
-        const locks = await writer.run(() => treeWriter.locks.sweep(SWEEP_ROWS));
-        return `${results} results, ${locks} locks removed`;
-      },
+      run: async () => `${await writer.run(() => idempotency.sweep(SWEEP_ROWS))} results removed`,
     },
     undoJob(options),
     folderStatesJob(options),
@@ -198,8 +194,8 @@ function folderStatesJob({ treeWriter }: LibraryJobsOptions): Job {
     schedule: "*/10 * * * *",
     description: "Updates the ETags and sizes of folders for clients that sync.",
     async run({ signal }) {
-      const { settled, filled } = await treeWriter.settleEverything(signal);
-      return `${settled} changed folders settled, ${filled} sizes added up`;
+      const { refreshed, filled } = await treeWriter.refreshEverything(signal);
+      return `${refreshed} changed folders refreshed, ${filled} sizes added up`;
     },
   };
 }

@@ -37,6 +37,7 @@ const ORDER = [
   "login-flows",
   "rate-limits",
   "idempotency-keys",
+  "locks",
   "shares",
   "offline-queue",
   "device-changes",

@@ -241,7 +241,7 @@ export interface CopyOptions {
    * @throws AppError disk_full
    */
   readonly reserveSpace?: ((bytes: number) => () => void) | undefined;
-  /** The lock tokens for a large copy, as in {@link TreeWriter.holding}. */
+  /** The lock tokens for a large copy, as in {@link TreeWriter.withLockTokens}. */
   readonly lockTokens?: readonly string[] | undefined;
 }
 
@@ -280,8 +280,8 @@ export interface TrashedNode {
 /** What a folder shows of everything below it. */
 export interface FolderState {
   /**
-   * In quotes. Changes with the name, content, size, date, shares and properties of anything below the folder, and only
-   * with these; its own name and location do not count.
+   * In quotes. Changes with the name, content, size, date and properties of anything below the folder, and only with
+   * these; its own name and location do not count.
    */
   readonly etag: string;
   /** Bytes of all files below; null until they are added up after an upgrade. */
@@ -306,7 +306,7 @@ export interface LockRequest {
   readonly createdBy: number;
   /** Name of the program's app password; null if it has none. */
   readonly program: string | null;
-  /** What the program says about itself, as XML; null if it says nothing. */
+  /** The element DAV:owner, with all namespace declarations that it needs; null without one. */
   readonly ownerXml: string | null;
   /** Otherwise it is shared: others may lock the same. */
   readonly isExclusive: boolean;

@@ -3,7 +3,7 @@ import { AppError, notFound } from "../../errors.ts";
 import type { NodeRef } from "../model/types.ts";
 import { PROPERTY_BYTES_MAX, type PropertyChange, sizeOfChanges } from "../tables/properties.ts";
 import type { TreeStore } from "../tables/store.ts";
-import { noteShownChange } from "./settle-folders.ts";
+import { noteShownChange } from "./refresh-folders.ts";
 
 /** @see TreeWriter.changeProperties */
 export function changeProperties(
@@ -14,7 +14,7 @@ export function changeProperties(
 ): void {
   const node = store.findNode(ref);
   if (node === undefined) throw notFound("The file or folder");
-  store.locks.admit(node.accountId, node.id);
+  store.locks.requireUnlocked(node.accountId, node.id);
   // Before anything is written: an XML body of 1 MiB can describe many times as much.
   if (sizeOfChanges(changes) > PROPERTY_BYTES_MAX) throw tooManyBytes();
   const changed = changes.filter((change) => store.properties.change(node.id, change));

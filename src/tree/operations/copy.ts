@@ -224,7 +224,7 @@ function rejectEarly(store: TreeStore, folder: FolderNode, accountId: number, de
   }
   if (id !== undefined) {
     if (accountId === folder.accountId) rejectInside(store, folder, id, destinationPath);
-    store.locks.admit(accountId, id);
+    store.locks.requireUnlocked(accountId, id);
   }
   store.nodes.heights.rejectTooDeepPath(folder.id, addSizes(sizeOfPath(destinationPath), sizeOfStep(folder.name)));
 }
@@ -276,6 +276,6 @@ function destination(
   const name = resolveName(store, tx, parentId, requestedName, options.onConflict);
   if (typeof name !== "string") throw nameTaken(requestedName);
   store.nodes.heights.rejectTooDeep(reachId, parentId, name);
-  store.locks.admit(accountId, parentId);
+  store.locks.requireUnlocked(accountId, parentId);
   return { parentId, name };
 }

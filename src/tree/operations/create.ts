@@ -59,7 +59,7 @@ export function storeFile(store: TreeStore, tx: Transaction, input: FilePlacemen
     const changes = { tags, metadata: input.metadata, isPublic: input.isPublic ? true : undefined };
     return { file: applyFileChanges(store, tx, store.getFile(target.fileId), changes), isNew: false };
   }
-  store.locks.admit(accountId, folderId);
+  store.locks.requireUnlocked(accountId, folderId);
   const nowMs = store.clock.nowMs();
   const seq = store.accounts.take(accountId, { files: 1, fileBytes: content.sizeBytes }, quotaBytes, tx);
   const id = store.nodes.insert(tx, {

@@ -24,7 +24,7 @@ export function deleteFile(store: TreeStore, tx: Transaction, ref: NodeRef, prec
   const file = store.findFile(ref);
   if (file === undefined) throw notFound("The file");
   precondition?.(file);
-  store.locks.release(file, file.parentId);
+  store.locks.unlockForMove(file, file.parentId);
   store.emitFileEvent(tx, "file.deleted", file);
   const row = store.nodes.get(file.id);
   const nowMs = store.clock.nowMs();
@@ -51,7 +51,7 @@ export function deleteFolder(
     const message = "The folder is not empty. Empty it first, or set recursive=true to delete everything.";
     throw new AppError("folder_not_empty", message, { itemCount: folder.itemCount });
   }
-  store.locks.release(folder, folder.parentId);
+  store.locks.unlockForMove(folder, folder.parentId);
   store.emitFolderEvent(tx, "folder.deleted", folder);
   const totals = totalsBelow(store, folder.accountId, folder.id);
   const seq = store.accounts.take(folder.accountId, {

@@ -94,7 +94,7 @@ async function tryToFill(store: TreeStore, { id }: UnfilledFolder): Promise<bool
 /** Stores the size of a folder, unless a folder below has none yet. */
 function fill(store: TreeStore, id: number, sum: Sum | null): boolean {
   if (sum === null || sum.missing > 0) return false;
-  // A size that the parent includes already is replaced when the folder is settled.
+  // A size that the parent includes already is replaced when the folder is refreshed.
   store.sqlite
     .query<undefined, [number, number]>(
       "UPDATE folders SET bytes = ?2, tree_bytes = ifnull(tree_bytes, ?2) WHERE node_id = ?1",

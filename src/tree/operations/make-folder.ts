@@ -69,7 +69,7 @@ export function insertFolder(
   tx: Transaction,
   { accountId, parentId, name, metadata, below = EMPTY_PATH }: InsertedFolder,
 ): number {
-  store.locks.admit(accountId, parentId);
+  store.locks.requireUnlocked(accountId, parentId);
   const nowMs = store.clock.nowMs();
   const seq = store.accounts.take(accountId, { folders: 1 });
   const row = { ...folderRow(accountId, parentId, name, nowMs, seq), metadata, below };

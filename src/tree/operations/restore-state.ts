@@ -110,7 +110,7 @@ export function recreateFile(store: TreeStore, tx: Transaction, lost: FileToRecr
   const folderId = ensureFolderId(store, tx, accountId, location.folder);
   const name = resolveName(store, tx, folderId, location.name, "rename");
   if (typeof name !== "string") return undefined;
-  store.locks.admit(accountId, folderId);
+  store.locks.requireUnlocked(accountId, folderId);
   const nowMs = store.clock.nowMs();
   const versionBytes = earlier.reduce((sum, content) => sum + content.sizeBytes, 0);
   const totals = { files: 1, fileBytes: current.sizeBytes, versionBytes };

@@ -30,7 +30,7 @@ export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, measu
     const message = "You can't move the root folder to the trash. Choose items inside it.";
     throw new AppError("invalid_path", message, { field: "fileIds" });
   }
-  store.locks.release(node, parentId);
+  store.locks.unlockForMove(node, parentId);
   const totals = totalsOf(store, node, measured);
   if (node.kind === "file") store.emitFileEvent(tx, "file.deleted", node);
   else store.emitFolderEvent(tx, "folder.deleted", node);
@@ -61,7 +61,7 @@ export function restoreNode(store: TreeStore, tx: Transaction, ref: NodeRef): Tr
   const { trashed, row } = getTrashed(store, ref);
   const { account_id: accountId, file_bytes: fileBytes, version_bytes: versionBytes } = trashed;
   const parentId = folderToReturnTo(store, trashed);
-  store.locks.admit(accountId, parentId);
+  store.locks.requireUnlocked(accountId, parentId);
   const isTaken = store.names.find(parentId, row.name) !== undefined;
   const name = isTaken ? store.names.numbered(tx, parentId, row.name) : row.name;
   if (row.kind === FOLDER) rejectTooDeep(store, row, trashed, parentId, name);

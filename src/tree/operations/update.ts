@@ -41,10 +41,10 @@ export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNo
   const hasSameLabels = tagsToJson(tags) === tagsToJson(file.tags) && metadata === metadataToJson(file.metadata);
   const isSame = hasSameLabels && fileModifiedAt === undefined;
   if (isUnmoved && isSame && isPublic === file.isPublic) return file;
-  // A lock must not keep a file public.
+  // Removing the public flag is allowed despite a lock.
   const isOnlyHidden = isSame && !isPublic;
   if (!isUnmoved) takeName(store, tx, file, parentId, name);
-  else if (!isOnlyHidden) store.locks.admit(file.accountId, file.id);
+  else if (!isOnlyHidden) store.locks.requireUnlocked(file.accountId, file.id);
   const row = store.nodes.get(file.id);
   const seq = store.accounts.take(file.accountId, {});
   if (!isUnmoved) store.history.noteLeft(row, seq);
@@ -100,7 +100,7 @@ export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, ch
     const { heights } = store.nodes;
     heights.rejectTooDeep(folder.id, parentId, name, heights.sizeOfPathTo(folder.id));
     takeName(store, tx, folder, parentId, name);
-  } else store.locks.admit(folder.accountId, folder.id);
+  } else store.locks.requireUnlocked(folder.accountId, folder.id);
   const seq = store.accounts.take(folder.accountId, {});
   const row = store.nodes.get(folder.id);
   if (!isUnmoved) store.history.noteLeft(row, seq);
@@ -160,14 +160,14 @@ function targetFolder(store: TreeStore, tx: Transaction, node: TreeNode, folderP
 /** Checks that the new name is free and no lock prevents the change, and releases the old name. */
 function takeName(store: TreeStore, tx: Transaction, node: TreeNode, parentId: number, name: string): void {
   if (store.names.find(parentId, name) !== undefined) throw nameTaken(name);
-  store.locks.release(node, node.parentId, parentId);
+  store.locks.unlockForMove(node, node.parentId, parentId);
   if (node.parentId !== null) store.names.freed(tx, node.parentId);
 }
 
 /** Changes the metadata of a root, which has nothing else that changes. */
 function updateRootMetadata(store: TreeStore, root: FolderNode, metadata: string | null): FolderNode {
   if (metadata === metadataToJson(root.metadata)) return root;
-  store.locks.admit(root.accountId, root.id);
+  store.locks.requireUnlocked(root.accountId, root.id);
   const seq = store.accounts.take(root.accountId, {});
   store.sqlite.run("UPDATE nodes SET metadata = ?2, modified_at = ?3, seq = ?4 WHERE id = ?1", [
     root.id,

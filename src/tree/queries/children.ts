@@ -33,7 +33,7 @@ const COLUMNS = `n.kind, n.id, n.account_id AS accountId, n.parent_id AS parentI
 
 type Slice = Statement<ListedNode, [number, number, number, number, number]>;
 
-/** Begins before all children: no time is earlier. */
+/** The position before the first child: no time is earlier. */
 const BEGINNING = { createdAtMs: Number.MIN_SAFE_INTEGER, id: 0 };
 
 /**

@@ -66,7 +66,7 @@ const OF_ACCOUNT = [
      (SELECT ifnull(sum(c.tree_bytes), 0) FROM nodes n INDEXED BY nodes_name CROSS JOIN folders c ON c.node_id = n.id
       WHERE n.parent_id = s.id AND n.kind = 0) AS counted
    FROM s CROSS JOIN folders f ON f.node_id = s.id WHERE stored <> counted LIMIT ${FINDINGS_MAX}`,
-  // Marked folders are settled later.
+  // Marked folders are refreshed later.
   `${IN_TREE} SELECT 'folders.tree_bytes' AS counter, f.node_id AS "of", f.tree_bytes AS stored, f.bytes AS counted
    FROM s CROSS JOIN folders f ON f.node_id = s.id WHERE stored <> counted AND NOT EXISTS
      (SELECT 1 FROM changed_folders c WHERE c.account_id = ?1 AND c.node_id = s.id) LIMIT ${FINDINGS_MAX}`,

@@ -83,7 +83,7 @@ export class ChildCounts {
     if (kind === FILE) return (after?.size_bytes ?? 0) - (before?.size_bytes ?? 0);
     const moved = after === undefined ? before : before === undefined ? after : undefined;
     if (moved === undefined) return 0;
-    const bytes = this.#options.states.settledBytes(moved.id);
+    const bytes = this.#options.states.bytesInParent(moved.id);
     return after === undefined && bytes !== null ? -bytes : bytes;
   }
 }

@@ -2,12 +2,12 @@
  * What folders show of everything below them: an ETag and a size, for clients that compare folders to find changes.
  *
  * A change of a child updates only the row of its folder (`folders.bytes`) and marks the folder in `changed_folders`.
- * Before somebody reads ETags, the marked folders are settled: each of them and each folder above gets the next number
+ * Before somebody reads ETags, the marked folders are refreshed: each of them and each folder above gets the next number
  * (`tree_rev`), and its size (`tree_bytes`) is added to its parent. So a write costs the same at any depth, and a
  * thousand writes into one folder raise the numbers above it once.
  *
- * At every commit, `bytes` is the sum of the direct files and of the settled sizes of the direct folders. A folder that
- * is moved takes its settled size along; what is not settled follows later, along its new path. Sizes are null in an
+ * At every commit, `bytes` is the sum of the direct files and of the refreshed sizes of the direct folders. A folder that
+ * is moved takes its refreshed size along. Later changes are added along its new path. Sizes are null in an
  * upgraded database until they are added up (`operations/fill-sizes.ts`): null plus anything is null, so the folders
  * above have no size either.
  */
@@ -15,10 +15,10 @@ import type { Database } from "bun:sqlite";
 import type { Clock } from "../../lib/clock.ts";
 import type { FolderState } from "../model/types.ts";
 
-/** Marked folders settled in one transaction: at a depth of 20 about 6 ms. Fewer of deeper ones. */
-const SETTLED_AT_ONCE = 64;
+/** Marked folders refreshed in one transaction: at a depth of 20 about 6 ms. Fewer of deeper ones. */
+const REFRESHED_AT_ONCE = 64;
 /** Folders changed in one transaction. */
-const CHANGED_AT_ONCE = SETTLED_AT_ONCE * 24;
+const CHANGED_AT_ONCE = REFRESHED_AT_ONCE * 24;
 /** LIMIT of a query without one. */
 const NO_LIMIT = -1;
 
@@ -29,7 +29,7 @@ interface StateRow {
   readonly changedAtMs: number;
 }
 
-/** A folder that is being settled. */
+/** A folder that is being refreshed. */
 interface OpenFolder {
   readonly id: number;
   readonly parentId: number | null;
@@ -110,8 +110,8 @@ export class FolderStates {
     this.mark(accountId, folderId);
   }
 
-  /** The settled size of a folder: what `bytes` of its parent includes. */
-  settledBytes(folderId: number): number | null {
+  /** The refreshed size of a folder: what `bytes` of its parent includes. */
+  bytesInParent(folderId: number): number | null {
     return this.#treeBytes.get(folderId)?.treeBytes ?? null;
   }
 
@@ -121,13 +121,13 @@ export class FolderStates {
   }
 
   /**
-   * Whether nothing in a folder and below it has changed since it was settled. Also false while so many folders of the
+   * Whether nothing in a folder and below it has changed since it was refreshed. Also false while so many folders of the
    * account are marked that looking at all of them would take too long.
    */
-  isSettled(accountId: number, folderId: number): boolean {
-    const marked = this.#marked.all(accountId, SETTLED_AT_ONCE).map(({ id }) => id);
+  isFresh(accountId: number, folderId: number): boolean {
+    const marked = this.#marked.all(accountId, REFRESHED_AT_ONCE).map(({ id }) => id);
     if (marked.length === 0) return true;
-    if (marked.length === SETTLED_AT_ONCE) return false;
+    if (marked.length === REFRESHED_AT_ONCE) return false;
     return !this.#foldersAbove(marked, NO_LIMIT).some(({ id }) => id === folderId);
   }
 
@@ -136,23 +136,23 @@ export class FolderStates {
     return this.#firstAccount.get(afterId)?.accountId;
   }
 
-  /** Settles some marked folders of an account. @returns how many, and whether these were all */
-  settleSome(accountId: number): { readonly settled: number; readonly isAll: boolean } {
-    const marked = this.#marked.all(accountId, SETTLED_AT_ONCE).map(({ id }) => id);
-    if (marked.length === 0) return { settled: 0, isAll: true };
-    let settled = marked;
-    let folders = this.#foldersAbove(settled, CHANGED_AT_ONCE + 1);
-    while (folders.length > CHANGED_AT_ONCE && settled.length > 1) {
-      settled = settled.slice(0, settled.length >> 1);
-      folders = this.#foldersAbove(settled, CHANGED_AT_ONCE + 1);
+  /** Refreshes some marked folders of an account. @returns how many, and whether these were all */
+  refreshSome(accountId: number): { readonly refreshed: number; readonly isAll: boolean } {
+    const marked = this.#marked.all(accountId, REFRESHED_AT_ONCE).map(({ id }) => id);
+    if (marked.length === 0) return { refreshed: 0, isAll: true };
+    let refreshed = marked;
+    let folders = this.#foldersAbove(refreshed, CHANGED_AT_ONCE + 1);
+    while (folders.length > CHANGED_AT_ONCE && refreshed.length > 1) {
+      refreshed = refreshed.slice(0, refreshed.length >> 1);
+      folders = this.#foldersAbove(refreshed, CHANGED_AT_ONCE + 1);
     }
-    // A single folder is settled with all above it, however deep it is.
-    if (folders.length > CHANGED_AT_ONCE) folders = this.#foldersAbove(settled, NO_LIMIT);
+    // A single folder is refreshed with all above it, however deep it is.
+    if (folders.length > CHANGED_AT_ONCE) folders = this.#foldersAbove(refreshed, NO_LIMIT);
     const nowMs = this.#clock.nowMs();
     for (const { id, bytes } of addUpwards(folders)) this.#publish.run(id, bytes, nowMs);
-    this.#unmark.run(accountId, JSON.stringify(settled));
-    const isAll = settled.length === marked.length && settled.length < SETTLED_AT_ONCE;
-    return { settled: settled.length, isAll };
+    this.#unmark.run(accountId, JSON.stringify(refreshed));
+    const isAll = refreshed.length === marked.length && refreshed.length < REFRESHED_AT_ONCE;
+    return { refreshed: refreshed.length, isAll };
   }
 
   /** These folders and all above them, at most `limit`. */

@@ -1,7 +1,7 @@
 /**
  * Write locks of WebDAV clients (RFC 4918, sections 6 and 7). Every operation of the tree asks here before it changes
  * anything, so all APIs respect a lock. A request that names the token of a lock may change what it covers
- * ({@link Locks.holding}).
+ * ({@link Locks.withLockTokens}).
  *
  * A lock covers its file or folder: content, labels, name, location and, for a folder, which members it has. A deep
  * lock also covers everything below its folder. A lock ends when its node is moved, renamed, trashed or deleted.
@@ -102,8 +102,8 @@ export class Locks {
     );
   }
 
-  /** @see TreeWriter.holding */
-  holding<T>(tokens: readonly string[], body: () => T): T {
+  /** @see TreeWriter.withLockTokens */
+  withLockTokens<T>(tokens: readonly string[], body: () => T): T {
     const before = this.#tokens;
     this.#tokens = new Set(tokens);
     try {
@@ -118,7 +118,7 @@ export class Locks {
    * members: name the folder, not the member (RFC 4918, section 7.4).
    * @throws AppError locked
    */
-  admit(accountId: number, ...nodeIds: readonly (number | null)[]): void {
+  requireUnlocked(accountId: number, ...nodeIds: readonly (number | null)[]): void {
     if (!this.#hasAny(accountId)) return;
     for (const id of nodeIds) if (id !== null) this.#rejectLocked(id, this.#coveringNode(id));
   }
@@ -128,16 +128,16 @@ export class Locks {
    * @param folderIds the folders that lose or gain it as a member
    * @throws AppError locked
    */
-  admitLeaving(node: TreeNode, ...folderIds: readonly (number | null)[]): void {
+  requireMovable(node: TreeNode, ...folderIds: readonly (number | null)[]): void {
     this.#findLeaving(node, folderIds);
   }
 
   /**
-   * Like {@link admitLeaving}, and ends the locks of the node and of everything below it. The change must follow in the
+   * Like {@link requireMovable}, and ends the locks of the node and of everything below it. The change must follow in the
    * same transaction.
    * @throws AppError locked
    */
-  release(node: TreeNode, ...folderIds: readonly (number | null)[]): void {
+  unlockForMove(node: TreeNode, ...folderIds: readonly (number | null)[]): void {
     for (const { token } of this.#findLeaving(node, folderIds)) this.#delete.run(token);
   }
 

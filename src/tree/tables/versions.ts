@@ -68,7 +68,7 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
     oldType !== null && oldBlobId !== null && version !== null && row.content_at !== null,
     "a file has a blob, type, version and content time",
   );
-  store.locks.admit(accountId, row.id);
+  store.locks.requireUnlocked(accountId, row.id);
   const change = { fileBytes: next.sizeBytes - oldBytes, versionBytes: oldBytes };
   const seq = store.accounts.take(accountId, change, next.quotaBytes, tx);
   const nowMs = store.clock.nowMs();

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => tree.close());
 
-const settle = () => tree.write.settleFolders([accountId]);
+const refresh = () => tree.write.refreshFolders([accountId]);
 const unaborted = () => new AbortController().signal;
 const rootId = () => tree.read.getRoot(accountId).id;
 const stateOf = (id: number) => {
@@ -40,8 +40,8 @@ test.each(seedsToRun([1, 2, 3]))(
     for (let batch = 0; batch < 60; batch++) {
       for (let i = random.below(7); i >= 0; i--) await changes.step();
       if (batch % 10 === 9) await changes.copyInSteps();
-      await tree.write.settleFolders([accountId, otherAccountId]);
-      expect(tree.write.settleFolders([accountId, otherAccountId])).toBeUndefined();
+      await tree.write.refreshFolders([accountId, otherAccountId]);
+      expect(tree.write.refreshFolders([accountId, otherAccountId])).toBeUndefined();
       const folders = describeFolders(tree, changes.changesIn);
       const states = tree.read.folderStates([...folders.keys()]);
       for (const [id, { shown, bytes }] of folders) {
@@ -70,30 +70,30 @@ describe("sizes of an upgraded database", () => {
       const otherAccountId = tree.addAccount();
       const changes = new RandomChanges(tree, random, accountId, otherAccountId);
       for (let i = 0; i < 150; i++) await changes.step();
-      await tree.write.settleFolders([accountId, otherAccountId]);
+      await tree.write.refreshFolders([accountId, otherAccountId]);
       forgetSizes();
       // A run that is interrupted, and one during which others write.
       const interrupted = new AbortController();
-      const filling = tree.write.settleEverything(interrupted.signal);
+      const filling = tree.write.refreshEverything(interrupted.signal);
       await tree.writer.run(() => interrupted.abort());
       await filling;
       for (let i = 0; i < 30; i++) {
         await changes.step();
-        if (random.chance(0.2)) await tree.write.settleFolders([accountId, otherAccountId]);
+        if (random.chance(0.2)) await tree.write.refreshFolders([accountId, otherAccountId]);
       }
-      const again = tree.write.settleEverything(unaborted());
+      const again = tree.write.refreshEverything(unaborted());
       for (let i = 0; i < 20; i++) {
         await changes.step();
         await tree.writer.run(() => undefined);
       }
       await again;
-      await tree.write.settleEverything(unaborted());
+      await tree.write.refreshEverything(unaborted());
       expect(unfilled()).toBe(0);
       const folders = describeFolders(tree, changes.changesIn);
       const states = tree.read.folderStates([...folders.keys()]);
       for (const [id, { bytes }] of folders) expect([id, states.get(id)?.sizeBytes]).toEqual([id, bytes]);
       forgetSizes();
-      await tree.write.settleEverything(unaborted());
+      await tree.write.refreshEverything(unaborted());
       expect(tree.read.folderStates([...folders.keys()])).toEqual(states);
       expect(await tree.read.recount(accountId)).toEqual([]);
     },
@@ -103,29 +103,29 @@ describe("sizes of an upgraded database", () => {
   test("are unknown above a folder without a size, and computed on request", async () => {
     tree.addFile(accountId, "/a/b", "x", { blob: blobOf("x", 5) });
     tree.addFile(accountId, "/c", "y", { blob: blobOf("y", 7) });
-    await settle();
+    await refresh();
     const [a, c] = ["/a", "/c"].map((path) => tree.read.findFolderByPath(accountId, path));
     if (a === undefined || c === undefined) throw new Error("no folders");
     tree.run(() => tree.db.sqlite.run("UPDATE folders SET bytes = NULL, tree_bytes = NULL WHERE node_id = ?", [a.id]));
     tree.run((tx) => tree.write.updateFolder(tx, a, { folderPath: "/c" }));
-    await settle();
+    await refresh();
     expect([stateOf(a.id).sizeBytes, stateOf(c.id).sizeBytes, stateOf(rootId()).sizeBytes]).toEqual([null, null, null]);
     expect(await Promise.all([a.id, c.id, rootId()].map((id) => tree.read.folderSize(id)))).toEqual([5, 12, 12]);
-    expect((await tree.write.settleEverything(unaborted())).filled).toBe(3);
+    expect((await tree.write.refreshEverything(unaborted())).filled).toBe(3);
     expect([stateOf(a.id).sizeBytes, stateOf(c.id).sizeBytes, stateOf(rootId()).sizeBytes]).toEqual([5, 12, 12]);
   });
 
-  test("replace the size that the parent knows, when the folder is settled", async () => {
+  test("replace the size that the parent knows, when the folder is refreshed", async () => {
     tree.addFile(accountId, "/a", "x", { blob: blobOf("x", 5) });
     tree.addFile(accountId, "/c/d", "y", { blob: blobOf("y", 7) });
-    await settle();
+    await refresh();
     const [a, d] = ["/a", "/c/d"].map((path) => tree.read.findFolderByPath(accountId, path));
     if (a === undefined || d === undefined) throw new Error("no folders");
     tree.run(() => tree.db.sqlite.run("UPDATE folders SET bytes = NULL, tree_bytes = NULL WHERE node_id = ?", [a.id]));
     tree.run((tx) => tree.write.updateFolder(tx, a, { folderPath: "/c/d" }));
     await fillSizes(tree.store, unaborted());
-    await settle();
-    await tree.write.settleEverything(unaborted());
+    await refresh();
+    await tree.write.refreshEverything(unaborted());
     expect([a.id, d.id, rootId()].map((id) => stateOf(id).sizeBytes)).toEqual([5, 12, 12]);
     expect(await tree.read.recount(accountId)).toEqual([]);
   });
@@ -145,7 +145,7 @@ describe("sizes of an upgraded database", () => {
         });
       }
     });
-    await settle();
+    await refresh();
     forgetSizes();
     // Between the sum and its storage, a file is added.
     const { thread } = tree;
@@ -155,22 +155,22 @@ describe("sizes of an upgraded database", () => {
       tree.addFile(accountId, "/many", "late", { blob: blobOf("late", 11) });
       return results;
     });
-    await tree.write.settleEverything(unaborted());
+    await tree.write.refreshEverything(unaborted());
     expect(read.mock.calls.length).toBeGreaterThan(1);
     read.mockRestore();
-    await settle();
+    await refresh();
     expect(stateOf(rootId()).sizeBytes).toBe(2_100 * 3 + 11);
     expect(await tree.read.recount(accountId)).toEqual([]);
   });
 });
 
-test("many changed folders that are deep are settled in several transactions", async () => {
+test("many changed folders that are deep are refreshed in several transactions", async () => {
   const paths = Array.from({ length: 30 }, (_, i) => `/c${i}${"/x".repeat(200)}`);
   for (const path of paths) tree.addFile(accountId, path, "a", { blob: blobOf("a", 5) });
-  await settle();
+  await refresh();
   for (const path of paths) tree.addFile(accountId, path, "b", { blob: blobOf("b", 2) });
   const run = spyOn(tree.writer, "run");
-  await settle();
+  await refresh();
   // At most 1,536 folders each.
   expect(run.mock.calls.length).toBeGreaterThanOrEqual(4);
   run.mockRestore();
@@ -200,9 +200,9 @@ test("the time of a folder is that of the last shown change of a direct child", 
 
 test("a property of a file changes the ETags above it", async () => {
   const file = tree.addFile(accountId, "/a", "x");
-  await settle();
+  await refresh();
   const before = [file.parentId, rootId()].map((id) => stateOf(id).etag);
   tree.run((tx) => tree.write.changeProperties(tx, file, [{ namespace: "n", name: "p", value: "1" }]));
-  await settle();
+  await refresh();
   for (const [i, id] of [file.parentId, rootId()].entries()) expect(stateOf(id).etag).not.toBe(before[i] ?? "");
 });

@@ -142,9 +142,9 @@ describe("a lock prevents exactly what it covers", () => {
         expect([change, error !== undefined]).toEqual([change, prevented.includes(change)]);
         if (error === undefined) continue;
         expect(tree.read.headOf(accountId)).toBe(before);
-        const other = tree.write.holding(["urn:uuid:other"], () => rejection(CHANGES[change]));
+        const other = tree.write.withLockTokens(["urn:uuid:other"], () => rejection(CHANGES[change]));
         expect([change, other?.reason]).toEqual([change, "locked"]);
-        expect(tree.write.holding([token], () => rejection(CHANGES[change]))).toBeUndefined();
+        expect(tree.write.withLockTokens([token], () => rejection(CHANGES[change]))).toBeUndefined();
       }
     });
   }
@@ -188,12 +188,12 @@ test("a lock ends when its item is moved, renamed, trashed or deleted, or a fold
   for (const [index, change] of leave.entries()) {
     const file = tree.addFile(accountId, index === 5 ? "/g/sub" : "/f/sub", `${index}.txt`);
     const { token } = lock(file);
-    tree.write.holding([token], () => change(file));
+    tree.write.withLockTokens([token], () => change(file));
     expect([index, tree.read.locks.find(token)]).toEqual([index, undefined]);
   }
   const stays = tree.addFile(accountId, "/h", "stays.txt");
   const { token } = lock(stays);
-  tree.write.holding([token], () => tree.addFile(accountId, "/h", "stays.txt", { onConflict: "version" }));
+  tree.write.withLockTokens([token], () => tree.addFile(accountId, "/h", "stays.txt", { onConflict: "version" }));
   expect(tree.read.locks.find(token)).toMatchObject({ nodeId: stays.id });
 });
 
@@ -207,7 +207,9 @@ test("shared locks go with each other and not with exclusive ones; the token of 
   expect(tree.read.locks.on([file]).get(file.id)).toHaveLength(3);
   expect(rejection(() => tree.run((tx) => tree.write.updateFile(tx, file, { tags: ["t"] })))).toBeDefined();
   for (const { token } of [one, two])
-    tree.write.holding([token], () => tree.run((tx) => tree.write.updateFile(tx, file, { tags: [token.slice(-4)] })));
+    tree.write.withLockTokens([token], () =>
+      tree.run((tx) => tree.write.updateFile(tx, file, { tags: [token.slice(-4)] })),
+    );
 });
 
 test("a lock conflicts with deep locks above it and, if it is deep, with locks below it", () => {

@@ -99,7 +99,7 @@ export class RandomChanges {
     for (let i = 0; i < 3; i++) {
       await this.#tree.writer.run(() => undefined);
       const now = shownRows(this.#tree);
-      if (this.#random.chance(0.3)) await this.#tree.write.settleFolders([this.#accountId]);
+      if (this.#random.chance(0.3)) await this.#tree.write.refreshFolders([this.#accountId]);
       this.#count(now);
       await this.step();
     }

@@ -26,7 +26,7 @@ export interface User {
   readonly isEmailUnconfirmed?: boolean;
   /** The device that makes the current request, if it is one. The journal records it with the changes. */
   readonly viaDeviceId?: number | undefined;
-  /** The lock tokens that the current request names, if its user made these locks. See {@link TreeWriter.holding}. */
+  /** The lock tokens that the current request names, if its user made these locks. See {@link TreeWriter.withLockTokens}. */
   readonly lockTokens?: readonly string[] | undefined;
 }
 

@@ -26,7 +26,7 @@ const HASH_STEP_BYTES = 16 * 1024 * 1024;
 const FILE_BITS = 64;
 
 /**
- * Puts the chunks one after the other. If they stand in the main file in order and without a gap, that file is the
+ * Puts the chunks one after the other. If they are in the main file in order and without a gap, that file is the
  * result. Otherwise they are copied into a new file, durably. They stay unchanged.
  * @param reserveDisk reserves room for a copy, and returns a function that releases it
  * @throws AppError disk_full | storage_error; upload_state | upload_expired if the upload ends before that

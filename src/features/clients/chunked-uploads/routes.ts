@@ -9,7 +9,14 @@ import { incomingBytes } from "../../library/files/incoming.ts";
 import { expectedChecksum } from "../checksums.ts";
 import { WebDavError } from "../errors.ts";
 import { Conditions } from "../webdav/conditions.ts";
-import { basePathOf, destinationOf, noteTarget, overwritesOf, rejectBody, settingsUrlOf } from "../webdav/exchange.ts";
+import {
+  basePathOf,
+  destinationOf,
+  noteTarget,
+  overwritesOf,
+  rejectBody,
+  settingsUrlOf,
+} from "../webdav/dav-request.ts";
 import { readMtime, storedResponse } from "../webdav/methods/put.ts";
 import type { WebDavServices } from "../webdav/services.ts";
 import { readXml } from "../webdav/xml-requests.ts";
@@ -107,7 +114,7 @@ async function finish(
   };
   const facts = { declaredType: undefined, fileModifiedAt };
   const mayReplace = overwritesOf(request);
-  const { replaced, owner } = webDav.contentWriter.admit(target);
+  const { replaced, owner } = webDav.contentWriter.checkTarget(target);
   if (replaced !== undefined && !mayReplace) {
     throw new AppError(
       "precondition_failed",

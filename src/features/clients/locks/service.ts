@@ -15,7 +15,7 @@ const LOCKS_PER_NODE_MAX = 20;
 export interface LockServiceOptions {
   readonly writer: Writer;
   readonly tree: Pick<TreeReader, "locks" | "findById">;
-  readonly treeWriter: Pick<TreeWriter, "locks" | "holding">;
+  readonly treeWriter: Pick<TreeWriter, "locks" | "withLockTokens">;
 }
 
 /** A lock, and what it locks. */
@@ -93,9 +93,9 @@ export class LockService {
    * check comes before the content is received, and also rejects content that changes nothing.
    * @throws AppError locked
    */
-  admit(node: TreeNode, lockTokens: readonly string[]): void {
+  requireUnlocked(node: TreeNode, lockTokens: readonly string[]): void {
     const { treeWriter } = this.#options;
-    treeWriter.holding(lockTokens, () => treeWriter.locks.admit(node.accountId, node.id));
+    treeWriter.withLockTokens(lockTokens, () => treeWriter.locks.requireUnlocked(node.accountId, node.id));
   }
 
   /**
@@ -103,9 +103,9 @@ export class LockService {
    * this check comes before the change is counted.
    * @throws AppError locked
    */
-  admitLeaving(node: TreeNode, lockTokens: readonly string[]): void {
+  requireMovable(node: TreeNode, lockTokens: readonly string[]): void {
     const { treeWriter } = this.#options;
-    treeWriter.holding(lockTokens, () => treeWriter.locks.admitLeaving(node, node.parentId));
+    treeWriter.withLockTokens(lockTokens, () => treeWriter.locks.requireMovable(node, node.parentId));
   }
 
   /** The locks in the user's own tree, oldest first. */

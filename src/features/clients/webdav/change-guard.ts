@@ -32,7 +32,7 @@ export class ChangeGuard {
    * @param settingsUrl the page on which people approve the changes
    * @throws AppError confirmation_required
    */
-  async admit(
+  async count(
     { user, appPassword }: AppPasswordPrincipal,
     changes: { readonly deletions?: number; readonly replacements?: number },
     settingsUrl: string,
@@ -56,7 +56,7 @@ export class ChangeGuard {
    * replaces one file, not hundreds.
    * @throws AppError confirmation_required
    */
-  async admitContent(
+  async countContent(
     principal: AppPasswordPrincipal,
     { version, contentAtMs, contentDeviceId }: FileNode,
     settingsUrl: string,
@@ -65,6 +65,6 @@ export class ChangeGuard {
     const isSavedAgain = ageMs >= SAVED_EVERY_MS && ageMs < WINDOW_MS;
     // The first content replaced nothing, so it was not counted.
     const isCounted = isSavedAgain && version > 1 && contentDeviceId === principal.appPassword.deviceId;
-    await this.admit(principal, { replacements: isCounted ? 0 : 1 }, settingsUrl);
+    await this.count(principal, { replacements: isCounted ? 0 : 1 }, settingsUrl);
   }
 }

@@ -63,11 +63,11 @@ export interface FreeName {
 }
 
 /** A name in a folder that does not exist. */
-export interface LostName {
-  readonly kind: "lost";
+export interface MissingParent {
+  readonly kind: "missing_parent";
 }
 
-export type Resource = Item | SharesFolder | FreeName | LostName;
+export type Resource = Item | SharesFolder | FreeName | MissingParent;
 
 const SHARES_NAME = "Shared with me";
 
@@ -151,10 +151,11 @@ export class ClientTree {
     const [first, ...rest] = names;
     if (first === undefined) return folder;
     const mounted = this.mountedShares(principal).find((candidate) => candidate.name === first);
-    if (mounted === undefined) return rest.length === 0 ? { kind: "free", parent: folder, name: first } : LOST;
+    if (mounted === undefined)
+      return rest.length === 0 ? { kind: "free", parent: folder, name: first } : MISSING_PARENT;
     const top = this.topOf(principal, mounted);
     if (rest.length === 0) return top;
-    return isFolderItem(top) ? this.#walk(top, rest) : LOST;
+    return isFolderItem(top) ? this.#walk(top, rest) : MISSING_PARENT;
   }
 
   #walk(top: FolderItem, names: readonly string[]): Resource {
@@ -163,7 +164,7 @@ export class ClientTree {
     if (name === undefined) return top;
     const path = names.slice(0, -1).reduce(joinPath, top.node.path);
     const folder = path === top.node.path ? top.node : tree.findFolderByPath(top.owner.id, path);
-    if (folder === undefined) return LOST;
+    if (folder === undefined) return MISSING_PARENT;
     const parent: FolderItem = { ...top, node: folder, isRoot: top.isRoot && folder.id === top.node.id };
     return this.#childOf(parent, name) ?? { kind: "free", parent, name };
   }
@@ -174,7 +175,7 @@ export class ClientTree {
   }
 }
 
-const LOST: LostName = { kind: "lost" };
+const MISSING_PARENT: MissingParent = { kind: "missing_parent" };
 
 /** Whether an item is a folder. */
 export function isFolderItem(item: Item): item is FolderItem {

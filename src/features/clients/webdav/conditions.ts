@@ -10,7 +10,7 @@ import { WebDavError } from "../errors.ts";
 import type { LockService } from "../locks/service.ts";
 import type { Address } from "./address.ts";
 import type { ClientTree, Item, Resource } from "./client-tree.ts";
-import { addressIn, type Exchange } from "./exchange.ts";
+import { addressIn, type DavRequest } from "./dav-request.ts";
 import { IfHeader, type ResourceState } from "./if-header.ts";
 import type { ItemEtags } from "./item-etags.ts";
 
@@ -30,28 +30,28 @@ const ETAG_HEADERS = ["if", "if-match", "if-none-match"];
  * Updates the ETags of folders for a request whose conditions may compare one: without this, a change below a folder
  * that no listing has shown yet would not count. Undefined if there is nothing to do.
  */
-export function settleEtags(
-  { request, principal }: Pick<Exchange, "request" | "principal">,
-  { etags }: { readonly etags: Pick<ItemEtags, "settle"> },
+export function refreshEtags(
+  { request, principal }: Pick<DavRequest, "request" | "principal">,
+  { etags }: { readonly etags: Pick<ItemEtags, "refresh"> },
 ): Promise<void> | undefined {
-  return ETAG_HEADERS.some((name) => request.headers.has(name)) ? etags.settle(principal.user) : undefined;
+  return ETAG_HEADERS.some((name) => request.headers.has(name)) ? etags.refresh(principal.user) : undefined;
 }
 
 /** The conditions of a request, read once, and checked before the body is read and in the transaction. */
 export class Conditions {
   /** The tokens that the request submits of locks that its user made. */
   readonly lockTokens: readonly string[];
-  readonly #exchange: Pick<Exchange, "request" | "principal">;
+  readonly #davRequest: Pick<DavRequest, "request" | "principal">;
   readonly #sources: ConditionSources;
   readonly #ifHeader: IfHeader | undefined;
 
   /** @throws AppError invalid_request for a malformed header `If` */
-  constructor(exchange: Pick<Exchange, "request" | "principal">, sources: ConditionSources) {
-    this.#exchange = exchange;
+  constructor(davRequest: Pick<DavRequest, "request" | "principal">, sources: ConditionSources) {
+    this.#davRequest = davRequest;
     this.#sources = sources;
-    const header = exchange.request.headers.get("if");
+    const header = davRequest.request.headers.get("if");
     this.#ifHeader = header === null ? undefined : new IfHeader(header);
-    this.lockTokens = sources.locks.ownTokens(exchange.principal.user, this.#ifHeader?.tokens ?? []);
+    this.lockTokens = sources.locks.ownTokens(davRequest.principal.user, this.#ifHeader?.tokens ?? []);
   }
 
   /**
@@ -59,7 +59,7 @@ export class Conditions {
    * @throws AppError precondition_failed | locked
    */
   check(resource: Resource): void {
-    const { headers } = this.#exchange.request;
+    const { headers } = this.#davRequest.request;
     const ifHeader = this.#ifHeader;
     const state = this.#stateOf(resource);
     if (ifHeader?.matches((tag) => (tag === undefined ? state : this.#taggedState(tag))) === false) {
@@ -85,7 +85,7 @@ export class Conditions {
    */
   checkForm(resource: Resource, address: Address): void {
     if (resource.kind !== "item" || !address.isOtherForm) return;
-    const { headers } = this.#exchange.request;
+    const { headers } = this.#davRequest.request;
     if (headers.has("if-match") || this.#ifHeader?.knows(this.#stateOf(resource)) === true) return;
     if (headers.get("user-agent")?.startsWith("WebDAVFS/") === true) return;
     throw new WebDavError(
@@ -96,7 +96,7 @@ export class Conditions {
 
   /** The state of a resource that the header `If` names. What the client can't see has none. */
   #taggedState(tag: string): ResourceState {
-    const { request, principal } = this.#exchange;
+    const { request, principal } = this.#davRequest;
     try {
       const address = addressIn(tag, request);
       return address === undefined ? NO_STATE : this.#stateOf(this.#sources.clientTree.find(principal, address));

@@ -10,7 +10,7 @@ import type { Address } from "./address.ts";
 import type { ChangeGuard } from "./change-guard.ts";
 import { type ClientTree, type FolderItem, type Resource, locationOf, requireWrite } from "./client-tree.ts";
 import type { Conditions } from "./conditions.ts";
-import { WebDavError } from "../errors.ts";
+import { missingFolder, movedAway, sharesOnly, WebDavError } from "../errors.ts";
 import type { LockService } from "../locks/service.ts";
 
 /** Dependencies of {@link ContentWriter}. */
@@ -20,7 +20,7 @@ export interface ContentWriterOptions {
   readonly changeGuard: ChangeGuard;
   /** Whether to store the files that macOS adds to folders and files. */
   readonly acceptsMacosFiles: boolean;
-  readonly locks: Pick<LockService, "admit">;
+  readonly locks: Pick<LockService, "requireUnlocked">;
 }
 
 /** What a client wants to store, and where. */
@@ -42,7 +42,7 @@ export interface ContentFacts {
 }
 
 /** The account that gets the file, and the name it gets there. */
-export interface Admission {
+export interface CheckedTarget {
   readonly owner: User;
   readonly name: string;
   /** The folder that gets a new file. */
@@ -67,19 +67,19 @@ export class ContentWriter {
    * @throws AppError not_found | share_permission | precondition_failed | locked; WebDavError 405 for a folder, 409 if
    *   the folder above is missing
    */
-  admit({ principal, address, conditions }: ContentTarget): Admission {
+  checkTarget({ principal, address, conditions }: ContentTarget): CheckedTarget {
     const resource = this.#options.clientTree.find(principal, address);
-    const admission = toAdmission(resource);
-    this.admitName(admission.name);
+    const checked = toCheckedTarget(resource);
+    this.checkName(checked.name);
     conditions.check(resource);
     conditions.checkForm(resource, address);
-    const changed = admission.replaced ?? admission.folder?.node;
-    if (changed !== undefined) this.#options.locks.admit(changed, conditions.lockTokens);
-    return admission;
+    const changed = checked.replaced ?? checked.folder?.node;
+    if (changed !== undefined) this.#options.locks.requireUnlocked(changed, conditions.lockTokens);
+    return checked;
   }
 
   /** @throws WebDavError 403 for a name that the settings of this server refuse */
-  admitName(name: string): void {
+  checkName(name: string): void {
     if (this.#options.acceptsMacosFiles || !MACOS_FILE.test(name)) return;
     throw new WebDavError(403, "This server does not store the files that macOS adds to folders.");
   }
@@ -87,7 +87,7 @@ export class ContentWriter {
   /**
    * Stores the received bytes. The pending upload ends, also on failure. The same content again makes no version, and
    * is not counted as a replacement.
-   * @throws as {@link admit} and {@link FileService.finishUpload}; AppError confirmation_required
+   * @throws as {@link checkTarget} and {@link FileService.finishUpload}; AppError confirmation_required
    */
   async finish(
     target: ContentTarget,
@@ -96,14 +96,14 @@ export class ContentWriter {
     facts: ContentFacts,
   ): Promise<{ readonly file: FileNode; readonly isNew: boolean }> {
     const { changeGuard } = this.#options;
-    const admitted = this.admit(target);
-    const { replaced } = admitted;
+    const checked = this.checkTarget(target);
+    const { replaced } = checked;
     if (replaced !== undefined && replaced.digest !== pendingUpload.incoming.digest()) {
-      await changeGuard.admitContent(target.principal, replaced, target.settingsUrl);
+      await changeGuard.countContent(target.principal, replaced, target.settingsUrl);
     }
     const sender = { user: { ...user, lockTokens: target.conditions.lockTokens }, confirm };
     return replaced === undefined
-      ? this.#create(target, sender, pendingUpload, facts, admitted)
+      ? this.#create(target, sender, pendingUpload, facts, checked)
       : this.#replace(target, sender, pendingUpload, facts, replaced);
   }
 
@@ -112,7 +112,7 @@ export class ContentWriter {
     sender: Uploader,
     pendingUpload: PendingUpload,
     { declaredType, fileModifiedAt, hooks }: ContentFacts,
-    { folder, name }: Admission,
+    { folder, name }: CheckedTarget,
   ): Promise<{ file: FileNode; isNew: boolean }> {
     invariant(folder !== undefined, "a new file is stored in a folder");
     const { share, path: folderPath } = locationOf(folder);
@@ -128,7 +128,7 @@ export class ContentWriter {
       {
         share,
         before: (tx) => {
-          const { folder: now, replaced } = this.admit(target);
+          const { folder: now, replaced } = this.checkTarget(target);
           if ((now?.node.id ?? replaced?.parentId) !== folder.node.id) throw movedAway();
           hooks?.before(tx);
         },
@@ -150,7 +150,7 @@ export class ContentWriter {
       fileId,
       reusesSame: true,
       before: (tx: Transaction) => {
-        if (this.admit(target).replaced?.publicId !== fileId) throw movedAway();
+        if (this.checkTarget(target).replaced?.publicId !== fileId) throw movedAway();
         hooks?.before(tx);
       },
       ...(hooks && { onDone: hooks.onDone }),
@@ -160,8 +160,8 @@ export class ContentWriter {
   }
 }
 
-function toAdmission(resource: Resource): Admission {
-  if (resource.kind === "lost") throw missingFolder();
+function toCheckedTarget(resource: Resource): CheckedTarget {
+  if (resource.kind === "missing_parent") throw missingFolder();
   if (resource.kind === "free") {
     if (resource.parent.kind === "shares") throw sharesOnly();
     requireWrite(resource.parent);
@@ -172,22 +172,4 @@ function toAdmission(resource: Resource): Admission {
   }
   requireWrite(resource);
   return { owner: resource.owner, name: resource.node.name, folder: undefined, replaced: resource.node };
-}
-
-/** The folder above an address is missing (RFC 4918, section 9.7.1). */
-export function missingFolder(): WebDavError {
-  return new WebDavError(409, "The folder above this address does not exist. Create it first.");
-}
-
-/** "Shared with me" contains only received shares. */
-export function sharesOnly(): WebDavError {
-  return new WebDavError(
-    403,
-    "This folder contains only what others share with you. Store the item in another folder.",
-  );
-}
-
-/** What the address names is another item than at the beginning of the request. */
-export function movedAway(): WebDavError {
-  return new WebDavError(409, "The item or its folder changed during the request. Try again.");
 }

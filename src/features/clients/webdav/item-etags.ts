@@ -8,12 +8,12 @@ import { type ClientTree, isWholeTree, type Item, type MountedShare } from "./cl
 
 /** Dependencies of {@link ItemEtags}. */
 export interface ItemEtagsOptions {
-  readonly tree: Pick<TreeReader, "folderStates" | "isSettled" | "propertiesOf">;
-  readonly treeWriter: Pick<TreeWriter, "settleFolders">;
+  readonly tree: Pick<TreeReader, "folderStates" | "isFresh" | "propertiesOf">;
+  readonly treeWriter: Pick<TreeWriter, "refreshFolders">;
   readonly clientTree: Pick<ClientTree, "mountedShares">;
 }
 
-/** The ETag of a folder that has changed since it was settled: no client has seen its next one. */
+/** The ETag of a folder that has changed since it was refreshed: no client has seen its next one. */
 const CHANGED = '"changed"';
 
 /**
@@ -32,14 +32,14 @@ export class ItemEtags {
    * Updates what a user's ETags depend on. Call it before listing folders. Undefined if nothing has changed. While
    * nothing can be written, folders keep their former ETags: clients see the changes below them later.
    */
-  settle(user: User): Promise<void> | undefined {
+  refresh(user: User): Promise<void> | undefined {
     const { treeWriter, clientTree } = this.#options;
     const owners = clientTree.mountedShares({ user }).map(({ share }) => share.owner.id);
-    return treeWriter.settleFolders([...new Set([user.id, ...owners])])?.catch(allowUnsettled);
+    return treeWriter.refreshFolders([...new Set([user.id, ...owners])])?.catch(allowStale);
   }
 
   /**
-   * The strong ETag of an item, with its quotes, for conditions. Synchronous, so it settles nothing: a folder that has
+   * The strong ETag of an item, with its quotes, for conditions. Synchronous, so it refreshes nothing: a folder that has
    * changed since has an ETag that matches none that a client has seen.
    */
   of(item: Item): string {
@@ -48,11 +48,11 @@ export class ItemEtags {
     if (node.kind === "file") return `"${node.digest}"`;
     const state = tree.folderStates([node.id]).get(node.id);
     invariant(state !== undefined, "a folder in a tree has a state");
-    const isSettled = (shown: TreeNode) => shown.kind === "file" || tree.isSettled(shown);
-    if (!isSettled(node)) return CHANGED;
+    const isFresh = (shown: TreeNode) => shown.kind === "file" || tree.isFresh(shown);
+    if (!isFresh(node)) return CHANGED;
     if (!isWholeTree(item)) return folderEtag(state, permissionSuffix(share, canWrite));
     const shares = clientTree.mountedShares({ user: owner });
-    if (!shares.every((mounted) => isSettled(mounted.node))) return CHANGED;
+    if (!shares.every((mounted) => isFresh(mounted.node))) return CHANGED;
     return folderEtag(state, this.rootSuffix(shares, canWrite));
   }
 
@@ -87,7 +87,7 @@ export class ItemEtags {
 }
 
 /** On a full disk, people must see their files to delete some. A command may lock the database for a while. */
-function allowUnsettled(error: unknown): void {
+function allowStale(error: unknown): void {
   if (!(error instanceof AppError) || !["disk_full", "database_busy"].includes(error.reason)) throw error;
 }
 

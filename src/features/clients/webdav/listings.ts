@@ -1,4 +1,5 @@
 /** Writes the responses of PROPFIND, a slice of a folder at a time: never a whole large folder in memory. */
+import { notThere } from "../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { CoveringLock } from "../../../tree/model/types.ts";
 import { type ListedNode, type ListingPosition, toListedNode } from "../../../tree/queries/children.ts";
@@ -17,14 +18,13 @@ import {
 } from "./client-tree.ts";
 import { type ItemEtags, permissionSuffix } from "./item-etags.ts";
 import { MULTISTATUS_END, MULTISTATUS_START } from "./multistatus.ts";
-import { notThere } from "./tree-changes.ts";
 import {
   type Entry,
   isFolder,
   type Quota,
   type SizedState,
   type SliceFacts,
-  type Surroundings,
+  type EntryContext,
 } from "./properties/live-properties.ts";
 import type { PropertyPlan } from "./properties/property-plan.ts";
 
@@ -94,9 +94,9 @@ export class Listings {
   async *write(request: ListingRequest): AsyncGenerator<string, void> {
     const { principal, address, plan } = request;
     const { clientTree, etags } = this.#options;
-    await etags.settle(principal.user);
+    await etags.refresh(principal.user);
     const resource = clientTree.find(principal, address);
-    if (resource.kind === "free" || resource.kind === "lost") throw notThere();
+    if (resource.kind === "free" || resource.kind === "missing_parent") throw notThere();
     const isFile = resource.kind === "item" && !isFolderItem(resource);
     const selfPath = isFile || request.href.endsWith("/") ? request.href : `${request.href}/`;
     // Read once: an account may have received a thousand.
@@ -151,14 +151,14 @@ export class Listings {
 
   #membersOf(folder: FolderItem, levels: number, path: string): Slices {
     const { tree } = this.#options;
-    const surroundings = this.#surroundingsOf(folder, levels);
+    const context = this.#contextOf(folder, levels);
     let position: ListingPosition;
     return (limit) => {
       const nodes = tree.childrenAfter(folder.node.id, position, limit);
       position = nodes.at(-1) ?? position;
       return nodes.map((node) => {
         const { name } = node;
-        return { node, name, href: childPath(path, name, isFolder(node)), surroundings };
+        return { node, name, href: childPath(path, name, isFolder(node)), context };
       });
     };
   }
@@ -170,16 +170,16 @@ export class Listings {
     href: string,
     { user, shares }: { readonly user: User; readonly shares: readonly MountedShare[] },
   ): Entry {
-    const surroundings = this.#surroundingsOf(item, levels);
+    const context = this.#contextOf(item, levels);
     const node = toListedNode(item.node);
-    if (!isWholeTree(item)) return { node, name: nameOf(item), href, surroundings };
+    if (!isWholeTree(item)) return { node, name: nameOf(item), href, context };
     const etagSuffix = this.#options.etags.rootSuffix(shares, item.canWrite);
     // A root has no name of its own.
-    return { node, name: user.name, href, surroundings: { ...surroundings, etagSuffix } };
+    return { node, name: user.name, href, context: { ...context, etagSuffix } };
   }
 
   /** @param levels 0 for the root and for the top of a share */
-  #surroundingsOf(item: Item, levels: number): Surroundings {
+  #contextOf(item: Item, levels: number): EntryContext {
     const { owner, share, canWrite } = item;
     const { clientIdOf, hasPreview, dataFingerprint } = this.#options;
     const isTop = levels === 0;
@@ -227,7 +227,7 @@ export class Listings {
       },
       name,
       href,
-      surroundings: {
+      context: {
         filePermissions: "G",
         folderPermissions: "G",
         ownerId: user.email,

@@ -17,7 +17,7 @@ export const SUPPORTED_LOCK = ["exclusive", "shared"]
 /** The kind of lock that a body of LOCK requests. */
 export interface LockInfo {
   readonly isExclusive: boolean;
-  /** The element DAV:owner as it stands alone; null without one. */
+  /** The element DAV:owner, with all namespace declarations that it needs; null without one. */
   readonly ownerXml: string | null;
 }
 

@@ -3,20 +3,20 @@ import { AppError } from "../../../errors.ts";
 import { joinPath, ROOT_PATH, segmentsOf } from "../../../lib/path.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import { WebDavError } from "../errors.ts";
-import { addressIn, addressOf, type Exchange, hrefOf } from "./exchange.ts";
+import { addressIn, addressOf, type DavRequest, hrefOf } from "./dav-request.ts";
 import type { WebDavServices } from "./services.ts";
 
 /** Runs a method. An error that a lock caused names the path of the locked item. */
 export async function explainLocked(
   services: WebDavServices,
-  exchange: Exchange,
-  run: (services: WebDavServices, exchange: Exchange) => Response | Promise<Response>,
+  davRequest: DavRequest,
+  run: (services: WebDavServices, davRequest: DavRequest) => Response | Promise<Response>,
 ): Promise<Response> {
   try {
-    return await run(services, exchange);
+    return await run(services, davRequest);
   } catch (error) {
     if (!(error instanceof AppError) || error instanceof WebDavError || error.reason !== "locked") throw error;
-    throw new WebDavError(423, error.message, "lock-token-submitted", findHref(services, exchange, error.details));
+    throw new WebDavError(423, error.message, "lock-token-submitted", findHref(services, davRequest, error.details));
   }
 }
 
@@ -31,7 +31,7 @@ export function namesBelow(folder: TreeNode, node: TreeNode): string[] | undefin
 /** The locked item is at an address of the request, above one, or below one. */
 function findHref(
   { tree, clientTree }: WebDavServices,
-  { request, principal }: Exchange,
+  { request, principal }: DavRequest,
   { nodeId }: AppError["details"],
 ): string | undefined {
   const node = typeof nodeId === "string" ? tree.findAnywhere(nodeId) : undefined;

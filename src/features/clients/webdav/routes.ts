@@ -2,7 +2,7 @@ import { requestContextOf } from "../../../http/request-context.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { AuditRule } from "../../accounts/routing/audit-rule.ts";
 import { Router } from "../../accounts/routing/router.ts";
-import type { Exchange } from "./exchange.ts";
+import type { DavRequest } from "./dav-request.ts";
 import { explainLocked } from "./locked-error.ts";
 import { remove } from "./methods/delete.ts";
 import { get } from "./methods/get.ts";
@@ -26,7 +26,7 @@ export interface WebDavRoutesOptions {
 interface Method {
   readonly name: string;
   readonly audit: AuditRule | "unaudited";
-  readonly run: (services: WebDavServices, exchange: Exchange) => Response | Promise<Response>;
+  readonly run: (services: WebDavServices, davRequest: DavRequest) => Response | Promise<Response>;
 }
 
 const METHODS: readonly Method[] = [

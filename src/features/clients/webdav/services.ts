@@ -1,4 +1,3 @@
-import type { UserService } from "../../accounts/users/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { ContentSender } from "../../library/files/content-sender.ts";
 import type { FileService } from "../../library/files/service.ts";
@@ -24,7 +23,6 @@ export interface WebDavServices {
   readonly treeWriter: TreeWriter;
   readonly userTreeWriter: UserTreeWriter;
   readonly writer: Writer;
-  readonly users: Pick<UserService, "findById">;
   readonly files: FileService;
   readonly folders: FolderService;
   readonly trash: TrashService;

@@ -15,8 +15,7 @@ import type { Turns } from "../../../lib/turns.ts";
 import type { Address } from "./address.ts";
 import { type ClientTree, type FolderItem, isFolderItem, isShareTop, type Item, requireWrite } from "./client-tree.ts";
 import type { Conditions } from "./conditions.ts";
-import { missingFolder, movedAway, sharesOnly } from "./content-writer.ts";
-import { WebDavError } from "../errors.ts";
+import { missingFolder, movedAway, notThere, sharesOnly, WebDavError } from "../errors.ts";
 
 /** Dependencies of {@link TreeChanges}. */
 export interface TreeChangesOptions {
@@ -50,7 +49,7 @@ export interface Relocated {
 }
 
 /** A checked destination. */
-export interface Landing {
+export interface CheckedDestination {
   readonly parent: FolderItem;
   readonly name: string;
   readonly replaced: Item | undefined;
@@ -73,7 +72,7 @@ export class TreeChanges {
    * @throws AppError not_found | share_permission | precondition_failed; WebDavError 403 onto itself or below, 409 without
    *   a folder above
    */
-  check(relocation: Relocation, isMove: boolean): { readonly source: Item; readonly landing: Landing } {
+  check(relocation: Relocation, isMove: boolean): { readonly source: Item; readonly destination: CheckedDestination } {
     const { principal, from, to, conditions, overwrites } = relocation;
     const { clientTree } = this.#options;
     const source = clientTree.find(principal, from);
@@ -82,19 +81,19 @@ export class TreeChanges {
     if (isMove) requireMovable(source);
     conditions.check(source);
     const target = clientTree.find(principal, to);
-    const landing = this.#landing(principal, target, to);
-    if (landing.replaced !== undefined && !overwrites) {
+    const destination = this.#destination(principal, target, to);
+    if (destination.replaced !== undefined && !overwrites) {
       throw new WebDavError(
         412,
         "There is already a file or folder at the destination. Choose another name, or allow the program to replace it.",
       );
     }
-    this.#rejectInside(source, landing);
-    requireWrite(landing.parent);
-    if (landing.replaced !== undefined && !(isMove && landing.replaced.node.id === source.node.id)) {
-      conditions.checkForm(landing.replaced, to);
+    this.#rejectInside(source, destination);
+    requireWrite(destination.parent);
+    if (destination.replaced !== undefined && !(isMove && destination.replaced.node.id === source.node.id)) {
+      conditions.checkForm(destination.replaced, to);
     }
-    return { source, landing: { ...landing, replacedSize: relocation.replacedSize } };
+    return { source, destination: { ...destination, replacedSize: relocation.replacedSize } };
   }
 
   /**
@@ -103,17 +102,17 @@ export class TreeChanges {
    */
   async move(relocation: Relocation): Promise<Relocated> {
     const { writer, tree } = this.#options;
-    const { source: checked, landing: target } = this.check(relocation, true);
+    const { source: checked, destination: target } = this.check(relocation, true);
     if (!isInOneAccount(checked, target) && isBeyondOneStep(tree, checked)) return this.#copyLarge(relocation, true);
     return writer.run((tx) => {
-      const { source, landing } = this.check(relocation, true);
+      const { source, destination } = this.check(relocation, true);
       const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
-      this.#permit(user, source, landing, true);
-      if (!isInOneAccount(source, landing)) return this.#moveAcross(tx, user, source, landing);
-      if (isFileOntoFile(source, landing)) return this.#moveOntoFile(tx, user, source, landing);
-      this.#clear(tx, user, landing, source);
+      this.#permit(user, source, destination, true);
+      if (!isInOneAccount(source, destination)) return this.#moveAcross(tx, user, source, destination);
+      if (isFileOntoFile(source, destination)) return this.#moveOntoFile(tx, user, source, destination);
+      this.#clear(tx, user, destination, source);
       const { treeWriter } = this.#options;
-      const { name, parent } = landing;
+      const { name, parent } = destination;
       const changes = { name, folderPath: parent.node.path };
       const node = this.#write(user, parent, () =>
         source.node.kind === "file"
@@ -123,7 +122,7 @@ export class TreeChanges {
             })
           : treeWriter.updateFolder(tx, source.node, changes),
       );
-      return { node, isNew: landing.replaced === undefined };
+      return { node, isNew: destination.replaced === undefined };
     });
   }
 
@@ -137,19 +136,21 @@ export class TreeChanges {
     const isLarge = !isShallow && isBeyondOneStep(tree, source);
     if (isLarge) return this.#copyLarge(relocation, false);
     return writer.run((tx) => {
-      const { source: now, landing } = this.check(relocation, false);
+      const { source: now, destination } = this.check(relocation, false);
       const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
-      this.#permit(user, now, landing, false);
-      if (!isFileOntoFile(now, landing)) this.#clear(tx, user, landing, now);
-      const node = this.#write(user, landing.parent, () =>
-        isFolderItem(now) && isShallow ? this.#copyEmpty(tx, now.node, landing) : this.#copyNow(tx, user, now, landing),
+      this.#permit(user, now, destination, false);
+      if (!isFileOntoFile(now, destination)) this.#clear(tx, user, destination, now);
+      const node = this.#write(user, destination.parent, () =>
+        isFolderItem(now) && isShallow
+          ? this.#copyEmpty(tx, now.node, destination)
+          : this.#copyNow(tx, user, now, destination),
       );
-      return { node, isNew: landing.replaced === undefined };
+      return { node, isNew: destination.replaced === undefined };
     });
   }
 
   /** Copies a folder with its properties, and without what is in it (RFC 4918, section 9.8.3). */
-  #copyEmpty(tx: Transaction, { id, metadata }: FolderNode, { parent, name }: Landing): TreeNode {
+  #copyEmpty(tx: Transaction, { id, metadata }: FolderNode, { parent, name }: CheckedDestination): TreeNode {
     const { tree, treeWriter } = this.#options;
     const made = treeWriter.createFolder(tx, {
       accountId: parent.owner.id,
@@ -170,26 +171,27 @@ export class TreeChanges {
     const { principal } = relocation;
     const user = { ...principal.user, lockTokens: relocation.conditions.lockTokens };
     return turns.take([principal.user.id], async () => {
-      const { source, landing } = this.check(relocation, isMove);
-      this.#permit(user, source, landing, isMove);
+      const { source, destination } = this.check(relocation, isMove);
+      this.#permit(user, source, destination, isMove);
       const measured = isMove ? await tree.measure(source.node) : undefined;
       const admit = (tx: Transaction) => {
         const now = this.check(relocation, isMove);
         // The copy is attached at the path of the destination as it was at the beginning.
-        if (now.source.node.id !== source.node.id || !isSameLanding(now.landing, landing)) throw movedAway();
-        this.#permit(user, now.source, now.landing, isMove);
-        this.#clear(tx, user, now.landing, now.source);
+        if (now.source.node.id !== source.node.id || !isSameDestination(now.destination, destination))
+          throw movedAway();
+        this.#permit(user, now.source, now.destination, isMove);
+        this.#clear(tx, user, now.destination, now.source);
         if (measured !== undefined) this.#trashCopied(tx, user, now.source, measured);
       };
-      const options = { ...this.#copyOptions(user, landing), reserveSpace, admit };
-      const folderPath = landing.parent.node.path;
-      const isOwn = landing.parent.share === undefined;
+      const options = { ...this.#copyOptions(user, destination), reserveSpace, admit };
+      const folderPath = destination.parent.node.path;
+      const isOwn = destination.parent.share === undefined;
       const copy = treeWriter.copyLarge(writer, source.node, folderPath, options, actingDevice(user, { isOwn }));
       const fail = (reason: unknown) =>
-        this.#userTreeWriter.explainErrors(this.#targetOf(landing.parent), () => {
+        this.#userTreeWriter.explainErrors(this.#targetOf(destination.parent), () => {
           throw reason;
         });
-      return { node: await copy.catch(fail), isNew: landing.replaced === undefined };
+      return { node: await copy.catch(fail), isNew: destination.replaced === undefined };
     });
   }
 
@@ -207,16 +209,16 @@ export class TreeChanges {
   }
 
   /** @param freedBytes what the same transaction deletes afterwards: it does not count for the quota */
-  #copyNow(tx: Transaction, user: User, source: Item, landing: Landing, freedBytes = 0): TreeNode {
+  #copyNow(tx: Transaction, user: User, source: Item, destination: CheckedDestination, freedBytes = 0): TreeNode {
     const { node } = source;
-    const mediaType = node.kind === "file" ? typeUnderName(node.mediaType, landing.name) : undefined;
-    const common = this.#copyOptions(user, landing);
+    const mediaType = node.kind === "file" ? typeUnderName(node.mediaType, destination.name) : undefined;
+    const common = this.#copyOptions(user, destination);
     const quotaBytes = common.quotaBytes === null ? null : common.quotaBytes + freedBytes;
     const options = { ...common, quotaBytes, mediaType };
-    return this.#options.treeWriter.copy(tx, node, landing.parent.node.path, options).node;
+    return this.#options.treeWriter.copy(tx, node, destination.parent.node.path, options).node;
   }
 
-  #copyOptions(user: User, { parent, name, replaced }: Landing): CopyOptions {
+  #copyOptions(user: User, { parent, name, replaced }: CheckedDestination): CopyOptions {
     return {
       accountId: parent.owner.id,
       name,
@@ -229,20 +231,20 @@ export class TreeChanges {
   }
 
   /** Moves to another account: a node never changes its account, so it is copied, and the original goes to the trash. */
-  #moveAcross(tx: Transaction, user: User, source: Item, landing: Landing): Relocated {
-    if (!isFileOntoFile(source, landing)) this.#clear(tx, user, landing, source);
-    const node = this.#write(user, landing.parent, () => this.#copyNow(tx, user, source, landing));
+  #moveAcross(tx: Transaction, user: User, source: Item, destination: CheckedDestination): Relocated {
+    if (!isFileOntoFile(source, destination)) this.#clear(tx, user, destination, source);
+    const node = this.#write(user, destination.parent, () => this.#copyNow(tx, user, source, destination));
     this.#write(user, source, () => void this.#options.treeWriter.trash(tx, source.node));
-    return { node, isNew: landing.replaced === undefined };
+    return { node, isNew: destination.replaced === undefined };
   }
 
-  #moveOntoFile(tx: Transaction, user: User, source: Item, landing: Landing): Relocated {
+  #moveOntoFile(tx: Transaction, user: User, source: Item, destination: CheckedDestination): Relocated {
     const { treeWriter } = this.#options;
     const { node: moved } = source;
     // A temporary file has no history. Any other goes to the trash with its versions, and still counts for the quota.
     const isTemporary = moved.kind === "file" && moved.version === 1;
-    const node = this.#write(user, landing.parent, () => {
-      const copied = this.#copyNow(tx, user, source, landing, isTemporary ? moved.sizeBytes : 0);
+    const node = this.#write(user, destination.parent, () => {
+      const copied = this.#copyNow(tx, user, source, destination, isTemporary ? moved.sizeBytes : 0);
       if (isTemporary) treeWriter.deleteFile(tx, moved);
       else treeWriter.trash(tx, moved);
       return copied;
@@ -251,13 +253,13 @@ export class TreeChanges {
   }
 
   /** Moves what is at the destination to the trash. */
-  #clear(tx: Transaction, user: User, { parent, replaced, replacedSize }: Landing, source: Item): void {
+  #clear(tx: Transaction, user: User, { parent, replaced, replacedSize }: CheckedDestination, source: Item): void {
     if (replaced === undefined || replaced.node.id === source.node.id) return;
     this.#write(user, parent, () => void this.#options.treeWriter.trash(tx, replaced.node, replacedSize));
   }
 
   /** The decisions of `permissions`, which knows all shares of a node. */
-  #permit(user: User, source: Item, { parent, replaced }: Landing, isMove: boolean): void {
+  #permit(user: User, source: Item, { parent, replaced }: CheckedDestination, isMove: boolean): void {
     const { permissions } = this.#options;
     permissions.node(user, source.node.publicId, isMove ? "manage" : "read");
     permissions.folder(user, parent.node.publicId, "write");
@@ -274,8 +276,12 @@ export class TreeChanges {
     return { owner, isOwn: share === undefined, view: this.#options.clientTree.viewOf(share) };
   }
 
-  #landing(principal: AppPasswordPrincipal, target: ReturnType<ClientTree["find"]>, to: Address): Landing {
-    if (target.kind === "lost") throw missingFolder();
+  #destination(
+    principal: AppPasswordPrincipal,
+    target: ReturnType<ClientTree["find"]>,
+    to: Address,
+  ): CheckedDestination {
+    if (target.kind === "missing_parent") throw missingFolder();
     if (target.kind === "free") {
       if (target.parent.kind === "shares") throw sharesOnly();
       return { parent: target.parent, name: target.name, replaced: undefined };
@@ -290,7 +296,7 @@ export class TreeChanges {
   }
 
   /** RFC 4918, sections 9.8.5 and 9.9.4: the source and the destination are the same, or one is in the other. */
-  #rejectInside(source: Item, { parent, replaced }: Landing): void {
+  #rejectInside(source: Item, { parent, replaced }: CheckedDestination): void {
     const { tree } = this.#options;
     const isSame = replaced?.node.id === source.node.id;
     const isInside = isFolderItem(source) && tree.isWithin(parent.node, source.node.id);
@@ -310,16 +316,16 @@ function isBeyondOneStep(tree: TreeReader, { node }: Item): boolean {
   return files + folders > COPY_NODES_MAX;
 }
 
-function isInOneAccount({ owner }: Item, { parent }: Landing): boolean {
+function isInOneAccount({ owner }: Item, { parent }: CheckedDestination): boolean {
   return owner.id === parent.owner.id;
 }
 
-function isFileOntoFile(source: Item, { replaced }: Landing): boolean {
+function isFileOntoFile(source: Item, { replaced }: CheckedDestination): boolean {
   return source.node.kind === "file" && replaced?.node.kind === "file";
 }
 
 /** Whether two destinations are the same name in the same folder, which was not moved in between. */
-function isSameLanding(one: Landing, other: Landing): boolean {
+function isSameDestination(one: CheckedDestination, other: CheckedDestination): boolean {
   const [{ id, path }, otherFolder] = [one.parent.node, other.parent.node];
   return id === otherFolder.id && path === otherFolder.path && one.name === other.name;
 }
@@ -333,9 +339,4 @@ function requireMovable(source: Item): void {
       "Only the owner can rename, move, or delete a shared item. To stop using it, leave the share.",
     );
   }
-}
-
-/** The error for an item that does not exist. */
-export function notThere(): WebDavError {
-  return new WebDavError(404, "There is no file or folder at this address.");
 }

@@ -198,7 +198,7 @@ export class RestoreRun {
       if (present !== undefined) this.#skip("folder_gone", present);
       return;
     }
-    if (present === undefined) this.#options.treeWriter.locks.admit(this.#plan.moment.accountId, parentId);
+    if (present === undefined) this.#options.treeWriter.locks.requireUnlocked(this.#plan.moment.accountId, parentId);
     const node = present ?? this.#restoreFromTrash(entry.id);
     const restored =
       node === undefined
@@ -254,7 +254,7 @@ export class RestoreRun {
       this.#skip("inside_itself", node);
       return node;
     }
-    this.#options.treeWriter.locks.admitLeaving(node, node.parentId, parentId);
+    this.#options.treeWriter.locks.requireMovable(node, node.parentId, parentId);
     this.#freeName(parentId, name);
     const moved = this.#options.treeWriter.restoreState(this.#tx, node, { folder: parentPath, name }, undefined);
     const { name: formerName, folder } = this.#renamedFrom.get(node.id) ?? node;
@@ -275,7 +275,7 @@ export class RestoreRun {
       return file;
     }
     if (former.digest === file.digest) return file;
-    treeWriter.locks.admit(file.accountId, file.id);
+    treeWriter.locks.requireUnlocked(file.accountId, file.id);
     const changed = treeWriter.restoreContent(this.#tx, file, version, { createdBy, quotaBytes }) ?? file;
     this.#outcomes.push({ outcome: "done", change: "content", node: toRestoredNode(changed), version });
     return changed;

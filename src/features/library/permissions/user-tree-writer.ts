@@ -8,11 +8,11 @@ export type WriteTarget = Pick<TreeLocation, "owner" | "isOwn" | "view">;
 
 /** Changes trees on behalf of a user: their own tree and those shared with them. */
 export class UserTreeWriter {
-  readonly #treeWriter: Pick<TreeWriter, "by" | "holding">;
+  readonly #treeWriter: Pick<TreeWriter, "by" | "withLockTokens">;
   readonly #planOf: (owner: User) => string;
 
   /** @param planOf the plan of an account, for quota errors */
-  constructor(treeWriter: Pick<TreeWriter, "by" | "holding">, planOf: (owner: User) => string) {
+  constructor(treeWriter: Pick<TreeWriter, "by" | "withLockTokens">, planOf: (owner: User) => string) {
     this.#treeWriter = treeWriter;
     this.#planOf = planOf;
   }
@@ -24,7 +24,7 @@ export class UserTreeWriter {
   write<T>(user: User, target: WriteTarget, change: () => T): T {
     const { lockTokens = [] } = user;
     return this.explainErrors(target, () =>
-      this.#treeWriter.by(actingDevice(user, target), () => this.#treeWriter.holding(lockTokens, change)),
+      this.#treeWriter.by(actingDevice(user, target), () => this.#treeWriter.withLockTokens(lockTokens, change)),
     );
   }
 

@@ -78,7 +78,7 @@ export class TrashService {
       const { node, owner, isOwn } = permissions.node(user, publicId, "manage");
       const ref = { accountId: owner.id, publicId };
       const trashed = treeWriter.by(actingDevice(user, { isOwn }), () =>
-        treeWriter.holding(user.lockTokens ?? [], () => treeWriter.trash(tx, ref, measured)),
+        treeWriter.withLockTokens(user.lockTokens ?? [], () => treeWriter.trash(tx, ref, measured)),
       );
       return this.#entry({ ...trashed, node, folder: node.folder });
     });

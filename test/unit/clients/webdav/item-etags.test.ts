@@ -29,26 +29,26 @@ test.each(["disk_full", "database_busy"] as const)(
   "folders keep their ETags while nothing can be written (%s), and have other ones later",
   async (reason) => {
     const { etags, readRoot } = etagsOf();
-    await etags.settle(user);
+    await etags.refresh(user);
     const before = readRoot();
     tree.addFile(user.id, "/", "a");
     const failing = failOnce(reason);
-    await etags.settle(user);
+    await etags.refresh(user);
     failing.mockRestore();
     // No condition of a client may hold until then.
     expect(readRoot()).toBe('"changed"');
-    expect(etags.settle(user)).toBeInstanceOf(Promise);
-    await etags.settle(user);
+    expect(etags.refresh(user)).toBeInstanceOf(Promise);
+    await etags.refresh(user);
     expect(readRoot()).not.toBe(before);
-    expect(etags.settle(user)).toBeUndefined();
+    expect(etags.refresh(user)).toBeUndefined();
   },
 );
 
 test("any other error of the database fails the request", async () => {
   const { etags } = etagsOf();
-  await etags.settle(user);
+  await etags.refresh(user);
   tree.addFile(user.id, "/", "a");
   const failing = failOnce("database_error");
-  await expect(etags.settle(user)?.catch((error: AppError) => error.reason)).resolves.toBe("database_error");
+  await expect(etags.refresh(user)?.catch((error: AppError) => error.reason)).resolves.toBe("database_error");
   failing.mockRestore();
 });

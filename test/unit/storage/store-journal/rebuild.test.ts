@@ -192,7 +192,7 @@ test.each(seedsToRun([1, 2]))(
       const store = new TreeStore({ sqlite: db.sqlite, reader: thread, writer, clock: tree.clock, log: silentLog });
       const [read, write] = [new TreeReader(store), new TreeWriter(store)];
       // The rebuilt folders have no sizes yet.
-      expect((await write.settleEverything(new AbortController().signal)).filled).toBeGreaterThan(0);
+      expect((await write.refreshEverything(new AbortController().signal)).filled).toBeGreaterThan(0);
       for (const { id } of db.sqlite.query<{ id: number }, []>("SELECT id FROM accounts").all()) {
         expect(await read.recount(id)).toEqual([]);
       }

@@ -1,14 +1,13 @@
-import { WebDavError } from "../../errors.ts";
+import { notThere, WebDavError } from "../../errors.ts";
 import { isFolderItem, isShareTop, requireWrite } from "../client-tree.ts";
-import { Conditions, settleEtags } from "../conditions.ts";
-import { addressOf, type Exchange, noteTarget, settingsUrlOf } from "../exchange.ts";
+import { Conditions, refreshEtags } from "../conditions.ts";
+import { addressOf, type DavRequest, noteTarget, settingsUrlOf } from "../dav-request.ts";
 import type { WebDavServices } from "../services.ts";
-import { notThere } from "../tree-changes.ts";
 
 /** DELETE: moves a file or folder to the trash of its owner. */
-export async function remove(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+export async function remove(services: WebDavServices, { request, principal }: DavRequest): Promise<Response> {
   const { clientTree, trash, tree, changeGuard, locks } = services;
-  await settleEtags({ request, principal }, services);
+  await refreshEtags({ request, principal }, services);
   const address = addressOf(request);
   const resource = clientTree.find(principal, address);
   if (resource.kind === "shares")
@@ -30,10 +29,10 @@ export async function remove(services: WebDavServices, { request, principal }: E
   const conditions = new Conditions({ request, principal }, services);
   conditions.check(resource);
   // What a lock prevents deletes nothing, so it must not count.
-  locks.admitLeaving(resource.node, conditions.lockTokens);
+  locks.requireMovable(resource.node, conditions.lockTokens);
   const measured = isFolderItem(resource) ? await tree.measure(resource.node) : undefined;
   const deletions = measured?.totals.files ?? 1;
-  if (deletions > 0) await changeGuard.admit(principal, { deletions }, settingsUrlOf(request));
+  if (deletions > 0) await changeGuard.count(principal, { deletions }, settingsUrlOf(request));
   const user = { ...principal.user, lockTokens: conditions.lockTokens };
   await trash.putOne(user, resource.node.publicId, measured);
   return new Response(null, { status: 204 });

@@ -1,11 +1,11 @@
+import { notThere } from "../../errors.ts";
 import { downloadBy } from "../../../library/files/content-sender.ts";
 import type { TreeNode } from "../../../../tree/model/types.ts";
 import { escapeXml } from "../../escape-xml.ts";
 import { isFolderItem, type Item, type SharesFolder } from "../client-tree.ts";
 import { clientDateMs } from "../properties/dates.ts";
-import { addressOf, type Exchange, noteTarget } from "../exchange.ts";
+import { addressOf, type DavRequest, noteTarget } from "../dav-request.ts";
 import type { WebDavServices } from "../services.ts";
-import { notThere } from "../tree-changes.ts";
 
 /** Entries in the page of a folder. Programs list folders with PROPFIND. */
 const LISTED_MAX = 1_000;
@@ -14,7 +14,7 @@ const LISTED_MAX = 1_000;
 const CACHE_CONTROL = "private, no-cache";
 
 /** GET and HEAD: the content of a file, with ranges and conditions; a plain page for a folder. */
-export async function get(services: WebDavServices, { request, set, principal }: Exchange): Promise<Response> {
+export async function get(services: WebDavServices, { request, set, principal }: DavRequest): Promise<Response> {
   const { clientTree, sender, rateGate, clientIdOf } = services;
   const address = addressOf(request);
   const resource = clientTree.find(principal, address);

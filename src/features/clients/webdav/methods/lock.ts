@@ -5,24 +5,22 @@ import { invariant } from "../../../../lib/invariant.ts";
 import type { FileNode, Lock, TreeNode } from "../../../../tree/model/types.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { Uploader } from "../../../accounts/auth/principal.ts";
-import { WebDavError } from "../../errors.ts";
+import { missingFolder, notThere, sharesOnly, WebDavError } from "../../errors.ts";
 import { LOCK_MS_MAX } from "../../locks/service.ts";
 import type { Address } from "../address.ts";
 import { type FolderItem, locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
-import { missingFolder, sharesOnly } from "../content-writer.ts";
-import { addressOf, type Exchange, hrefOf, noteTarget } from "../exchange.ts";
+import { addressOf, type DavRequest, hrefOf, noteTarget } from "../dav-request.ts";
 import { namesBelow } from "../locked-error.ts";
 import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse } from "../multistatus.ts";
 import { lockDiscovery, type LockInfo, readLockInfo } from "../lock-xml.ts";
 import type { WebDavServices } from "../services.ts";
-import { notThere } from "../tree-changes.ts";
 import { escapeXml } from "../../escape-xml.ts";
 import { readXml } from "../xml-requests.ts";
 
 /** A request for a lock, read. */
 interface LockCall {
-  readonly exchange: Exchange;
+  readonly davRequest: DavRequest;
   readonly address: Address;
   readonly conditions: Conditions;
   readonly sender: Uploader;
@@ -45,13 +43,13 @@ interface Locked {
 }
 
 /** LOCK (RFC 4918, section 9.10): a lock, also of a name that is free, or more time for one. */
-export async function lock(services: WebDavServices, exchange: Exchange): Promise<Response> {
-  const { request } = exchange;
+export async function lock(services: WebDavServices, davRequest: DavRequest): Promise<Response> {
+  const { request } = davRequest;
   noteAudit(request, { isNotDone: true });
   const call: LockCall = {
-    exchange,
+    davRequest,
     address: addressOf(request),
-    conditions: new Conditions(exchange, services),
+    conditions: new Conditions(davRequest, services),
     sender: uploaderOf(request),
     durationMs: readTimeout(request.headers.get("timeout")),
   };
@@ -69,8 +67,8 @@ export async function lock(services: WebDavServices, exchange: Exchange): Promis
 
 /** RFC 4918, section 9.10.2. */
 async function refresh({ writer, clientTree, locks }: WebDavServices, call: LockCall): Promise<Locked> {
-  const { exchange, address, conditions, sender, durationMs } = call;
-  const { principal, request } = exchange;
+  const { davRequest, address, conditions, sender, durationMs } = call;
+  const { principal, request } = davRequest;
   if (!request.headers.has("if")) {
     throw new WebDavError(400, "LOCK needs a body that describes the lock, or a header If with the lock to refresh.");
   }
@@ -93,15 +91,15 @@ async function lockItem(
   requested: RequestedLock,
 ): Promise<Locked | undefined> {
   const { writer, clientTree, permissions } = services;
-  const { exchange, address, conditions, sender } = call;
+  const { davRequest, address, conditions, sender } = call;
   return writer.run((tx) => {
     sender.confirm();
-    const resource = clientTree.find(exchange.principal, address);
-    if (resource.kind === "lost") throw missingFolder();
+    const resource = clientTree.find(davRequest.principal, address);
+    if (resource.kind === "missing_parent") throw missingFolder();
     if (resource.kind === "shares") throw new WebDavError(403, "This folder can't be locked.");
     if (resource.kind === "free") return undefined;
     requireWrite(resource);
-    permissions.node(exchange.principal.user, resource.node.publicId, "write");
+    permissions.node(davRequest.principal.user, resource.node.publicId, "write");
     conditions.check(resource);
     const { node, share } = resource;
     if (node.parentId === null && requested.isDeep !== false) {
@@ -131,16 +129,16 @@ async function lockFreeName(services: WebDavServices, call: LockCall, requested:
 /** Makes an empty file with a lock, in one transaction (RFC 4918, section 9.10.4). */
 async function lockNewFile(services: WebDavServices, call: LockCall, requested: RequestedLock): Promise<Locked> {
   const { files, clientTree, contentWriter } = services;
-  const { exchange, address, conditions, sender } = call;
+  const { davRequest, address, conditions, sender } = call;
   const findFree = (): { readonly parent: FolderItem; readonly name: string } => {
-    const resource = clientTree.find(exchange.principal, address);
+    const resource = clientTree.find(davRequest.principal, address);
     if (resource.kind === "item")
       throw new AppError("name_taken", "A file or folder with this name was just created. Try again.");
     if (resource.kind !== "free") throw missingFolder();
     const { parent, name } = resource;
     if (parent.kind === "shares") throw sharesOnly();
     requireWrite(parent);
-    contentWriter.admitName(name);
+    contentWriter.checkName(name);
     conditions.check(resource);
     return { parent, name };
   };
@@ -165,8 +163,8 @@ async function lockNewFile(services: WebDavServices, call: LockCall, requested: 
     },
   );
   invariant(made !== undefined, "a stored file is locked in its transaction");
-  noteTarget(exchange, parent.owner, node);
-  noteAudit(exchange.request, { isNotDone: false });
+  noteTarget(davRequest, parent.owner, node);
+  noteAudit(davRequest.request, { isNotDone: false });
   return { lock: made, node, isShared: share !== undefined, isNewFile: true };
 }
 
@@ -199,12 +197,12 @@ class LockConflict extends WebDavError {
 /** @throws LockConflict */
 function addLock(
   { locks, tree }: WebDavServices,
-  { exchange, durationMs }: LockCall,
+  { davRequest, durationMs }: LockCall,
   tx: Transaction,
   node: TreeNode,
   { isExclusive, ownerXml, isDeep = node.kind === "folder" }: RequestedLock,
 ): Lock {
-  const { user, appPassword } = exchange.principal;
+  const { user, appPassword } = davRequest.principal;
   const request = { createdBy: user.id, program: appPassword.name, ownerXml, isExclusive, isDeep, durationMs };
   try {
     return locks.lock(tx, node, request);
@@ -219,11 +217,11 @@ function addLock(
 
 function lockedResponse(
   { tree, clock }: WebDavServices,
-  { exchange, address }: LockCall,
+  { davRequest, address }: LockCall,
   { node, isShared, isNewFile }: Locked,
   headers: Record<string, string> = {},
 ): Response {
-  const href = hrefOf(exchange.request, address, node.kind === "folder");
+  const href = hrefOf(davRequest.request, address, node.kind === "folder");
   const locks = tree.locks.on([node]).get(node.id) ?? [];
   const levels = address.names.length - (isShared ? SHARE_LEVELS : 0);
   const discovery = lockDiscovery(locks, href, levels, clock.nowMs());
@@ -237,10 +235,10 @@ function lockedResponse(
 const SHARE_LEVELS = 2;
 
 /** RFC 4918, section 9.10.9: the item that prevents the lock, and the folder that was requested. */
-function conflictResponse({ exchange, address }: LockCall, below: LockedBelow): Response {
+function conflictResponse({ davRequest, address }: LockCall, below: LockedBelow): Response {
   const response = ({ names, isFolder }: LockedBelow, status: string) => {
     const { root, writtenNames } = address;
-    const href = hrefOf(exchange.request, { root, writtenNames: [...writtenNames, ...names] }, isFolder);
+    const href = hrefOf(davRequest.request, { root, writtenNames: [...writtenNames, ...names] }, isFolder);
     return `<d:response><d:href>${escapeXml(href)}</d:href><d:status>HTTP/1.1 ${status}</d:status></d:response>`;
   };
   const conflict = response(below, "423 Locked");

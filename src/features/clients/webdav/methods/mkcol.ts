@@ -1,18 +1,17 @@
 import { AppError } from "../../../../errors.ts";
-import { WebDavError } from "../../errors.ts";
+import { missingFolder, sharesOnly, WebDavError } from "../../errors.ts";
 import { locationOf, requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
-import { missingFolder, sharesOnly } from "../content-writer.ts";
-import { addressOf, type Exchange, noteTarget, rejectBody } from "../exchange.ts";
+import { addressOf, type DavRequest, noteTarget, rejectBody } from "../dav-request.ts";
 import type { WebDavServices } from "../services.ts";
 
 /** MKCOL: a new folder (RFC 4918, section 9.3). */
-export async function mkcol(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+export async function mkcol(services: WebDavServices, { request, principal }: DavRequest): Promise<Response> {
   const { clientTree, folders, clientIdOf } = services;
   rejectBody(request);
   const address = addressOf(request);
   const resource = clientTree.find(principal, address);
-  if (resource.kind === "lost") throw missingFolder();
+  if (resource.kind === "missing_parent") throw missingFolder();
   if (resource.kind !== "free") throw alreadyThere();
   if (resource.parent.kind === "shares") throw sharesOnly();
   requireWrite(resource.parent);

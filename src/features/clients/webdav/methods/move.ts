@@ -1,35 +1,35 @@
 import type { TreeNode } from "../../../../tree/model/types.ts";
 import { WebDavError } from "../../errors.ts";
 import type { FolderSize } from "../../../../tree/operations/measure-folder.ts";
-import { Conditions, settleEtags } from "../conditions.ts";
+import { Conditions, refreshEtags } from "../conditions.ts";
 import {
   addressOf,
   destinationOf,
-  type Exchange,
+  type DavRequest,
   noteTarget,
   overwritesOf,
   rejectBody,
   settingsUrlOf,
-} from "../exchange.ts";
+} from "../dav-request.ts";
 import type { WebDavServices } from "../services.ts";
 import type { Relocated, Relocation } from "../tree-changes.ts";
 
 /** MOVE: renames or moves a file or folder (RFC 4918, section 9.9). */
-export async function move(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+export async function move(services: WebDavServices, { request, principal }: DavRequest): Promise<Response> {
   const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
   services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
-  await settleEtags({ request, principal }, services);
-  const { source, landing } = services.treeChanges.check(relocation, true);
+  await refreshEtags({ request, principal }, services);
+  const { source, destination } = services.treeChanges.check(relocation, true);
   if (depth !== "infinity" && source.node.kind === "folder") {
     throw new WebDavError(400, "A folder can be moved only with everything in it. Leave out the header Depth.");
   }
-  services.locks.admitLeaving(source.node, relocation.conditions.lockTokens);
-  const replacedSize = await admitReplaced(
+  services.locks.requireMovable(source.node, relocation.conditions.lockTokens);
+  const replacedSize = await countReplaced(
     services,
     relocation,
     source.node,
-    landing.replaced?.node,
+    destination.replaced?.node,
     settingsUrlOf(request),
   );
   noteTarget({ request, principal }, source.owner, source.node);
@@ -37,18 +37,18 @@ export async function move(services: WebDavServices, { request, principal }: Exc
 }
 
 /** COPY (RFC 4918, section 9.8). */
-export async function copy(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+export async function copy(services: WebDavServices, { request, principal }: DavRequest): Promise<Response> {
   const depth = request.headers.get("depth")?.trim().toLowerCase() ?? "infinity";
   if (depth !== "infinity" && depth !== "0") throw new WebDavError(400, "The header Depth must be 0 or infinity.");
   services.allowLong(request);
   const relocation = relocationOf(services, { request, principal });
-  await settleEtags({ request, principal }, services);
-  const { source, landing } = services.treeChanges.check(relocation, false);
+  await refreshEtags({ request, principal }, services);
+  const { source, destination } = services.treeChanges.check(relocation, false);
   // A copy onto a file leaves its content as a version, which any program may do as often as it likes.
-  const replacedFolder = landing.replaced?.node.kind === "folder" ? landing.replaced.node : undefined;
-  const replacedSize = await admitReplaced(services, relocation, source.node, replacedFolder, settingsUrlOf(request));
+  const replacedFolder = destination.replaced?.node.kind === "folder" ? destination.replaced.node : undefined;
+  const replacedSize = await countReplaced(services, relocation, source.node, replacedFolder, settingsUrlOf(request));
   const copied = await services.treeChanges.copy({ ...relocation, replacedSize }, depth === "0");
-  noteTarget({ request, principal }, landing.parent.owner, copied.node);
+  noteTarget({ request, principal }, destination.parent.owner, copied.node);
   return relocatedResponse(services, copied);
 }
 
@@ -58,7 +58,7 @@ export async function copy(services: WebDavServices, { request, principal }: Exc
  * @returns the totals of a replaced folder
  * @throws AppError locked | confirmation_required
  */
-async function admitReplaced(
+async function countReplaced(
   { tree, changeGuard, locks }: WebDavServices,
   { principal, conditions: { lockTokens } }: Relocation,
   source: TreeNode,
@@ -67,19 +67,19 @@ async function admitReplaced(
 ): Promise<FolderSize | undefined> {
   if (replaced === undefined) return undefined;
   const isNextVersion = source.kind === "file" && replaced.kind === "file";
-  if (isNextVersion) locks.admit(replaced, lockTokens);
-  else locks.admitLeaving(replaced, lockTokens);
+  if (isNextVersion) locks.requireUnlocked(replaced, lockTokens);
+  else locks.requireMovable(replaced, lockTokens);
   if (replaced.kind === "file") {
-    await changeGuard.admit(principal, { replacements: 1 }, settingsUrl);
+    await changeGuard.count(principal, { replacements: 1 }, settingsUrl);
     return undefined;
   }
   const measured = await tree.measure(replaced);
   const { files: deletions } = measured.totals;
-  if (deletions > 0) await changeGuard.admit(principal, { deletions }, settingsUrl);
+  if (deletions > 0) await changeGuard.count(principal, { deletions }, settingsUrl);
   return measured;
 }
 
-function relocationOf(services: WebDavServices, { request, principal }: Omit<Exchange, "set">): Relocation {
+function relocationOf(services: WebDavServices, { request, principal }: Omit<DavRequest, "set">): Relocation {
   rejectBody(request);
   return {
     principal,

@@ -1,12 +1,12 @@
 import { WebDavError } from "../../errors.ts";
-import { addressOf, type Exchange, hrefOf } from "../exchange.ts";
+import { addressOf, type DavRequest, hrefOf } from "../dav-request.ts";
 import { multistatusResponse } from "../multistatus.ts";
 import { PropertyPlan } from "../properties/property-plan.ts";
 import type { WebDavServices } from "../services.ts";
 import { readXml } from "../xml-requests.ts";
 
 /** PROPFIND: the properties of an item, and with Depth 1 those of a folder's members (RFC 4918, section 9.1). */
-export async function propfind(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+export async function propfind(services: WebDavServices, { request, principal }: DavRequest): Promise<Response> {
   const isDeep = readDepth(request.headers.get("depth"));
   const address = addressOf(request);
   const plan = PropertyPlan.read(await readXml(request));

@@ -3,15 +3,14 @@ import { AppError } from "../../../../errors.ts";
 import { noteAudit } from "../../../../http/audit-note.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import type { User } from "../../../accounts/users/types.ts";
-import { WebDavError } from "../../errors.ts";
+import { notThere, WebDavError } from "../../errors.ts";
 import { type Item, requireWrite } from "../client-tree.ts";
-import { Conditions, settleEtags } from "../conditions.ts";
-import { addressOf, type Exchange, hrefOf, noteTarget } from "../exchange.ts";
+import { Conditions, refreshEtags } from "../conditions.ts";
+import { addressOf, type DavRequest, hrefOf, noteTarget } from "../dav-request.ts";
 import { MULTISTATUS_END, MULTISTATUS_START, multistatusResponse, propstat } from "../multistatus.ts";
 import { emptyElement } from "../properties/live-properties.ts";
 import { type Instruction, PropertyUpdate } from "../properties/property-update.ts";
 import type { WebDavServices } from "../services.ts";
-import { notThere } from "../tree-changes.ts";
 import { readXml } from "../xml-requests.ts";
 
 /** The status of an instruction, and what it violates. */
@@ -30,16 +29,16 @@ const REJECTIONS: Partial<Record<Instruction["effect"]["kind"], Outcome>> = {
 };
 
 /** PROPPATCH: sets and removes properties of an item, all of them or none (RFC 4918, section 9.2). */
-export async function proppatch(services: WebDavServices, exchange: Exchange): Promise<Response> {
-  const { request } = exchange;
+export async function proppatch(services: WebDavServices, davRequest: DavRequest): Promise<Response> {
+  const { request } = davRequest;
   const address = addressOf(request);
-  const conditions = new Conditions(exchange, services);
+  const conditions = new Conditions(davRequest, services);
   const { confirm } = uploaderOf(request);
   const update = new PropertyUpdate(await readXml(request));
-  await settleEtags(exchange, services);
-  const user = { ...exchange.principal.user, lockTokens: conditions.lockTokens };
+  await refreshEtags(davRequest, services);
+  const user = { ...davRequest.principal.user, lockTokens: conditions.lockTokens };
   const find = (): Item => {
-    const resource = services.clientTree.find(exchange.principal, address);
+    const resource = services.clientTree.find(davRequest.principal, address);
     if (resource.kind === "shares") throw new WebDavError(403, "This folder can't be changed.");
     if (resource.kind !== "item") throw notThere();
     requireWrite(resource);
@@ -49,7 +48,7 @@ export async function proppatch(services: WebDavServices, exchange: Exchange): P
   };
   const { node, owner } = find();
   const { kind } = node;
-  noteTarget(exchange, owner, node);
+  noteTarget(davRequest, owner, node);
   const instructions = update.instructionsFor(kind);
   const href = hrefOf(request, address, kind === "folder");
   const respond = (outcomes: readonly Outcome[]) =>

@@ -5,12 +5,12 @@ import type { FileNode } from "../../../../tree/model/types.ts";
 import { expectedChecksum } from "../../checksums.ts";
 import { WebDavError } from "../../errors.ts";
 import { Conditions } from "../conditions.ts";
-import { addressOf, type Exchange, noteTarget, settingsUrlOf } from "../exchange.ts";
+import { addressOf, type DavRequest, noteTarget, settingsUrlOf } from "../dav-request.ts";
 import { storableDate } from "../properties/dates.ts";
 import type { WebDavServices } from "../services.ts";
 
 /** PUT: a new file, or the next version of the file at this address. */
-export async function put(services: WebDavServices, { request, principal }: Exchange): Promise<Response> {
+export async function put(services: WebDavServices, { request, principal }: DavRequest): Promise<Response> {
   const { files, contentWriter } = services;
   if (request.headers.has("content-range"))
     throw new WebDavError(400, "A part of a file can't be replaced. Send the whole file.");
@@ -25,7 +25,7 @@ export async function put(services: WebDavServices, { request, principal }: Exch
     fileModifiedAt: readMtime(request.headers.get("x-oc-mtime")),
   };
   const checksum = expectedChecksum(request.headers.get("oc-checksum"));
-  const { owner } = contentWriter.admit(target);
+  const { owner } = contentWriter.checkTarget(target);
   const uploader = uploaderOf(request);
   const onBytes = checksum?.isComputed === true ? (buffer: Uint8Array) => checksum.update(buffer) : undefined;
   const sender = { user: uploader.user, possibleOwners: [owner], key: null, onBytes };

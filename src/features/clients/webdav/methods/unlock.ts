@@ -1,20 +1,19 @@
 import { AppError } from "../../../../errors.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
-import { WebDavError } from "../../errors.ts";
+import { notThere, WebDavError } from "../../errors.ts";
 import { requireWrite } from "../client-tree.ts";
 import { Conditions } from "../conditions.ts";
-import { addressOf, type Exchange } from "../exchange.ts";
+import { addressOf, type DavRequest } from "../dav-request.ts";
 import type { WebDavServices } from "../services.ts";
-import { notThere } from "../tree-changes.ts";
 
 /** UNLOCK (RFC 4918, section 9.11). */
-export async function unlock(services: WebDavServices, exchange: Exchange): Promise<Response> {
+export async function unlock(services: WebDavServices, davRequest: DavRequest): Promise<Response> {
   const { writer, clientTree, locks } = services;
-  const { request, principal } = exchange;
+  const { request, principal } = davRequest;
   const token = /^\s*<([^<>\s]+)>\s*$/.exec(request.headers.get("lock-token") ?? "")?.[1];
   if (token === undefined) throw new WebDavError(400, "UNLOCK needs the header Lock-Token with the token in < and >.");
   const address = addressOf(request);
-  const conditions = new Conditions(exchange, services);
+  const conditions = new Conditions(davRequest, services);
   const { confirm } = uploaderOf(request);
   await writer.run((tx) => {
     confirm();

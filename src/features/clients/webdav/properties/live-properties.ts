@@ -25,7 +25,7 @@ export const NAMESPACE_DECLARATIONS = Object.entries(PREFIXES)
   .join("");
 
 /** What is the same for all members of a folder. */
-export interface Surroundings {
+export interface EntryContext {
   /** `oc:permissions` of files. */
   readonly filePermissions: string;
   /** `oc:permissions` of folders. */
@@ -78,7 +78,7 @@ export interface Entry {
   readonly href: string;
   /** The name as the client sees it. */
   readonly name: string;
-  readonly surroundings: Surroundings;
+  readonly context: EntryContext;
 }
 
 /** A part of a response: text that is always the same, or a function that writes it for an entry. */
@@ -140,7 +140,7 @@ const DAV_PROPERTIES: readonly LiveProperty[] = [
   dav.both(
     "getetag",
     ({ node }) => `"${node.digest}"`,
-    (entry, facts) => folderEtag(stateOf(entry, facts), entry.surroundings.etagSuffix),
+    (entry, facts) => folderEtag(stateOf(entry, facts), entry.context.etagSuffix),
   ),
   dav.both(
     "getlastmodified",
@@ -152,23 +152,23 @@ const DAV_PROPERTIES: readonly LiveProperty[] = [
   dav.ofFiles("getcontenttype", ({ node }) => escapeXml(node.mediaType ?? "")),
   { ...dav.both("displayname", ""), file: [displayName], folder: [displayName], isReplaceable: true },
   dav.both("supportedlock", SUPPORTED_LOCK),
-  dav.both("lockdiscovery", ({ node, href, surroundings: { levels } }, { locks, nowMs }) =>
+  dav.both("lockdiscovery", ({ node, href, context: { levels } }, { locks, nowMs }) =>
     lockDiscovery(locks.get(node.id) ?? [], href, levels, nowMs),
   ),
   quota.ofFolders("quota-used-bytes", (entry, facts) =>
-    String(entry.surroundings.quota().usedBytes ?? stateOf(entry, facts).sizeBytes),
+    String(entry.context.quota().usedBytes ?? stateOf(entry, facts).sizeBytes),
   ),
-  quota.ofFolders("quota-available-bytes", ({ surroundings }) => String(surroundings.quota().availableBytes)),
+  quota.ofFolders("quota-available-bytes", ({ context }) => String(context.quota().availableBytes)),
 ];
 
 const ownCloud = propertiesIn(OWNCLOUD, false);
 const OWNCLOUD_PROPERTIES: readonly LiveProperty[] = [
-  ownCloud.both("id", ({ node, surroundings }) => surroundings.clientIdOf(node.id)),
+  ownCloud.both("id", ({ node, context }) => context.clientIdOf(node.id)),
   ownCloud.both("fileid", ({ node }) => String(node.id)),
   ownCloud.both(
     "permissions",
-    ({ surroundings }) => surroundings.filePermissions,
-    ({ surroundings }) => surroundings.folderPermissions,
+    ({ context }) => context.filePermissions,
+    ({ context }) => context.folderPermissions,
   ),
   ownCloud.both(
     "size",
@@ -176,10 +176,10 @@ const OWNCLOUD_PROPERTIES: readonly LiveProperty[] = [
     (entry, facts) => String(stateOf(entry, facts).sizeBytes),
   ),
   // When it changes, sync clients upload what they have and the server lacks, instead of deleting it on the computer.
-  ownCloud.ofFolders("data-fingerprint", ({ surroundings }) => surroundings.dataFingerprint),
+  ownCloud.ofFolders("data-fingerprint", ({ context }) => context.dataFingerprint),
   ownCloud.ofFiles("checksums", ({ node }) => `<oc:checksum>SHA256:${node.digest}</oc:checksum>`),
-  ownCloud.both("owner-id", ({ surroundings }) => escapeXml(surroundings.ownerId)),
-  ownCloud.both("owner-display-name", ({ surroundings }) => escapeXml(surroundings.ownerName)),
+  ownCloud.both("owner-id", ({ context }) => escapeXml(context.ownerId)),
+  ownCloud.both("owner-display-name", ({ context }) => escapeXml(context.ownerName)),
   ownCloud.both("favorite", "0"),
   ownCloud.both("tags", ""),
   ownCloud.both("share-types", ""),
@@ -188,12 +188,8 @@ const OWNCLOUD_PROPERTIES: readonly LiveProperty[] = [
 
 const nextcloud = propertiesIn(NEXTCLOUD, false);
 const NEXTCLOUD_PROPERTIES: readonly LiveProperty[] = [
-  nextcloud.both(
-    "has-preview",
-    ({ node, surroundings }) => String(surroundings.hasPreview(node.mediaType ?? "")),
-    "false",
-  ),
-  nextcloud.both("mount-type", ({ surroundings }) => surroundings.mountType),
+  nextcloud.both("has-preview", ({ node, context }) => String(context.hasPreview(node.mediaType ?? "")), "false"),
+  nextcloud.both("mount-type", ({ context }) => context.mountType),
   nextcloud.both("is-encrypted", "0"),
   nextcloud.both("lock", ({ node }, { locks }) => (locks.has(node.id) ? "1" : "0")),
   nextcloud.both("creation_time", ({ node }) => seconds(node.createdAtMs)),
@@ -245,8 +241,8 @@ export function emptyElement({ namespace, name }: { readonly namespace: string; 
 }
 
 /** A folder that was deleted while its parent is listed has an ETag that matches no other one. */
-function stateOf({ node, surroundings }: Entry, { states }: SliceFacts): SizedState {
-  const state = states.get(node.id) ?? surroundings.ownState;
+function stateOf({ node, context }: Entry, { states }: SliceFacts): SizedState {
+  const state = states.get(node.id) ?? context.ownState;
   return state ?? { etag: '"deleted"', sizeBytes: 0, changedAtMs: node.createdAtMs };
 }
 

@@ -10,7 +10,7 @@ import { WebDavError } from "../errors.ts";
 import { type Address, pathOfNames, readAddress } from "./address.ts";
 
 /** A request with its sender, as the methods receive it. */
-export interface Exchange {
+export interface DavRequest {
   readonly request: Request;
   readonly set: { headers: ResponseHeaders };
   readonly principal: AppPasswordPrincipal;
@@ -96,7 +96,7 @@ export function overwritesOf(request: Request): boolean {
 
 /** Names the item that a request changed or read in the audit log: its id, never its name. */
 export function noteTarget(
-  { request, principal }: Pick<Exchange, "request" | "principal">,
+  { request, principal }: Pick<DavRequest, "request" | "principal">,
   owner: User,
   { kind: type, publicId: id }: Pick<TreeNode, "kind" | "publicId">,
 ): void {

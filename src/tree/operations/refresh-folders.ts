@@ -11,42 +11,42 @@ export function noteShownChange(store: TreeStore, nodeId: number): void {
   else if (parentId === null && kind === FOLDER) store.nodes.states.noteChange(accountId, id);
 }
 
-/** @see TreeWriter.settleFolders */
-export function settleFolders(store: TreeStore, accountIds: readonly number[]): Promise<void> | undefined {
+/** @see TreeWriter.refreshFolders */
+export function refreshFolders(store: TreeStore, accountIds: readonly number[]): Promise<void> | undefined {
   const changed = accountIds.filter((accountId) => store.nodes.states.isMarked(accountId));
-  return changed.length === 0 ? undefined : settleAll(store, changed);
+  return changed.length === 0 ? undefined : refreshAll(store, changed);
 }
 
-/** @see TreeWriter.settleEverything */
-export async function settleEverything(
+/** @see TreeWriter.refreshEverything */
+export async function refreshEverything(
   store: TreeStore,
   signal: AbortSignal,
-): Promise<{ settled: number; filled: number }> {
+): Promise<{ refreshed: number; filled: number }> {
   const { states } = store.nodes;
-  let settled = 0;
+  let refreshed = 0;
   let accountId = states.nextMarkedAccount(0);
   while (accountId !== undefined && !signal.aborted) {
-    settled += await settleAccount(store, accountId);
+    refreshed += await refreshAccount(store, accountId);
     accountId = states.nextMarkedAccount(accountId);
   }
-  return { settled, filled: await fillSizes(store, signal) };
+  return { refreshed, filled: await fillSizes(store, signal) };
 }
 
-async function settleAll(store: TreeStore, accountIds: readonly number[]): Promise<void> {
-  for (const accountId of accountIds) await settleAccount(store, accountId);
+async function refreshAll(store: TreeStore, accountIds: readonly number[]): Promise<void> {
+  for (const accountId of accountIds) await refreshAccount(store, accountId);
 }
 
 /**
- * Settles the marked folders of an account, a few per transaction. A transaction that settles all has settled all that
+ * Refreshes the marked folders of an account, a few per transaction. A transaction that refreshes all has refreshed all that
  * were marked before it, so this ends even while others write. New numbers of folders alone are no
  * reason for another snapshot of the database.
- * @returns the number of settled folders
+ * @returns the number of refreshed folders
  */
-async function settleAccount({ writer, nodes }: TreeStore, accountId: number): Promise<number> {
+async function refreshAccount({ writer, nodes }: TreeStore, accountId: number): Promise<number> {
   let total = 0;
   for (;;) {
-    const { settled, isAll } = await writer.run(() => nodes.states.settleSome(accountId), { isQuiet: true });
-    total += settled;
+    const { refreshed, isAll } = await writer.run(() => nodes.states.refreshSome(accountId), { isQuiet: true });
+    total += refreshed;
     if (isAll) return total;
   }
 }
