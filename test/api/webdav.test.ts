@@ -456,6 +456,8 @@ describe("Shared with me", () => {
     const dav = await connectDav(account);
     const at = "Shared%20with%20me";
     expect((await dav.get(`${at}/reading/r.txt`)).text).toBe("read");
+    expect((await dav.get("")).text).toContain("<li>Shared with me/</li>");
+    for (const shown of ["reading/", "single.txt"]) expect((await dav.get(at)).text).toContain(`<li>${shown}</li>`);
     expectStatus(await dav.put(`${at}/reading/r.txt`, "no"), 403);
     expectStatus(await dav.put(`${at}/writing/w.txt`, "changed"), 204);
     expectStatus(await dav.put(`${at}/writing/new.txt`, "new"), 201);

@@ -11,7 +11,8 @@ import type { ContentSender } from "../../library/files/content-sender.ts";
 import { ocsNotFound, ocsResponse } from "./ocs-response.ts";
 import { capabilitiesData, SERVER_STATUS } from "./capabilities.ts";
 import { previewedFile, type PreviewSources, variantFor } from "./preview.ts";
-import { userData, type UserStorage } from "./user.ts";
+import type { AccountStorage } from "../account-storage.ts";
+import { userData } from "./user.ts";
 
 /** Dependencies of {@link ocsRoutes}. */
 export interface OcsRoutesOptions extends PreviewSources {
@@ -19,7 +20,7 @@ export interface OcsRoutesOptions extends PreviewSources {
   readonly appPasswords: AppPasswordService;
   readonly sender: Pick<ContentSender, "sendThumbnail">;
   readonly rateGate: Pick<RateGate, "countWholeDownload">;
-  readonly storageOf: (user: User) => UserStorage;
+  readonly storageOf: (user: User) => AccountStorage;
 }
 
 /** Clients ask for these before they sign in, and each time they check whether the server is there. */

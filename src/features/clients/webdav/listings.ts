@@ -6,6 +6,7 @@ import { type ListedNode, type ListingPosition, toListedNode } from "../../../tr
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { type AccountStorage, freeBytesOf } from "../account-storage.ts";
 import type { Address } from "./address.ts";
 import {
   type ClientTree,
@@ -27,14 +28,6 @@ import {
   type EntryContext,
 } from "./properties/live-properties.ts";
 import type { PropertyPlan } from "./properties/property-plan.ts";
-
-/** The storage of an account. */
-export interface AccountStorage {
-  readonly usedBytes: number;
-  /** Null for no limit. */
-  readonly quotaBytes: number | null;
-  readonly diskFreeBytes: number;
-}
 
 /** Dependencies of {@link Listings}. */
 export interface ListingsOptions {
@@ -246,9 +239,8 @@ export class Listings {
 
   /** @param isShared the recipient of a share sees how much fits in it, not how much its owner stores */
   #quotaOf(owner: User, isShared: boolean): Quota {
-    const { usedBytes, quotaBytes, diskFreeBytes } = this.#options.storageOf(owner);
-    const unusedBytes = quotaBytes === null ? diskFreeBytes : Math.max(0, quotaBytes - usedBytes);
-    return { usedBytes: isShared ? null : usedBytes, availableBytes: Math.floor(Math.min(unusedBytes, diskFreeBytes)) };
+    const storage = this.#options.storageOf(owner);
+    return { usedBytes: isShared ? null : storage.usedBytes, availableBytes: freeBytesOf(storage) };
   }
 
   async #render(entries: readonly Entry[], plan: PropertyPlan): Promise<string> {

@@ -187,11 +187,8 @@ export class TreeChanges {
       const folderPath = destination.parent.node.path;
       const isOwn = destination.parent.share === undefined;
       const copy = treeWriter.copyLarge(writer, source.node, folderPath, options, actingDevice(user, { isOwn }));
-      const fail = (reason: unknown) =>
-        this.#userTreeWriter.explainErrors(this.#targetOf(destination.parent), () => {
-          throw reason;
-        });
-      return { node: await copy.catch(fail), isNew: destination.replaced === undefined };
+      const node = await this.#userTreeWriter.explainRejection(this.#targetOf(destination.parent), copy);
+      return { node, isNew: destination.replaced === undefined };
     });
   }
 

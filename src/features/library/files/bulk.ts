@@ -153,11 +153,7 @@ export class FileBulkService {
       };
       const largeOptions = { ...optionsFor(target), admit: admitAgain };
       const copy = treeWriter.copyLarge(writer, node, target.path, largeOptions, actingDevice(user, target));
-      const fail = (reason: unknown) =>
-        this.#userTreeWriter.explainErrors(target, () => {
-          throw reason;
-        });
-      const folder = target.view.show(await copy.catch(fail));
+      const folder = target.view.show(await this.#userTreeWriter.explainRejection(target, copy));
       return writer.run(() => idempotency.once(request, () => folder));
     }
   }

@@ -37,4 +37,13 @@ export class UserTreeWriter {
       throw new AppError(error.reason, error.message, { ...error.details, plan: this.#planOf(owner) });
     }
   }
+
+  /** As {@link explainErrors}, for a change in several transactions. */
+  explainRejection<T>(target: WriteTarget, changed: Promise<T>): Promise<T> {
+    return changed.catch((error: unknown) =>
+      this.explainErrors(target, () => {
+        throw error;
+      }),
+    );
+  }
 }

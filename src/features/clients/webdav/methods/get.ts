@@ -1,4 +1,5 @@
 import { notThere } from "../../errors.ts";
+import type { AppPasswordPrincipal } from "../../../accounts/auth/principal.ts";
 import { downloadBy } from "../../../library/files/content-sender.ts";
 import type { TreeNode } from "../../../../tree/model/types.ts";
 import { escapeXml } from "../../escape-xml.ts";
@@ -28,8 +29,8 @@ export async function get(services: WebDavServices, { request, set, principal }:
     return sender.send({ ...node, contentAtMs: clientDateMs(node.fileAtMs) }, options);
   }
   if (resource.kind !== "item" && resource.kind !== "shares") throw notThere();
-  const names = resource.kind === "shares" ? clientTree.mountedShares(principal).map(({ name }) => name) : undefined;
-  const html = await folderPage(services, resource, names);
+  const title = resource.kind === "shares" ? resource.name : resource.node.name;
+  const html = folderPage(title, await namesIn(services, principal, resource));
   return new Response(request.method === "HEAD" ? null : html, {
     headers: {
       "Content-Type": "text/html; charset=utf-8",
@@ -39,22 +40,26 @@ export async function get(services: WebDavServices, { request, set, principal }:
   });
 }
 
-async function folderPage(
-  { tree }: WebDavServices,
-  resource: Item | SharesFolder,
-  names: readonly string[] | undefined,
-): Promise<string> {
-  const title = resource.kind === "shares" ? resource.name : resource.node.name;
-  const listed = names ?? (await namesIn(resource, tree));
-  const items = listed.map((name) => `<li>${escapeXml(name)}</li>`).join("\n");
+function folderPage(title: string, names: readonly string[]): string {
+  const items = names.map((name) => `<li>${escapeXml(name)}</li>`).join("\n");
   return `<!doctype html>\n<meta charset="utf-8">\n<title>${escapeXml(title)}</title>\n<ul>\n${items}\n</ul>\n`;
 }
 
-async function namesIn(resource: Item | SharesFolder, tree: WebDavServices["tree"]): Promise<string[]> {
-  if (resource.kind === "shares" || !isFolderItem(resource)) return [];
-  const { node: folder, owner } = resource;
+/** The names of what is in a folder; those of folders with a slash at the end. */
+async function namesIn(
+  { tree, clientTree }: WebDavServices,
+  principal: AppPasswordPrincipal,
+  resource: Item | SharesFolder,
+): Promise<string[]> {
+  const shown = ({ name, kind }: Pick<TreeNode, "name" | "kind">) => (kind === "folder" ? `${name}/` : name);
+  if (resource.kind === "shares") {
+    return clientTree.mountedShares(principal).map(({ name, node: { kind } }) => shown({ name, kind }));
+  }
+  if (!isFolderItem(resource)) return [];
+  const { node: folder, owner, isRoot } = resource;
   const page = { accountId: owner.id, folder, sort: "name", order: "asc", offset: 0, limit: LISTED_MAX } as const;
   const { nodes, total } = await tree.list(page);
-  const names = nodes.map((node: TreeNode) => (node.kind === "folder" ? `${node.name}/` : node.name));
+  const sharesName = isRoot ? clientTree.sharesNameOf(principal) : undefined;
+  const names = [...(sharesName === undefined ? [] : [`${sharesName}/`]), ...nodes.map(shown)];
   return total > LISTED_MAX ? [...names, `… (${total - LISTED_MAX} more)`] : names;
 }
