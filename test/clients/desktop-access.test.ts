@@ -156,6 +156,16 @@ for (const program of SYNC_PROGRAMS) {
       const remote = await readServerTree(account);
       expect(remote.get("sync/deep/c.txt")?.content).toBe(digestOf("new"));
       expect(remote.get("sync/deep/film.mp4")?.content).toBe(film);
+      // Without its folder, the app password opens nothing. An empty folder would make the client delete its files.
+      const before = await one.tree();
+      const fileIds = [remote.get("sync")?.id];
+      expectStatus(await account.client.post("/api/files/trash", { fileIds }), 200);
+      expect((await one.trySync()).code).not.toBe(0);
+      expect(await one.tree()).toEqual(before);
+      expectStatus(await account.client.post("/api/files/trash/restore", { fileIds }), 200);
+      const requests = await requestsDuring(server(), async () => one.sync());
+      expect(requests.filter(({ method, path }) => method === "PUT" || path.endsWith(".txt"))).toEqual([]);
+      expect(await one.tree()).toEqual(before);
     });
 
     test("too many deletions wait for a person, and the next sync after the approval sends them", async () => {
