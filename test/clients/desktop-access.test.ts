@@ -168,23 +168,48 @@ for (const program of SYNC_PROGRAMS) {
       expect(await one.tree()).toEqual(before);
     });
 
-    test("too many deletions wait for a person, and the next sync after the approval sends them", async () => {
+    test("too many deletions and replacements wait for a person, and the next sync after the approval sends them", async () => {
       const env = { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "10", LARDER_LOG_REQUESTS: "all" };
+      const each = async (change: (index: number) => Promise<void>) => {
+        for (let index = 0; index < 15; index += 1) await change(index);
+      };
+      /** What is done to 15 of 20 files, and how many changes are admitted before the others wait. */
+      const changes: [name: string, change: (one: SyncedFolder) => Promise<void>, admitted: number][] = [
+        ["deletion of files", async (one) => each(async (index) => one.remove(`most/${index}.txt`)), 5],
+        ["deletion of their folder, in one request", async (one) => one.remove("most"), 0],
+        [
+          "replacement",
+          async (one) =>
+            each(async (index) =>
+              one.write(`most/${index}.txt`, `encrypted ${index}`, new Date("2025-01-01T00:00:00Z")),
+            ),
+          5,
+        ],
+      ];
       await withServer({ hasAccounts: true, env }, async (own) => {
-        const account = await newClientAccount(own);
-        const one = await newFolder(account, own);
-        for (let index = 0; index < 20; index += 1) await one.write(`${index}.txt`, `content ${index}`);
-        await one.sync();
-        for (let index = 0; index < 15; index += 1) await one.remove(`${index}.txt`);
-        for (let run = 0; run < 3; run += 1) await one.trySync();
-        // The first five are admitted.
-        expect((await readServerTree(account)).size).toBe(15);
-        const [holdId = ""] = (await account.client.get("/api/users/holds")).strings("data.holds", "holdId");
-        expectStatus(await account.client.post(`/api/users/holds/${holdId}`, { accept: true }), 200);
-        await one.forgetFailures();
-        await one.sync();
-        const remote = [...(await readServerTree(account)).keys()].sort();
-        expect(remote).toEqual([...(await one.tree()).keys()].sort());
+        for (const [name, change, admitted] of changes) {
+          const account = await newClientAccount(own);
+          const one = await newFolder(account, own);
+          for (let index = 0; index < 20; index += 1) {
+            await one.write(`${index < 15 ? "most" : "rest"}/${index}.txt`, `content ${index}`);
+          }
+          await one.sync();
+          const before = await readServerTree(account);
+          await change(one);
+          for (let run = 0; run < 2; run += 1) {
+            await one.trySync();
+            await one.forgetFailures();
+          }
+          const waiting = await readServerTree(account);
+          const unchanged = [...before].filter(([path, { content }]) => waiting.get(path)?.content === content);
+          expect([name, before.size - unchanged.length]).toEqual([name, admitted]);
+          const [holdId = ""] = (await account.client.get("/api/users/holds")).strings("data.holds", "holdId");
+          expectStatus(await account.client.post(`/api/users/holds/${holdId}`, { accept: true }), 200);
+          await one.forgetFailures();
+          await one.sync();
+          const local = [...(await one.tree())].map(([path, { content }]) => `${path} ${content}`).sort();
+          expect(await contentsOf(account)).toEqual(local);
+        }
       });
     });
 
