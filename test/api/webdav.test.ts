@@ -602,6 +602,20 @@ test("over the limit of requests, programs are asked to come back later", async 
     expectStatus(rejected, 503);
     expect(Number(rejected.header("retry-after"))).toBeGreaterThan(0);
     expect(rejected.text).toContain("Sabre\\DAV\\Exception\\ServiceUnavailable");
+    // The ownCloud client asks for each file that it has stored, and hung if this was rejected. It may ask a little more.
+    const ask = (userAgent: string, depth = "0") =>
+      dav.request("PROPFIND", "a", { headers: { depth, "user-agent": userAgent } });
+    const ownCloud = "Mozilla/5.0 (Linux) mirall/2.11.0 (ownCloud, debian)";
+    expectStatus(await ask("Mozilla/5.0 (Linux) mirall/3.7.3 (Nextcloud, debian)"), 503);
+    expectStatus(await ask(ownCloud, "1"), 503);
+    for (let count = 0; count < 20; count += 1) {
+      const response = await ask(ownCloud);
+      expectStatus(response, 207);
+      expect(response.header("x-ratelimit-limit")).toBe("3");
+      expect(response.header("x-ratelimit-remaining")).toBe("0");
+    }
+    expectStatus(await ask(ownCloud), 503);
+    expectStatus(await dav.put("e", "x"), 503);
   });
 });
 

@@ -83,19 +83,14 @@ for (const program of SYNC_PROGRAMS) {
       const share = await shareWith(owner.client, id, guest.account, { permissions: "read" });
       const two = await newFolder(guest);
       await two.sync();
-      const edit = async (content: string, day: string) =>
-        two.write(`${SHARES}/plans/deep/a.txt`, content, new Date(`2024-01-${day}T00:00:00Z`));
-      await edit("not allowed", "01");
-      await two.trySync();
-      expect((await readServerTree(owner)).get("plans/deep/a.txt")?.content).toBe(digestOf("plan"));
       expectStatus(await owner.client.patch(`/api/shares/${share}`, { permissions: "write" }), 200);
       await owner.client.stored("more", { name: "b.txt", fields: { folder: "/more" } });
       const more = (await readServerTree(owner)).get("more")?.id ?? "";
       await shareWith(owner.client, more, guest.account, { permissions: "write" });
-      await two.forgetFailures();
       await two.sync();
       expect(await two.read(`${SHARES}/more/b.txt`)).toBe("more");
-      await edit("allowed, longer", "02");
+      // The client stores the permission of each file, so it must have read the folders below the share again.
+      await two.write(`${SHARES}/plans/deep/a.txt`, "allowed, longer", new Date("2024-01-02T00:00:00Z"));
       await two.sync();
       expect((await readServerTree(owner)).get("plans/deep/a.txt")?.content).toBe(digestOf("allowed, longer"));
       expectStatus(await owner.client.put(`/api/files/folders/${id}`, { name: "plans 2" }), 200);
@@ -161,25 +156,60 @@ for (const program of SYNC_PROGRAMS) {
       const remote = await readServerTree(account);
       expect(remote.get("sync/deep/c.txt")?.content).toBe(digestOf("new"));
       expect(remote.get("sync/deep/film.mp4")?.content).toBe(film);
+      // Without its folder, the app password opens nothing. An empty folder would make the client delete its files.
+      const before = await one.tree();
+      const fileIds = [remote.get("sync")?.id];
+      expectStatus(await account.client.post("/api/files/trash", { fileIds }), 200);
+      expect((await one.trySync()).code).not.toBe(0);
+      expect(await one.tree()).toEqual(before);
+      expectStatus(await account.client.post("/api/files/trash/restore", { fileIds }), 200);
+      const requests = await requestsDuring(server(), async () => one.sync());
+      expect(requests.filter(({ method, path }) => method === "PUT" || path.endsWith(".txt"))).toEqual([]);
+      expect(await one.tree()).toEqual(before);
     });
 
-    test("too many deletions wait for a person, and the next sync after the approval sends them", async () => {
+    test("too many deletions and replacements wait for a person, and the next sync after the approval sends them", async () => {
       const env = { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "10", LARDER_LOG_REQUESTS: "all" };
+      const each = async (change: (index: number) => Promise<void>) => {
+        for (let index = 0; index < 15; index += 1) await change(index);
+      };
+      /** What is done to 15 of 20 files, and how many changes are admitted before the others wait. */
+      const changes: [name: string, change: (one: SyncedFolder) => Promise<void>, admitted: number][] = [
+        ["deletion of files", async (one) => each(async (index) => one.remove(`most/${index}.txt`)), 5],
+        ["deletion of their folder, in one request", async (one) => one.remove("most"), 0],
+        [
+          "replacement",
+          async (one) =>
+            each(async (index) =>
+              one.write(`most/${index}.txt`, `encrypted ${index}`, new Date("2025-01-01T00:00:00Z")),
+            ),
+          5,
+        ],
+      ];
       await withServer({ hasAccounts: true, env }, async (own) => {
-        const account = await newClientAccount(own);
-        const one = await newFolder(account, own);
-        for (let index = 0; index < 20; index += 1) await one.write(`${index}.txt`, `content ${index}`);
-        await one.sync();
-        for (let index = 0; index < 15; index += 1) await one.remove(`${index}.txt`);
-        for (let run = 0; run < 3; run += 1) await one.trySync();
-        // The first five are admitted.
-        expect((await readServerTree(account)).size).toBe(15);
-        const [holdId = ""] = (await account.client.get("/api/users/holds")).strings("data.holds", "holdId");
-        expectStatus(await account.client.post(`/api/users/holds/${holdId}`, { accept: true }), 200);
-        await one.forgetFailures();
-        await one.sync();
-        const remote = [...(await readServerTree(account)).keys()].sort();
-        expect(remote).toEqual([...(await one.tree()).keys()].sort());
+        for (const [name, change, admitted] of changes) {
+          const account = await newClientAccount(own);
+          const one = await newFolder(account, own);
+          for (let index = 0; index < 20; index += 1) {
+            await one.write(`${index < 15 ? "most" : "rest"}/${index}.txt`, `content ${index}`);
+          }
+          await one.sync();
+          const before = await readServerTree(account);
+          await change(one);
+          for (let run = 0; run < 2; run += 1) {
+            await one.trySync();
+            await one.forgetFailures();
+          }
+          const waiting = await readServerTree(account);
+          const unchanged = [...before].filter(([path, { content }]) => waiting.get(path)?.content === content);
+          expect([name, before.size - unchanged.length]).toEqual([name, admitted]);
+          const [holdId = ""] = (await account.client.get("/api/users/holds")).strings("data.holds", "holdId");
+          expectStatus(await account.client.post(`/api/users/holds/${holdId}`, { accept: true }), 200);
+          await one.forgetFailures();
+          await one.sync();
+          const local = [...(await one.tree())].map(([path, { content }]) => `${path} ${content}`).sort();
+          expect(await contentsOf(account)).toEqual(local);
+        }
       });
     });
 

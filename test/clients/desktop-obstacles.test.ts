@@ -76,32 +76,29 @@ for (const program of SYNC_PROGRAMS) {
       await expectSame(account, one);
     });
 
-    // Not owncloudcmd: it asks for each file that it has uploaded, and never ends if this question is rejected.
-    if (program === "nextcloudcmd")
-      test("over the rate limit, the client ends its run, and a later one continues", async () => {
-        const env = { ...LOG, LARDER_RATE_LIMITS: "on", LARDER_PLANS_ENTERPRISE_LIMIT_DAV: "50" };
-        await withServer({ hasAccounts: true, env }, async (own) => {
-          // The programs regard another port as another account.
-          const args = ["--port", String(own.port)];
-          const account = await newClientAccount(own);
-          const one = await newFolder(account, own);
-          for (let index = 0; index < 100; index += 1) await one.write(`${index % 3}/${index}.txt`, `content ${index}`);
-          const before = await one.tree();
-          const first = await requestsDuring(own, async () => {
-            expect((await one.trySync()).code).not.toBe(0);
-          });
-          // The questions without a password do not count.
-          expect(first.filter(({ status }) => status < 400).length).toBeLessThanOrEqual(55);
-          // As many as the client sends at once.
-          expect(first.filter(({ status }) => status === 503).length).toBeLessThanOrEqual(6);
-          await own.restart({ env: { LARDER_PLANS_ENTERPRISE_LIMIT_DAV: "5000" }, args });
-          // No file was blamed: the client does not wait before it sends the rest.
-          const next = await requestsDuring(own, async () => one.sync());
-          expect(countOf(first, "PUT", 201) + countOf(next, "PUT", 201)).toBe(100);
-          expect(await one.tree()).toEqual(before);
-          await expectSame(account, one);
+    test("over the rate limit, the client ends its run, and a later one continues", async () => {
+      const env = { ...LOG, LARDER_RATE_LIMITS: "on", LARDER_PLANS_ENTERPRISE_LIMIT_DAV: "50" };
+      await withServer({ hasAccounts: true, env }, async (own) => {
+        // The programs regard another port as another account.
+        const args = ["--port", String(own.port)];
+        const account = await newClientAccount(own);
+        const one = await newFolder(account, own);
+        for (let index = 0; index < 100; index += 1) await one.write(`${index % 3}/${index}.txt`, `content ${index}`);
+        const before = await one.tree();
+        const first = await requestsDuring(own, async () => {
+          expect((await one.trySync()).code).not.toBe(0);
         });
+        // The questions without a password do not count, and owncloudcmd asks for each file that it has just stored.
+        expect(first.filter(({ status }) => status < 400).length).toBeLessThanOrEqual(65);
+        // As many as the client sends at once.
+        expect(first.filter(({ status }) => status === 503).length).toBeLessThanOrEqual(6);
+        await own.restart({ env: { LARDER_PLANS_ENTERPRISE_LIMIT_DAV: "5000" }, args });
+        // No file was blamed: the client does not wait before it sends the rest.
+        await one.sync();
+        expect(await one.tree()).toEqual(before);
+        await expectSame(account, one);
       });
+    });
 
     test("a file that another program has locked is uploaded after the lock, and the others before", async () => {
       const account = await newClientAccount(server());
@@ -149,8 +146,9 @@ for (const program of SYNC_PROGRAMS) {
         expect((await one.trySync(password)).code).toBe(0);
       });
       // At least the chunks before the kill are not sent again.
-      expect(countOf(rest, "PUT", 201)).toBeLessThanOrEqual(chunks - 19);
-      expect(countOf(rest, "PUT", 201)).toBeGreaterThan(0);
+      const sent = rest.filter(({ method }) => method === "PUT").length;
+      expect(sent).toBeLessThanOrEqual(chunks - 19);
+      expect(sent).toBeGreaterThan(0);
       expect((await readServerTree(account)).get("film.mp4")?.content).toBe(digestOf(content));
     });
 

@@ -28,6 +28,18 @@ export function categoryOf(rule: RateRule | undefined, path: string, query: stri
   return rule.thumbnails !== undefined && requestsThumbnail(query) ? rule.thumbnails : rule.category;
 }
 
+/** More than the requests that the ownCloud client sends at the same time. */
+const FOLLOW_UPS_MAX = 20;
+
+/**
+ * How far beyond the limit of `dav` a request may go. After each upload, the ownCloud desktop client asks for the
+ * permissions of the file, and waits forever if this is rejected. A rejected upload ends its run instead.
+ */
+export function allowanceOf({ method, headers }: Pick<Request, "method" | "headers">): number {
+  const isFollowUp = method === "PROPFIND" && headers.get("depth") === "0";
+  return isFollowUp && /\bmirall\/.*\(owncloud/i.test(headers.get("user-agent") ?? "") ? FOLLOW_UPS_MAX : 0;
+}
+
 /**
  * Whether the handler counts a request, so that the guard only shows the state of the window: sign-in, because its
  * account is in the body, and the start of an upload session, which counts once per planned file (as `general` if it

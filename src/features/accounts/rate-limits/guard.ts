@@ -12,7 +12,7 @@ import type { Category, Plan } from "../plans/plans.ts";
 import { emailKey } from "../users/email.ts";
 import type { RateRule, ResponseHeaders } from "../routing/declaration.ts";
 import type { PlanName, User } from "../users/types.ts";
-import { categoryOf, isCountedByHandler } from "./categories.ts";
+import { allowanceOf, categoryOf, isCountedByHandler } from "./categories.ts";
 import type { DownloadLedger } from "./download-ledger.ts";
 import { bodyLimitHeaders, RateLimitedError, rateLimitHeaders } from "./headers.ts";
 import { addressSubject, userSubject, type RateLimitResult } from "./counters.ts";
@@ -62,7 +62,7 @@ export class RateGate {
     const plan = this.#options.planOf(user?.plan ?? "free");
     const subject = user === undefined ? addressSubject(this.#addressKey(request)) : userSubject(user.id);
     if (category === "downloads") this.#countDownload(request, path, subject, plan, headers);
-    else this.#count(subject, category, plan, headers);
+    else this.#count(subject, category, plan, headers, category === "dav" ? allowanceOf(request) : 0);
   }
 
   /**
@@ -194,9 +194,15 @@ export class RateGate {
     }
   }
 
-  #count(subject: string, category: Category, plan: Plan, headers: ResponseHeaders): void {
-    const limitResult = this.#options.limiter.check(subject, category, plan.limits[category]);
-    this.#show(limitResult, headers);
+  /** @param allowance how far beyond the limit this request may go; the response shows the limit without it */
+  #count(subject: string, category: Category, plan: Plan, headers: ResponseHeaders, allowance = 0): void {
+    const limit = plan.limits[category];
+    const limitResult = this.#options.limiter.check(subject, category, limit === null ? null : limit + allowance);
+    const { remaining } = limitResult;
+    this.#show(
+      { ...limitResult, limit, remaining: remaining === null ? null : Math.max(0, remaining - allowance) },
+      headers,
+    );
     if (!limitResult.allowed) throw new RateLimitedError(limitResult, this.#options.clock.nowMs());
   }
 

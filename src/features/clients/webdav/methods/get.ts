@@ -45,13 +45,16 @@ function folderPage(title: string, names: readonly string[]): string {
   return `<!doctype html>\n<meta charset="utf-8">\n<title>${escapeXml(title)}</title>\n<ul>\n${items}\n</ul>\n`;
 }
 
+function shown({ name, kind }: Pick<TreeNode, "name" | "kind">): string {
+  return kind === "folder" ? `${name}/` : name;
+}
+
 /** The names of what is in a folder; those of folders with a slash at the end. */
 async function namesIn(
   { tree, clientTree }: WebDavServices,
   principal: AppPasswordPrincipal,
   resource: Item | SharesFolder,
 ): Promise<string[]> {
-  const shown = ({ name, kind }: Pick<TreeNode, "name" | "kind">) => (kind === "folder" ? `${name}/` : name);
   if (resource.kind === "shares") {
     return clientTree.mountedShares(principal).map(({ name, node: { kind } }) => shown({ name, kind }));
   }
