@@ -43,7 +43,7 @@ export class UserService {
 
   constructor(options: UserServiceOptions) {
     this.#options = options;
-    this.#queries = userQueries(options.db.orm);
+    this.#queries = userQueries(options.db);
     this.#formerEmails = new FormerEmails(options.db.sqlite);
   }
 
@@ -73,8 +73,8 @@ export class UserService {
   }
 
   findById(id: number): User | undefined {
-    const row = this.#queries.byId.get({ id });
-    return row && this.#toUser(row);
+    const row = this.#queries.byId.get(id);
+    return row === null ? undefined : this.#toUser(row);
   }
 
   /** Whether an account had this email before its present one. Another account may have it now. */
@@ -327,8 +327,8 @@ export class UserService {
   }
 
   #row(id: number): UserRow {
-    const row = this.#queries.byId.get({ id });
-    if (row === undefined) throw new AppError("not_found", "This account no longer exists.");
+    const row = this.#queries.byId.get(id);
+    if (row === null) throw new AppError("not_found", "This account no longer exists.");
     return row;
   }
 

@@ -89,8 +89,8 @@ export class ClientTree {
     const root = this.rootOf(principal);
     const [first, ...rest] = names;
     if (first === undefined) return root;
-    const own = this.#childOf(root, first);
-    if (own === undefined && first === this.sharesNameOf(principal)) return this.#findShared(principal, first, rest);
+    const isShares = first.startsWith(SHARES_NAME) && this.#childOf(root, first) === undefined;
+    if (isShares && first === this.sharesNameOf(principal)) return this.#findShared(principal, first, rest);
     return this.#walk(root, names);
   }
 

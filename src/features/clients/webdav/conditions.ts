@@ -61,6 +61,9 @@ export class Conditions {
   check(resource: Resource): void {
     const { headers } = this.#davRequest.request;
     const ifHeader = this.#ifHeader;
+    const ifMatch = headers.get("if-match");
+    const ifNoneMatch = headers.get("if-none-match");
+    if (ifHeader === undefined && ifMatch === null && ifNoneMatch === null) return;
     const state = this.#stateOf(resource);
     if (ifHeader?.matches((tag) => (tag === undefined ? state : this.#taggedState(tag))) === false) {
       // A client locks the item again after 423, and takes 412 for a change by somebody else.
@@ -69,12 +72,10 @@ export class Conditions {
         tokens.length > 0 && state.tokens.length > 0 && !state.tokens.some((own) => tokens.includes(own));
       throw isLocked ? locked(resource) : preconditionFailed();
     }
-    const ifMatch = headers.get("if-match");
-    const ifNoneMatch = headers.get("if-none-match");
-    if (ifMatch === null && ifNoneMatch === null) return;
-    const { etag } = state;
-    if (ifMatch !== null && (etag === undefined || !matchesIfMatch(ifMatch, etag))) throw preconditionFailed();
-    if (ifNoneMatch !== null && etag !== undefined && matchesIfNoneMatch(ifNoneMatch, etag)) throw preconditionFailed();
+    const isMatch = (matches: (header: string, etag: string) => boolean, header: string) =>
+      state.etag !== undefined && matches(header, state.etag);
+    if (ifMatch !== null && !isMatch(matchesIfMatch, ifMatch)) throw preconditionFailed();
+    if (ifNoneMatch !== null && isMatch(matchesIfNoneMatch, ifNoneMatch)) throw preconditionFailed();
   }
 
   /**
