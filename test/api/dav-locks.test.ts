@@ -94,7 +94,8 @@ describe("LOCK", () => {
     const { dav } = await open();
     const decomposed = encodeURIComponent("é.txt".normalize("NFD"));
     expectStatus(await dav.put(encodeURIComponent("é.txt".normalize("NFC")), "x"), 201);
-    const token = await lock(dav, decomposed);
+    expectStatus(await tryLock(dav, decomposed), 409);
+    const token = await lock(dav, encodeURIComponent("é.txt".normalize("NFC")));
     expectStatus(await tryLock(dav, decomposed, holding(token), ""), 200);
     expectStatus(await unlock(dav, decomposed, token), 204);
   });

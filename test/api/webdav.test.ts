@@ -560,6 +560,20 @@ test.skipIf(clockFails !== undefined)("too many replacements and deletions wait 
     expectStatus(await dav.request("DELETE", "f2.txt"), 204);
     expectStatus(await dav.put("f4.txt", "changed"), 204);
 
+    // macOS locks a new name before it sends the file, which replaces nothing but the empty content of the lock.
+    const finder = await connectDav(account);
+    for (let at = 0; at < 5; at++) {
+      const locked = await tryLock(finder, `new${at}.txt`);
+      expectStatus(locked, 201);
+      const token = locked.header("lock-token").slice(1, -1);
+      expectStatus(await finder.put(`new${at}.txt`, `new ${at}`, { if: `(<${token}>)` }), 204);
+      expectStatus(await unlock(finder, `new${at}.txt`, token), 204);
+    }
+    // Such a file can be the temporary one of an editor, too, which must not fill the trash.
+    const trashed = (await account.client.get("/api/files/trash")).strings("data.files", "name");
+    expectStatus(await finder.relocate("MOVE", "new1.txt", "new0.txt"), 204);
+    expect((await account.client.get("/api/files/trash")).strings("data.files", "name")).toEqual(trashed);
+
     const hasty = await connectDav(account);
     for (let at = 0; at < 3; at++) expectStatus(await hasty.put("f5.txt", `at once ${at}`), 204);
     expectStatus(await hasty.put("f5.txt", "at once 3"), 403);

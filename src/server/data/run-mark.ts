@@ -56,7 +56,11 @@ export function readCloseState(paths: Pick<DataPaths, "database" | "state">, may
 export function isCopyOfClosed(paths: Pick<DataPaths, "database" | "state">): boolean {
   const mark = readMark(paths.state);
   const database = identifyFile(paths.database);
-  return mark?.state === "closed" && database !== undefined && !isSameFile(mark.database, database);
+  if (mark?.state !== "closed" || database === undefined) return false;
+  const { bornNs, inode } = mark.database;
+  // Without creation times, a restart may change the number of the device: only another inode is certain to be a copy.
+  if (bornNs === null && database.bornNs === null) return inode !== database.inode;
+  return !isSameFile(mark.database, database);
 }
 
 /**

@@ -53,8 +53,8 @@ export class FolderStates {
   readonly #states;
 
   /**
-   * @param epoch differs after a restore from a snapshot: row ids and numbers given since the snapshot are given again,
-   *   to other folders and states
+   * @param epoch differs after a restore or a rebuild, and in a copy of a stopped server's directory, which give row ids and
+   *   numbers again, to other folders and states
    */
   constructor(sqlite: Database, clock: Clock, epoch: string) {
     this.#clock = clock;
@@ -128,7 +128,8 @@ export class FolderStates {
     const marked = this.#marked.all(accountId, REFRESHED_AT_ONCE).map(({ id }) => id);
     if (marked.length === 0) return true;
     if (marked.length === REFRESHED_AT_ONCE) return false;
-    return !this.#foldersAbove(marked, NO_LIMIT).some(({ id }) => id === folderId);
+    const folders = this.#foldersAbove(marked, CHANGED_AT_ONCE + 1);
+    return folders.length <= CHANGED_AT_ONCE && !folders.some(({ id }) => id === folderId);
   }
 
   /** The next account with marked folders. */

@@ -22,7 +22,9 @@ export function readNodeEpochs(sqlite: Database): NodeEpoch[] {
 
 /** Begins an epoch inside the caller's transaction. @param afterId by default the last id that a node has */
 export function beginNodeEpoch(sqlite: Database, epoch: string, afterId = lastNodeId(sqlite)): void {
-  const epochs = [...readNodeEpochs(sqlite), { afterId, epoch }];
+  // An epoch in which no node was created has no ids to distinguish.
+  const earlier = readNodeEpochs(sqlite).filter((known) => known.afterId !== afterId);
+  const epochs = [...earlier, { afterId, epoch }];
   sqlite
     .query<void, [string, string]>(
       "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value",

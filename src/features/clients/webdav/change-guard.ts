@@ -53,18 +53,19 @@ export class ChangeGuard {
 
   /**
    * Counts the next content of a file once within the window of the guard: an editor that saves every few seconds
-   * replaces one file, not hundreds.
+   * replaces one file, not hundreds. An empty content is none that could be lost: LOCK gives it to a new file.
    * @throws AppError confirmation_required
    */
   async countContent(
     principal: AppPasswordPrincipal,
-    { version, contentAtMs, contentDeviceId }: FileNode,
+    { version, sizeBytes, contentAtMs, contentDeviceId }: FileNode,
     settingsUrl: string,
   ): Promise<void> {
+    if (sizeBytes === 0) return;
     const ageMs = this.#options.clock.nowMs() - contentAtMs;
     const isSavedAgain = ageMs >= SAVED_EVERY_MS && ageMs < WINDOW_MS;
     // The first content replaced nothing, so it was not counted.
-    const isCounted = isSavedAgain && version > 1 && contentDeviceId === principal.appPassword.deviceId;
-    await this.count(principal, { replacements: isCounted ? 0 : 1 }, settingsUrl);
+    const wasCounted = isSavedAgain && version > 1 && contentDeviceId === principal.appPassword.deviceId;
+    await this.count(principal, { replacements: wasCounted ? 0 : 1 }, settingsUrl);
   }
 }

@@ -120,6 +120,8 @@ export class ClientTree {
    */
   mountedShares({ user }: Pick<AppPasswordPrincipal, "user">): MountedShare[] {
     const taken = new Set<string>();
+    // The next number of each name: an account can receive a thousand shares of one name.
+    const numbers = new Map<string, number>();
     return this.#options.receivedShares
       .list(user)
       .reverse()
@@ -128,7 +130,9 @@ export class ClientTree {
         // The name of a root is a slash, which no address can contain.
         const base = (node.name === ROOT_PATH ? share.owner.email : node.name).replaceAll("/", "_");
         let name = base;
-        for (let number = 2; taken.has(name); number++) name = numberedName(base, number);
+        let number = numbers.get(base) ?? 2;
+        for (; taken.has(name); number++) name = numberedName(base, number);
+        numbers.set(base, number);
         taken.add(name);
         return { share, name, node };
       });

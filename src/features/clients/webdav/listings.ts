@@ -39,7 +39,7 @@ export interface ListingsOptions {
   readonly clientIdOf: (nodeId: number) => string;
   /** Whether thumbnails are made of this media type. */
   readonly hasPreview: (mediaType: string) => boolean;
-  /** Changes when the server is restored from a snapshot; empty before the first time. */
+  /** Changes after a restore, and in a copy of the directory of a stopped server; empty before the first of these. */
   readonly dataFingerprint: string;
 }
 
@@ -156,19 +156,19 @@ export class Listings {
     };
   }
 
-  /** @param caller the signed-in user, with all received shares, which the root of the tree shows */
+  /** @param viewer the signed-in user, with all received shares: the root of the tree shows both */
   #itemEntry(
     item: Item,
     levels: number,
     href: string,
-    { user, shares }: { readonly user: User; readonly shares: readonly MountedShare[] },
+    viewer: { readonly user: User; readonly shares: readonly MountedShare[] },
   ): Entry {
     const context = this.#contextOf(item, levels);
     const node = toListedNode(item.node);
     if (!isWholeTree(item)) return { node, name: nameOf(item), href, context };
-    const etagSuffix = this.#options.etags.rootSuffix(shares, item.canWrite);
+    const etagSuffix = this.#options.etags.rootSuffix(viewer.shares, item.canWrite);
     // A root has no name of its own.
-    return { node, name: user.name, href, context: { ...context, etagSuffix } };
+    return { node, name: viewer.user.name, href, context: { ...context, etagSuffix } };
   }
 
   /** @param levels 0 for the root and for the top of a share */

@@ -39,7 +39,7 @@ export interface WebDavServices {
   readonly listings: Listings;
   /** The strong ETag of an item, with its quotes. */
   readonly etagOf: (item: Item) => string;
-  /** `oc:id` of a node: its number, and the id of this server's data. */
+  /** `oc:id` of a node: its number, the id of the data directory, and its epoch if it was created after a restore. */
   readonly clientIdOf: (nodeId: number) => string;
   /** Disables the idle timeout of a request. */
   readonly allowLong: (request: Request) => void;

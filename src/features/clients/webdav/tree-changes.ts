@@ -2,7 +2,7 @@
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { COPY_NODES_MAX } from "../../../tree/operations/copy.ts";
 import type { FolderSize } from "../../../tree/operations/measure-folder.ts";
-import type { CopyOptions, FolderNode, TreeNode } from "../../../tree/model/types.ts";
+import type { CopyOptions, FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
@@ -36,6 +36,8 @@ export interface Relocation {
   readonly from: Address;
   readonly to: Address;
   readonly conditions: Conditions;
+  /** Requires that the app password still allows changes. Called in each transaction. */
+  readonly confirm: () => void;
   /** Whether an item at the destination may be replaced. */
   readonly overwrites: boolean;
   /** The totals of a folder at the destination. */
@@ -105,6 +107,7 @@ export class TreeChanges {
     const { source: checked, destination: target } = this.check(relocation, true);
     if (!isInOneAccount(checked, target) && isBeyondOneStep(tree, checked)) return this.#copyLarge(relocation, true);
     return writer.run((tx) => {
+      relocation.confirm();
       const { source, destination } = this.check(relocation, true);
       const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
       this.#permit(user, source, destination, true);
@@ -136,6 +139,7 @@ export class TreeChanges {
     const isLarge = !isShallow && isBeyondOneStep(tree, source);
     if (isLarge) return this.#copyLarge(relocation, false);
     return writer.run((tx) => {
+      relocation.confirm();
       const { source: now, destination } = this.check(relocation, false);
       const user = { ...relocation.principal.user, lockTokens: relocation.conditions.lockTokens };
       this.#permit(user, now, destination, false);
@@ -175,6 +179,7 @@ export class TreeChanges {
       this.#permit(user, source, destination, isMove);
       const measured = isMove ? await tree.measure(source.node) : undefined;
       const admit = (tx: Transaction) => {
+        relocation.confirm();
         const now = this.check(relocation, isMove);
         // The copy is attached at the path of the destination as it was at the beginning.
         if (now.source.node.id !== source.node.id || !isSameDestination(now.destination, destination))
@@ -195,7 +200,7 @@ export class TreeChanges {
   /**
    * Moves the original of a copy to the trash. A change of it during the copy may be missing there, and must not
    * disappear.
-   * @throws WebDavError 409 if anything changed in its account since it was measured
+   * @throws WebDavError 409 if content, names or labels in its account changed since it was measured
    */
   #trashCopied(tx: Transaction, user: User, source: Item, measured: FolderSize): void {
     const { tree, treeWriter } = this.#options;
@@ -238,8 +243,7 @@ export class TreeChanges {
   #moveOntoFile(tx: Transaction, user: User, source: Item, destination: CheckedDestination): Relocated {
     const { treeWriter } = this.#options;
     const { node: moved } = source;
-    // A temporary file has no history. Any other goes to the trash with its versions, and still counts for the quota.
-    const isTemporary = moved.kind === "file" && moved.version === 1;
+    const isTemporary = moved.kind === "file" && this.#hasNoHistory(moved);
     const node = this.#write(user, destination.parent, () => {
       const copied = this.#copyNow(tx, user, source, destination, isTemporary ? moved.sizeBytes : 0);
       if (isTemporary) treeWriter.deleteFile(tx, moved);
@@ -247,6 +251,17 @@ export class TreeChanges {
       return copied;
     });
     return { node, isNew: false };
+  }
+
+  /**
+   * Whether a file is temporary: it has no earlier content, or only the empty one that LOCK gave it. Any other goes to
+   * the trash with its versions, and still counts for the quota.
+   */
+  #hasNoHistory(file: FileNode): boolean {
+    if (file.version === 1) return true;
+    return this.#options.tree
+      .listVersions(file)
+      .every(({ version, sizeBytes }) => version === file.version || sizeBytes === 0);
   }
 
   /** Moves what is at the destination to the trash. */

@@ -30,8 +30,8 @@ export function detectMediaType(
 }
 
 /**
- * The media type that a file of this type has under another name, as if it had been uploaded with that name: programs
- * upload to a temporary name, and rename the file then.
+ * A more exact media type from a new name, where the content allows it: for unknown content, containers and markup.
+ * Programs upload to a temporary name, and then rename the file. Any other type stays.
  */
 export function typeUnderName(mediaType: string, fileName: string): string {
   const byName = extensionType(fileName);

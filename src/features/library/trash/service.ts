@@ -69,11 +69,13 @@ export class TrashService {
   /**
    * Moves a file or folder to the trash of its owner.
    * @param measured the totals of a folder, if they were just read
+   * @param before runs first in the same transaction; what it throws undoes the change
    * @throws AppError not_found | share_permission | invalid_path | locked
    */
-  putOne(user: User, publicId: string, measured: FolderSize | undefined): Promise<TrashEntry> {
+  putOne(user: User, publicId: string, measured: FolderSize | undefined, before?: () => void): Promise<TrashEntry> {
     const { writer, treeWriter, permissions } = this.#options;
     return writer.run((tx) => {
+      before?.();
       // As the caller sees it, before it is trashed.
       const { node, owner, isOwn } = permissions.node(user, publicId, "manage");
       const ref = { accountId: owner.id, publicId };

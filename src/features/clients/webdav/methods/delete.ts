@@ -1,4 +1,5 @@
-import { notThere, WebDavError } from "../../errors.ts";
+import { uploaderOf } from "../../../accounts/auth/guard.ts";
+import { movedAway, notThere, WebDavError } from "../../errors.ts";
 import { isFolderItem, isShareTop, requireWrite } from "../client-tree.ts";
 import { Conditions, refreshEtags } from "../conditions.ts";
 import { addressOf, type DavRequest, noteTarget, settingsUrlOf } from "../dav-request.ts";
@@ -34,6 +35,13 @@ export async function remove(services: WebDavServices, { request, principal }: D
   const deletions = measured?.totals.files ?? 1;
   if (deletions > 0) await changeGuard.count(principal, { deletions }, settingsUrlOf(request));
   const user = { ...principal.user, lockTokens: conditions.lockTokens };
-  await trash.putOne(user, resource.node.publicId, measured);
+  const { confirm } = uploaderOf(request);
+  await trash.putOne(user, resource.node.publicId, measured, () => {
+    confirm();
+    const now = clientTree.find(principal, address);
+    if (now.kind !== "item" || now.node.id !== resource.node.id) throw movedAway();
+    requireWrite(now);
+    conditions.check(now);
+  });
   return new Response(null, { status: 204 });
 }

@@ -101,6 +101,8 @@ async function lockItem(
     requireWrite(resource);
     permissions.node(davRequest.principal.user, resource.node.publicId, "write");
     conditions.check(resource);
+    // The token of the lock would prove later that the client knows the file.
+    conditions.checkForm(resource, address);
     const { node, share } = resource;
     if (node.parentId === null && requested.isDeep !== false) {
       throw new WebDavError(403, "You can't lock all files of an account. Lock a folder or a file.");

@@ -1,4 +1,5 @@
 import type { TreeNode } from "../../../../tree/model/types.ts";
+import { uploaderOf } from "../../../accounts/auth/guard.ts";
 import { WebDavError } from "../../errors.ts";
 import type { FolderSize } from "../../../../tree/operations/measure-folder.ts";
 import { Conditions, refreshEtags } from "../conditions.ts";
@@ -44,7 +45,7 @@ export async function copy(services: WebDavServices, { request, principal }: Dav
   const relocation = relocationOf(services, { request, principal });
   await refreshEtags({ request, principal }, services);
   const { source, destination } = services.treeChanges.check(relocation, false);
-  // A copy onto a file leaves its content as a version, which any program may do as often as it likes.
+  // A copy onto a file is not counted: its content stays as a version, and the source stays too.
   const replacedFolder = destination.replaced?.node.kind === "folder" ? destination.replaced.node : undefined;
   const replacedSize = await countReplaced(services, relocation, source.node, replacedFolder, settingsUrlOf(request));
   const copied = await services.treeChanges.copy({ ...relocation, replacedSize }, depth === "0");
@@ -70,7 +71,8 @@ async function countReplaced(
   if (isNextVersion) locks.requireUnlocked(replaced, lockTokens);
   else locks.requireMovable(replaced, lockTokens);
   if (replaced.kind === "file") {
-    await changeGuard.count(principal, { replacements: 1 }, settingsUrl);
+    if (isNextVersion) await changeGuard.countContent(principal, replaced, settingsUrl);
+    else await changeGuard.count(principal, { deletions: 1 }, settingsUrl);
     return undefined;
   }
   const measured = await tree.measure(replaced);
@@ -86,6 +88,7 @@ function relocationOf(services: WebDavServices, { request, principal }: Omit<Dav
     from: addressOf(request),
     to: destinationOf(request),
     conditions: new Conditions({ request, principal }, services),
+    confirm: uploaderOf(request).confirm,
     overwrites: overwritesOf(request),
   };
 }

@@ -47,7 +47,7 @@ export interface EntryContext {
   readonly clientIdOf: (nodeId: number) => string;
   /** Whether there are thumbnails of this media type. */
   readonly hasPreview: (mediaType: string) => boolean;
-  /** Changes when the server is restored from a snapshot; empty before the first time. */
+  /** Changes after a restore, and in a copy of the directory of a stopped server; empty before the first of these. */
   readonly dataFingerprint: string;
 }
 
