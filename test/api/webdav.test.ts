@@ -290,6 +290,23 @@ describe("MKCOL and DELETE", () => {
   });
 });
 
+test("DELETE with If-Match never removes what another program has just stored", async () => {
+  const account = await server().signUp();
+  const dav = await connectDav(account);
+  for (let round = 0; round < 20; round++) {
+    const path = `${round}.txt`;
+    await dav.put(path, "old");
+    const [removed, stored] = await Promise.all([
+      dav.request("DELETE", path, { headers: { "if-match": etagOf("old") } }),
+      dav.put(path, "new"),
+    ]);
+    // Either the file was deleted and created again, or it was changed and stays.
+    expect(["204 201", "412 204", "204 409"]).toContain(`${removed.status} ${stored.status}`);
+    const isThere = (await dav.get(path)).status === 200;
+    expect(isThere).toBe(stored.status !== 409);
+  }
+});
+
 describe("MOVE and COPY", () => {
   test("a rename keeps the id and the ETag", async () => {
     const dav = await connectDav(await server().signUp());

@@ -1,4 +1,5 @@
 /** Stores content that a client sends to an address: a new file, or the next version of the one that is there. */
+import { AppError } from "../../../errors.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import type { AppPasswordPrincipal, Uploader } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -155,7 +156,11 @@ export class ContentWriter {
       },
       ...(hooks && { onDone: hooks.onDone }),
     } as const;
-    const file = await this.#options.files.finishReplacement(sender, pendingUpload, replacement, () => undefined);
+    const stored = this.#options.files.finishReplacement(sender, pendingUpload, replacement, () => undefined);
+    const file = await stored.catch((error: unknown) => {
+      // Another request has deleted the file since. The client can create it again.
+      throw error instanceof AppError && error.reason === "not_found" ? movedAway() : error;
+    });
     return { file, isNew: false };
   }
 }
