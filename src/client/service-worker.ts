@@ -22,7 +22,7 @@ declare const LARDER: Program;
 
 const { version, basePath, pages, files } = LARDER;
 const CACHE_PREFIX = "larder-";
-const SHELL = `${basePath}/files`;
+const SHELL = `${basePath}/app-document`;
 const SHARE_TARGET = `${basePath}/share-target`;
 
 /** How long to wait for the document from the server if a cached one exists. */

@@ -1,14 +1,22 @@
 import { PAGE_ROUTE } from "../features/accounts/routing/declaration.ts";
 import { Router } from "../features/accounts/routing/router.ts";
+import type { SignInMethods } from "../features/accounts/oidc/sign-in-methods.ts";
+import { requestContextOf } from "../http/request-context.ts";
 import { appRoutes } from "./bundle/app-routes.ts";
 import type { Asset } from "./bundle/asset.ts";
+import { clientFiles } from "./bundle/client-files.ts";
+import { safeNext } from "./next-address.ts";
 import { DOCS_ASSETS, DOCS_POLICY, renderDocsPage } from "./pages/docs-page.ts";
 import { ICON, pageResponse, STYLE_SHEET } from "./pages/page.ts";
+import { renderNotSetUpPage, renderSignInPage, SIGN_IN_PAGE_POLICY } from "./pages/sign-in-form-page.ts";
 
 /** Settings of the server that the pages need. */
 interface WebRoutesDeps {
   /** `""`, or the base path of all URLs. */
   readonly basePath: string;
+  readonly methodsAt: (baseUrl: string) => SignInMethods;
+  /** Whether the session cookie of a request is valid. */
+  readonly isSignedIn: (request: Request) => Promise<boolean>;
 }
 
 /**
@@ -17,7 +25,8 @@ interface WebRoutesDeps {
  */
 export function webRoutes(deps: WebRoutesDeps) {
   const app = new Router({ name: "web" })
-    .use(appRoutes({ basePath: deps.basePath }))
+    .use(appRoutes(deps))
+    .get("/sign-in", PAGE_ROUTE, ({ request }) => signInPage(deps, request))
     .get("/docs", PAGE_ROUTE, () =>
       pageResponse(renderDocsPage(deps.basePath), 200, { "content-security-policy": DOCS_POLICY }),
     );
@@ -26,6 +35,34 @@ export function webRoutes(deps: WebRoutesDeps) {
     app.get(asset.path, PAGE_ROUTE, () => assetResponse(asset));
   }
   return app;
+}
+
+/** The sign-in page. People who are signed in already continue at once. */
+async function signInPage({ basePath, methodsAt, isSignedIn }: WebRoutesDeps, request: Request): Promise<Response> {
+  const { query, baseUrl } = requestContextOf(request);
+  const next = safeNext(new URLSearchParams(query).get("next") ?? undefined);
+  if (await isSignedIn(request)) {
+    return new Response(null, {
+      status: 302,
+      headers: { location: `${basePath}${next}`, "cache-control": "no-store", vary: "Cookie" },
+    });
+  }
+  const methods = methodsAt(baseUrl);
+  if (!methods.isSetUp) return pageResponse(renderNotSetUpPage(basePath));
+  const files = await clientFiles();
+  const scripts = { theme: files.loadsOf("public/theme.ts")[0], module: files.loadsOf("features/sign-in/page.ts") };
+  const page = renderSignInPage(basePath, scripts, {
+    next,
+    provider: methods.oidc?.name,
+    hasPasskeys: methods.passkeys,
+    hasMail: methods.mail,
+    signup: methods.signup,
+  });
+  return pageResponse(page, 200, {
+    "content-security-policy": SIGN_IN_PAGE_POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "referrer-policy": "same-origin",
+  });
 }
 
 /** The file name changes with the content, so browsers can cache it forever. */

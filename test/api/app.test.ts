@@ -1,5 +1,5 @@
 // The pages: the HTML document, the files it loads, and the files that make it installable.
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { ApiResponse } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
@@ -21,12 +21,19 @@ const pages = [
   "/settings/password",
   "/admin",
   "/admin/users",
-  "/sign-in?next=/files",
-  "/sign-up",
 ];
 
+/** The headers of a browser that is signed in. */
+let cookie = "";
+
+beforeAll(async () => {
+  const { email, password } = await server().signUp();
+  const signedIn = await server().visitor.post("/api/auth/signin", { email, password, cookie: true });
+  cookie = signedIn.header("set-cookie").split(";")[0] ?? "";
+});
+
 async function startScript(): Promise<string> {
-  const page = await server().visitor.get("/files");
+  const page = await server().visitor.get("/app-document");
   return / src="(\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? "";
 }
 
@@ -39,7 +46,7 @@ function decodeBody(response: ApiResponse): string {
 
 describe("the document of the application", () => {
   test.each(pages)("is at %s, the same for everybody", async (path) => {
-    const page = await server().visitor.get(path);
+    const page = await server().visitor.get(path, { cookie });
     expectStatus(page, 200);
     expect(page.header("content-type")).toBe("text/html; charset=utf-8");
     expect(page.header("cache-control")).toBe("no-cache");
@@ -47,19 +54,38 @@ describe("the document of the application", () => {
     expect(policy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self';");
     expect(policy).not.toContain("unsafe");
     expect(page.header("referrer-policy")).toBe("same-origin");
-    expect(page.text).toBe((await server().visitor.get("/")).text);
+    expect(page.text).toBe((await server().visitor.get("/app-document")).text);
+  });
+
+  test.each(pages)("at %s sends visitors and ended sessions to the sign-in page", async (path) => {
+    for (const headers of [undefined, { cookie: "larder_session=ended" }]) {
+      const response = await fetch(server().url + path, { redirect: "manual", ...(headers && { headers }) });
+      expect(response.status).toBe(302);
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      const target = new URL(response.headers.get("location") ?? "", server().url);
+      expect(target.pathname).toBe("/sign-in");
+      expect(target.searchParams.get("next")).toBe(path === "/" || path === "/files" ? null : path);
+    }
+  });
+
+  test("is sent to visitors where they sign up, and where the service worker caches it", async () => {
+    for (const path of ["/sign-up", "/app-document"]) {
+      const page = await server().visitor.get(path);
+      expectStatus(page, 200);
+      expect(page.text).toContain('<div id="app">');
+    }
   });
 
   test("is not sent again to a client that has it", async () => {
-    const page = await server().visitor.get("/files");
-    const again = await server().visitor.get("/photos", { "if-none-match": page.header("etag") });
+    const page = await server().visitor.get("/files", { cookie });
+    const again = await server().visitor.get("/photos", { cookie, "if-none-match": page.header("etag") });
     expectStatus(again, 304);
     expect(again.bytes.length).toBe(0);
-    expectStatus(await server().visitor.get("/photos", { "if-none-match": '"other"' }), 200);
+    expectStatus(await server().visitor.get("/photos", { cookie, "if-none-match": '"other"' }), 200);
   });
 
   test("responds to HEAD, and to no other method", async () => {
-    const head = await server().visitor.head("/files");
+    const head = await server().visitor.head("/files", { cookie });
     expectStatus(head, 200);
     expect(head.bytes.length).toBe(0);
     const rejected = await server().visitor.post("/files", {});
@@ -72,6 +98,48 @@ describe("the document of the application", () => {
       expectStatus(await server().visitor.get(path, { accept: "text/html" }), 404);
     },
   );
+});
+
+describe("the sign-in page", () => {
+  const signIn = (query: string, headers?: Record<string, string>) =>
+    fetch(`${server().url}/sign-in${query}`, { redirect: "manual", ...(headers && { headers }) });
+
+  test("loads at most 40 KB, styles, icon and passkeys included", async () => {
+    const page = await signIn("");
+    const text = await page.text();
+    const addresses = [...text.matchAll(/ (?:href|src)="(\/assets\/[^"]+)"/g)].map(([, address = ""]) => address);
+    const sizes = await Promise.all(
+      [...new Set(addresses)].map(async (address) => {
+        const file = await fetch(server().url + address, { headers: { "accept-encoding": "br" }, decompress: false });
+        return (await file.arrayBuffer()).byteLength;
+      }),
+    );
+    expect(sizes.length).toBeGreaterThanOrEqual(4);
+    expect(sizes.reduce((total, size) => total + size, text.length)).toBeLessThan(40_000);
+  });
+
+  test("has a policy without inline scripts, and is not cached", async () => {
+    const page = await signIn("");
+    expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    expect(await page.text()).not.toMatch(/<script(?![^>]* src=)| style=| on[a-z]+="/);
+  });
+
+  test.each([
+    ["", "/files"],
+    ["?next=/trash%3Fsort%3Dname", "/trash?sort=name"],
+    ["?next=//evil.example", "/files"],
+    ["?next=/%5Cevil.example", "/files"],
+    ["?next=/sign-in", "/files"],
+  ])("%p sends people who are signed in to %p", async (query, target) => {
+    const response = await signIn(query, { cookie });
+    expect([response.status, response.headers.get("location")]).toEqual([302, target]);
+  });
+
+  test("escapes the address to return to", async () => {
+    const text = await (await signIn(`?next=${encodeURIComponent('/files/"><script>alert(1)</script>')}`)).text();
+    expect(text).not.toContain("<script>alert");
+  });
 });
 
 describe("the files of the application", () => {

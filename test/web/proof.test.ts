@@ -95,7 +95,7 @@ describeWeb(
       await web.account();
       provider.people.set("ada", { email: freshEmail(), email_verified: true, name: "Ada Example" });
       const page = await web.open({ path: "/settings/api-keys" });
-      await page.getByRole("button", { name: "Sign in with Our house" }).click();
+      await page.getByRole("link", { name: "Sign in with Our house" }).click();
       const signIn = async (at: typeof page) => {
         await at.locator("input[name=login]").fill("ada");
         await at.locator("input[name=password]").fill("any");

@@ -44,9 +44,9 @@ describeWeb(
       await web.account();
       provider.people.set("ada", { email: freshEmail(), email_verified: true, name: "Ada Example" });
       const page = await web.open({ path: "/trash" });
-      await page.getByRole("button", { name: "Sign in with Our house" }).waitFor();
+      await page.getByRole("link", { name: "Sign in with Our house" }).waitFor();
       await web.lookAt(page, "sign-in-oidc");
-      await page.getByRole("button", { name: "Sign in with Our house" }).click();
+      await page.getByRole("link", { name: "Sign in with Our house" }).click();
       await signInAtProvider(page, "ada");
       await page.waitForURL(/127\.0\.0\.1:\d+\/trash$/);
       await page.getByRole("button", { name: /Account: Ada Example/ }).waitFor();
@@ -66,7 +66,7 @@ describeWeb(
       await web.lookAt(page, "settings-identities");
 
       const other = await web.open({ path: "/sign-in" });
-      await other.getByRole("button", { name: "Sign in with Our house" }).click();
+      await other.getByRole("link", { name: "Sign in with Our house" }).click();
       await signInAtProvider(other, "grace");
       await other.waitForURL(/\/files$/);
       await other.getByRole("button", { name: /Account: Test User/ }).waitFor();

@@ -70,7 +70,7 @@ async function checkForUpdate(): Promise<void> {
   const own = document.querySelector<HTMLElement>("[data-version]")?.dataset["version"];
   if (own === undefined || own === "" || updated.get()) return;
   try {
-    const response = await fetch(href("/files"), { cache: "no-store", headers: { accept: "text/html" } });
+    const response = await fetch(href("/app-document"), { cache: "no-store", headers: { accept: "text/html" } });
     const served = /data-version="([^"]+)"/.exec(await response.text())?.[1];
     if (response.ok && served !== undefined && served !== own) updated.set(true);
   } catch {

@@ -14,12 +14,12 @@ export class PasskeyDismissed extends Error {}
  * Signs this browser in with a passkey.
  * @param by `button` opens the browser's dialog; `autofill` waits until a passkey is chosen from the suggestions of the
  *   email field, which has `webauthn` in its `autocomplete`
- * @returns false if the browser can't suggest passkeys
+ * @returns the id of the user; undefined if the browser can't suggest passkeys
  * @throws PasskeyDismissed | ApiError
  */
-export async function signInWithPasskey(by: "button" | "autofill"): Promise<boolean> {
+export async function signInWithPasskey(by: "button" | "autofill"): Promise<string | undefined> {
   const { startAuthentication, browserSupportsWebAuthnAutofill } = await import("@simplewebauthn/browser");
-  if (by === "autofill" && !(await browserSupportsWebAuthnAutofill())) return false;
+  if (by === "autofill" && !(await browserSupportsWebAuthnAutofill())) return undefined;
   const { options } = await request<{ options: PublicKeyCredentialRequestOptionsJSON }>(
     "POST",
     "/api/auth/passkey/options",
@@ -31,8 +31,10 @@ export async function signInWithPasskey(by: "button" | "autofill"): Promise<bool
   }).catch((error: unknown) => {
     throw new PasskeyDismissed("No passkey was used.", { cause: error });
   });
-  await request("POST", "/api/auth/passkey/verify", { body: { response, cookie: true } });
-  return true;
+  const { user } = await request<{ user: { id: string } }>("POST", "/api/auth/passkey/verify", {
+    body: { response, cookie: true },
+  });
+  return user.id;
 }
 
 /** Cancels a pending attempt. Call it when the page closes, so that none is left behind. */

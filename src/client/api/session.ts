@@ -6,6 +6,7 @@ import { ApiError, request, setSignInGate } from "./http.ts";
 import { queryClient } from "./query-client.ts";
 import type { Session, User } from "./types.ts";
 import { basePath, currentAddress, href } from "../base/address.ts";
+import { notifyTabs, onTabMessage } from "./tabs.ts";
 import { createStore, useStore } from "../base/store.ts";
 import { ignore } from "../base/ignore.ts";
 
@@ -23,11 +24,8 @@ type SessionState =
   | { readonly status: "unknown" | "signed-out" }
   | (SignedInUser & { readonly status: "signed-in"; readonly isLost: boolean });
 
-type Message = { readonly kind: "signed-out" } | { readonly kind: "signed-in"; readonly userId: string };
-
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const store = createStore<SessionState>({ status: "unknown" });
-const tabs = new BroadcastChannel(`larder${basePath()}`);
 let renewalTimer: ReturnType<typeof setTimeout> | undefined;
 let renewalDueMs = Number.POSITIVE_INFINITY;
 let recovery: Promise<boolean> | undefined;
@@ -119,17 +117,17 @@ export async function signOut(next?: string): Promise<void> {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });
   notifyTabs({ kind: "signed-out" });
-  goToSignIn(next);
+  void goToSignIn(next);
 }
 
 /** Listens to the other tabs and renews the session before it expires. Called once, by main.tsx. */
 export function watchSession(): void {
-  tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
+  onTabMessage((message) => {
     const state = store.get();
-    if (data.kind === "signed-out") {
-      if (state.status === "signed-in") goToSignIn(currentAddress());
+    if (message.kind === "signed-out") {
+      if (state.status === "signed-in") void goToSignIn(currentAddress());
     } else if (state.status === "signed-in") {
-      if (data.userId !== state.user.id) window.location.reload();
+      if (message.userId !== state.user.id) window.location.reload();
       else if (state.isLost) void loadSession().catch(ignore);
     }
   });
@@ -143,12 +141,17 @@ function isSignedIn(): boolean {
   return state.status === "signed-in" && !state.isLost;
 }
 
-/** Loads a new document, so that nothing about the person stays in memory. */
-function goToSignIn(next: string | undefined): void {
+/**
+ * Loads the sign-in page, and with it a new document, so that nothing about the person stays in memory. Never resolves,
+ * because the page is left.
+ * @param next the address to open after the sign-in
+ */
+export function goToSignIn(next: string | undefined): Promise<never> {
   setSignInGate(undefined);
   queryClient.clear();
   const query = next === undefined ? "" : `?${new URLSearchParams({ next }).toString()}`;
   window.location.assign(href(`/sign-in${query}`));
+  return Promise.withResolvers<never>().promise;
 }
 
 /** One check for all requests that failed together. Another tab may have renewed the session already. */
@@ -206,8 +209,4 @@ async function renew(): Promise<void> {
   } catch {
     renewalTimer = setTimeout(() => void renew(), 60_000); // Not reached, or rejected for now. The session is still valid.
   }
-}
-
-function notifyTabs(message: Message): void {
-  tabs.postMessage(message);
 }

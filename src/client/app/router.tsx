@@ -19,7 +19,7 @@ import { Frame } from "./frame.tsx";
 import { NotFound } from "./not-found.tsx";
 import { PageSpinner } from "./page-boundary.tsx";
 import { formatTextSearch, parseTextSearch, textSearch } from "../base/search-params.ts";
-import { loadSession, sessionState } from "../api/session.ts";
+import { goToSignIn, loadSession, sessionState } from "../api/session.ts";
 import { ProofHost } from "./proof-host.tsx";
 import { SignInAgain } from "./sign-in-again.tsx";
 
@@ -36,7 +36,6 @@ const pages = {
   settings: lazyPart(() => import("../features/settings/settings-page.tsx").then((page) => page.SettingsPage)),
   admin: lazyPart(() => import("../features/admin/admin-page.tsx").then((page) => page.AdminPage)),
   connect: lazyPart(() => import("../features/connect/connect-page.tsx").then((page) => page.ConnectPage)),
-  signIn: lazyPart(() => import("../features/sign-in/sign-in-page.tsx").then((page) => page.SignInPage)),
   signUp: lazyPart(() => import("../features/sign-up/sign-up-page.tsx").then((page) => page.SignUpPage)),
 };
 
@@ -47,14 +46,16 @@ const root = createRootRoute({
   validateSearch: textSearch,
 });
 
-/** Pages that require sign-in. Others are sent to the sign-in page first, and back afterwards. */
+/**
+ * Pages that require sign-in. The server sends visitors to the sign-in page, so this finds only sessions that ended while
+ * the document was loaded from a cache.
+ */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
   beforeLoad: async ({ location }) => {
     if (sessionState().status === "signed-in" || (await loadSession()) !== undefined) return;
-    const next = location.publicHref.slice(basePath().length);
-    throw redirect({ to: "/sign-in", search: next === "/" || next === "/files" ? {} : { next } });
+    await goToSignIn(location.publicHref.slice(basePath().length));
   },
 });
 
@@ -99,12 +100,10 @@ const adminStart = createRoute({
 });
 const admin = createRoute({ getParentRoute: () => framed, path: "/admin/$section", component: pages.admin });
 
-const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", component: pages.signIn });
 const signUp = createRoute({ getParentRoute: () => root, path: "/sign-up", component: pages.signUp });
 
 const routeTree = root.addChildren([
   start,
-  signIn,
   signUp,
   signedIn.addChildren([
     connect,

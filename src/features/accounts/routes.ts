@@ -31,13 +31,12 @@ interface AccountsRoutesOptions
     AppPasswordRoutesOptions,
     Omit<TwoFactorRoutesOptions, "countPasskeys">,
     Omit<PasskeyRoutesOptions, "tokenLifetimeMs">,
-    Pick<OidcRoutesOptions, "oidc">,
+    Pick<OidcRoutesOptions, "oidc" | "methodsAt">,
     Omit<InviteRoutesOptions, "basePath">,
     Pick<SetupRoutesOptions, "onSetUp"> {
   readonly config: Pick<Config, "basePath" | "tokenLifetimeMs" | "signup" | "defaultPlan" | "versions">;
   readonly emailConfirmation: EmailConfirmation;
   readonly passwordReset: PasswordReset;
-  readonly mail: { readonly isConfigured: boolean };
   readonly usageOf: (user: User) => object;
   readonly eraseAccount: (user: User, checkProof: ProofCheck) => Promise<void>;
 }
@@ -46,7 +45,7 @@ interface AccountsRoutesOptions
  * Sign-up and sign-in, the own account, keys, second factors, invitations; and the pages to which their emails link.
  */
 export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
-  const { config, users, passkeys, usageOf, eraseAccount } = options;
+  const { config, passkeys, usageOf, eraseAccount } = options;
   const { basePath, tokenLifetimeMs, signup, defaultPlan, versions } = config;
   const own: UserRoutesOptions = {
     ...options,
@@ -69,7 +68,7 @@ export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
     passkeyConfirmRoutes(settings),
     emailConfirmationRoutes({ ...settings, confirmations: options.emailConfirmation }),
     passwordResetRoutes({ ...settings, resets: options.passwordReset }),
-    oidcRoutes({ ...settings, isSetUp: () => users.hasAny(), hasMail: options.mail.isConfigured }),
+    oidcRoutes(settings),
     oidcLinkRoutes(settings),
     inviteRoutes(settings),
     setupRoutes(settings),

@@ -1,7 +1,8 @@
 /** The table of contents of the API: guards and routes, in the order in which they handle a request. */
 import { accountsRoutes } from "../../features/accounts/routes.ts";
-import { authGuard } from "../../features/accounts/auth/guard.ts";
+import { authGuard, findSignedIn } from "../../features/accounts/auth/guard.ts";
 import { sessionCookies } from "../../features/accounts/auth/routes.ts";
+import { signInMethods } from "../../features/accounts/oidc/sign-in-methods.ts";
 import { rateLimitGuard } from "../../features/accounts/rate-limits/guard.ts";
 import { Router, routeTable } from "../../features/accounts/routing/router.ts";
 import { administrationRoutes } from "../../features/administration/routes.ts";
@@ -35,10 +36,12 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   const { corsOrigins } = config;
   const guard = authGuard({ auth, apiKeys, appPasswords, corsOrigins, noticeChanges: () => host.noticeChanges() });
   const whyNotReady = readiness(services, host);
+  const methodsAt = signInMethods({ ...services, signup: config.signup });
   let document: Promise<unknown> | undefined;
   const context = {
     ...services,
     guard,
+    methodsAt,
     cookies: sessionCookies(basePath === "" ? "/" : basePath, config.tokenLifetimeMs),
     allowLong: (request: Request) => host.allowLong(request),
     onSetUp: (use: "household" | "accounts") => host.onSetUp(use),
@@ -80,7 +83,13 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       }),
     )
     .use(metricsRoutes({ services, whyNotReady, host }))
-    .use(webRoutes({ basePath }));
+    .use(
+      webRoutes({
+        basePath,
+        methodsAt,
+        isSignedIn: async (request) => (await findSignedIn(auth, request)) !== undefined,
+      }),
+    );
   const app = router.plugin;
   const routes = routeTable(router);
   return { app, routes };

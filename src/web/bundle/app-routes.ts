@@ -1,17 +1,26 @@
 import { PAGE_ROUTE } from "../../features/accounts/routing/declaration.ts";
 import { Router } from "../../features/accounts/routing/router.ts";
 import { AppError } from "../../errors.ts";
+import { requestContextOf } from "../../http/request-context.ts";
 import { matchesIfNoneMatch } from "../../http/conditional.ts";
 import { renderManifest, renderServiceWorker } from "./app-install.ts";
-import { APP_POLICY, PAGE_ROUTES, renderAppShell } from "./app-shell.ts";
+import { APP_POLICY, DOCUMENT_ROUTE, PAGE_ROUTES, renderAppShell, SIGN_UP_ROUTE } from "./app-shell.ts";
 import { type ClientFiles, clientFiles, ENCODINGS, type Encoding } from "./client-files.ts";
 import type { PackedFile } from "./client-manifest.ts";
+
+/** Dependencies of the application's routes. */
+interface AppRoutesOptions {
+  /** `""`, or the base path of all URLs. */
+  readonly basePath: string;
+  /** Whether the session cookie of a request is valid. */
+  readonly isSignedIn: (request: Request) => Promise<boolean>;
+}
 
 /**
  * The application: its document at the address of every page, its files, its manifest and its service worker. Public,
  * outside /api, without rate limits: the application gets its data from the API.
  */
-export function appRoutes({ basePath }: { readonly basePath: string }) {
+export function appRoutes({ basePath, isSignedIn }: AppRoutesOptions) {
   const shell = document(async (files) => renderAppShell(basePath, files));
   const manifest = document(async (files) => renderManifest(basePath, files));
   const worker = document(async (files) => renderServiceWorker(basePath, files));
@@ -30,9 +39,23 @@ export function appRoutes({ basePath }: { readonly basePath: string }) {
     .post("/share-target", { ...PAGE_ROUTE, parse: "none" }, () =>
       Response.redirect(`${basePath}/files?shared=missed`, 303),
     );
-  for (const route of PAGE_ROUTES)
-    app.get(route, PAGE_ROUTE, ({ request }) => shell(request, "text/html; charset=utf-8"));
+  const sendShell = (request: Request) => shell(request, "text/html; charset=utf-8");
+  for (const route of PAGE_ROUTES) {
+    app.get(route, PAGE_ROUTE, async ({ request }) =>
+      (await isSignedIn(request)) ? sendShell(request) : toSignIn(request, basePath),
+    );
+  }
+  for (const route of [SIGN_UP_ROUTE, DOCUMENT_ROUTE]) app.get(route, PAGE_ROUTE, ({ request }) => sendShell(request));
   return app;
+}
+
+/** Sends a visitor to the sign-in page, which returns to the requested one. So the application is not loaded twice. */
+function toSignIn(request: Request, basePath: string): Response {
+  const { path, query: search } = requestContextOf(request);
+  const next = search === "" ? path : `${path}?${search}`;
+  const query = next === "/" || next === "/files" ? "" : `?${new URLSearchParams({ next }).toString()}`;
+  const headers = { location: `${basePath}/sign-in${query}`, "cache-control": "no-store", vary: "Cookie" };
+  return new Response(null, { status: 302, headers });
 }
 
 /**

@@ -18,9 +18,16 @@ export const PAGE_ROUTES = [
   "/admin",
   "/admin/:section",
   "/connect/:token",
-  "/sign-in",
-  "/sign-up",
 ] as const;
+
+/** The page of the application that opens without a session. */
+export const SIGN_UP_ROUTE = "/sign-up";
+
+/**
+ * The document of the application, whether somebody is signed in or not: the service worker caches it from here. Other
+ * addresses send visitors to the sign-in page.
+ */
+export const DOCUMENT_ROUTE = "/app-document";
 
 /** The same as prefixes: the service worker answers requests below them from its cache. */
 export const PAGE_PREFIXES = [...new Set(PAGE_ROUTES.map((route) => route.replace(/\/[*:].*$/, "")))];

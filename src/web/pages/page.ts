@@ -24,10 +24,11 @@ export const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /**
- * Renders a complete page. Pages differ only in `title` and `main`.
+ * Renders a complete page.
  * @param basePath prefix of all URLs of this server: `""`, or a path such as `/files`
+ * @param scripts elements for the end of the head; undefined for a page without script
  */
-export function renderPage(basePath: string, title: string, main: Html): string {
+export function renderPage(basePath: string, title: string, main: Html, scripts?: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -38,7 +39,7 @@ export function renderPage(basePath: string, title: string, main: Html): string 
 <title>${title}</title>
 <link rel="icon" href="${basePath}${ICON.path}">
 <link rel="stylesheet" href="${basePath}${STYLE_SHEET.path}">
-</head>
+${scripts}</head>
 <body>
 <header><a href="${basePath}/">${LOGO}Larder</a></header>
 <main>${main}</main>

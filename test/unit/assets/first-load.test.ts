@@ -7,6 +7,7 @@ import { ClientFiles } from "../../../src/web/bundle/client-files.ts";
 
 const FIRST_LOAD_BYTES_MAX = 170_000;
 const PUBLIC_BYTES_MAX = 25_000;
+const SIGN_IN_BYTES_MAX = 12_000;
 
 let files: ClientFiles;
 let pack: Uint8Array;
@@ -35,6 +36,11 @@ describe("the first load", () => {
 
   test("of a public link is at most 25 KB of compressed script", () => {
     expect(compressedBytes(files.loadsOf("public/main.ts"))).toBeLessThanOrEqual(PUBLIC_BYTES_MAX);
+  });
+
+  test("of the sign-in page is at most 12 KB of compressed script", () => {
+    const modules = ["features/sign-in/page.ts", "public/theme.ts"];
+    expect(compressedBytes(modules.flatMap((module) => files.loadsOf(module)))).toBeLessThanOrEqual(SIGN_IN_BYTES_MAX);
   });
 
   test("names files that are there, and nothing but the application's own", () => {

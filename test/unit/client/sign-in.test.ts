@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { kindOf, usageByKind } from "../../../src/client/features/settings/file-kinds.ts";
 import { agentName } from "../../../src/client/base/user-agent.ts";
-import { safeNext } from "../../../src/client/features/sign-in/next-address.ts";
+import { safeNext } from "../../../src/web/next-address.ts";
 import { readRejection, PageError } from "../../../src/client/api/rejection.ts";
 import { inviteCodeOf } from "../../../src/client/features/sign-up/invite-code.ts";
 import { strengthOf } from "../../../src/client/ui/password-strength.tsx";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { escapeHtml, html } from "../../../src/web/pages/html.ts";
 import { renderErrorPage } from "../../../src/web/pages/error-page.ts";
+import { renderSignInPage } from "../../../src/web/pages/sign-in-form-page.ts";
 import { webRoutes } from "../../../src/web/routes.ts";
 import { renderSetupPage } from "../../../src/web/pages/setup-page.ts";
 import { formatSize, renderShareNotFoundPage, renderSharePage } from "../../../src/web/pages/share-page.ts";
@@ -79,31 +80,45 @@ describe("the page of a public link", () => {
   });
 });
 
+const SIGN_IN = {
+  next: HOSTILE,
+  provider: HOSTILE,
+  hasPasskeys: true,
+  hasMail: true,
+  signup: "open",
+} as const;
+
 describe("the routes of the pages", () => {
-  const app = webRoutes({ basePath: "" }).plugin;
+  const app = webRoutes({ basePath: "", methodsAt: () => expect.unreachable(), isSignedIn: async () => false }).plugin;
   const get = (path: string): Promise<Response> => app.handle(new Request(`http://localhost${path}`));
 
-  test.each(["/", "/docs"])("all that %s loads is here, may be kept, and its policy allows it", async (path) => {
-    const response = await get(path);
-    const page = await response.text();
-    const policy = response.headers.get("content-security-policy") ?? "";
-    expect(policy).toStartWith("default-src 'none'");
-    expect(policy).toContain("frame-ancestors 'none'");
-    const loaded = [...page.matchAll(/(?:<link [^>]*href|<script [^>]*src)="([^"]+)"/g)].map((match) => match[1] ?? "");
-    expect(loaded.length).toBeGreaterThanOrEqual(2);
-    for (const address of loaded) {
-      const asset = await get(address);
-      expect([address, asset.status]).toEqual([address, 200]);
-      // The manifest alone has a name that never changes.
-      const lifetime = address === "/manifest.webmanifest" ? "no-cache" : "immutable";
-      expect([address, asset.headers.get("cache-control")]).toEqual([address, expect.stringContaining(lifetime)]);
-      expect((await asset.text()).length).toBeGreaterThan(10);
-    }
-  });
+  test.each(["/app-document", "/docs"])(
+    "all that %s loads is here, may be kept, and its policy allows it",
+    async (path) => {
+      const response = await get(path);
+      const page = await response.text();
+      const policy = response.headers.get("content-security-policy") ?? "";
+      expect(policy).toStartWith("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      const loaded = [...page.matchAll(/(?:<link [^>]*href|<script [^>]*src)="([^"]+)"/g)].map(
+        (match) => match[1] ?? "",
+      );
+      expect(loaded.length).toBeGreaterThanOrEqual(2);
+      for (const address of loaded) {
+        const asset = await get(address);
+        expect([address, asset.status]).toEqual([address, 200]);
+        // The manifest alone has a name that never changes.
+        const lifetime = address === "/manifest.webmanifest" ? "no-cache" : "immutable";
+        expect([address, asset.headers.get("cache-control")]).toEqual([address, expect.stringContaining(lifetime)]);
+        expect((await asset.text()).length).toBeGreaterThan(10);
+      }
+    },
+  );
 
   test("pages hold no script and no style of their own", async () => {
     const pages = [
-      await (await get("/")).text(),
+      await (await get("/app-document")).text(),
+      renderSignInPage("", { theme: "/t.js", module: ["/m.js"] }, SIGN_IN),
       await (await get("/docs")).text(),
       renderSharePage(FRAME, share),
       renderSetupPage("", { token: "t" }),

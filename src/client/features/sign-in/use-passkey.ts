@@ -1,10 +1,8 @@
 import { useEffect, useEffectEvent, useState } from "react";
 import { messageOf } from "../../api/http.ts";
 import { cancelPasskey, PasskeyDismissed, signInWithPasskey } from "../../api/passkey.ts";
+import { PASSKEY_RENEW_MS } from "./passkey-renewal.ts";
 import { text } from "./text.ts";
-
-/** A challenge is valid for five minutes. The autofill of the email field gets a new one before that. */
-const RENEW_MS = 4 * 60 * 1000;
 
 /** The two ways to use a passkey: the autofill of the email field, and a button. */
 export function usePasskey(isOffered: boolean, onDone: () => void) {
@@ -18,13 +16,13 @@ export function usePasskey(isOffered: boolean, onDone: () => void) {
     let isOver = false;
     const offer = async () => {
       try {
-        if ((await signInWithPasskey("autofill")) && !isOver) done();
+        if ((await signInWithPasskey("autofill")) !== undefined && !isOver) done();
       } catch (error) {
         if (!isOver && !(error instanceof PasskeyDismissed)) setMessage(messageOf(error));
       }
     };
     void offer();
-    const timer = setTimeout(() => setRound(round + 1), RENEW_MS);
+    const timer = setTimeout(() => setRound(round + 1), PASSKEY_RENEW_MS);
     return () => {
       isOver = true;
       clearTimeout(timer);

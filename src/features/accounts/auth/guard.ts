@@ -211,6 +211,22 @@ export function uploaderOf(request: Request): Uploader {
 }
 
 /**
+ * The user whose session cookie a request for a page carries. The guard does not authenticate pages.
+ * @returns undefined if nobody is signed in
+ */
+export async function findSignedIn(auth: Pick<AuthService, "identify">, request: Request): Promise<User | undefined> {
+  const session = readCookie(request.headers.get("cookie"));
+  if (session === undefined) return undefined;
+  try {
+    return (await auth.identify(session)).user;
+  } catch (error) {
+    // An expired session: nobody is signed in.
+    if (error instanceof AppError) return undefined;
+    throw error;
+  }
+}
+
+/**
  * The caller of a public route that does more for accounts. API keys count as anonymous there, because no scope covers
  * such routes, and so do app passwords. So does a cookie on a changing request that another site may have sent.
  */

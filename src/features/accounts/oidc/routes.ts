@@ -16,6 +16,7 @@ import { Router } from "../routing/router.ts";
 import * as docs from "./openapi.ts";
 import { attemptCookie, callbackOf, requireProvider } from "./link-routes.ts";
 import { CodeBody } from "./model.ts";
+import type { SignInMethods } from "./sign-in-methods.ts";
 import { CODE_MS, type FinishedSignIn, type OidcService } from "./service.ts";
 import { SIGN_IN_MODES } from "./types.ts";
 
@@ -28,32 +29,19 @@ export interface OidcRoutesOptions {
   readonly proof: ProofService;
   readonly tokenLifetimeMs: number;
   readonly cookies: SessionCookies;
-  readonly signup: "open" | "invite" | "closed";
-  readonly hasMail: boolean;
-  /** Whether there is any account yet. */
-  readonly isSetUp: () => boolean;
+  readonly methodsAt: (baseUrl: string) => SignInMethods;
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
 }
 
 /** Sign-in by the provider, and the list of sign-in methods. */
 export function oidcRoutes(options: OidcRoutesOptions) {
-  const { oidc, guard, cookies, tokenLifetimeMs, signup, hasMail, isSetUp, basePath } = options;
+  const { oidc, guard, cookies, tokenLifetimeMs, methodsAt, basePath } = options;
   const attempts = attemptCookie(basePath);
 
   return new Router({ name: "oidc-routes", prefix: "/api/auth", guard })
     .get("/methods", { access: "public", rate: "general", audit: "unaudited", docs: docs.methods }, ({ request }) =>
-      ok({
-        password: true,
-        signup,
-        oidc:
-          oidc === undefined
-            ? null
-            : { name: oidc.name, startUrl: `${requestContextOf(request).baseUrl}/api/auth/oidc/start` },
-        passkeys: canHavePasskeys(requestContextOf(request).baseUrl),
-        mail: hasMail,
-        isSetUp: isSetUp(),
-      }),
+      ok(methodsAt(requestContextOf(request).baseUrl)),
     )
     .get("/oidc/start", { access: "public", rate: "general", audit: "unaudited", docs: docs.start }, ({ request }) =>
       asPage(request, basePath, async () => {
@@ -143,12 +131,6 @@ function auditNoteFor(finished: FinishedSignIn): AuditNote {
   const action = changed ?? (finished.is === "signed-in" ? "sign_in" : undefined);
   if (action === undefined) return {};
   return { action, userId: user.publicId, details: { ...details, ...(role !== undefined && { role }) } };
-}
-
-/** Browsers offer passkeys only to sites with a domain name and HTTPS, and to localhost (WebAuthn §5.1.3). */
-function canHavePasskeys(baseUrl: string): boolean {
-  const { protocol, hostname } = new URL(baseUrl);
-  return hostname === "localhost" || (protocol === "https:" && !/^[\d.]+$|^\[/.test(hostname));
 }
 
 function redirect(location: string, setCookies: readonly string[]): Response {

@@ -1,5 +1,4 @@
 /** Renders the pages of links, which work without script. */
-import { AppError } from "../../../errors.ts";
 import { errorResponseOf } from "../../../http/error-response.ts";
 import { type Query, readChoice, queryOf } from "../../../http/fields.ts";
 import { canInline } from "../../../http/send-blob.ts";
@@ -14,11 +13,10 @@ import {
   type SharePageFrame,
 } from "../../../web/pages/share-page.ts";
 import { renderSharedFolderPage, type SharedEntry, type SharedView } from "../../../web/pages/shared-folder-page.ts";
-import { SESSION_COOKIE } from "../../accounts/auth/guard.ts";
+import { findSignedIn } from "../../accounts/auth/guard.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, SortField, TreeNode } from "../../../tree/model/types.ts";
-import type { User } from "../../accounts/users/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./share-sender.ts";
 import type { ShareAccess } from "./share-access.ts";
 import { linkRequestOf } from "./share-requests.ts";
@@ -82,7 +80,7 @@ export class SharePages {
 
   /** The page of a share between accounts, if its recipient is signed in. */
   async received(token: string, request: Request): Promise<Response | undefined> {
-    const user = await this.#signedIn(request);
+    const user = await findSignedIn(this.#options.auth, request);
     const opened = user === undefined ? undefined : this.#options.shareAccess.findReceived(token, user);
     if (opened === undefined) return undefined;
     const { node, owner, share } = opened;
@@ -247,18 +245,6 @@ export class SharePages {
   async #frame(): Promise<SharePageFrame> {
     const { basePath, scripts } = this.#options;
     return { basePath, scripts: await scripts() };
-  }
-
-  async #signedIn(request: Request): Promise<User | undefined> {
-    const session = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(SESSION_COOKIE);
-    if (session === null || session === "") return undefined;
-    try {
-      return (await this.#options.auth.identify(session)).user;
-    } catch (error) {
-      // An expired session: nobody is signed in.
-      if (error instanceof AppError) return undefined;
-      throw error;
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where to go after a sign-in: a path of this application, never an external address.
- * @param next as in the address bar, below the base path
+ * Where to go after a sign-in: a path of the web app, never another address.
+ * @param next the query parameter of the sign-in page: a path below the base path, with query and fragment
  * @returns `/files` for anything that is not clearly a path: other origins (`//host`, `/\host`), schemes, the sign-in
  * page
  */
