@@ -194,6 +194,7 @@ const routesByCategory: Record<string, string[]> = {
     "GET /s/{token}/download",
   ],
   uploads: [
+    "POST /api/files/{id}/edit",
     "PUT /api/files/{id}/content",
     "POST /api/files/upload",
     "POST /api/mobile/upload",

@@ -958,6 +958,7 @@ export interface ResponseData {
     readonly actual: Schemas["Checksum"] | null;
     readonly ok: boolean;
   };
+  readonly "POST /api/files/{id}/edit": Schemas["UploadedFile"];
   readonly "GET /api/files/{id}/versions": {
     readonly versions: readonly {
       readonly version: number;

@@ -8,6 +8,7 @@ import { type FolderRoutesOptions, folderRoutes } from "./folders/routes.ts";
 import { findPast, listPast } from "./history/listing.ts";
 import { type HistoryRoutesOptions, historyRoutes } from "./history/routes.ts";
 import { type PhotoRoutesOptions, photoRoutes } from "./photos/routes.ts";
+import { type PictureEditRoutesOptions, pictureEditRoutes } from "./picture-edits/routes.ts";
 import { type SearchRoutesOptions, searchRoutes } from "./search/routes.ts";
 import { type TagRoutesOptions, tagRoutes } from "./tags/routes.ts";
 import { type TrashRoutesOptions, trashRoutes } from "./trash/routes.ts";
@@ -25,6 +26,7 @@ export interface LibraryRoutesOptions
     Omit<FileRoutesOptions, "past">,
     FileBulkRoutesOptions,
     FileContentRoutesOptions,
+    PictureEditRoutesOptions,
     VersionRoutesOptions,
     HistoryRoutesOptions {
   readonly hasThumbnail: PhotoRoutesOptions["hasThumbnail"];
@@ -49,6 +51,7 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     fileBulkRoutes(options),
     fileUploadRoutes(options),
     fileDownloadRoutes(options),
+    pictureEditRoutes(options),
     versionRoutes(options),
     historyRoutes(options),
   ];

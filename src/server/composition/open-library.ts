@@ -14,6 +14,7 @@ import { HistoryService, historyAgeMs } from "../../features/library/history/ser
 import { Permissions } from "../../features/library/permissions/permissions.ts";
 import { TagService } from "../../features/library/tags/service.ts";
 import { TrashService } from "../../features/library/trash/service.ts";
+import { PictureEdits } from "../../features/library/picture-edits/service.ts";
 import { VersionService } from "../../features/library/versions/service.ts";
 import { PublicLinks } from "../../features/sharing/shares/file-links.ts";
 import { Turns } from "../../lib/turns.ts";
@@ -52,6 +53,8 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     thumbnails: media.thumbnailer,
     onDetached: () => onDetached.wake(),
   };
+  const uploadOptions = { reserveSpace: uploadSpace(storage), markDamaged: damageMarker(storage) };
+  const files = new FileService({ ...dependencies, ...uploadOptions });
   return {
     permissions,
     links,
@@ -60,7 +63,8 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     turns,
     activity: new ActivityService(dependencies),
     tags: new TagService(dependencies),
-    files: new FileService({ ...dependencies, reserveSpace: uploadSpace(storage), markDamaged: damageMarker(storage) }),
+    files,
+    pictureEdits: new PictureEdits({ files, blobs, editProcess: media.editProcess }),
     bulk: new FileBulkService({ ...dependencies, reserveSpace: (bytes) => reservations.reserve(bytes) }),
     folders: new FolderService({ ...dependencies, planOf: (owner) => limitsOf(owner).plan }),
     sender: new ContentSender({ ...dependencies, downloads: new DownloadLedger(), onCounted }),

@@ -6,6 +6,7 @@ import type { Db } from "../../db/open.ts";
 import { Reader } from "../../db/reader.ts";
 import { openPhotos } from "../../features/library/photos/open.ts";
 import { openSearch } from "../../features/library/search/open.ts";
+import { EditProcess } from "../../features/media/editing/edit-process.ts";
 import { openMediaInfo } from "../../features/media/metadata/open.ts";
 import type { FailureStore } from "../../features/media/thumbnails/options.ts";
 import { ThumbnailService } from "../../features/media/thumbnails/service.ts";
@@ -21,9 +22,30 @@ export type Media = ReturnType<typeof openMedia>;
 /** How long a thumbnail waits for uploads in progress. Its process has the lowest priority as well. */
 const THUMBNAIL_PATIENCE_MS = 100;
 
+/** Rotating a picture of 256 megapixels needs all of it in memory. */
+const EDIT_MEMORY_BYTES_MAX = 2 * 1024 ** 3;
+
 /** Builds media, search, and photos, in order of dependency. */
 export function openMedia(storage: Storage) {
-  return { ...openThumbnails(storage), ...openIndexes(storage) };
+  return { ...openThumbnails(storage), ...openIndexes(storage), editProcess: openEditing(storage) };
+}
+
+/** Builds the editing of pictures, which starts a process for each edit. */
+function openEditing({ config, paths }: Storage): EditProcess {
+  return new EditProcess({
+    command: workerCommand("edit-worker"),
+    nativeDir: nativeDirOf(config, paths),
+    libvips: config.libvips ?? undefined,
+    memoryLimitBytes: EDIT_MEMORY_BYTES_MAX,
+  });
+}
+
+function workerCommand(name: string): string[] {
+  return Bun.isStandaloneExecutable ? [process.execPath, name] : [process.execPath, Bun.main, name];
+}
+
+function nativeDirOf(config: Storage["config"], paths: Storage["paths"]): string {
+  return config.nativeDir ?? join(paths.root, "native");
 }
 
 /** Builds search and photos, and the metadata service that feeds both. */
@@ -70,12 +92,10 @@ function openThumbnails(storage: Storage) {
       timeoutMs,
       memoryLimitBytes,
       patienceMs: THUMBNAIL_PATIENCE_MS,
-      nativeDir: config.nativeDir ?? join(paths.root, "native"),
+      nativeDir: nativeDirOf(config, paths),
       ...(config.libvips !== null && { libvips: config.libvips }),
     },
-    childCommand: Bun.isStandaloneExecutable
-      ? [process.execPath, "thumbnail-worker"]
-      : [process.execPath, Bun.main, "thumbnail-worker"],
+    childCommand: workerCommand("thumbnail-worker"),
     environment: process.env,
     isBusy: () => uploadsInProgress.isAny,
   });

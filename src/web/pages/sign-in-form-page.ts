@@ -27,7 +27,7 @@ export interface SignInPageScripts {
 
 /**
  * The sign-in page. It needs its script, because signing in takes several steps. Until the script runs, the buttons are
- * disabled: the browser must not send the password by itself.
+ * disabled: the browser would put the password into the address.
  */
 export function renderSignInPage(basePath: string, scripts: SignInPageScripts, model: SignInPageModel): string {
   return renderScripted(

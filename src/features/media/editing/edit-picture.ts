@@ -1,0 +1,115 @@
+import { crc32 } from "node:zlib";
+import sharp, { type Metadata, type Sharp } from "sharp";
+import { PIXELS_MAX, prepareSharp } from "../thumbnails/sharp.ts";
+import { AreaFault } from "./area-fault.ts";
+import { ContentFault } from "../thumbnails/content-fault.ts";
+import type { CropArea, PictureEdit } from "./types.ts";
+
+/** Formats that are encoded again. */
+const FORMATS = { "image/jpeg": "jpeg", "image/png": "png", "image/webp": "webp", "image/avif": "avif" } as const;
+
+/** Almost free of visible loss; an edit is made of an original, once. */
+const JPEG_QUALITY = 93;
+const WEBP_QUALITY = 92;
+const AVIF_QUALITY = 75;
+
+/**
+ * Decodes a picture, rotates and crops it, and encodes it in its own format, with its metadata and color profile. Runs
+ * only in the editing process, because the file is untrusted.
+ * @throws ContentFault if the picture can't be edited; AreaFault
+ */
+export async function editPicture(path: string, mediaType: string, edit: PictureEdit): Promise<Buffer> {
+  prepareSharp();
+  const format = Object.entries(FORMATS).find(([type]) => type === mediaType)?.[1];
+  if (format === undefined) throw new ContentFault(`${mediaType} can't be written`);
+  const picture = sharp(path, { limitInputPixels: PIXELS_MAX, failOn: "error", pages: -1 });
+  const described = await picture.metadata();
+  checkEditable(described, format);
+  const edited = sharp(path, { limitInputPixels: PIXELS_MAX, failOn: "error" }).autoOrient();
+  const { width, height } = displayedSize(described, edit.rotate);
+  if (edit.rotate !== undefined) edited.rotate(edit.rotate);
+  if (edit.crop !== undefined) edited.extract(extraction(edit.crop, width, height));
+  if (described.depth === "ushort") edited.toColourspace(described.space === "grey16" ? "grey16" : "rgb16");
+  const isLossless = format === "webp" && (await isLosslessWebp(path));
+  const bytes = await ENCODERS[format](edited.keepMetadata(), described, isLossless).toBuffer();
+  return dropThumbnail(bytes, (await sharp(bytes).metadata()).exif, format);
+}
+
+function checkEditable({ pages = 1, space, format: found }: Metadata, format: string): void {
+  if (pages > 1) throw new ContentFault("animated pictures can't be edited");
+  if (found !== (format === "avif" ? "heif" : format)) throw new ContentFault("its bytes are of another format");
+  // Colors for print would change.
+  if (space === "cmyk") throw new ContentFault("pictures with colors for print (CMYK) can't be edited");
+}
+
+function displayedSize({ autoOrient }: Metadata, rotate: PictureEdit["rotate"]): { width: number; height: number } {
+  const { width, height } = autoOrient;
+  return rotate === 90 || rotate === 270 ? { width: height, height: width } : { width, height };
+}
+
+function extraction({ x, y, width, height }: CropArea, pictureWidth: number, pictureHeight: number) {
+  if (x + width > pictureWidth || y + height > pictureHeight) {
+    throw new AreaFault(
+      `The area to keep is outside of the picture, which has ${pictureWidth} × ${pictureHeight} pixels.`,
+    );
+  }
+  return { left: x, top: y, width, height };
+}
+
+const ENCODERS = {
+  jpeg: (edited: Sharp, { chromaSubsampling, isProgressive }: Metadata) =>
+    edited.jpeg({
+      quality: JPEG_QUALITY,
+      chromaSubsampling: chromaSubsampling === "4:2:0" ? "4:2:0" : "4:4:4",
+      progressive: isProgressive ?? false,
+    }),
+  png: (edited: Sharp) => edited.png(),
+  webp: (edited: Sharp, _: Metadata, isLossless: boolean) =>
+    edited.webp({ quality: WEBP_QUALITY, lossless: isLossless }),
+  avif: (edited: Sharp) => edited.avif({ quality: AVIF_QUALITY }),
+};
+
+/** The image data is one of the first chunks: the color profile comes before it, Exif and XMP after it. */
+const WEBP_HEAD_BYTES = 4 * 1024 * 1024;
+
+/** Whether a WebP has lossless image data (RFC 9649 §2.6). */
+async function isLosslessWebp(path: string): Promise<boolean> {
+  const head = Buffer.from(await Bun.file(path).slice(0, WEBP_HEAD_BYTES).arrayBuffer());
+  for (let at = 12; at + 8 <= head.length; ) {
+    const name = head.toString("latin1", at, at + 4);
+    if (name === "VP8L" || name === "VP8 ") return name === "VP8L";
+    const lengthBytes = head.readUInt32LE(at + 4);
+    at += 8 + lengthBytes + (lengthBytes % 2);
+  }
+  return false;
+}
+
+const POINTER_BYTES = 4;
+
+/**
+ * Removes the thumbnail from Exif data: it shows the picture from before, with what was cropped away.
+ * @param exif the Exif data of `bytes`, as sharp reads it
+ */
+function dropThumbnail(bytes: Buffer, exif: Buffer | undefined, format: string): Buffer {
+  if (exif === undefined) return bytes;
+  const tiff = exif.toString("latin1", 0, 6) === "Exif\0\0" ? exif.subarray(6) : exif;
+  const at = bytes.indexOf(tiff);
+  if (at < 0) throw new Error("The Exif data of the edited picture was not found.");
+  const found = bytes.subarray(at, at + tiff.length);
+  const isLittle = found.toString("latin1", 0, 2) === "II";
+  const long = (position: number) => (isLittle ? found.readUInt32LE(position) : found.readUInt32BE(position));
+  const short = (position: number) => (isLittle ? found.readUInt16LE(position) : found.readUInt16BE(position));
+  const directoryAt = long(4);
+  const nextAt = directoryAt + 2 + short(directoryAt) * 12;
+  const thumbnailAt = long(nextAt);
+  // The directory of the thumbnail and its bytes are the last of what libexif writes.
+  if (thumbnailAt !== 0) found.fill(0, thumbnailAt);
+  found.fill(0, nextAt, nextAt + POINTER_BYTES);
+  if (format === "png") writeChecksum(bytes, at, tiff.length);
+  return bytes;
+}
+
+/** The checksum of a PNG chunk covers its type and its data (PNG §5.3). */
+function writeChecksum(bytes: Buffer, dataAt: number, lengthBytes: number): void {
+  bytes.writeUInt32BE(crc32(bytes.subarray(dataAt - 4, dataAt + lengthBytes)), dataAt + lengthBytes);
+}
