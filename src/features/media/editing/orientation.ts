@@ -58,7 +58,7 @@ async function rotateJpeg(file: OldFile, quarter: Quarter): Promise<FilePart[] |
       const tiff = withOrientation(head.subarray(at + 10, end), quarter);
       return tiff && replaced(file, at, end, exifSegment(tiff));
     }
-    // Start of scan: the metadata is over. Without Exif, the picture is shown as it is stored.
+    // Start of scan: the metadata has ended. Without Exif, the picture is shown as it is stored.
     if (marker === 0xda) return replaced(file, insertAt, insertAt, exifSegment(newExif(ROTATED[quarter][1] ?? 1)));
     if (marker === 0xe0) insertAt = end;
     at = end;
