@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import {
-  adjacentChunk,
   chunksBetween,
   chunksOf,
   type DayCount,
@@ -94,13 +93,6 @@ test("chunks are whole days, in order, and cover all of them", () => {
   if (first === undefined || second === undefined || third === undefined) throw new Error("there are several pieces");
   expect(chunksBetween(chunks, second.from, second.to)).toEqual([1]);
   expect(chunksBetween(chunks, first.to, third.from)).toEqual([0, 1, 2]);
-  // Next to a day: in its own chunk if the chunk continues, and nothing beyond the ends.
-  expect(adjacentChunk(chunks, second.to, false)).toBe(third);
-  expect(adjacentChunk(chunks, second.from, false)).toBe(second);
-  expect(adjacentChunk(chunks, second.from, true)).toBe(first);
-  expect(adjacentChunk(chunks, second.to, true)).toBe(second);
-  expect(adjacentChunk(chunks, first.from, true)).toBeUndefined();
-  expect(adjacentChunk(chunks, chunks.at(-1)?.to ?? "", false)).toBeUndefined();
 });
 
 test("months start at their first photo, newest first", () => {

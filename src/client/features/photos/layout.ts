@@ -130,11 +130,6 @@ export function chunksBetween(chunks: readonly Chunk[], newest: string, oldest: 
   return chunks.flatMap((chunk, index) => (chunk.to <= newest && chunk.from >= oldest ? [index] : []));
 }
 
-/** The chunk with the next newer or the next older day. */
-export function adjacentChunk(chunks: readonly Chunk[], date: string, isNewer: boolean): Chunk | undefined {
-  return isNewer ? chunks.findLast(({ from }) => from > date) : chunks.find(({ to }) => to < date);
-}
-
 /** The months of the timeline, newest first, with their first photo. */
 export function monthsOf({ sections }: Layout): { month: string; first: number; top: number }[] {
   const months: { month: string; first: number; top: number }[] = [];
