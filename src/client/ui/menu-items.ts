@@ -10,6 +10,8 @@ export interface MenuEntry {
   /** With `href`: downloads under this name. */
   readonly download?: string | boolean;
   readonly disabled?: boolean;
+  /** Shown below the label, for example why the entry is disabled. */
+  readonly hint?: string;
   readonly danger?: boolean;
   /** The shortcut for the same action, shown next to the label. */
   readonly keys?: string;

@@ -126,11 +126,14 @@ function Line({ item }: { readonly item: MenuEntry }) {
   );
 }
 
-function EntryLabel({ item: { icon: Icon, label, keys } }: { readonly item: MenuEntry }) {
+function EntryLabel({ item: { icon: Icon, label, keys, hint } }: { readonly item: MenuEntry }) {
   return (
     <>
       {Icon !== undefined && <Icon aria-hidden size={18} className="shrink-0" />}
-      <span className="min-w-0 flex-1 truncate">{label}</span>
+      <span className="min-w-0 flex-1 truncate">
+        {label}
+        {hint !== undefined && <span className="block max-w-64 pb-1 text-xs whitespace-normal">{hint}</span>}
+      </span>
       {keys !== undefined && (
         <span aria-hidden className="ms-4 text-xs text-muted">
           {keyCaps(keys.split(" ")[0] ?? "").join("+")}

@@ -6,6 +6,7 @@ import type { FileRecord } from "../../api/types.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
+import { useEditActions } from "../editing/use-edit-actions.tsx";
 import type { PreviewAction } from "./actions.ts";
 import { largeAddress } from "./addresses.ts";
 import { previewKind } from "./kind.ts";
@@ -53,16 +54,19 @@ export function Preview(props: PreviewProps) {
   const details = useDetails();
   const file = items[index];
   const { position, total, go, goTo } = useSteps(props);
+  const canChange = props.canChange ?? mayWrite;
+  const editing = useEditActions(file, canChange);
   const actions = [
     ...extraActions,
     ...useFileActions(file, {
-      canChange: props.canChange ?? mayWrite,
+      canChange,
       hasDetails: details.isOpen,
       onDetails: details.toggle,
       onTrash: () => {
         if (!go(1)) onClose();
       },
     }),
+    ...editing.actions,
   ];
   const moves = { step: go, first: () => goTo(0), last: () => goTo((total ?? items.length) - 1) };
   const onKeyDown = usePreviewKeys(popup, moves, actions);
@@ -106,6 +110,7 @@ export function Preview(props: PreviewProps) {
             {details.isOpen && <Details file={file} onClose={details.toggle} />}
           </div>
           <EntryDialogs isInPreview />
+          {editing.dialog}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -33,7 +33,8 @@ export function usePreviewKeys(
   };
 }
 
-function runAction({ run, href, download }: PreviewAction): void {
+function runAction({ run, href, download, disabled }: PreviewAction): void {
+  if (disabled === true) return;
   if (href === undefined) run?.();
   else followLink(href, typeof download === "string" ? download : "");
 }

@@ -1,0 +1,15 @@
+import type { FileRecord } from "../../api/types.ts";
+import { text } from "./text.ts";
+
+const ENCODED = new Set(["image/jpeg", "image/png", "image/webp", "image/avif"]);
+
+/** Why a picture can't be rotated or cropped; undefined if it can. */
+export function editingLimits(file: Pick<FileRecord, "mimeType">): { rotate?: string; crop?: string } | undefined {
+  const [type = ""] = file.mimeType.split(";");
+  if (!type.startsWith("image/") || type === "image/svg+xml") return undefined;
+  if (ENCODED.has(type)) return {};
+  if (type === "image/gif" || type === "image/apng") return { rotate: text.gif, crop: text.gif };
+  if (/^image\/hei[cf]$/.test(type)) return { crop: text.heicCrop };
+  if (type === "image/tiff") return { crop: text.otherFormat };
+  return { rotate: text.otherFormat, crop: text.otherFormat };
+}

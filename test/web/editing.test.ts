@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import sharp from "sharp";
+import type { Account } from "../support/client.ts";
+import { eventually } from "../support/expect.ts";
+import { describeWeb } from "./support/browser.ts";
+import { openPreview, overlay } from "./support/preview.ts";
+
+/** A picture of 600 × 400 pixels: red left, blue right. */
+async function picture(): Promise<Buffer> {
+  const left = { create: { width: 300, height: 400, channels: 3 as const, background: "#ff0000" } };
+  const whole = sharp({ create: { width: 600, height: 400, channels: 3, background: "#0000ff" } });
+  return whole
+    .composite([{ input: left, left: 0, top: 0 }])
+    .jpeg()
+    .toBuffer();
+}
+
+async function describe(account: Account, id: string) {
+  const { bytes } = await account.client.get(`/api/files/${id}/download`);
+  const { width, height, orientation } = await sharp(Buffer.from(bytes)).metadata();
+  return { width, height, orientation };
+}
+
+async function choose(page: Page, action: string): Promise<void> {
+  await overlay(page).getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: action }).click();
+}
+
+describeWeb("editing a picture", (web) => {
+  test("rotates it in the preview, and takes it back", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId(await picture(), { name: "house.jpg" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "house.jpg");
+    const shown = overlay(page).locator("img").first();
+    await shown.waitFor();
+    await choose(page, "Rotate right");
+    await page.getByText("Rotated.").waitFor();
+    expect((await describe(account, id)).orientation).toBe(6);
+    await eventually("the rotated picture", async () => {
+      const box = await shown.boundingBox();
+      return box !== null && box.height > box.width;
+    });
+    await page.keyboard.press("r");
+    await eventually("two rotations", async () => (await describe(account, id)).orientation === 3);
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await page.getByText("Restored the version before.").waitFor();
+    expect((await describe(account, id)).orientation).toBe(6);
+  });
+
+  test("crops it with the pointer and by numbers, as a new version", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId(await picture(), { name: "house.jpg" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "house.jpg");
+    await overlay(page).locator("img").first().waitFor();
+    await choose(page, "Crop");
+    const dialog = page.getByRole("dialog", { name: "Crop house.jpg" });
+    const area = dialog.locator("[data-crop-area]");
+    await area.waitFor();
+    await web.lookAt(page, "crop");
+    expect(await dialog.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    const box = (await dialog.locator('[data-crop-handle="1,0"]').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    const whole = (await area.boundingBox()) ?? box;
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2 - whole.width / 2, box.y, { steps: 5 });
+    await page.mouse.up();
+    const width = Number(await dialog.getByLabel("Width").inputValue());
+    expect(Math.abs(width - 300)).toBeLessThanOrEqual(3);
+    await dialog.getByLabel("Width").fill("200");
+    await dialog.getByLabel("Height").fill("100");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Cropped.").waitFor();
+    await dialog.waitFor({ state: "detached" });
+    expect(await describe(account, id)).toMatchObject({ width: 200, height: 100 });
+    const versions = await account.client.get(`/api/files/${id}/versions`);
+    expect(versions.strings("data.versions", "checksum").length).toBe(2);
+  });
+
+  test("is off with the reason where Larder can't write the format", async () => {
+    const account = await web.account();
+    await account.client.storedId(await Bun.file("test/fixtures/images/animated.gif").bytes(), { name: "moving.gif" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "moving.gif");
+    await overlay(page).getByRole("button", { name: "More actions" }).click();
+    const crop = page.getByRole("menuitem", { name: "Crop" });
+    await crop.waitFor();
+    expect(await crop.getAttribute("aria-disabled")).toBe("true");
+    expect(await crop.innerText()).toContain("Animations can't be edited.");
+  });
+});
