@@ -132,7 +132,7 @@ function EntryLabel({ item: { icon: Icon, label, keys } }: { readonly item: Menu
       {Icon !== undefined && <Icon aria-hidden size={18} className="shrink-0" />}
       <span className="min-w-0 flex-1 truncate">{label}</span>
       {keys !== undefined && (
-        <span aria-hidden className="ms-4 text-xs text-muted">
+        <span aria-hidden className="ms-4 text-xs text-muted pointer-coarse:hidden">
           {keyCaps(keys.split(" ")[0] ?? "").join("+")}
         </span>
       )}
