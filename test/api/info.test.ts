@@ -95,7 +95,7 @@ describe("GET /api/files/{id}", () => {
 });
 
 describe("downloadCount", () => {
-  test("counts GETs with status 200, and no HEAD, no 304, no thumbnail", async () => {
+  test("counts GETs with status 200, and no HEAD, no 304, no thumbnail, no preview", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("hello");
     const path = `/api/files/${id}/download`;
@@ -103,6 +103,10 @@ describe("downloadCount", () => {
     const first = await client.get(path);
     expect(await count()).toBe(1);
     await client.get(`${path}?inline=true`);
+    expect(await count()).toBe(2);
+    const preview = await client.get(`${path}?preview=true`);
+    expect(preview.header("content-disposition")).toStartWith("inline");
+    await client.get(`${path}?preview=true`, { range: "bytes=0-1" });
     expect(await count()).toBe(2);
     await client.head(path);
     expectStatus(await client.get(path, { "if-none-match": first.header("etag") }), 304);

@@ -146,6 +146,25 @@ describe("sorting", () => {
     expect(await ids("desc")).toEqual([...ascending].reverse());
   });
 
+  test("finds the page around an item, in every sort and direction", async () => {
+    const { client } = await server().signUp();
+    for (const name of ["f1", "f2"]) await client.folderId(name);
+    for (let index = 0; index < 9; index++) await client.stored("x".repeat((index * 4) % 9), { name: `n${index}` });
+    for (const query of ["", "&sort=size&order=desc", "&sort=createdAt&order=desc&type=file", "&type=folder"]) {
+      const all = (await client.get(`/api/files?limit=100${query}`)).strings("data.files", "id");
+      for (const [position, id] of all.entries()) {
+        const response = await client.get(`/api/files?limit=2&around=${id}${query}`);
+        expect(response.number("data.pagination.page")).toBe(Math.floor(position / 2) + 1);
+        expect(response.strings("data.files", "id")).toContain(id);
+      }
+    }
+    const [folder = "", , file = ""] = (await client.get("/api/files?limit=100")).strings("data.files", "id");
+    expectError(await client.get(`/api/files?around=${folder}&type=file`), 404);
+    expectError(await client.get(`/api/files?around=${file}&folder=/f1`), 404);
+    expectError(await (await server().signUp()).client.get(`/api/files?around=${file}`), 404);
+    expectClientError(await client.get(`/api/files?around=${file}&search=n`));
+  });
+
   test("puts folders first in every sort and direction", async () => {
     const { client } = await server().signUp();
     await fill(client, ["/m", "/folder/x", "/a", "/zfolder/x"]);

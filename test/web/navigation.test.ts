@@ -202,6 +202,26 @@ describeWeb("Back, reload, and links", (web) => {
     expect((await account.client.get(`/api/files/${id}`)).number("data.downloadCount")).toBe(0);
   });
 
+  test("a menu by finger is for its own row, and selects nothing", async () => {
+    // The selection stayed after the menu had closed, so the next tap selected.
+    const { account, page } = await folderOfTexts("phone");
+    await row(page, "a.txt").getByRole("button", { name: "More actions for a.txt" }).tap();
+    const open = page.getByRole("menuitem", { name: "Open" });
+    await open.waitFor();
+    expect(await page.getByText("F2", { exact: true }).isVisible()).toBe(false);
+    await page.keyboard.press("Escape");
+    await open.waitFor({ state: "detached" });
+    expect(await page.getByRole("toolbar").count()).toBe(0);
+    await row(page, "b.txt").tap();
+    await showing(page, "b.txt", "2 of 3");
+    await page.goBack();
+    await overlay(page).waitFor({ state: "detached" });
+    await row(page, "c.txt").getByRole("button", { name: "More actions for c.txt" }).tap();
+    await page.getByRole("menuitem", { name: "Move to trash" }).tap();
+    await row(page, "c.txt").waitFor({ state: "detached" });
+    expect(await account.client.names("/Box")).toEqual(["a.txt", "b.txt"]);
+  });
+
   async function folderOfTexts(size: "phone" | "desktop") {
     const account = await web.account();
     await account.client.folderId("Box");

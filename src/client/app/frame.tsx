@@ -133,7 +133,9 @@ function BottomBar({ pathname }: { readonly pathname: string }) {
         <Link
           key={path}
           to={path}
-          {...(isAt(pathname, path) && { "aria-current": "page" as const })}
+          {...((isAt(pathname, path) || (path === "/shared/with-me" && isAt(pathname, "/shared/by-me"))) && {
+            "aria-current": "page" as const,
+          })}
           className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 px-1 text-xs text-muted no-underline aria-[current=page]:font-semibold aria-[current=page]:text-accent"
         >
           <Icon aria-hidden size={22} />

@@ -14,7 +14,7 @@ export const WIDE = window.matchMedia("(min-width: 64rem)");
 const panelOpen = createStore(false);
 
 /** The details next to a list, and how to open and close them. */
-interface DetailsState {
+export interface DetailsState {
   readonly isOpen: boolean;
   readonly entry: Entry | undefined;
   /** Whether the address opens them. */

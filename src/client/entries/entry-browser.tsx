@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense, useDeferredValue, useMemo, useRef } from "react";
+import { type ReactNode, Suspense, useDeferredValue, useMemo, useRef, useState } from "react";
 import type { Entry } from "../api/types.ts";
 import { useStore } from "../base/store.ts";
 import { HasAddress } from "../ui/dialog.tsx";
@@ -17,7 +17,7 @@ import { SelectionBar } from "./actions/selection-bar.tsx";
 import { type SelectionActions, useSelectionActions } from "./actions/use-selection-actions.tsx";
 import { type PreviewOptions, usePreview } from "./use-preview.tsx";
 import type { PreviewSource } from "./preview-source.ts";
-import { useDetailsState } from "./details-state.ts";
+import { type DetailsState, useDetailsState } from "./details-state.ts";
 
 const DetailsPanel = lazyPart(() => import("./details/details-panel.tsx").then((part) => part.DetailsPanel));
 
@@ -59,9 +59,11 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   });
   const onOpen = (entry: T) => (entry.type === "folder" ? onOpenFolder(entry.path) : openPreview(entry.id));
   const selected = selection.kind === "some" && count === 1 ? [...selection.entries.values()][0] : undefined;
-  const details = useDetailsState(selected ?? (count === 0 ? pages.at(cursor) : undefined), pages);
+  const [menuTarget, setMenuTarget] = useState<T>();
+  const details = useDetailsState(menuTarget ?? selected ?? (count === 0 ? pages.at(cursor) : undefined), pages);
   const actions = useSelectionActions({
     collection,
+    menuTarget,
     folder,
     onOpen,
     areDetailsOpen: details.isOpen,
@@ -80,17 +82,18 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
       <Bar collection={collection} actions={actions} toolbar={props.toolbar} onClear={onClear} />
       <div className="flex min-h-0 flex-1 gap-3">
         {/* A list, not a function: the click that opens the menu may have changed the selection. */}
-        <ContextMenu items={actions.items()}>
+        <ContextMenu items={actions.items()} onClosed={() => setMenuTarget(undefined)}>
           <div ref={frame} className="flex min-h-0 min-w-0 flex-1 flex-col">
             {!isKnown || pages.total === undefined ? (
               <ListSkeleton layout={layout} />
             ) : (
-              <EntryGrid
+              <EntryGrid<T>
                 collection={collection}
                 label={props.label}
                 display={display}
                 sort={props.sort}
                 onOpen={onOpen}
+                onMenuTarget={setMenuTarget}
                 drag={actions.drag}
                 takesFocus={props.takesFocus ?? false}
                 {...(props.startOffset !== undefined && { startOffset: props.startOffset })}
@@ -99,17 +102,23 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
             )}
           </div>
         </ContextMenu>
-        <Suspense fallback={null}>
-          {details.isOpen && details.entry !== undefined && (
-            <HasAddress value={details.hasAddress}>
-              <DetailsPanel entry={details.entry} onClose={details.close} />
-            </HasAddress>
-          )}
-        </Suspense>
+        <Details {...details} />
       </div>
       {preview}
       {actions.dialogs}
     </>
+  );
+}
+
+function Details({ isOpen, entry, hasAddress, close }: DetailsState) {
+  return (
+    <Suspense fallback={null}>
+      {isOpen && entry !== undefined && (
+        <HasAddress value={hasAddress}>
+          <DetailsPanel entry={entry} onClose={close} />
+        </HasAddress>
+      )}
+    </Suspense>
   );
 }
 

@@ -69,8 +69,15 @@ export function useFilePreview(
   const { file, isGone } = useShownFile(id, window, findKnown);
   useOnClosed(id, window, onClosed);
 
+  const shownId = useRef(id);
+  useEffect(() => {
+    shownId.current = id;
+  });
   const goTo = (position: number) => {
-    window.load(position).then((found) => found !== undefined && view.replace(found.id), showError);
+    window.load(position).then((found) => {
+      // Otherwise the preview was closed, or another file opened, in the meantime.
+      if (found !== undefined && shownId.current === id) view.replace(found.id);
+    }, showError);
   };
   const isInList = window.index >= 0;
   const items = isInList ? window.items : file === undefined ? [] : [file];

@@ -135,7 +135,7 @@ function EntryLabel({ item: { icon: Icon, label, keys, hint } }: { readonly item
         {hint !== undefined && <span className="block max-w-64 pb-1 text-xs whitespace-normal">{hint}</span>}
       </span>
       {keys !== undefined && (
-        <span aria-hidden className="ms-4 text-xs text-muted">
+        <span aria-hidden className="ms-4 text-xs text-muted pointer-coarse:hidden">
           {keyCaps(keys.split(" ")[0] ?? "").join("+")}
         </span>
       )}

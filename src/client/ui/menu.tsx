@@ -60,10 +60,13 @@ export function Menu({
 export function ContextMenu({
   items,
   label,
+  onClosed,
   children,
 }: {
   readonly items: MenuItems;
   readonly label?: string;
+  /** Called when the menu closes, after the action that was chosen. */
+  readonly onClosed?: () => void;
   readonly children: Area;
 }) {
   const [opened, setOpened] = useState<OpenMenu>();
@@ -92,7 +95,10 @@ export function ContextMenu({
         items={items}
         align="start"
         label={label ?? uiText.menu}
-        onClose={() => setOpened((former) => former && { ...former, isOpen: false })}
+        onClose={() => {
+          setOpened((former) => former && { ...former, isOpen: false });
+          onClosed?.();
+        }}
       />
     </>
   );

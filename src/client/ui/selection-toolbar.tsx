@@ -24,8 +24,8 @@ export function SelectionToolbar({
       className="flex min-h-11 shrink-0 items-center gap-1 rounded-xl bg-accent-soft px-1 text-ink"
     >
       <IconButton label={uiText.clearSelection} icon={X} onClick={onClear} />
-      <span className="me-auto flex items-center gap-2 truncate text-sm font-medium">
-        {uiText.selected(count)}
+      <span className="me-auto flex min-w-0 items-center gap-2 text-sm font-medium">
+        <span className="truncate">{uiText.selected(count)}</span>
         {loading !== undefined && <Spinner size={16} label={loading} />}
       </span>
       {children}

@@ -26,7 +26,8 @@ export function SelectionBar({
       {actions.share !== undefined && <IconButton label={text.share} icon={Share2} onClick={actions.share} />}
       {actions.canWrite && (
         <>
-          <IconButton label={text.move} icon={FolderInput} onClick={actions.move} />
+          {/* Phones have no room for it. It is in the menu too. */}
+          <IconButton label={text.move} icon={FolderInput} className="max-sm:hidden" onClick={actions.move} />
           <IconButton label={text.remove} icon={Trash2} onClick={actions.trash} />
         </>
       )}

@@ -39,6 +39,8 @@ export interface SelectionActions {
 /** Options of {@link useSelectionActions}. */
 interface SelectionActionsOptions<T extends Entry> {
   readonly collection: Collection<T>;
+  /** The entry that the menu is open for, instead of the selection. */
+  readonly menuTarget: T | undefined;
   /** The current folder, at which the destination dialog opens. */
   readonly folder: string;
   onOpen(entry: T): void;
@@ -50,18 +52,19 @@ interface SelectionActionsOptions<T extends Entry> {
 
 /** The actions of a list of files, for its menu, toolbar, shortcuts and drag and drop. */
 export function useSelectionActions<T extends Entry>(options: SelectionActionsOptions<T>): SelectionActions {
-  const { collection, folder, onOpen, areDetailsOpen, onDetails, focusList } = options;
+  const { collection, menuTarget, folder, onOpen, areDetailsOpen, onDetails, focusList } = options;
   const canWrite = useCanWrite();
   const entryActions = useEntryActions();
   const openDialog = useOpenEntryDialog();
   const [renamed, setRenamed] = useState<Pick<Renaming, "id" | "draft">>();
   const { selection, count } = collection;
   const known = selection.kind === "some" ? [...selection.entries.values()] : [];
-  const only = count === 1 && known.length === 1 ? known[0] : undefined;
+  const only = menuTarget ?? (count === 1 && known.length === 1 ? known[0] : undefined);
 
   /** Runs an action on all selected entries. */
   const withSelected = (action: (entries: readonly T[]) => unknown) => {
-    void resolveAll(collection).then(action).catch(showError);
+    const entries = menuTarget === undefined ? resolveAll(collection) : Promise.resolve([menuTarget]);
+    void entries.then(action).catch(showError);
   };
   const forget = (ids: readonly string[]) => {
     collection.forget(ids);

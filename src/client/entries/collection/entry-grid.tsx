@@ -20,6 +20,8 @@ interface EntryGridProps<T extends Entry> {
   readonly display: GridDisplay<T>;
   readonly sort?: GridSort | undefined;
   onOpen(entry: T, position: number): void;
+  /** Called with the entry that the menu is for if it is not selected; undefined if the menu is for the selection. */
+  onMenuTarget?(entry: T | undefined): void;
   readonly drag?: DragRules<T> | undefined;
   /** The scroll position when the list was last shown. */
   readonly startOffset?: number;
@@ -138,7 +140,7 @@ interface GridParts {
 
 /** The keys and pointers of a grid. The rows have no handlers of their own. */
 function useGridEvents<T extends Entry>(
-  { collection, onOpen }: EntryGridProps<T>,
+  { collection, onOpen, onMenuTarget }: EntryGridProps<T>,
   { scroller, body, layout: { columns, rowHeight, above }, focusHandlers }: GridParts,
 ) {
   const { pages, cursor } = collection;
@@ -168,8 +170,12 @@ function useGridEvents<T extends Entry>(
       event.stopPropagation();
       return;
     }
-    if (!collection.isSelected(entry.id)) collection.select(position, "only");
-    else collection.point(position);
+    const isSelected = collection.isSelected(entry.id);
+    // With a finger, a selection would change what the next tap does.
+    const isForOne = !isSelected && onMenuTarget !== undefined && pointer.isTouch();
+    onMenuTarget?.(isForOne ? entry : undefined);
+    if (isSelected || isForOne) collection.point(position);
+    else collection.select(position, "only");
   };
   const handlers = {
     onKeyDown,

@@ -73,6 +73,8 @@ export function useGridPointer<T extends Entry>(
     onPointerMove: press.move,
     onPointerUp: press.end,
     onPointerCancel: press.end,
+    /** Whether the last pointer was a finger or a pen. */
+    isTouch: () => pointer.current !== "mouse",
     /** @returns whether the menu may open: not during a long press, which selects */
     wantsMenu: () => !press.isPressed() && !press.wasLong(),
   };

@@ -89,6 +89,7 @@ export const text = defineText("shares", {
   sharedAt: (when: string) => `Shared ${when}`,
   publicHint: "The link of a public file has no settings. To set a password or an expiry date, create another link.",
   byMeTitle: "Shared by me",
+  sharedLists: "Shared",
   byMeEmpty: "You haven't shared anything yet",
   byMeEmptyHint: "Select a file or folder in Files, then choose “Share”.",
   goToFiles: "Go to Files",

@@ -12,6 +12,7 @@ import { Select } from "../../ui/select.tsx";
 import { fetchShares } from "../../entries/sharing/api.ts";
 import { ShareItem } from "../../entries/sharing/share-item.tsx";
 import { closedBecause } from "../../entries/sharing/share-state.tsx";
+import { SharedTabs } from "./shared-tabs.tsx";
 import { text } from "../../entries/sharing/text.ts";
 
 type Filter = "all" | "open" | "closed";
@@ -43,6 +44,7 @@ export function SharedByMePage() {
   );
   return (
     <Page title={text.byMeTitle} actions={actions}>
+      <SharedTabs current="/shared/by-me" />
       <PagedList
         query={shares}
         isEmpty={all.length === 0}

@@ -18,6 +18,7 @@ import { useFilePreview } from "../../entries/use-preview.tsx";
 import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { invalidateShares, leaveShare, type ReceivedShare, receivedQuery } from "../../entries/sharing/api.ts";
 import { sizeOf } from "../../entries/entry-columns.tsx";
+import { SharedTabs } from "./shared-tabs.tsx";
 import { ReceivedFolder } from "./received-folder.tsx";
 import { text } from "../../entries/sharing/text.ts";
 import { confirmThen } from "../../ui/confirm.tsx";
@@ -34,6 +35,7 @@ export function SharedWithMePage() {
   const isMissing = shareId !== undefined && received.isSuccess;
   return (
     <Page title={text.withMeTitle}>
+      <SharedTabs current="/shared/with-me" />
       {isMissing && (
         <p role="status" className="mb-4 rounded-lg bg-warning-soft px-4 py-3 text-sm">
           <strong className="block font-semibold">{text.notFound}</strong>
