@@ -77,6 +77,8 @@ describeWeb("a page of a version that the server no longer has", (web) => {
       await route.continue();
     });
     await page.goto(new URL("/files", page.url()).href);
+    // Parts that only an action needs are loaded when the page is first used.
+    await page.mouse.move(10, 10);
     await isAway.promise;
     part.restore();
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
@@ -143,6 +145,7 @@ describeWeb("an optional part that can't be loaded", (web) => {
       await route.abort();
     });
     await page.goto(new URL("/files", page.url()).href);
+    await page.mouse.move(10, 10);
     await requested.promise;
     await page
       .getByText(/Can.t reach the server/)

@@ -74,6 +74,34 @@ describeWeb("the document of the application", (web) => {
     expect(isShown).toBe(false);
   });
 
+  test("loads at most 180 KB of scripts and styles until the files page is idle", async () => {
+    const account = await web.account();
+    await account.client.storedId("text", { name: "note.txt" });
+    const page = await web.open({
+      as: account,
+      path: "/docs",
+      isFirstVisit: true,
+      context: { serviceWorkers: "block" },
+    });
+    const loaded = new Set<string>();
+    page.on("request", (request) => {
+      if (new URL(request.url()).pathname.startsWith("/assets/")) loaded.add(request.url());
+    });
+    await page.goto(new URL("/files", page.url()).href);
+    await page.getByText("note.txt").waitFor();
+    await page.waitForLoadState("networkidle");
+    await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle)));
+    await page.waitForLoadState("networkidle");
+    const sizes = await Promise.all(
+      [...loaded].map(async (address) => {
+        const file = await fetch(address, { headers: { "accept-encoding": "br" }, decompress: false });
+        return (await file.arrayBuffer()).byteLength;
+      }),
+    );
+    expect(sizes.length).toBeGreaterThan(10);
+    expect(sizes.reduce((total, size) => total + size, 0)).toBeLessThan(180_000);
+  });
+
   test("runs no inline script", async () => {
     const page = await web.open({ as: await web.account() });
     web.expectProblems(page, /Content Security Policy/);

@@ -1,18 +1,18 @@
 import { createContext, Suspense, use, useState } from "react";
 import { useDialogEntry } from "../base/overlays.ts";
-import { whenIdle } from "../base/when-idle.ts";
+import { whenUsed } from "../base/when-used.ts";
 import type { DialogProps } from "./dialog-popup.tsx";
 import { lazyPart } from "./lazy-part.ts";
 
 const DialogPopup = lazyPart(() => import("./dialog-popup.tsx").then((part) => part.DialogPopup));
-whenIdle(() => void DialogPopup.preload());
+whenUsed(() => void DialogPopup.preload());
 
 /** True around a dialog that the address opens: it has a history entry already. */
 export const HasAddress = createContext(false);
 
 /**
  * A modal dialog. It traps the focus and returns it on closing, and Back closes it. On phones it slides in from below.
- * Its script is preloaded when the page is idle.
+ * Its script is preloaded when the page is first used.
  */
 export function Dialog(props: DialogProps) {
   const [wasOpen, setWasOpen] = useState(props.open);

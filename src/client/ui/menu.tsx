@@ -2,7 +2,7 @@ import { cloneElement, type MouseEvent, type ReactElement, Suspense, useState } 
 import { lazyPart } from "./lazy-part.ts";
 import type { MenuItem, MenuItems } from "./menu-items.ts";
 import type { MenuAnchor } from "./menu-popup.tsx";
-import { whenIdle } from "../base/when-idle.ts";
+import { whenUsed } from "../base/when-used.ts";
 import { uiText } from "./text.ts";
 
 interface OpenMenu {
@@ -13,7 +13,7 @@ interface OpenMenu {
 }
 
 const MenuPopup = lazyPart(() => import("./menu-popup.tsx").then((part) => part.MenuPopup));
-whenIdle(() => void MenuPopup.preload());
+whenUsed(() => void MenuPopup.preload());
 
 // Attributes that the trigger is cloned with. Its own handlers are called first.
 type Trigger = ReactElement<{ onClick?: ((event: MouseEvent<HTMLElement>) => void) | undefined }>;

@@ -2,6 +2,7 @@
 // run next to the sending and give up after half a minute.
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { Upload } from "./types.ts";
+import { UPLOAD_DATABASE } from "./upload-db-name.ts";
 
 /** A saved upload with its account, its tab, and the handle of its file. */
 export interface SavedUpload {
@@ -39,7 +40,7 @@ export const SAVED_FILE_BYTES_MAX = 4 * 1024 * 1024;
 export const SAVED_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Opens the database. In private windows, which have none, nothing is saved and nothing fails. */
-export function openUploadDatabase(databaseName = "larder-uploads"): UploadDatabase {
+export function openUploadDatabase(databaseName = UPLOAD_DATABASE): UploadDatabase {
   const opening = openDB<Schema>(databaseName, 1, {
     upgrade(database) {
       database.createObjectStore("uploads", { keyPath: "id" });

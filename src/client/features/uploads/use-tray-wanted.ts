@@ -1,0 +1,18 @@
+import { useEffect, useState } from "react";
+import { whenIdle } from "../../base/when-idle.ts";
+import { whenUsed } from "../../base/when-used.ts";
+import { mayHaveSavedUploads } from "./engine/upload-db-name.ts";
+
+/**
+ * Whether to load the upload tray: at once for files that another app shared, when the page is idle if there may be
+ * uploads to resume, and otherwise when the person first uses the page.
+ */
+export function useTrayWanted(hasSharedFiles: boolean): boolean {
+  const [isWanted, setWanted] = useState(hasSharedFiles);
+  useEffect(() => {
+    const want = () => setWanted(true);
+    whenUsed(want);
+    whenIdle(() => void mayHaveSavedUploads().then((may) => may && want()));
+  }, []);
+  return isWanted;
+}
