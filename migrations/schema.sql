@@ -1398,6 +1398,28 @@ BEGIN
 	SELECT RAISE(ABORT, 'the audit log is kept for its retention');
 END;
 
+CREATE TABLE `favorites` (
+	`account_id` integer NOT NULL,
+	`node_id` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `node_id`),
+	FOREIGN KEY (`account_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX `favorites_node` ON `favorites` (`node_id`);
+
+CREATE TRIGGER `store_journal_favorite_added` AFTER INSERT ON `favorites`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = NEW.node_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_favorite_removed` AFTER DELETE ON `favorites`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = OLD.node_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 
 INSERT INTO "photo_fill" VALUES (1,1,0);

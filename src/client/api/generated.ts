@@ -50,6 +50,7 @@ export interface Schemas {
     readonly type: "file";
     readonly createdAt: string;
     readonly modifiedAt: string;
+    readonly isFavorite?: boolean;
     readonly contentAvailable?: boolean;
     readonly isDeleted?: boolean;
   };
@@ -63,6 +64,7 @@ export interface Schemas {
     readonly createdAt: string;
     readonly modifiedAt: string;
     readonly description: string;
+    readonly isFavorite?: boolean;
     readonly isDeleted?: boolean;
   };
   readonly FileInfo: Schemas["FileBasics"] & {
@@ -78,6 +80,7 @@ export interface Schemas {
     readonly lastAccessedAt: string;
     readonly downloadCount: number;
     readonly shareLink: string | null;
+    readonly isFavorite?: boolean;
     readonly owner: {
       readonly id: string;
       readonly name: string;
@@ -496,6 +499,7 @@ export interface Schemas {
     readonly takenAt: string;
     readonly thumbnailUrl: string;
     readonly hasThumbnail: boolean;
+    readonly isFavorite: boolean;
   };
   readonly Plan: {
     readonly name: "free" | "pro" | "enterprise";
@@ -1021,6 +1025,14 @@ export interface ResponseData {
       readonly folder: Schemas["FolderPath"];
     }[];
     readonly hasMore: boolean;
+  };
+  readonly "GET /api/favorites": {
+    readonly favorites: readonly Schemas["Item"][];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/favorites": {
+    readonly changed: readonly string[];
+    readonly failed: readonly Schemas["FailedItem"][];
   };
   readonly "GET /api/shares/received": {
     readonly shares: readonly {

@@ -4,6 +4,7 @@ export * from "./audit.ts";
 export * from "./blobs.ts";
 export * from "./credentials.ts";
 export * from "./devices.ts";
+export * from "./favorites.ts";
 export * from "./findings.ts";
 export * from "./history.ts";
 export * from "./housekeeping.ts";

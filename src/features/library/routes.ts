@@ -1,10 +1,12 @@
 import type { Router } from "../accounts/routing/router.ts";
 import { type ActivityRoutesOptions, activityRoutes } from "./activity/routes.ts";
 import { type ArchiveRoutesOptions, archiveRoutes } from "./archive/routes.ts";
+import { type FavoriteRoutesOptions, favoriteRoutes } from "./favorites/routes.ts";
 import { type FileBulkRoutesOptions, fileBulkRoutes } from "./files/bulk-routes.ts";
 import { type FileContentRoutesOptions, fileDownloadRoutes, fileUploadRoutes } from "./files/content-routes.ts";
 import { type FileRoutesOptions, fileRoutes } from "./files/routes.ts";
 import { type FolderRoutesOptions, folderRoutes } from "./folders/routes.ts";
+import type { FavoriteService } from "./favorites/service.ts";
 import { findPast, listPast } from "./history/listing.ts";
 import { type HistoryRoutesOptions, historyRoutes } from "./history/routes.ts";
 import { type PhotoRoutesOptions, photoRoutes } from "./photos/routes.ts";
@@ -26,8 +28,10 @@ export interface LibraryRoutesOptions
     FileBulkRoutesOptions,
     FileContentRoutesOptions,
     VersionRoutesOptions,
+    FavoriteRoutesOptions,
     HistoryRoutesOptions {
   readonly hasThumbnail: PhotoRoutesOptions["hasThumbnail"];
+  readonly favorites: FavoriteService;
 }
 
 /** Files and folders: their content, versions, trash, search and history. */
@@ -51,5 +55,6 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     fileDownloadRoutes(options),
     versionRoutes(options),
     historyRoutes(options),
+    favoriteRoutes(options),
   ];
 }

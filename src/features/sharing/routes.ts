@@ -3,6 +3,7 @@ import type { Router } from "../accounts/routing/router.ts";
 import type { AuthService } from "../accounts/auth/service.ts";
 import type { ArchiveSender } from "../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../library/archive/service.ts";
+import type { FavoriteService } from "../library/favorites/service.ts";
 import type { ReceivedShareService } from "./received/service.ts";
 import { receivedShareRoutes } from "./received/routes.ts";
 import { ShareDownloads } from "./shares/share-requests.ts";
@@ -20,6 +21,7 @@ interface SharingRoutesOptions
   readonly archiveSender: ArchiveSender;
   readonly receivedShares: ReceivedShareService;
   readonly linkGuesses: PublicRoutesOptions["guesses"];
+  readonly favorites: FavoriteService;
   readonly shareSender: PublicRoutesOptions["sender"];
   readonly shareStatistics: PublicRoutesOptions["statistics"];
   /** Scripts that the pages of links load. */

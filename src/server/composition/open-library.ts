@@ -6,6 +6,7 @@ import { DownloadLedger } from "../../features/accounts/rate-limits/download-led
 import { ActivityService } from "../../features/library/activity/service.ts";
 import { ArchiveSender } from "../../features/library/archive/archive-sender.ts";
 import { ArchiveService } from "../../features/library/archive/service.ts";
+import { FavoriteService } from "../../features/library/favorites/service.ts";
 import { FileBulkService } from "../../features/library/files/bulk.ts";
 import { ContentSender } from "../../features/library/files/content-sender.ts";
 import { FileService } from "../../features/library/files/service.ts";
@@ -60,6 +61,7 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     turns,
     activity: new ActivityService(dependencies),
     tags: new TagService(dependencies),
+    favorites: new FavoriteService(dependencies),
     files: new FileService({ ...dependencies, reserveSpace: uploadSpace(storage), markDamaged: damageMarker(storage) }),
     bulk: new FileBulkService({ ...dependencies, reserveSpace: (bytes) => reservations.reserve(bytes) }),
     folders: new FolderService({ ...dependencies, planOf: (owner) => limitsOf(owner).plan }),

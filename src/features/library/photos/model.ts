@@ -23,6 +23,7 @@ export const Photo = t.Object({
   }),
   thumbnailUrl: t.String(),
   hasThumbnail: t.Boolean(),
+  isFavorite: t.Boolean({ description: "Whether you marked it" }),
 });
 
 /** With `full`, also the fields of a file. */

@@ -10,6 +10,8 @@ export interface PhotoContext {
   /** `http://host[:port][/base]` */
   readonly baseUrl: string;
   readonly hasThumbnail: (content: Pick<FileNode, "mediaType" | "digest">) => boolean;
+  /** Row ids of the files that the caller marked. */
+  readonly favorites: ReadonlySet<number>;
 }
 
 /** A page of GET /api/photos. @param files the files by row id, to be shown with all fields of a listing */
@@ -23,7 +25,8 @@ export function presentPhotos(
       const shown = presentPhoto(photo, context);
       if (files === undefined) return [shown];
       const file = files.get(photo.nodeId);
-      return file === undefined ? [] : [{ ...shown, ...presentFileItem(file, context) }];
+      if (file === undefined) return [];
+      return [{ ...shown, ...presentFileItem(file, context), isFavorite: shown.isFavorite }];
     }),
     nextCursor: next === undefined ? null : toCursor(next),
   };
@@ -34,7 +37,7 @@ export function presentTimeline({ days, total }: PhotoTimeline) {
   return { days: days.map(({ day, count }) => ({ date: toDate(day), count })), total };
 }
 
-function presentPhoto(photo: Photo, { baseUrl, hasThumbnail }: PhotoContext) {
+function presentPhoto(photo: Photo, { baseUrl, hasThumbnail, favorites }: PhotoContext) {
   const { publicId, name, mediaType, sizeBytes, isVideo, width, height, durationMs } = photo;
   return {
     id: publicId,
@@ -48,6 +51,7 @@ function presentPhoto(photo: Photo, { baseUrl, hasThumbnail }: PhotoContext) {
     takenAt: toTakenAt(photo),
     thumbnailUrl: `${baseUrl}/api/files/${publicId}/download?thumbnail=true`,
     hasThumbnail: hasThumbnail(photo),
+    isFavorite: favorites.has(photo.nodeId),
   };
 }
 

@@ -4,6 +4,7 @@ import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readBoolean, readChoice, readInteger, queryOf, readQuery } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { FavoriteService } from "../favorites/service.ts";
 import { parseTagList } from "../../../tree/model/labels.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -18,10 +19,12 @@ export interface PhotoRoutesOptions {
   readonly photos: PhotoService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: PhotoContext["hasThumbnail"];
+  /** Finds the nodes that the caller marked. */
+  readonly favorites: Pick<FavoriteService, "among">;
 }
 
 /** GET /api/photos and /api/photos/timeline. */
-export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions) {
+export function photoRoutes({ photos, guard, hasThumbnail, favorites }: PhotoRoutesOptions) {
   return new Router({ name: "photo-routes", prefix: "/api/photos", guard })
     .get(
       "/",
@@ -32,7 +35,12 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
         const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: 100 });
         const page = await photos.page(principal.user.id, readFilter(query), readPosition(query), limit);
         const files = readBoolean(query["full"], "full") === true ? photos.files(page.photos) : undefined;
-        return ok({ ...presentPhotos(page, { baseUrl, hasThumbnail }, files), isIndexing: !photos.isComplete });
+        const marked = favorites.among(
+          principal.user,
+          page.photos.map(({ nodeId: id }) => ({ id })),
+        );
+        const context = { baseUrl, hasThumbnail, favorites: marked };
+        return ok({ ...presentPhotos(page, context, files), isIndexing: !photos.isComplete });
       },
     )
     .get(

@@ -13,6 +13,8 @@ export function presentReceived(share: ReceivedShare, context: PresentContext) {
     createdAt: toTimestamp(share.createdAtMs),
     expiresAt: expiresAtMs === null ? null : toTimestamp(expiresAtMs),
     label: share.label,
-    ...(node.kind === "file" ? { file: presentFileItem(node, context) } : { folder: presentFolder(node) }),
+    ...(node.kind === "file"
+      ? { file: presentFileItem(node, context) }
+      : { folder: presentFolder(node, context.favorites) }),
   };
 }
