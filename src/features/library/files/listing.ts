@@ -15,9 +15,10 @@ export interface Listing extends NodePage {
   readonly limit: number;
 }
 
-/** The fields by which listings can be sorted. */
+/** The sorts of listings. */
 export const LISTING_SORTS = [
   "name",
+  "natural",
   "size",
   "createdAt",
   "modifiedAt",
