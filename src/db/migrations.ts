@@ -42,6 +42,7 @@ import loginFlows from "../../migrations/0036_login_flows.sql" with { type: "tex
 import clientUploads from "../../migrations/0037_client_uploads.sql" with { type: "text" };
 import auditAppPasswords from "../../migrations/0038_audit_app_passwords.sql" with { type: "text" };
 import naturalOrder from "../../migrations/0039_natural_order.sql" with { type: "text" };
+import albums from "../../migrations/0040_albums.sql" with { type: "text" };
 import favorites from "../../migrations/0041_favorites.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
@@ -93,6 +94,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0037_client_uploads", sql: clientUploads },
   { id: "0038_audit_app_passwords", sql: auditAppPasswords },
   { id: "0039_natural_order", sql: naturalOrder },
+  { id: "0040_albums", sql: albums },
   { id: "0041_favorites", sql: favorites },
 ];
 

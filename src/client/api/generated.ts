@@ -103,6 +103,23 @@ export interface Schemas {
     readonly name: string;
     readonly deletedAt: string;
   };
+  readonly Album: {
+    readonly id: string;
+    readonly type: "album";
+    readonly name: string;
+    readonly description: string;
+    readonly itemCount: number;
+    readonly coverFileId: string | null;
+    readonly coverUrl: string | null;
+    readonly createdAt: string;
+    readonly modifiedAt: string;
+    readonly isShared: boolean;
+    readonly owner?: {
+      readonly id: string;
+      readonly name: string;
+      readonly email: string;
+    };
+  };
   readonly Share: {
     readonly id: string;
     readonly kind: "public" | "link" | "upload" | "account";
@@ -933,6 +950,40 @@ export interface ResponseData {
     readonly total: number;
     readonly isIndexing: boolean;
     readonly isSettling: boolean;
+  };
+  readonly "GET /api/albums": {
+    readonly albums: readonly Schemas["Album"][];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/albums": Schemas["Album"] & {
+    readonly failed: readonly Schemas["FailedItem"][];
+  };
+  readonly "GET /api/albums/{id}": Schemas["Album"];
+  readonly "PATCH /api/albums/{id}": Schemas["Album"];
+  readonly "DELETE /api/albums/{id}": {
+    readonly id: string;
+    readonly name: string;
+    readonly deletedAt: string;
+  };
+  readonly "GET /api/files/{id}/albums": {
+    readonly albums: readonly Schemas["Album"][];
+  };
+  readonly "GET /api/albums/{id}/items": {
+    readonly items: readonly Schemas["FileItem"][];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/albums/{id}/items": {
+    readonly added: number;
+    readonly alreadyThere: number;
+    readonly failed: readonly Schemas["FailedItem"][];
+    readonly album: Schemas["Album"];
+  };
+  readonly "POST /api/albums/{id}/items/move": {
+    readonly album: Schemas["Album"];
+  };
+  readonly "POST /api/albums/{id}/items/remove": {
+    readonly removed: number;
+    readonly album: Schemas["Album"];
   };
   readonly "GET /api/files": {
     readonly files: readonly Schemas["Item"][];

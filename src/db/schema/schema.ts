@@ -1,5 +1,6 @@
 /** The whole data model, for drizzle and its migration generator. */
 export * from "./accounts.ts";
+export * from "./albums.ts";
 export * from "./audit.ts";
 export * from "./blobs.ts";
 export * from "./credentials.ts";

@@ -1,5 +1,6 @@
 import type { Router } from "../accounts/routing/router.ts";
 import { type ActivityRoutesOptions, activityRoutes } from "./activity/routes.ts";
+import { type AlbumRoutesOptions, albumRoutes } from "./albums/routes.ts";
 import { type ArchiveRoutesOptions, archiveRoutes } from "./archive/routes.ts";
 import { type FavoriteRoutesOptions, favoriteRoutes } from "./favorites/routes.ts";
 import { type FileBulkRoutesOptions, fileBulkRoutes } from "./files/bulk-routes.ts";
@@ -18,6 +19,7 @@ import { type VersionRoutesOptions, versionRoutes } from "./versions/routes.ts";
 /** Dependencies of the routes of files and folders. */
 export interface LibraryRoutesOptions
   extends FolderRoutesOptions,
+    AlbumRoutesOptions,
     TrashRoutesOptions,
     ArchiveRoutesOptions,
     TagRoutesOptions,
@@ -49,6 +51,7 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     searchRoutes(options),
     activityRoutes(options),
     photoRoutes(options),
+    albumRoutes(options),
     fileRoutes({ ...options, past }),
     fileBulkRoutes(options),
     fileUploadRoutes(options),
