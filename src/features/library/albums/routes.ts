@@ -6,6 +6,7 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
+import type { FavoriteService } from "../favorites/service.ts";
 import { presentContextOf, presentFileItem } from "../files/present.ts";
 import * as docs from "./openapi.ts";
 import {
@@ -26,6 +27,8 @@ export interface AlbumRoutesOptions {
   readonly albums: AlbumService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
+  /** Finds the nodes that the caller marked. */
+  readonly favorites: Pick<FavoriteService, "among">;
   readonly clock: Clock;
 }
 
@@ -39,7 +42,7 @@ const CHANGE_ALBUM = {
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / ALBUMS_LIMIT_MAX);
 
 /** /api/albums, and the albums of a file. */
-export function albumRoutes({ albums, guard, hasThumbnail, clock }: AlbumRoutesOptions) {
+export function albumRoutes({ albums, guard, hasThumbnail, favorites, clock }: AlbumRoutesOptions) {
   const router = new Router({ name: "album-routes", guard });
   router
     .get("/api/albums", { ...LIST, docs: docs.list }, async ({ principal, request }) => {
@@ -99,11 +102,14 @@ export function albumRoutes({ albums, guard, hasThumbnail, clock }: AlbumRoutesO
         return ok({ albums: found.map((album) => presentAlbum(album, context)) });
       },
     );
-  return addItemRoutes(router, albums, hasThumbnail);
+  return addItemRoutes(router, { albums, hasThumbnail, favorites });
 }
 
 /** /api/albums/{id}/items */
-function addItemRoutes(router: Router, albums: AlbumService, hasThumbnail: (file: FileNode) => boolean): Router {
+function addItemRoutes(
+  router: Router,
+  { albums, hasThumbnail, favorites }: Pick<AlbumRoutesOptions, "albums" | "hasThumbnail" | "favorites">,
+): Router {
   return router
     .get(
       "/api/albums/:id/items",
@@ -111,7 +117,7 @@ function addItemRoutes(router: Router, albums: AlbumService, hasThumbnail: (file
       async ({ principal, params, request }) => {
         const { page, limit, ...query } = readPage(queryOf(request), ITEM_SORTS, ITEMS_LIMIT_MAX);
         const { files, total } = await albums.items(principal.user, params.id, { ...query, limit });
-        const context = presentContextOf(request, hasThumbnail);
+        const context = presentContextOf(request, hasThumbnail, favorites.among(principal.user, files));
         return ok({
           items: files.map((file) => presentFileItem(file, context)),
           pagination: paginate(page, limit, total),
