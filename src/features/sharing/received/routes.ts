@@ -21,9 +21,10 @@ export function receivedShareRoutes({ received, guard, hasThumbnail }: ReceivedS
     .get(
       "/",
       { access: "reader", scope: "shares", rate: "operations", audit: "unaudited", docs: docs.list },
-      ({ principal, request }) => {
+      async ({ principal, request }) => {
         const context = presentContextOf(request, hasThumbnail);
-        return ok({ shares: received.list(principal.user).map((share) => presentReceived(share, context)) });
+        const shares = await received.listAll(principal.user);
+        return ok({ shares: shares.map((share) => presentReceived(share, context)) });
       },
     )
     .delete(
