@@ -18,9 +18,10 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { SharedItem, ShareTargets } from "../shares/targets.ts";
+import type { ShareTargets } from "../shares/targets.ts";
 import { receivedQueries } from "./queries.ts";
 import type { ReceivedAlbum, ReceivedRow, ReceivedShare } from "./types.ts";
+import type { SharedItem } from "../shares/types.ts";
 
 /** Dependencies of {@link ReceivedShareService}. */
 interface ReceivedShareOptions {

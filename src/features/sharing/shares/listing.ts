@@ -6,8 +6,7 @@ import type { AlbumService } from "../../library/albums/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
 import type { ShareAccess } from "./share-access.ts";
-import type { SharedAlbum } from "./targets.ts";
-import type { OpenedShare } from "./types.ts";
+import type { OpenedShare, SharedAlbum } from "./types.ts";
 
 /** A page, and its folder. */
 export interface SharedListing {

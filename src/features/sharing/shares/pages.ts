@@ -27,8 +27,7 @@ import { readSharedAlbum, readSharedListing, type SharedListing } from "./listin
 import { folderTitle, listedSize, relativePath, titleOf } from "./present.ts";
 import { shownName } from "./shown-name.ts";
 import type { ShareStatistics } from "./statistics.ts";
-import type { SharedAlbum } from "./targets.ts";
-import type { OpenedShare } from "./types.ts";
+import type { OpenedShare, SharedAlbum } from "./types.ts";
 import type { DropBox, DroppedFile } from "./drop-box-form.ts";
 
 /** Dependencies of {@link SharePages}. */

@@ -6,8 +6,7 @@ import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.t
 import { permissionsOf } from "./settings.ts";
 import { hasCameraData, shownName } from "./shown-name.ts";
 import type { ShareCounts } from "./statistics.ts";
-import type { SharedItem } from "./targets.ts";
-import { type OpenedShare, type OwnShare, UPLOADS_PER_ADDRESS } from "./types.ts";
+import { type OpenedShare, type OwnShare, UPLOADS_PER_ADDRESS, type SharedItem } from "./types.ts";
 
 /** A share as its owner sees it. */
 export function presentShare(

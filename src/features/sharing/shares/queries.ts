@@ -1,8 +1,7 @@
 /** The rows of `shares`, without the counts that are not written yet: see `statistics.ts`. */
 import type { Database } from "bun:sqlite";
-import type { SharedItem } from "./targets.ts";
 import { hashShareToken, isShareToken } from "./tokens.ts";
-import type { NewShare, Share } from "./types.ts";
+import type { NewShare, Share, SharedItem } from "./types.ts";
 
 interface ShareRow extends Omit<Share, "hidesLocation" | "canWrite" | "showsVersions"> {
   readonly hidesLocation: number;

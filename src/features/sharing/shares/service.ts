@@ -17,9 +17,9 @@ import type { PublicLinks } from "./file-links.ts";
 import { type ShareRows, SHARES_OF_NODE_MAX } from "./queries.ts";
 import { type CheckedChanges, checkChanges, checkNewShare } from "./settings.ts";
 import type { ShareCounts, ShareStatistics } from "./statistics.ts";
-import type { SharedItem, ShareTargets } from "./targets.ts";
+import type { ShareTargets } from "./targets.ts";
 import type { ShareTokens } from "./tokens.ts";
-import type { OwnShare, Share, ShareRequest, ShareSettings } from "./types.ts";
+import type { OwnShare, Share, ShareRequest, ShareSettings, SharedItem } from "./types.ts";
 
 /** Dependencies of {@link ShareService}. */
 interface ShareServiceOptions {

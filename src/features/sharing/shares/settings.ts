@@ -3,7 +3,6 @@ import { isInstant } from "../../../lib/instant.ts";
 import { parseDuration } from "../../../config/quantities.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { emailKey, parseEmail } from "../../accounts/users/email.ts";
-import type { SharedItem } from "./targets.ts";
 import {
   type NewShare,
   type Share,
@@ -11,6 +10,7 @@ import {
   type ShareRequest,
   type ShareSettings,
   UPLOADS_OF_DROP_BOX,
+  type SharedItem,
 } from "./types.ts";
 
 const LABEL_CHARACTERS_MAX = 200;

@@ -1,16 +1,6 @@
-import type { TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
-import type { Album } from "../../library/albums/types.ts";
-import type { Share } from "./types.ts";
-
-/** A shared album. */
-export interface SharedAlbum extends Album {
-  readonly kind: "album";
-}
-
-/** What a share is of. */
-export type SharedItem = TreeNode | SharedAlbum;
+import type { Share, SharedAlbum, SharedItem } from "./types.ts";
 
 /** Finds what shares are of. Synchronous: may be called inside a transaction. */
 export class ShareTargets {

@@ -1,5 +1,6 @@
 /** Nouns of this feature. Times are milliseconds since 1970 UTC, sizes bytes. */
-import type { SharedItem } from "./targets.ts";
+import type { Album } from "../../library/albums/types.ts";
+import type { TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /**
@@ -18,6 +19,14 @@ export const UPLOADS_PER_ADDRESS = UPLOADS_OF_DROP_BOX / 10;
 
 /** The permissions that a share gives. */
 export type SharePermissions = "read" | "upload" | "write";
+
+/** A shared album. */
+export interface SharedAlbum extends Album {
+  readonly kind: "album";
+}
+
+/** What a share is of. */
+export type SharedItem = TreeNode | SharedAlbum;
 
 /** A share as it is stored. */
 export interface Share {
