@@ -153,6 +153,12 @@ export interface Schemas {
       readonly name: string;
       readonly type: "folder";
     };
+    readonly albumId?: string;
+    readonly album?: {
+      readonly id: string;
+      readonly name: string;
+      readonly type: "album";
+    };
   };
   readonly Conflict: {
     readonly conflictId: string;
@@ -1114,6 +1120,7 @@ export interface ResponseData {
       readonly label: string | null;
       readonly file?: Schemas["FileItem"];
       readonly folder?: Schemas["FolderItem"];
+      readonly album?: Schemas["Album"];
     }[];
   };
   readonly "DELETE /api/shares/received/{id}": Schemas["Id"];
@@ -1137,6 +1144,15 @@ export interface ResponseData {
     readonly itemCount: number;
     readonly files: number;
     readonly folders: number;
+    readonly filesUrl: string;
+    readonly downloadUrl: string;
+  } | {
+    readonly name: string;
+    readonly type: "album";
+    readonly description: string;
+    readonly permissions: "read";
+    readonly expiresAt: string | null;
+    readonly itemCount: number;
     readonly filesUrl: string;
     readonly downloadUrl: string;
   } | {
@@ -1199,6 +1215,10 @@ export interface ResponseData {
   };
   readonly "POST /api/files/folders/{id}/shares": Schemas["Share"];
   readonly "GET /api/files/folders/{id}/shares": {
+    readonly shares: readonly Schemas["Share"][];
+  };
+  readonly "POST /api/albums/{id}/shares": Schemas["Share"];
+  readonly "GET /api/albums/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
   };
   readonly "GET /api/shares": {

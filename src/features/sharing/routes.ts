@@ -1,6 +1,7 @@
 import type { Config } from "../../config/settings.ts";
 import type { Router } from "../accounts/routing/router.ts";
 import type { AuthService } from "../accounts/auth/service.ts";
+import type { AlbumService } from "../library/albums/service.ts";
 import type { ArchiveSender } from "../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../library/archive/service.ts";
 import type { FavoriteService } from "../library/favorites/service.ts";
@@ -14,9 +15,10 @@ import { nodeShareRoutes, type ShareRoutesOptions, shareRoutes } from "./shares/
 /** Dependencies of the routes of shares. */
 interface SharingRoutesOptions
   extends ShareRoutesOptions,
-    Omit<PublicRoutesOptions, "guesses" | "sender" | "downloads" | "statistics"> {
+    Omit<PublicRoutesOptions, "albums" | "guesses" | "sender" | "downloads" | "statistics"> {
   readonly config: Pick<Config, "basePath">;
   readonly auth: AuthService;
+  readonly albums: AlbumService;
   readonly archives: ArchiveService;
   readonly archiveSender: ArchiveSender;
   readonly receivedShares: ReceivedShareService;

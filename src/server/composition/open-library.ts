@@ -4,7 +4,6 @@ import { AccessCounters } from "../../features/accounts/plans/access-counters.ts
 import { TransferCounters } from "../../features/accounts/plans/transfers.ts";
 import { DownloadLedger } from "../../features/accounts/rate-limits/download-ledger.ts";
 import { ActivityService } from "../../features/library/activity/service.ts";
-import { AlbumRows } from "../../features/library/albums/queries.ts";
 import { AlbumService } from "../../features/library/albums/service.ts";
 import { ArchiveSender } from "../../features/library/archive/archive-sender.ts";
 import { ArchiveService } from "../../features/library/archive/service.ts";
@@ -62,11 +61,7 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     access,
     turns,
     activity: new ActivityService(dependencies),
-    albums: new AlbumService({
-      ...dependencies,
-      rows: new AlbumRows(sqlite),
-      noteEnded: () => endedShares.note(),
-    }),
+    albums: new AlbumService({ ...dependencies, noteEnded: () => endedShares.note() }),
     tags: new TagService(dependencies),
     favorites: new FavoriteService(dependencies),
     files: new FileService({ ...dependencies, reserveSpace: uploadSpace(storage), markDamaged: damageMarker(storage) }),

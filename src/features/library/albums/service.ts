@@ -2,6 +2,7 @@
  * Albums: files of one account in an order of their own. An album refers to files; it never changes them. A file in the
  * trash keeps its place, but is in no list and no count until it is restored.
  */
+import type { Database } from "bun:sqlite";
 import { type Reader, numbers, rows } from "../../../db/reader.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
@@ -31,7 +32,7 @@ import {
 
 /** Dependencies of {@link AlbumService}. */
 export interface AlbumServiceOptions {
-  readonly rows: AlbumRows;
+  readonly sqlite: Database;
   readonly tree: Pick<TreeReader, "findByIds">;
   readonly permissions: Pick<Permissions, "album" | "file">;
   /** For queries whose order no index gives. */
@@ -49,10 +50,10 @@ const FILES_PER_READ = 500;
 
 /** Lists and changes albums. All writes are durable when a promise resolves. */
 export class AlbumService {
-  readonly #options: AlbumServiceOptions;
+  readonly #options: AlbumServiceOptions & { readonly rows: AlbumRows };
 
   constructor(options: AlbumServiceOptions) {
-    this.#options = options;
+    this.#options = { ...options, rows: new AlbumRows(options.sqlite) };
   }
 
   /** A page of the user's own albums. */

@@ -24,12 +24,12 @@ export function receivedShareRoutes({ received, guard, hasThumbnail, favorites }
     .get(
       "/",
       { access: "reader", scope: "shares", rate: "operations", audit: "unaudited", docs: docs.list },
-      ({ principal, request }) => {
+      async ({ principal, request }) => {
         const { user } = principal;
-        const shares = received.list(user);
+        const shares = await received.listAll(user);
         const marked = favorites.among(
           user,
-          shares.map(({ node }) => node),
+          shares.flatMap((share) => ("node" in share ? [share.node] : [])),
         );
         const context = presentContextOf(request, hasThumbnail, marked);
         return ok({ shares: shares.map((share) => presentReceived(share, context)) });
