@@ -4,7 +4,7 @@
  * than page 1.
  */
 import type { Statement } from "bun:sqlite";
-import { naturalOrder, numbers } from "../../db/reader.ts";
+import { naturalOrder, numbers, rows } from "../../db/reader.ts";
 import { boundary, type Run } from "../tables/page-index.ts";
 import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toNode } from "../model/rows.ts";
 import { selectFrom, SORTS } from "../model/sorts.ts";
@@ -25,6 +25,10 @@ interface PageRange {
   /** How many entries come before and after it. */
   readonly before: number;
   readonly after: number;
+  readonly count: number;
+}
+
+interface Count {
   readonly count: number;
 }
 
@@ -52,6 +56,7 @@ export class Lister {
   /** The last folder that the reading thread sorted by name. */
   #sorted: SortedFolder | undefined;
   readonly #pages = new Map<string, Statement<NodeRow>>();
+  readonly #counters = new Map<SortField, Statement<Count>>();
 
   constructor(store: TreeStore) {
     this.#store = store;
@@ -65,9 +70,11 @@ export class Lister {
 
   /** One page of the folder's direct children. @see ListQuery */
   async list(query: ListQuery): Promise<NodePage> {
-    const { folder, kind, offset, limit } = query;
+    const { folder, kind, around, limit } = query;
     const counts = this.#counts.get(folder.id);
     if (counts === null) return { nodes: [], total: 0 };
+    const position = around === undefined ? undefined : await this.#positionOf(query, around, counts);
+    const offset = position === undefined ? query.offset : position - (position % limit);
     const folders = kind === "file" ? 0 : counts.child_folders;
     const files = kind === "folder" ? 0 : counts.child_files;
     const end = offset + limit;
@@ -75,7 +82,24 @@ export class Lister {
       ...(await this.#runPage(query, FOLDER, counts, offset, Math.min(end, folders))),
       ...(await this.#runPage(query, FILE, counts, Math.max(0, offset - folders), Math.min(end - folders, files))),
     ];
-    return { nodes, total: folders + files };
+    return { nodes, total: folders + files, offset };
+  }
+
+  /**
+   * How many entries of the listing come before one of them. Takes up to two milliseconds here, and for larger folders a
+   * moment in the reading thread.
+   */
+  async #positionOf({ folder, kind, sort, order }: ListQuery, node: TreeNode, counts: FolderCounts): Promise<number> {
+    const isFile = node.kind === "file";
+    const total = isFile ? counts.child_files : counts.child_folders;
+    const parameters = [folder.id, isFile ? FILE : FOLDER, node.id];
+    const sql = countBeforeSql(sort);
+    const before =
+      total <= WALK_IN_PLACE_MAX
+        ? (this.#before(sort, sql).get(...parameters)?.count ?? 0)
+        : ((await this.#store.reader.read([rows<Count>(sql, parameters)]))[0][0]?.count ?? 0);
+    const inRun = order === "asc" ? before : total - before - 1;
+    return isFile && kind === undefined ? counts.child_folders + inRun : inRun;
   }
 
   /** Entries `start` to `end` of one kind, in the requested order. */
@@ -153,6 +177,14 @@ export class Lister {
     return ids;
   }
 
+  #before(sort: SortField, sql: string): Statement<Count> {
+    const known = this.#counters.get(sort);
+    if (known !== undefined) return known;
+    const statement = this.#store.sqlite.prepare<Count, number[]>(sql);
+    this.#counters.set(sort, statement);
+    return statement;
+  }
+
   #page(run: Run, way: ReadOrder): Statement<NodeRow> {
     const key = `${run.sort}/${way}`;
     const known = this.#pages.get(key);
@@ -162,6 +194,14 @@ export class Lister {
     this.#pages.set(key, statement);
     return statement;
   }
+}
+
+/** Counts the siblings before a node, from an index alone. Bound: folder, kind, node. */
+function countBeforeSql(sort: SortField): string {
+  const { index, keys } = SORTS[sort];
+  const columns = keys.join(", ");
+  return `SELECT count(*) AS count FROM nodes INDEXED BY ${index}
+    WHERE parent_id = ?1 AND kind = ?2 AND (${columns}) < (SELECT ${columns} FROM nodes WHERE id = ?3)`;
 }
 
 /**
