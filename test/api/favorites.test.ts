@@ -138,6 +138,7 @@ describe("favorites", () => {
     const listed = await recipient.client.get("/api/favorites");
     expect(listed.strings("data.favorites", "name")).toEqual(["trip", "sea.txt"]);
     expect(listed.strings("data.favorites", "folder")).toEqual(["/", "/"]);
+    expect(listed.strings("data.favorites", "share")).toEqual([share, share]);
     expect(listed.text).not.toContain("private");
     const received = await recipient.client.get("/api/shares/received");
     expect(received.at("data.shares.0.folder.isFavorite")).toBe(true);

@@ -1098,7 +1098,9 @@ export interface ResponseData {
     readonly hasMore: boolean;
   };
   readonly "GET /api/favorites": {
-    readonly favorites: readonly Schemas["Item"][];
+    readonly favorites: readonly (Schemas["Item"] & {
+      readonly share?: string;
+    })[];
     readonly pagination: Schemas["Pagination"];
   };
   readonly "POST /api/favorites": {

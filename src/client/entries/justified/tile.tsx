@@ -1,5 +1,5 @@
 import { Film, Play } from "lucide-react";
-import { Check, Image as ImageIcon } from "../../ui/icons.ts";
+import { Check, Image as ImageIcon, Star } from "../../ui/icons.ts";
 import { memo, type MouseEvent, type RefObject, useEffect, useState } from "react";
 import { cx } from "../../ui/cx.ts";
 import { formatDuration } from "../../base/format.ts";
@@ -97,6 +97,13 @@ function Content({
       >
         <Picture photo={photo} side={side} isSelected={isSelected} scrolledAt={scrolledAt} />
         {photo.isVideo && <VideoLength seconds={photo.durationSeconds} />}
+        {photo.isFavorite === true && (
+          <Star
+            role="img"
+            aria-label={text.isFavorite}
+            className="absolute end-1.5 top-1.5 size-5 fill-white stroke-black/70 drop-shadow"
+          />
+        )}
       </button>
       <TileCheckbox
         label={text.select(photo.name)}

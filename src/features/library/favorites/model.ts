@@ -16,9 +16,17 @@ export const ChangedFavoritesRecord = {
   },
 };
 
+/** A file or a folder. */
+const FavoriteItem = {
+  allOf: [
+    Item,
+    t.Object({ share: t.Optional(t.String({ description: "Id of the share with you that its paths are below" })) }),
+  ],
+};
+
 /** GET /api/favorites */
 export const FavoritesRecord = {
   type: "object",
   required: ["favorites", "pagination"],
-  properties: { favorites: { type: "array", items: Item }, pagination: ref("Pagination") },
+  properties: { favorites: { type: "array", items: FavoriteItem }, pagination: ref("Pagination") },
 };

@@ -10,6 +10,7 @@ export class FavoriteRows {
   readonly #remove;
   readonly #hasAny;
   readonly #among;
+  readonly #share;
 
   constructor(sqlite: Database) {
     this.#count = sqlite.prepare<{ count: number }, [number]>(
@@ -28,6 +29,13 @@ export class FavoriteRows {
       `SELECT f.node_id AS id FROM json_each(?2) j CROSS JOIN favorites f
          ON f.account_id = ?1 AND f.node_id = j.value`,
     );
+    this.#share = sqlite.prepare<{ share: string }, [number, number, number]>(
+      `WITH RECURSIVE up(id, parent_id, height) AS (SELECT id, parent_id, 0 FROM nodes WHERE id = ?3
+         UNION ALL SELECT n.id, n.parent_id, up.height + 1 FROM up JOIN nodes n ON n.id = up.parent_id)
+       SELECT s.public_id AS share FROM up CROSS JOIN shares s INDEXED BY shares_node ON s.node_id = up.id
+       WHERE s.kind = 'account' AND s.recipient_id = ?1 AND (s.expires_at IS NULL OR s.expires_at > ?2)
+       ORDER BY up.height DESC LIMIT 1`,
+    );
   }
 
   /** How many favorites an account has, including hidden ones. */
@@ -42,6 +50,11 @@ export class FavoriteRows {
 
   remove(accountId: number, nodeId: number): void {
     this.#remove.run(accountId, nodeId);
+  }
+
+  /** The outermost live share through which an account sees a node: the paths of the node begin there. */
+  findShare(accountId: number, nodeId: number, nowMs: number): string | undefined {
+    return this.#share.get(accountId, nowMs, nodeId)?.share;
   }
 
   /** Those of these nodes that are favorites of the account. */

@@ -33,10 +33,11 @@ export function favoriteRoutes({ favorites, guard, hasThumbnail }: FavoriteRoute
         const sort = readChoice(query["sort"], "sort", LISTING_SORTS) ?? "name";
         const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? "asc";
         const offset = (page - 1) * limit;
-        const { nodes, total } = await favorites.list(principal.user, { sort, order, offset, limit });
-        const context = presentContextOf(request, hasThumbnail, favorites.among(principal.user, nodes));
+        const { favorites: found, total } = await favorites.list(principal.user, { sort, order, offset, limit });
+        const marked = new Set(found.map(({ node }) => node.id));
+        const context = presentContextOf(request, hasThumbnail, marked);
         return ok({
-          favorites: nodes.map((node) => presentItem(node, context)),
+          favorites: found.map(({ node, share }) => ({ ...presentItem(node, context), share })),
           pagination: paginate(page, limit, total),
         });
       },

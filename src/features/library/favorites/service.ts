@@ -35,6 +35,13 @@ export interface FavoritePage {
   readonly limit: number;
 }
 
+/** A favorite as the user sees it. */
+export interface Favorite {
+  readonly node: TreeNode;
+  /** Public id of the share that its paths are below; undefined in the own tree, and for a file of a shared album. */
+  readonly share?: string | undefined;
+}
+
 /** Favorites of an account. */
 export const FAVORITES_MAX = 100_000;
 /** Marks set per transaction of some milliseconds, so that others can write in between. */
@@ -105,11 +112,14 @@ export class FavoriteService {
    * A page of the favorites that the user can see, as they see them, and the number of all.
    * @throws AppError overloaded
    */
-  async list(user: User, { sort, order, offset, limit }: FavoritePage): Promise<{ nodes: TreeNode[]; total: number }> {
+  async list(
+    user: User,
+    { sort, order, offset, limit }: FavoritePage,
+  ): Promise<{ favorites: Favorite[]; total: number }> {
     const ids = await this.visibleIds(user, sort, order);
     const found = this.#options.tree.findByIds([...ids.subarray(offset, offset + limit)]);
-    const nodes = found.flatMap((node) => (node.accountId === user.id ? [node] : this.#received(user, node)));
-    return { nodes, total: ids.length };
+    const favorites = found.flatMap((node) => (node.accountId === user.id ? [{ node }] : this.#received(user, node)));
+    return { favorites, total: ids.length };
   }
 
   /** The row ids of all favorites that the user can see. @throws AppError overloaded */
@@ -126,9 +136,11 @@ export class FavoriteService {
   }
 
   /** A node of another account as the user sees it; none if it is not shared any more. */
-  #received(user: User, { publicId }: TreeNode): TreeNode[] {
+  #received(user: User, { id, publicId }: TreeNode): Favorite[] {
+    const { permissions, clock } = this.#options;
     try {
-      return [this.#options.permissions.node(user, publicId, "read").node];
+      const { node } = permissions.node(user, publicId, "read");
+      return [{ node, share: this.#rows.findShare(user.id, id, clock.nowMs()) }];
     } catch (error) {
       if (error instanceof AppError) return [];
       throw error;
