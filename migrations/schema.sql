@@ -153,7 +153,7 @@ CREATE TABLE `nodes` (
 	`captured_at` text,
 	`is_public` integer DEFAULT 0 NOT NULL,
 	`tags` text,
-	`metadata` text, `content_device_id` integer, `file_at` integer DEFAULT 0 NOT NULL,
+	`metadata` text, `content_device_id` integer, `file_at` integer DEFAULT 0 NOT NULL, `natural_key` text,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`blob_id`) REFERENCES `blobs`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "nodes_kind" CHECK("nodes"."kind" IN (0, 1))
@@ -203,23 +203,6 @@ CREATE TABLE `versions` (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX `versions_blob` ON `versions` (`blob_id`);
-
-CREATE TABLE `shares` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`public_id` text NOT NULL,
-	`node_id` integer NOT NULL,
-	`kind` text NOT NULL,
-	`nonce` blob NOT NULL,
-	`token_hash` blob NOT NULL,
-	`created_at` integer NOT NULL, `downloaded_at` integer, `account_id` integer DEFAULT 0 NOT NULL, `label` text, `expires_at` integer, `password_hash` text, `grant_epoch` integer DEFAULT 0 NOT NULL, `max_downloads` integer, `downloads` integer DEFAULT 0 NOT NULL, `views` integer DEFAULT 0 NOT NULL, `last_accessed_at` integer, `pinned_version` integer, `hides_location` integer DEFAULT 0 NOT NULL, `max_upload_bytes` integer, `uploads` integer DEFAULT 0 NOT NULL, `uploaded_bytes` integer DEFAULT 0 NOT NULL, `can_write` integer DEFAULT 0 NOT NULL, `recipient_email_key` text, `recipient_id` integer REFERENCES users(id) ON DELETE cascade, `guesses_notified_at` integer, `max_uploads_per_address` integer, `shows_versions` integer,
-	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade
-) STRICT;
-
-CREATE UNIQUE INDEX `shares_public` ON `shares` (`public_id`);
-
-CREATE UNIQUE INDEX `shares_token` ON `shares` (`token_hash`);
-
-CREATE INDEX `shares_node` ON `shares` (`node_id`);
 
 CREATE TABLE `invites` (
 	`id` integer PRIMARY KEY NOT NULL,
@@ -622,14 +605,6 @@ CREATE TABLE `upload_bursts` (
 
 CREATE INDEX `upload_bursts_notification` ON `upload_bursts` (`notification_id`);
 
-CREATE INDEX `shares_account` ON `shares` (`account_id`,`id`);
-
-CREATE INDEX `shares_recipient` ON `shares` (`recipient_id`) WHERE recipient_id IS NOT NULL;
-
-CREATE INDEX `shares_waiting` ON `shares` (`recipient_email_key`) WHERE recipient_email_key IS NOT NULL;
-
-CREATE INDEX `shares_expiry` ON `shares` (`expires_at`) WHERE expires_at IS NOT NULL;
-
 CREATE TABLE `former_places` (
 	`node_id` integer NOT NULL,
 	`seq` integer NOT NULL,
@@ -978,25 +953,6 @@ BEGIN
 	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1, gone = excluded.gone;
 END;
 
-CREATE TRIGGER `store_journal_share_made` AFTER INSERT ON `shares`
-BEGIN
-	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = NEW.node_id
-	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
-END;
-
-CREATE TRIGGER `store_journal_share_changed` AFTER UPDATE OF `label`, `expires_at`, `password_hash`, `grant_epoch`, `max_downloads`, `pinned_version`,
-	`hides_location`, `max_upload_bytes`, `can_write`, `recipient_email_key`, `recipient_id` ON `shares`
-BEGIN
-	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = NEW.node_id
-	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
-END;
-
-CREATE TRIGGER `store_journal_share_gone` AFTER DELETE ON `shares`
-BEGIN
-	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = OLD.node_id
-	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
-END;
-
 CREATE TRIGGER `store_journal_user_made` AFTER INSERT ON `users`
 BEGIN
 	INSERT INTO `store_journal_again` (account_id, node_id) VALUES (NEW.id, 0)
@@ -1152,16 +1108,6 @@ CREATE TABLE `tus_uploads` (
 
 CREATE INDEX `tus_uploads_sender` ON `tus_uploads` (`sender_id`) WHERE sender_id IS NOT NULL;
 
-CREATE TABLE `share_openers` (
-	`share_id` integer NOT NULL,
-	`address_hash` blob NOT NULL,
-	`opened_at` integer NOT NULL,
-	PRIMARY KEY(`share_id`, `address_hash`),
-	FOREIGN KEY (`share_id`) REFERENCES `shares`(`id`) ON UPDATE no action ON DELETE cascade
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX `share_openers_age` ON `share_openers` (`opened_at`);
-
 CREATE INDEX `users_email_folded` ON `users` (`email_folded`) WHERE email_folded IS NOT NULL;
 
 CREATE INDEX `users_email_skeleton` ON `users` (`email_skeleton`) WHERE email_skeleton IS NOT NULL;
@@ -1216,18 +1162,6 @@ CREATE TABLE `ended_shares` (
 	`public_id` text PRIMARY KEY NOT NULL,
 	`ended_at` integer NOT NULL
 ) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER `store_journal_share_ended` AFTER DELETE ON `shares`
-BEGIN
-	INSERT OR IGNORE INTO `ended_shares` (public_id, ended_at) VALUES (OLD.public_id, CAST(unixepoch('subsec') * 1000 AS INTEGER));
-END;
-
-CREATE TRIGGER `store_journal_share_used` AFTER UPDATE OF `downloads`, `uploaded_bytes` ON `shares`
-WHEN NEW.max_downloads IS NOT NULL OR NEW.max_upload_bytes IS NOT NULL
-BEGIN
-	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = NEW.node_id
-	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
-END;
 
 CREATE TRIGGER `store_journal_user_confirmed` AFTER UPDATE OF `email_unconfirmed_since` ON `users`
 BEGIN
@@ -1396,6 +1330,205 @@ CREATE TRIGGER `audit_is_retained` BEFORE DELETE ON `audit`
 WHEN OLD.at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - coalesce((SELECT CAST(value AS INTEGER) FROM `meta` WHERE key = 'audit.keep_ms'), 31536000000)
 BEGIN
 	SELECT RAISE(ABORT, 'the audit log is kept for its retention');
+END;
+
+CREATE INDEX `nodes_natural` ON `nodes` (`parent_id`,`kind`,`natural_key`,`name`);
+
+CREATE INDEX `nodes_unkeyed` ON `nodes` (`account_id`) WHERE natural_key IS NULL;
+
+CREATE TABLE `albums` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`public_id` text NOT NULL,
+	`account_id` integer NOT NULL,
+	`name` text NOT NULL,
+	`sort_key` text NOT NULL,
+	`description` text DEFAULT '' NOT NULL,
+	`cover_id` integer,
+	`items` integer DEFAULT 0 NOT NULL,
+	`created_at` integer NOT NULL,
+	`modified_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE UNIQUE INDEX `albums_public` ON `albums` (`public_id`);
+
+CREATE INDEX `albums_name` ON `albums` (`account_id`,`sort_key`,`id`);
+
+CREATE TABLE `album_items` (
+	`album_id` integer NOT NULL,
+	`node_id` integer NOT NULL,
+	`position` integer NOT NULL,
+	`is_hidden` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY(`album_id`, `node_id`),
+	FOREIGN KEY (`album_id`) REFERENCES `albums`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX `album_items_position` ON `album_items` (`album_id`,`position`,`is_hidden`);
+
+CREATE INDEX `album_items_node` ON `album_items` (`node_id`);
+
+CREATE TRIGGER `album_item_added` AFTER INSERT ON `album_items` WHEN NEW.is_hidden = 0
+BEGIN
+	UPDATE `albums` SET items = items + 1 WHERE id = NEW.album_id;
+END;
+
+CREATE TRIGGER `album_item_changed` AFTER UPDATE OF `is_hidden` ON `album_items` WHEN NEW.is_hidden <> OLD.is_hidden
+BEGIN
+	UPDATE `albums` SET items = items + OLD.is_hidden - NEW.is_hidden WHERE id = NEW.album_id;
+END;
+
+CREATE TRIGGER `album_item_removed` AFTER DELETE ON `album_items`
+BEGIN
+	UPDATE `albums` SET items = items - (1 - OLD.is_hidden) WHERE id = OLD.album_id;
+	UPDATE `albums` SET cover_id = NULL WHERE id = OLD.album_id AND cover_id = OLD.node_id;
+END;
+
+CREATE TRIGGER `album_file_moved` AFTER UPDATE OF `parent_id` ON `nodes`
+WHEN NEW.kind = 1 AND (ifnull(NEW.parent_id, 0) > 0) <> (ifnull(OLD.parent_id, 0) > 0)
+BEGIN
+	UPDATE `album_items` SET is_hidden = ifnull(NEW.parent_id, 0) <= 0 WHERE node_id = NEW.id;
+END;
+
+CREATE TRIGGER `album_file_removed` AFTER DELETE ON `nodes` WHEN OLD.kind = 1
+BEGIN
+	DELETE FROM `album_items` WHERE node_id = OLD.id;
+END;
+
+CREATE TRIGGER `store_journal_album_made` AFTER INSERT ON `albums`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) VALUES (NEW.account_id, -NEW.id)
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_album_changed` AFTER UPDATE OF `name`, `description`, `cover_id`, `modified_at` ON `albums`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) VALUES (NEW.account_id, -NEW.id)
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_album_gone` AFTER DELETE ON `albums`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id, gone) VALUES (OLD.account_id, -OLD.id, OLD.public_id)
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1, gone = excluded.gone;
+END;
+
+CREATE TABLE "shares" (
+	`id` integer PRIMARY KEY NOT NULL,
+	`public_id` text NOT NULL,
+	`account_id` integer DEFAULT 0 NOT NULL,
+	`node_id` integer,
+	`album_id` integer,
+	`kind` text NOT NULL,
+	`nonce` blob NOT NULL,
+	`token_hash` blob NOT NULL,
+	`created_at` integer NOT NULL,
+	`downloaded_at` integer,
+	`label` text,
+	`expires_at` integer,
+	`password_hash` text,
+	`grant_epoch` integer DEFAULT 0 NOT NULL,
+	`max_downloads` integer,
+	`downloads` integer DEFAULT 0 NOT NULL,
+	`views` integer DEFAULT 0 NOT NULL,
+	`last_accessed_at` integer,
+	`pinned_version` integer,
+	`hides_location` integer DEFAULT 0 NOT NULL,
+	`max_upload_bytes` integer,
+	`uploads` integer DEFAULT 0 NOT NULL,
+	`uploaded_bytes` integer DEFAULT 0 NOT NULL,
+	`max_uploads_per_address` integer,
+	`guesses_notified_at` integer,
+	`can_write` integer DEFAULT 0 NOT NULL,
+	`shows_versions` integer,
+	`recipient_email_key` text,
+	`recipient_id` integer,
+	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`album_id`) REFERENCES `albums`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`recipient_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "shares_target" CHECK((node_id IS NULL) <> (album_id IS NULL))
+) STRICT;
+
+CREATE TABLE "share_openers" (
+	`share_id` integer NOT NULL,
+	`address_hash` blob NOT NULL,
+	`opened_at` integer NOT NULL,
+	PRIMARY KEY(`share_id`, `address_hash`),
+	FOREIGN KEY (`share_id`) REFERENCES "shares"(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX `share_openers_age` ON `share_openers` (`opened_at`);
+
+CREATE UNIQUE INDEX `shares_public` ON `shares` (`public_id`);
+
+CREATE UNIQUE INDEX `shares_token` ON `shares` (`token_hash`);
+
+CREATE INDEX `shares_node` ON `shares` (`node_id`);
+
+CREATE INDEX `shares_album` ON `shares` (`album_id`) WHERE album_id IS NOT NULL;
+
+CREATE INDEX `shares_account` ON `shares` (`account_id`,`id`);
+
+CREATE INDEX `shares_recipient` ON `shares` (`recipient_id`) WHERE recipient_id IS NOT NULL;
+
+CREATE INDEX `shares_waiting` ON `shares` (`recipient_email_key`) WHERE recipient_email_key IS NOT NULL;
+
+CREATE INDEX `shares_expiry` ON `shares` (`expires_at`) WHERE expires_at IS NOT NULL;
+
+CREATE TRIGGER `store_journal_share_made` AFTER INSERT ON `shares`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = NEW.node_id
+		UNION ALL SELECT account_id, -id FROM `albums` WHERE id = NEW.album_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_share_changed` AFTER UPDATE OF `label`, `expires_at`, `password_hash`, `grant_epoch`, `max_downloads`, `pinned_version`,
+	`hides_location`, `max_upload_bytes`, `can_write`, `recipient_email_key`, `recipient_id` ON `shares`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = NEW.node_id
+		UNION ALL SELECT account_id, -id FROM `albums` WHERE id = NEW.album_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_share_gone` AFTER DELETE ON `shares`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = OLD.node_id
+		UNION ALL SELECT account_id, -id FROM `albums` WHERE id = OLD.album_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_share_ended` AFTER DELETE ON `shares`
+BEGIN
+	INSERT OR IGNORE INTO `ended_shares` (public_id, ended_at) VALUES (OLD.public_id, CAST(unixepoch('subsec') * 1000 AS INTEGER));
+END;
+
+CREATE TRIGGER `store_journal_share_used` AFTER UPDATE OF `downloads`, `uploaded_bytes` ON `shares`
+WHEN NEW.max_downloads IS NOT NULL OR NEW.max_upload_bytes IS NOT NULL
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = NEW.node_id
+		UNION ALL SELECT account_id, -id FROM `albums` WHERE id = NEW.album_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TABLE `favorites` (
+	`account_id` integer NOT NULL,
+	`node_id` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `node_id`),
+	FOREIGN KEY (`account_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX `favorites_node` ON `favorites` (`node_id`);
+
+CREATE TRIGGER `store_journal_favorite_added` AFTER INSERT ON `favorites`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = NEW.node_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_favorite_removed` AFTER DELETE ON `favorites`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) SELECT account_id, id FROM `nodes` WHERE id = OLD.node_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
 END;
 
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');

@@ -34,7 +34,7 @@ export interface ShareFacts {
   readonly label: string | null;
   readonly expiresAtMs: number | null;
   /** What is shared. */
-  readonly node: { readonly type: "file" | "folder"; readonly publicId: string; readonly name: string };
+  readonly node: { readonly type: "file" | "folder" | "album"; readonly publicId: string; readonly name: string };
 }
 
 /** A change to the credentials of an account. */

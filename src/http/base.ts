@@ -35,7 +35,7 @@ const HSTS = "max-age=15552000";
 
 const CORS_HEADERS = {
   "Access-Control-Allow-Methods":
-    "GET, HEAD, POST, PUT, PATCH, DELETE, PROPFIND, PROPPATCH, MKCOL, COPY, MOVE, LOCK, UNLOCK",
+    "GET, HEAD, POST, PUT, PATCH, DELETE, PROPFIND, PROPPATCH, REPORT, MKCOL, COPY, MOVE, LOCK, UNLOCK",
   "Access-Control-Allow-Headers":
     "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, If-Range, Idempotency-Key, Content-Digest, X-Share-Grant, X-HTTP-Method-Override, Depth, Destination, Overwrite, If, Lock-Token, Timeout, X-OC-Mtime, OC-Checksum, Tus-Resumable, Upload-Length, Upload-Defer-Length, Upload-Offset, Upload-Metadata, Upload-Concat, Upload-Checksum",
   "Access-Control-Expose-Headers":

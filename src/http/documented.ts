@@ -14,6 +14,7 @@ export const TAGS = {
   Folders: "Create, rename, move, describe, delete and download folders.",
   Versions: "Earlier versions of a file.",
   Trash: "Deleted files and folders that can be restored.",
+  Albums: "Files in an order of their own.",
   Shares: "Links, drop boxes, and shares between accounts.",
   "Public links": "What anyone with a link can do, without an account.",
   Users: "Your own account: profile, settings, usage, sessions, keys, devices.",

@@ -7,6 +7,7 @@ const RANDOM_CHARACTERS = 10;
 type IdPrefix =
   | "file"
   | "fold"
+  | "albm"
   | "usr"
   | "ses"
   | "shr"

@@ -32,6 +32,7 @@ export interface CommandServices
     | "reservations"
     | "limitsOf"
     | "history"
+    | "favorites"
     | "integrity"
     | "remoteStore"
     | "storeJournal"

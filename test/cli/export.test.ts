@@ -135,13 +135,15 @@ describe("export", () => {
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("/none") });
   });
 
-  test("writes tags, descriptions, and metadata with --metadata, and an import restores them", async () => {
+  test("writes tags, descriptions, metadata, and favorites with --metadata, and an import restores them", async () => {
     const account = await server().signUp();
     const stored = await account.client.stored("one", { name: "a.txt", fields: { folder: "/f", tags: "red,blue" } });
     const id = stored.string("data.id");
     const metadata = { description: "a description", camera: "x" };
     expect((await account.client.put(`/api/files/${id}`, { metadata })).status).toBe(200);
     await account.client.storedId("own", { name: "larder-export.json" });
+    const folder = (await account.client.get("/api/files?type=folder")).string("data.files.0.id");
+    expect((await account.client.post("/api/favorites", { ids: [id, folder], favorite: true })).status).toBe(200);
     const target = newPath();
     const { report } = await runExport(account, target, ["--metadata"]);
     expect(report["renamings"]).toHaveLength(1);
@@ -154,6 +156,7 @@ describe("export", () => {
       metadata: { camera: "x", description: "a description" },
     });
     expect(await other.client.names()).toEqual(["f", "larder-export.json"]);
+    expect((await other.client.get("/api/favorites")).strings("data.favorites", "name")).toEqual(["f", "a.txt"]);
     await runImport(other, target);
     expect(await other.client.names()).toEqual(["f", "larder-export.json"]);
   });

@@ -50,6 +50,7 @@ export interface Schemas {
     readonly type: "file";
     readonly createdAt: string;
     readonly modifiedAt: string;
+    readonly isFavorite?: boolean;
     readonly contentAvailable?: boolean;
     readonly isDeleted?: boolean;
   };
@@ -63,6 +64,7 @@ export interface Schemas {
     readonly createdAt: string;
     readonly modifiedAt: string;
     readonly description: string;
+    readonly isFavorite?: boolean;
     readonly isDeleted?: boolean;
   };
   readonly FileInfo: Schemas["FileBasics"] & {
@@ -78,6 +80,7 @@ export interface Schemas {
     readonly lastAccessedAt: string;
     readonly downloadCount: number;
     readonly shareLink: string | null;
+    readonly isFavorite?: boolean;
     readonly owner: {
       readonly id: string;
       readonly name: string;
@@ -99,6 +102,23 @@ export interface Schemas {
     readonly id: string;
     readonly name: string;
     readonly deletedAt: string;
+  };
+  readonly Album: {
+    readonly id: string;
+    readonly type: "album";
+    readonly name: string;
+    readonly description: string;
+    readonly itemCount: number;
+    readonly coverFileId: string | null;
+    readonly coverUrl: string | null;
+    readonly createdAt: string;
+    readonly modifiedAt: string;
+    readonly isShared: boolean;
+    readonly owner?: {
+      readonly id: string;
+      readonly name: string;
+      readonly email: string;
+    };
   };
   readonly Share: {
     readonly id: string;
@@ -132,6 +152,12 @@ export interface Schemas {
       readonly id: string;
       readonly name: string;
       readonly type: "folder";
+    };
+    readonly albumId?: string;
+    readonly album?: {
+      readonly id: string;
+      readonly name: string;
+      readonly type: "album";
     };
   };
   readonly Conflict: {
@@ -496,6 +522,7 @@ export interface Schemas {
     readonly takenAt: string;
     readonly thumbnailUrl: string;
     readonly hasThumbnail: boolean;
+    readonly isFavorite: boolean;
   };
   readonly Plan: {
     readonly name: "free" | "pro" | "enterprise";
@@ -930,6 +957,54 @@ export interface ResponseData {
     readonly isIndexing: boolean;
     readonly isSettling: boolean;
   };
+  readonly "GET /api/photos/aspects": {
+    readonly days: readonly {
+      readonly date: string;
+      readonly aspects: readonly number[];
+    }[];
+    readonly nextCursor: string | null;
+  };
+  readonly "GET /api/photos/memories": {
+    readonly memories: readonly {
+      readonly date: string;
+      readonly count: number;
+      readonly photos: readonly Schemas["Photo"][];
+    }[];
+  };
+  readonly "GET /api/albums": {
+    readonly albums: readonly Schemas["Album"][];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/albums": Schemas["Album"] & {
+    readonly failed: readonly Schemas["FailedItem"][];
+  };
+  readonly "GET /api/albums/{id}": Schemas["Album"];
+  readonly "PATCH /api/albums/{id}": Schemas["Album"];
+  readonly "DELETE /api/albums/{id}": {
+    readonly id: string;
+    readonly name: string;
+    readonly deletedAt: string;
+  };
+  readonly "GET /api/files/{id}/albums": {
+    readonly albums: readonly Schemas["Album"][];
+  };
+  readonly "GET /api/albums/{id}/items": {
+    readonly items: readonly Schemas["FileItem"][];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/albums/{id}/items": {
+    readonly added: number;
+    readonly alreadyThere: number;
+    readonly failed: readonly Schemas["FailedItem"][];
+    readonly album: Schemas["Album"];
+  };
+  readonly "POST /api/albums/{id}/items/move": {
+    readonly album: Schemas["Album"];
+  };
+  readonly "POST /api/albums/{id}/items/remove": {
+    readonly removed: number;
+    readonly album: Schemas["Album"];
+  };
   readonly "GET /api/files": {
     readonly files: readonly Schemas["Item"][];
     readonly pagination: Schemas["Pagination"];
@@ -1023,6 +1098,16 @@ export interface ResponseData {
     }[];
     readonly hasMore: boolean;
   };
+  readonly "GET /api/favorites": {
+    readonly favorites: readonly (Schemas["Item"] & {
+      readonly share?: string;
+    })[];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/favorites": {
+    readonly changed: readonly string[];
+    readonly failed: readonly Schemas["FailedItem"][];
+  };
   readonly "GET /api/shares/received": {
     readonly shares: readonly {
       readonly id: string;
@@ -1038,6 +1123,7 @@ export interface ResponseData {
       readonly label: string | null;
       readonly file?: Schemas["FileItem"];
       readonly folder?: Schemas["FolderItem"];
+      readonly album?: Schemas["Album"];
     }[];
   };
   readonly "DELETE /api/shares/received/{id}": Schemas["Id"];
@@ -1061,6 +1147,15 @@ export interface ResponseData {
     readonly itemCount: number;
     readonly files: number;
     readonly folders: number;
+    readonly filesUrl: string;
+    readonly downloadUrl: string;
+  } | {
+    readonly name: string;
+    readonly type: "album";
+    readonly description: string;
+    readonly permissions: "read";
+    readonly expiresAt: string | null;
+    readonly itemCount: number;
     readonly filesUrl: string;
     readonly downloadUrl: string;
   } | {
@@ -1123,6 +1218,10 @@ export interface ResponseData {
   };
   readonly "POST /api/files/folders/{id}/shares": Schemas["Share"];
   readonly "GET /api/files/folders/{id}/shares": {
+    readonly shares: readonly Schemas["Share"][];
+  };
+  readonly "POST /api/albums/{id}/shares": Schemas["Share"];
+  readonly "GET /api/albums/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
   };
   readonly "GET /api/shares": {

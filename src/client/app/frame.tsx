@@ -121,9 +121,12 @@ function showFailure(error: unknown, close?: () => void): void {
   if (close !== undefined || !(error instanceof OfflineError)) showError(error);
 }
 
+/** What the bottom bar of phones has no room for. */
+const ONLY_IN_MENU: ReadonlySet<string> = new Set(["/favorites", "/shared/by-me", "/history"]);
+
 /** Phones: the items that are reached by the thumb. */
 function BottomBar({ pathname }: { readonly pathname: string }) {
-  const items = mainNavItems().filter(({ path }) => path !== "/shared/by-me" && path !== "/history");
+  const items = mainNavItems().filter(({ path }) => !ONLY_IN_MENU.has(path));
   return (
     <nav
       aria-label={frameText.quickNavigation}

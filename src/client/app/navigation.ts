@@ -1,6 +1,6 @@
 /** The navigation items, in display order. */
-import { History, type LucideIcon } from "lucide-react";
-import { Folder, Image, Settings, ShieldCheck, Share2, Trash2, UsersRound } from "../ui/icons.ts";
+import { BookImage, History, type LucideIcon } from "lucide-react";
+import { Folder, Image, Settings, ShieldCheck, Share2, Star, Trash2, UsersRound } from "../ui/icons.ts";
 import type { Role } from "../api/types.ts";
 import { frameText } from "./text.ts";
 
@@ -8,6 +8,8 @@ import { frameText } from "./text.ts";
 type NavPath =
   | "/files"
   | "/photos"
+  | "/albums"
+  | "/favorites"
   | "/shared/with-me"
   | "/shared/by-me"
   | "/trash"
@@ -27,6 +29,8 @@ export function mainNavItems(): NavItem[] {
   return [
     { path: "/files", label: frameText.files, icon: Folder },
     { path: "/photos", label: frameText.photos, icon: Image },
+    { path: "/albums", label: frameText.albums, icon: BookImage },
+    { path: "/favorites", label: frameText.favorites, icon: Star },
     { path: "/shared/with-me", label: frameText.sharedWithMe, icon: UsersRound },
     { path: "/shared/by-me", label: frameText.sharedByMe, icon: Share2 },
     { path: "/trash", label: frameText.trash, icon: Trash2 },

@@ -27,6 +27,9 @@ import { SignInAgain } from "./sign-in-again.tsx";
 const pages = {
   files: lazyPart(() => import("../features/browse/files-page.tsx").then((page) => page.FilesPage)),
   photos: lazyPart(() => import("../features/photos/photos-page.tsx").then((page) => page.PhotosPage)),
+  albums: lazyPart(() => import("../features/albums/albums-page.tsx").then((page) => page.AlbumsPage)),
+  album: lazyPart(() => import("../features/albums/album-page.tsx").then((page) => page.AlbumPage)),
+  favorites: lazyPart(() => import("../features/favorites/favorites-page.tsx").then((page) => page.FavoritesPage)),
   search: lazyPart(() => import("../features/search/search-page.tsx").then((page) => page.SearchPage)),
   sharedByMe: lazyPart(() => import("../features/shares/shared-by-me-page.tsx").then((page) => page.SharedByMePage)),
   sharedWithMe: lazyPart(() =>
@@ -77,6 +80,9 @@ const filesRoot = createRoute({ getParentRoute: () => filesLayout, path: "/" });
 const filesBelow = createRoute({ getParentRoute: () => filesLayout, path: "$" });
 
 const photos = createRoute({ getParentRoute: () => framed, path: "/photos", component: pages.photos });
+const albums = createRoute({ getParentRoute: () => framed, path: "/albums", component: pages.albums });
+const album = createRoute({ getParentRoute: () => framed, path: "/albums/$albumId", component: pages.album });
+const favorites = createRoute({ getParentRoute: () => framed, path: "/favorites", component: pages.favorites });
 const search = createRoute({ getParentRoute: () => framed, path: "/search", component: pages.search });
 const byMe = createRoute({ getParentRoute: () => framed, path: "/shared/by-me", component: pages.sharedByMe });
 const withMe = createRoute({ getParentRoute: () => framed, path: "/shared/with-me", component: pages.sharedWithMe });
@@ -111,6 +117,9 @@ const routeTree = root.addChildren([
     framed.addChildren([
       filesLayout.addChildren([filesRoot, filesBelow]),
       photos,
+      albums,
+      album,
+      favorites,
       search,
       byMe,
       withMe,

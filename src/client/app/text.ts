@@ -6,6 +6,8 @@ export const frameText = defineText("frame", {
   mainNavigation: "Main",
   files: "Files",
   photos: "Photos",
+  albums: "Albums",
+  favorites: "Favorites",
   shared: "Shared",
   sharedWithMe: "Shared with me",
   sharedByMe: "Shared by me",

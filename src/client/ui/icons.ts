@@ -22,6 +22,7 @@ import {
   Search as SearchIcon,
   Settings as SettingsIcon,
   Share2 as Share2Icon,
+  Star as StarIcon,
   ShieldCheck as ShieldCheckIcon,
   Tag as TagIcon,
   Trash2 as Trash2Icon,
@@ -52,6 +53,7 @@ export const RotateCw = RotateCwIcon;
 export const Search = SearchIcon;
 export const Settings = SettingsIcon;
 export const Share2 = Share2Icon;
+export const Star = StarIcon;
 export const ShieldCheck = ShieldCheckIcon;
 export const Tag = TagIcon;
 export const Trash2 = Trash2Icon;

@@ -1,9 +1,11 @@
 /** The whole data model, for drizzle and its migration generator. */
 export * from "./accounts.ts";
+export * from "./albums.ts";
 export * from "./audit.ts";
 export * from "./blobs.ts";
 export * from "./credentials.ts";
 export * from "./devices.ts";
+export * from "./favorites.ts";
 export * from "./findings.ts";
 export * from "./history.ts";
 export * from "./housekeeping.ts";

@@ -1,19 +1,20 @@
 import { sql } from "drizzle-orm";
-import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { blob, check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { albums } from "./albums.ts";
 import { nodes } from "./nodes.ts";
 import { users } from "./users.ts";
 
-/** Shares of nodes: by a link, or with another account. Tokens are not stored: see `features/sharing/shares`. */
+/** Shares of nodes and albums: by a link, or with another account. Tokens are not stored: see `features/sharing/shares`. */
 export const shares = sqliteTable(
   "shares",
   {
     id: integer("id").primaryKey(),
     publicId: text("public_id").notNull(),
-    /** The owner of the node. */
+    /** The owner of the node or album. */
     accountId: integer("account_id").notNull().default(0),
-    nodeId: integer("node_id")
-      .notNull()
-      .references(() => nodes.id, { onDelete: "cascade" }),
+    nodeId: integer("node_id").references(() => nodes.id, { onDelete: "cascade" }),
+    /** Instead of a node. */
+    albumId: integer("album_id").references(() => albums.id, { onDelete: "cascade" }),
     /**
      * `public`: the one link of a file that is public. `link`: reads a file or folder. `upload`: a drop box, a folder
      * that accepts files and shows none. `account`: for one other account of this server.
@@ -60,10 +61,12 @@ export const shares = sqliteTable(
     uniqueIndex("shares_public").on(table.publicId),
     uniqueIndex("shares_token").on(table.tokenHash),
     index("shares_node").on(table.nodeId),
+    index("shares_album").on(table.albumId).where(sql`album_id IS NOT NULL`),
     index("shares_account").on(table.accountId, table.id),
     index("shares_recipient").on(table.recipientId).where(sql`recipient_id IS NOT NULL`),
     index("shares_waiting").on(table.recipientEmailKey).where(sql`recipient_email_key IS NOT NULL`),
     index("shares_expiry").on(table.expiresAt).where(sql`expires_at IS NOT NULL`),
+    check("shares_target", sql`(node_id IS NULL) <> (album_id IS NULL)`),
   ],
 );
 

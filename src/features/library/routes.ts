@@ -1,10 +1,13 @@
 import type { Router } from "../accounts/routing/router.ts";
 import { type ActivityRoutesOptions, activityRoutes } from "./activity/routes.ts";
+import { type AlbumRoutesOptions, albumRoutes } from "./albums/routes.ts";
 import { type ArchiveRoutesOptions, archiveRoutes } from "./archive/routes.ts";
+import { type FavoriteRoutesOptions, favoriteRoutes } from "./favorites/routes.ts";
 import { type FileBulkRoutesOptions, fileBulkRoutes } from "./files/bulk-routes.ts";
 import { type FileContentRoutesOptions, fileDownloadRoutes, fileUploadRoutes } from "./files/content-routes.ts";
 import { type FileRoutesOptions, fileRoutes } from "./files/routes.ts";
 import { type FolderRoutesOptions, folderRoutes } from "./folders/routes.ts";
+import type { FavoriteService } from "./favorites/service.ts";
 import { findPast, listPast } from "./history/listing.ts";
 import { type HistoryRoutesOptions, historyRoutes } from "./history/routes.ts";
 import { type PhotoRoutesOptions, photoRoutes } from "./photos/routes.ts";
@@ -17,6 +20,7 @@ import { type VersionRoutesOptions, versionRoutes } from "./versions/routes.ts";
 /** Dependencies of the routes of files and folders. */
 export interface LibraryRoutesOptions
   extends FolderRoutesOptions,
+    AlbumRoutesOptions,
     TrashRoutesOptions,
     ArchiveRoutesOptions,
     TagRoutesOptions,
@@ -28,8 +32,10 @@ export interface LibraryRoutesOptions
     FileContentRoutesOptions,
     PictureEditRoutesOptions,
     VersionRoutesOptions,
+    FavoriteRoutesOptions,
     HistoryRoutesOptions {
   readonly hasThumbnail: PhotoRoutesOptions["hasThumbnail"];
+  readonly favorites: FavoriteService;
 }
 
 /** Files and folders: their content, versions, trash, search and history. */
@@ -47,6 +53,7 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     searchRoutes(options),
     activityRoutes(options),
     photoRoutes(options),
+    albumRoutes(options),
     fileRoutes({ ...options, past }),
     fileBulkRoutes(options),
     fileUploadRoutes(options),
@@ -54,5 +61,6 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     pictureEditRoutes(options),
     versionRoutes(options),
     historyRoutes(options),
+    favoriteRoutes(options),
   ];
 }

@@ -1,8 +1,10 @@
 import type { Config } from "../../config/settings.ts";
 import type { Router } from "../accounts/routing/router.ts";
 import type { AuthService } from "../accounts/auth/service.ts";
+import type { AlbumService } from "../library/albums/service.ts";
 import type { ArchiveSender } from "../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../library/archive/service.ts";
+import type { FavoriteService } from "../library/favorites/service.ts";
 import type { ReceivedShareService } from "./received/service.ts";
 import { receivedShareRoutes } from "./received/routes.ts";
 import { ShareDownloads } from "./shares/share-requests.ts";
@@ -13,13 +15,15 @@ import { nodeShareRoutes, type ShareRoutesOptions, shareRoutes } from "./shares/
 /** Dependencies of the routes of shares. */
 interface SharingRoutesOptions
   extends ShareRoutesOptions,
-    Omit<PublicRoutesOptions, "guesses" | "sender" | "downloads" | "statistics"> {
+    Omit<PublicRoutesOptions, "albums" | "guesses" | "sender" | "downloads" | "statistics"> {
   readonly config: Pick<Config, "basePath">;
   readonly auth: AuthService;
+  readonly albums: AlbumService;
   readonly archives: ArchiveService;
   readonly archiveSender: ArchiveSender;
   readonly receivedShares: ReceivedShareService;
   readonly linkGuesses: PublicRoutesOptions["guesses"];
+  readonly favorites: FavoriteService;
   readonly shareSender: PublicRoutesOptions["sender"];
   readonly shareStatistics: PublicRoutesOptions["statistics"];
   /** Scripts that the pages of links load. */

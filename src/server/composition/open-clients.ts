@@ -6,6 +6,7 @@ import { LockService } from "../../features/clients/locks/service.ts";
 import { ChangeGuard } from "../../features/clients/webdav/change-guard.ts";
 import { ClientTree } from "../../features/clients/webdav/client-tree.ts";
 import { ContentWriter } from "../../features/clients/webdav/content-writer.ts";
+import { FavoriteItems } from "../../features/clients/webdav/favorite-items.ts";
 import { ItemEtags } from "../../features/clients/webdav/item-etags.ts";
 import { Listings } from "../../features/clients/webdav/listings.ts";
 import { UserTreeWriter } from "../../features/library/permissions/user-tree-writer.ts";
@@ -40,12 +41,12 @@ export function openClients(
 ) {
   const { config, tree, reservations, storeId, paths } = storage;
   const clientTree = new ClientTree({ ...accounts, tree, receivedShares });
+  const context = { ...storage, ...library, clientTree };
   const changeGuard = new ChangeGuard({ ...storage, massChangeGuard });
   const locks = new LockService(storage);
   const clientIdOf = clientIds(storeId, readNodeEpochs(storage.sqlite));
   const etags = new ItemEtags({ ...storage, clientTree });
-  const epoch = readClientEpoch(storage.sqlite);
-  const dataFingerprint = epoch === "" ? "" : Bun.hash(epoch).toString(36);
+  const dataFingerprint = fingerprintOf(readClientEpoch(storage.sqlite));
   const storageOf = (user: User) => ({
     usedBytes: tree.usage(user.id).usedBytes,
     quotaBytes: accounts.limitsOf(user).quotaBytes,
@@ -80,18 +81,22 @@ export function openClients(
       etags,
       etagOf: etags.of.bind(etags),
       listings: new Listings({
-        ...storage,
-        clientTree,
+        ...context,
         etags,
         storageOf,
         clientIdOf,
-        hasPreview: media.canThumbnail,
         dataFingerprint,
+        hasPreview: media.canThumbnail,
       }),
+      favoriteItems: new FavoriteItems(context),
       clientIdOf,
       userTreeWriter: new UserTreeWriter(storage.treeWriter, (owner) => accounts.limitsOf(owner).plan),
     },
   };
+}
+
+function fingerprintOf(epoch: string): string {
+  return epoch === "" ? "" : Bun.hash(epoch).toString(36);
 }
 
 function openUploads(storage: Storage, accounts: Accounts, store: UploadStore): ClientUploadService {

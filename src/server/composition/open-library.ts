@@ -4,8 +4,10 @@ import { AccessCounters } from "../../features/accounts/plans/access-counters.ts
 import { TransferCounters } from "../../features/accounts/plans/transfers.ts";
 import { DownloadLedger } from "../../features/accounts/rate-limits/download-ledger.ts";
 import { ActivityService } from "../../features/library/activity/service.ts";
+import { AlbumService } from "../../features/library/albums/service.ts";
 import { ArchiveSender } from "../../features/library/archive/archive-sender.ts";
 import { ArchiveService } from "../../features/library/archive/service.ts";
+import { FavoriteService } from "../../features/library/favorites/service.ts";
 import { FileBulkService } from "../../features/library/files/bulk.ts";
 import { ContentSender } from "../../features/library/files/content-sender.ts";
 import { FileService } from "../../features/library/files/service.ts";
@@ -62,9 +64,11 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     access,
     turns,
     activity: new ActivityService(dependencies),
+    albums: new AlbumService({ ...dependencies, noteEnded: () => endedShares.note() }),
     tags: new TagService(dependencies),
     files,
     pictureEdits: new PictureEdits({ files, blobs, editProcess: media.editProcess }),
+    favorites: new FavoriteService(dependencies),
     bulk: new FileBulkService({ ...dependencies, reserveSpace: (bytes) => reservations.reserve(bytes) }),
     folders: new FolderService({ ...dependencies, planOf: (owner) => limitsOf(owner).plan }),
     sender: new ContentSender({ ...dependencies, downloads: new DownloadLedger(), onCounted }),

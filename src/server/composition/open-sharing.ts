@@ -24,9 +24,15 @@ export function openSharing(
   const { clock, secrets, endedShares } = storage;
   const { limitsOf, rateGate } = accounts;
   const opened = openShares({ ...storage, ...accounts, ...library, secret: secrets.link.secret });
-  const { shares, shareAccess, statistics, guesses, rows, strippedPhotos } = opened;
+  const { shares, shareAccess, statistics, targets, guesses, rows, strippedPhotos } = opened;
   return {
-    receivedShares: new ReceivedShareService({ ...storage, ...accounts, noteEnded: () => endedShares.note() }),
+    receivedShares: new ReceivedShareService({
+      ...storage,
+      ...accounts,
+      albums: library.albums,
+      targets,
+      noteEnded: () => endedShares.note(),
+    }),
     shares,
     shareAccess,
     shareStatistics: statistics,

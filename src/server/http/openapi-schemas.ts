@@ -23,6 +23,7 @@ import {
   Tokens,
 } from "../../features/mobile/devices/model.ts";
 import { DurabilityRecord } from "../../features/mobile/durability/model.ts";
+import { ALBUM_SCHEMAS } from "../../features/library/albums/model.ts";
 import { FILE_SCHEMAS, FailedItem, FileIds, Item } from "../../features/library/files/model.ts";
 import { FindingRecord } from "../../features/storage/integrity/model.ts";
 import { InviteRecord } from "../../features/accounts/invites/model.ts";
@@ -56,7 +57,7 @@ import {
 } from "../../features/messaging/webhooks/model.ts";
 
 /** Records that routes refer to by name. */
-export const REFERENCED_SCHEMAS = { ...FILE_SCHEMAS, ...SHARE_SCHEMAS, ...CONFLICT_SCHEMAS };
+export const REFERENCED_SCHEMAS = { ...FILE_SCHEMAS, ...ALBUM_SCHEMAS, ...SHARE_SCHEMAS, ...CONFLICT_SCHEMAS };
 
 /** Records that routes contain inline; each becomes a component. */
 export const NAMED_SCHEMAS = {

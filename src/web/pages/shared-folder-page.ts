@@ -1,4 +1,4 @@
-/** The page of a shared folder: a list or a grid with downloads. Works without script. */
+/** The page of a shared folder or album: a list or a grid with downloads. Works without script. */
 import { type Html, html } from "./html.ts";
 import {
   describeKind,
@@ -37,9 +37,12 @@ export interface SharedEntry {
   readonly itemCount: number;
 }
 
-/** Data for the page of a shared folder. */
+/** Data for the page of a shared folder or album. */
 interface SharedFolderModel {
+  readonly kind: "folder" | "album";
   readonly name: string;
+  /** Empty for none. */
+  readonly description: string;
   /** Parent folders, starting at the shared folder; empty for the shared folder itself. */
   readonly above: readonly PageLink[];
   readonly entries: readonly SharedEntry[];
@@ -63,7 +66,7 @@ interface SharedFolderModel {
 /** One of several views or sort orders of a page. */
 type ChosenLink = PageLink & { readonly isChosen: boolean };
 
-/** Renders the page of a shared folder or of one of its subfolders. */
+/** Renders the page of a shared album, or of a shared folder or one of its subfolders. */
 export function renderSharedFolderPage(frame: SharePageFrame, model: SharedFolderModel): string {
   return renderFramed(
     frame,
@@ -71,10 +74,11 @@ export function renderSharedFolderPage(frame: SharePageFrame, model: SharedFolde
     html`<article class="card wide">
 ${model.above.length > 0 && html`<nav class="crumbs" aria-label="Folders above">${model.above.map(({ name, url }) => html`<a href="${url}" dir="auto">${name}</a><span aria-hidden="true">/</span>`)}</nav>`}
 <h1 dir="auto">${model.name}</h1>
-<ul class="facts"><li>Folder</li><li>${countOf(model.total)}</li>${renderExpiry(model.expiresAtMs)}</ul>
+${model.description !== "" && html`<p dir="auto">${model.description}</p>`}
+<ul class="facts"><li>${model.kind === "album" ? "Album" : "Folder"}</li><li>${countOf(model.total)}</li>${renderExpiry(model.expiresAtMs)}</ul>
 ${model.archiveUrl !== undefined && model.total > 0 && html`<p class="actions"><a class="button" href="${model.archiveUrl}" download>Download all as ZIP</a></p>`}
 ${model.total > 0 && html`<div class="bar">${model.total > 1 && html`<span>Sort by ${model.sorts.map(renderChoice)}</span>`}<span class="push">View as ${model.views.map(renderChoice)}</span></div>`}
-${model.entries.length === 0 ? html`<p class="quiet">This folder is empty.</p>` : renderEntries(model)}
+${model.entries.length === 0 ? html`<p class="quiet">This ${model.kind} is empty.</p>` : renderEntries(model)}
 ${model.pages > 1 && html`<nav class="pages" aria-label="Pages">${model.previousUrl !== undefined && html`<a class="button second" rel="prev" href="${model.previousUrl}">Previous</a>`}<span>Page ${model.page} of ${model.pages}</span>${model.nextUrl !== undefined && html`<a class="button second" rel="next" href="${model.nextUrl}">Next</a>`}</nav>`}
 </article>`,
   );

@@ -30,10 +30,10 @@ const SHARE: ShareRecord = {
 
 describe("the form of a share", () => {
   test("sends the settings of a link, and nothing that its kind does not have", () => {
-    expect(toShareBody(EMPTY_DRAFT, false)).toEqual({ maxDownloads: null, hideLocation: false, pinned: false });
-    expect(toShareBody(EMPTY_DRAFT, true)).toEqual({ maxDownloads: null, hideLocation: false });
+    expect(toShareBody(EMPTY_DRAFT, "file")).toEqual({ maxDownloads: null, hideLocation: false, pinned: false });
+    expect(toShareBody(EMPTY_DRAFT, "folder")).toEqual({ maxDownloads: null, hideLocation: false });
     expect(
-      toShareBody({ ...EMPTY_DRAFT, expiry: "7", hasPassword: true, password: "sesame", label: " Ana " }, true),
+      toShareBody({ ...EMPTY_DRAFT, expiry: "7", hasPassword: true, password: "sesame", label: " Ana " }, "folder"),
     ).toEqual({
       label: "Ana",
       expiresIn: "7d",
@@ -43,13 +43,13 @@ describe("the form of a share", () => {
     });
     const forDropBox = { ...EMPTY_DRAFT, kind: "upload", limitsUploads: true, uploadMegabytes: "1.5" } as const;
     const dropBox = { permissions: "upload", maxUploadBytes: 1_572_864, maxUploadsPerAddress: 20 } as const;
-    expect(toShareBody(forDropBox, true)).toEqual(dropBox);
-    expect(toShareBody({ ...forDropBox, uploadsPerAddress: "200" }, true)).toEqual({
+    expect(toShareBody(forDropBox, "folder")).toEqual(dropBox);
+    expect(toShareBody({ ...forDropBox, uploadsPerAddress: "200" }, "folder")).toEqual({
       ...dropBox,
       maxUploadsPerAddress: 200,
     });
     const forPerson = { ...EMPTY_DRAFT, kind: "account", user: " ana@example.org ", canWrite: true } as const;
-    expect(toShareBody({ ...forPerson, hasPassword: true, password: "left over" }, false)).toEqual({
+    expect(toShareBody({ ...forPerson, hasPassword: true, password: "left over" }, "file")).toEqual({
       user: "ana@example.org",
       permissions: "write",
       versions: false,
@@ -61,7 +61,7 @@ describe("the form of a share", () => {
       user: "ana@example.org",
       versions: true,
     };
-    expect(toShareBody(toDraft(given), false, given)).toMatchObject({ permissions: "read", versions: true });
+    expect(toShareBody(toDraft(given), "file", given)).toMatchObject({ permissions: "read", versions: true });
   });
 
   test("keeps unchanged settings of a share, and clears removed ones", () => {
@@ -73,13 +73,13 @@ describe("the form of a share", () => {
       expiresAt: "2030-01-01T00:00:00.000Z",
     };
     const draft = toDraft(share);
-    expect(toShareBody(draft, false, share)).toEqual({
+    expect(toShareBody(draft, "file", share)).toEqual({
       label: "Before",
       maxDownloads: 3,
       hideLocation: false,
     });
     const cleared = { ...draft, label: " ", hasPassword: false, limitsDownloads: false, expiry: "never" } as const;
-    expect(toShareBody(cleared, false, share)).toEqual({
+    expect(toShareBody(cleared, "file", share)).toEqual({
       label: null,
       password: null,
       maxDownloads: null,
@@ -91,9 +91,9 @@ describe("the form of a share", () => {
   // Sending `pinned` again for a pinned link would pin the current version.
   test("does not send an unchanged pinned version, because the server would pin the current one", () => {
     const share = { ...SHARE, pinned: true, pinnedVersion: 2 };
-    expect(toShareBody({ ...toDraft(share), label: "After" }, false, share)).not.toContainKey("pinned");
-    expect(toShareBody({ ...toDraft(share), isPinned: false }, false, share)).toMatchObject({ pinned: false });
-    expect(toShareBody({ ...toDraft(SHARE), isPinned: true }, false, SHARE)).toMatchObject({ pinned: true });
+    expect(toShareBody({ ...toDraft(share), label: "After" }, "file", share)).not.toContainKey("pinned");
+    expect(toShareBody({ ...toDraft(share), isPinned: false }, "file", share)).toMatchObject({ pinned: false });
+    expect(toShareBody({ ...toDraft(SHARE), isPinned: true }, "file", SHARE)).toMatchObject({ pinned: true });
   });
 
   test.each([

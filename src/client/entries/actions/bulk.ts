@@ -3,6 +3,7 @@
  * separately.
  */
 import { ApiError, messageForReason, messageOf, request } from "../../api/http.ts";
+import type { ResponseData } from "../../api/generated.ts";
 import type { Entry, FailedItem } from "../../api/types.ts";
 import { splitIntoBatches } from "../collection/page-window.ts";
 
@@ -95,6 +96,21 @@ export function tagEntries(
   progress?: Progress,
 ) {
   return inBatches(ids, call("/api/files/tags", "updated", changes), progress);
+}
+
+/**
+ * Marks files and folders as favorites, or removes the marks.
+ * @returns what was changed, as it was before
+ * @throws as {@link inBatches}
+ */
+export function favoriteEntries(entries: readonly Entry[], favorite: boolean, progress?: Progress) {
+  const known = new Map(entries.map((entry) => [entry.id, entry]));
+  const change: Call = async (ids) => {
+    const body = { ids, favorite };
+    const { changed, failed } = await request<ResponseData["POST /api/favorites"]>("POST", "/api/favorites", { body });
+    return { done: changed.flatMap((id) => known.get(id) ?? []), failed };
+  };
+  return inBatches([...known.keys()], change, progress);
 }
 
 type ResultField = "moved" | "copied" | "trashed" | "restored" | "updated";

@@ -1,5 +1,5 @@
 import { CheckCheck } from "lucide-react";
-import { Download, EllipsisVertical, FolderInput, Share2, Trash2 } from "../../ui/icons.ts";
+import { Download, EllipsisVertical, FolderInput, Share2, Star, Trash2 } from "../../ui/icons.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { text } from "../text.ts";
@@ -24,6 +24,14 @@ export function SelectionBar({
     <SelectionToolbar count={count} loading={isLoading ? text.gathering : undefined} onClear={onClear}>
       <IconButton label={text.download} icon={Download} onClick={actions.download} />
       {actions.share !== undefined && <IconButton label={text.share} icon={Share2} onClick={actions.share} />}
+      {actions.canWrite && (
+        <IconButton
+          label={actions.areFavorites ? text.removeFavorite : text.addFavorite}
+          icon={Star}
+          onClick={actions.toggleFavorite}
+          className="max-sm:hidden"
+        />
+      )}
       {actions.canWrite && (
         <>
           {/* Phones have no room for it. It is in the menu too. */}

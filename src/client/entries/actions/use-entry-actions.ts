@@ -11,6 +11,7 @@ import {
   groupByFolder,
   type BulkResult,
   copyEntries,
+  favoriteEntries,
   moveEntries,
   type Progress,
   renameEntry,
@@ -38,6 +39,8 @@ export interface EntryActions {
   trash(entries: readonly Entry[]): Promise<readonly string[]>;
   restore(entries: readonly Entry[]): Promise<readonly string[]>;
   tag(entries: readonly Entry[], add: readonly string[], remove: readonly string[]): Promise<void>;
+  /** Marks entries as favorites, or removes the marks. */
+  favorite(entries: readonly Entry[], isFavorite: boolean): Promise<void>;
   /** @throws ApiError (name_taken and the like), whose message belongs at the field; OfflineError */
   rename(entry: Entry, name: string): Promise<void>;
   /** @throws as rename */
@@ -56,6 +59,7 @@ export function useEntryActions(): EntryActions {
       trash: (entries) => trash(run, entries),
       restore: (entries) => restore(run, entries),
       tag: (entries, add, remove) => tag(run, entries, { add, remove }),
+      favorite: (entries, isFavorite) => favorite(run, entries, isFavorite),
       rename: async (entry, name) => {
         await renameEntry(entry, name);
         announce(text.renamed(name));
@@ -166,6 +170,16 @@ async function tag(
   const files = entries.filter((entry) => entry.type === "file");
   const { done } = await run(files, (ids, progress) => tagEntries(ids, changes, progress));
   if (done.length > 0) toast({ text: text.tagged(done.length) });
+}
+
+async function favorite(run: Run, entries: readonly Entry[], isFavorite: boolean): Promise<void> {
+  const changing = entries.filter((entry) => (entry.isFavorite === true) !== isFavorite);
+  const { done } = await run(changing, (_, progress) => favoriteEntries(changing, isFavorite, progress));
+  if (done.length === 0) return;
+  toast({
+    text: isFavorite ? text.favoritesAdded(done.length) : text.favoritesRemoved(done.length),
+    action: { label: text.undo, run: () => void run(done, () => favoriteEntries(done, !isFavorite)) },
+  });
 }
 
 function idsOf(entries: readonly Entry[]): string[] {

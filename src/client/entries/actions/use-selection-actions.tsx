@@ -1,5 +1,5 @@
-import { PenLine } from "lucide-react";
-import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Tag, Trash2 } from "../../ui/icons.ts";
+import { BookImage, PenLine } from "lucide-react";
+import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { type ReactNode, useState } from "react";
 import type { Entry } from "../../api/types.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
@@ -28,8 +28,11 @@ export interface SelectionActions {
   download(): void;
   move(): void;
   trash(): void;
-  /** Undefined unless exactly one entry is selected. */
+  /** Undefined if the person may not share. */
   share: (() => void) | undefined;
+  /** Whether all selected entries are favorites. */
+  readonly areFavorites: boolean;
+  toggleFavorite(): void;
   readonly renaming: Renaming | undefined;
   readonly drag: DragRules<Entry> | undefined;
   /** The dialogs of the actions; the page must render them. */
@@ -75,15 +78,17 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
 
   const download = () => withSelected(downloadEntries);
   const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries)));
-  const choose = (kind: "move" | "copy" | "tags") => withSelected((entries) => openDialog(kind, entries));
-  const share = only === undefined || !canWrite ? undefined : () => openDialog("share", [only]);
+  const choose = (kind: "move" | "copy" | "tags" | "album") => withSelected((entries) => openDialog(kind, entries));
+  const share = canWrite && count > 0 ? () => withSelected((entries) => openDialog("share", entries)) : undefined;
+  const { areFavorites, toggleFavorite } = useFavoriteToggle(collection, known, withSelected);
   const rename = () => {
     const entry = only ?? (count === 0 ? collection.pages.at(collection.cursor) : undefined);
     if (entry !== undefined) setRenamed({ id: entry.id, draft: createStore(newDraft(entry)) });
   };
 
-  const commands = { only, open: onOpen, download, share, rename, choose, details: onDetails, trash };
-  const items = () => menuItems(commands, { canWrite, areDetailsOpen });
+  const commands = { only, open: onOpen, download, share, toggleFavorite, rename, choose, details: onDetails, trash };
+  const hasFiles = known.length === 0 || known.some(({ type }) => type === "file");
+  const items = () => menuItems(commands, { canWrite, areDetailsOpen, areFavorites, hasFiles });
   useSelectionShortcuts(commands, { canWrite, hasSelection: count > 0 });
 
   const renaming: Renaming | undefined = renamed && {
@@ -102,6 +107,8 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     move: () => choose("move"),
     trash,
     share,
+    areFavorites,
+    toggleFavorite,
     renaming,
     drag: canWrite
       ? {
@@ -119,6 +126,25 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   };
 }
 
+/**
+ * Marks the selected entries as favorites, or removes the marks if all have one. Without a selection, the entry at the
+ * cursor.
+ */
+function useFavoriteToggle<T extends Entry>(
+  { count, cursor, pages }: Collection<T>,
+  known: readonly T[],
+  withSelected: (action: (entries: readonly T[]) => unknown) => void,
+) {
+  const { favorite } = useEntryActions();
+  const areFavorites = known.length > 0 && known.every(({ isFavorite }) => isFavorite === true);
+  const toggleFavorite = () => {
+    const pointed = count === 0 ? pages.at(cursor) : undefined;
+    if (pointed !== undefined) void favorite([pointed], pointed.isFavorite !== true);
+    else withSelected((entries) => favorite(entries, !areFavorites));
+  };
+  return { areFavorites, toggleFavorite };
+}
+
 /** The actions that the menu and the shortcuts offer. */
 interface Commands<T extends Entry> {
   /** The only selected entry. */
@@ -127,14 +153,23 @@ interface Commands<T extends Entry> {
   download(): void;
   readonly share: (() => void) | undefined;
   rename(): void;
-  choose(kind: "move" | "copy" | "tags"): void;
+  toggleFavorite(): void;
+  choose(kind: "move" | "copy" | "tags" | "album"): void;
   details(): void;
   trash(): void;
 }
 
+interface MenuState {
+  readonly canWrite: boolean;
+  readonly areDetailsOpen: boolean;
+  /** Whether all selected entries are favorites. */
+  readonly areFavorites: boolean;
+  readonly hasFiles: boolean;
+}
+
 function menuItems<T extends Entry>(
-  { only, open, download, share, rename, choose, details, trash }: Commands<T>,
-  { canWrite, areDetailsOpen }: { readonly canWrite: boolean; readonly areDetailsOpen: boolean },
+  { only, open, download, share, toggleFavorite, rename, choose, details, trash }: Commands<T>,
+  { canWrite, areDetailsOpen, areFavorites, hasFiles }: MenuState,
 ): readonly MenuItem[] {
   return [
     ...(only === undefined
@@ -144,6 +179,13 @@ function menuItems<T extends Entry>(
     ...(share === undefined ? [] : [{ label: text.share, icon: Share2, run: share }]),
     ...(canWrite
       ? [
+          {
+            label: areFavorites ? text.removeFavorite : text.addFavorite,
+            icon: Star,
+            keys: "shift+s",
+            run: toggleFavorite,
+          },
+          ...(hasFiles ? [{ label: text.addToAlbum, icon: BookImage, run: () => choose("album") }] : []),
           null,
           ...(only === undefined ? [] : [{ label: text.rename, icon: PenLine, keys: "f2", run: rename }]),
           { label: text.move, icon: FolderInput, run: () => choose("move") },
@@ -158,7 +200,7 @@ function menuItems<T extends Entry>(
 }
 
 function useSelectionShortcuts<T extends Entry>(
-  { rename, choose, details, trash }: Commands<T>,
+  { rename, toggleFavorite, choose, details, trash }: Commands<T>,
   { canWrite, hasSelection }: { readonly canWrite: boolean; readonly hasSelection: boolean },
 ): void {
   const when = () => hasSelection;
@@ -171,6 +213,7 @@ function useSelectionShortcuts<T extends Entry>(
     ...(canWrite
       ? [
           { keys: "f2", label: text.rename, run: rename },
+          { keys: "shift+s", label: text.addFavorite, run: toggleFavorite },
           { keys: "delete", label: text.remove, run: trash, when },
           { keys: "shift+m", label: text.move, run: () => choose("move"), when },
         ]

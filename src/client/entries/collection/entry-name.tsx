@@ -1,6 +1,7 @@
 import { type FormEvent, type KeyboardEvent, type RefObject, useLayoutEffect, useRef } from "react";
 import { messageOf } from "../../api/http.ts";
 import type { Entry } from "../../api/types.ts";
+import { Star } from "../../ui/icons.ts";
 import { useStore } from "../../base/store.ts";
 import { text } from "../text.ts";
 import type { GridDisplay, NameDraft, Renaming } from "./grid-types.ts";
@@ -15,8 +16,13 @@ export function EntryName<T extends Entry>({
 }) {
   if (display.renaming?.id === entry.id) return <RenameField entry={entry} renaming={display.renaming} />;
   return (
-    <span className="block truncate" title={entry.name} dir="auto">
-      {display.nameOf?.(entry) ?? entry.name}
+    <span className="flex min-w-0 items-center gap-1.5">
+      <span className="block truncate" title={entry.name} dir="auto">
+        {display.nameOf?.(entry) ?? entry.name}
+      </span>
+      {entry.isFavorite === true && (
+        <Star role="img" aria-label={text.isFavorite} className="size-3.5 shrink-0 fill-current text-warning" />
+      )}
     </span>
   );
 }

@@ -15,6 +15,12 @@ const DestinationDialog = lazyPart(() => import("./destination-dialog.tsx").then
 const RenameDialog = lazyPart(() => import("./rename-dialog.tsx").then((part) => part.RenameDialog));
 const TagsDialog = lazyPart(() => import("./tags-dialog.tsx").then((part) => part.TagsDialog));
 const ShareDialog = lazyPart(() => import("../sharing/share-dialog.tsx").then((part) => part.ShareDialog));
+const ShareSelectionDialog = lazyPart(() =>
+  import("../albums/share-selection-dialog.tsx").then((part) => part.ShareSelectionDialog),
+);
+const AddToAlbumDialog = lazyPart(() =>
+  import("../albums/add-to-album-dialog.tsx").then((part) => part.AddToAlbumDialog),
+);
 
 /** Props of {@link EntryDialogs}. */
 interface EntryDialogsProps {
@@ -74,7 +80,13 @@ function OneDialog({
   if (first === undefined) return null;
   switch (kind) {
     case "share":
-      return <ShareDialog entry={first} onClose={onClose} />;
+      return entries.length === 1 ? (
+        <ShareDialog entry={first} onClose={onClose} />
+      ) : (
+        <ShareSelectionDialog entries={entries} onClose={onClose} />
+      );
+    case "album":
+      return <AddToAlbumDialog entries={entries} onClose={onClose} />;
     case "rename":
       return <RenameDialog entry={first} rename={(name) => actions.rename(first, name)} onClose={onClose} />;
     case "tags":

@@ -1,6 +1,7 @@
-import { PenLine } from "lucide-react";
+import { BookImage, PenLine } from "lucide-react";
 import type { FileRecord } from "../../api/types.ts";
-import { Download, FolderInput, Info, Share2, Tag, Trash2 } from "../../ui/icons.ts";
+import { useCanWrite } from "../../api/session.ts";
+import { Download, FolderInput, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { useEntryActions } from "../actions/use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
 import { text as entriesText } from "../text.ts";
@@ -24,7 +25,8 @@ export function useFileActions(
   { canChange, hasDetails, onDetails, onTrash }: FileActionsOptions,
 ): readonly PreviewAction[] {
   const openDialog = useOpenEntryDialog();
-  const { trash } = useEntryActions();
+  const { trash, favorite } = useEntryActions();
+  const canMark = useCanWrite();
   if (file === undefined) return [];
   const details: PreviewAction = {
     label: text.details,
@@ -43,7 +45,17 @@ export function useFileActions(
     href: downloadAddress(file),
     download: file.name,
   };
-  if (!canChange) return [{ ...download, place: "bar" }, details];
+  const isFavorite = file.isFavorite === true;
+  const mark: PreviewAction = {
+    label: isFavorite ? entriesText.removeFavorite : entriesText.addFavorite,
+    icon: Star,
+    keys: "shift+s",
+    place: "wide",
+    isPressed: isFavorite,
+    run: () => void favorite([file], !isFavorite),
+  };
+  const marks = canMark ? [mark] : [];
+  if (!canChange) return [{ ...download, place: "bar" }, ...marks, details];
   const moveToTrash = () => {
     onTrash();
     void trash([file]);
@@ -51,10 +63,12 @@ export function useFileActions(
   return [
     { label: entriesText.share, icon: Share2, place: "bar", run: () => openDialog("share", [file]) },
     download,
+    ...marks,
     details,
     { label: entriesText.remove, icon: Trash2, keys: "delete", place: "bar", run: moveToTrash },
     { label: entriesText.rename, icon: PenLine, keys: "f2", run: () => openDialog("rename", [file]) },
     { label: entriesText.move, icon: FolderInput, keys: "shift+m", run: () => openDialog("move", [file]) },
+    { label: entriesText.addToAlbum, icon: BookImage, run: () => openDialog("album", [file]) },
     { label: entriesText.editTags, icon: Tag, run: () => openDialog("tags", [file]) },
   ];
 }

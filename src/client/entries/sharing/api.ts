@@ -5,8 +5,12 @@ import { request } from "../../api/http.ts";
 import { keys, listQuery } from "../../api/queries.ts";
 import type { Entry, Pagination, ShareRecord } from "../../api/types.ts";
 
-/** What can be shared: a file or folder, from a listing or from a share's record. */
-export type ShareTarget = Pick<Entry, "id" | "name" | "type">;
+/** What can be shared: a file, folder or album, from a listing or from a share's record. */
+export interface ShareTarget {
+  readonly id: string;
+  readonly name: string;
+  readonly type: Entry["type"] | "album";
+}
 
 /** The body of POST …/shares and PATCH /api/shares/{id}. */
 export interface ShareBody {
@@ -75,5 +79,6 @@ export async function invalidateShares(queryClient: QueryClient): Promise<void> 
 }
 
 function sharesPath({ id, type }: ShareTarget): `/api/${string}` {
+  if (type === "album") return `/api/albums/${id}/shares`;
   return type === "folder" ? `/api/files/folders/${id}/shares` : `/api/files/${id}/shares`;
 }

@@ -1,6 +1,6 @@
 /** The state of the share form, and the request that it makes. */
 import type { ShareRecord } from "../../api/types.ts";
-import type { ShareBody } from "./api.ts";
+import type { ShareBody, ShareTarget } from "./api.ts";
 import { text } from "./text.ts";
 
 /** The kinds of shares that can be created. */
@@ -113,15 +113,16 @@ export function findProblems(draft: ShareDraft, former?: ShareRecord): DraftProb
  * The request body of a form without problems.
  * @param former the share that is changed
  */
-export function toShareBody(draft: ShareDraft, isFolder: boolean, former?: ShareRecord): ShareBody {
+export function toShareBody(draft: ShareDraft, type: ShareTarget["type"], former?: ShareRecord): ShareBody {
   const label = draft.label.trim();
   return {
     ...(former === undefined && draft.kind === "account" && { user: draft.user.trim() }),
     ...(draft.kind === "upload" && former === undefined && { permissions: "upload" as const }),
-    ...(draft.kind === "account" && {
-      permissions: draft.canWrite ? ("write" as const) : ("read" as const),
-      versions: draft.showsVersions,
-    }),
+    ...(draft.kind === "account" &&
+      type !== "album" && {
+        permissions: draft.canWrite ? ("write" as const) : ("read" as const),
+        versions: draft.showsVersions,
+      }),
     ...((label !== "" || former !== undefined) && { label: label === "" ? null : label }),
     ...toExpiry(draft, former),
     ...(draft.kind !== "account" && toPassword(draft, former)),
@@ -129,7 +130,7 @@ export function toShareBody(draft: ShareDraft, isFolder: boolean, former?: Share
       maxDownloads: draft.limitsDownloads ? Number(draft.downloads) : null,
       hideLocation: draft.hidesLocation,
       // Sent again for a link that is pinned already, it would pin the current version.
-      ...(!isFolder && draft.isPinned !== former?.pinned && { pinned: draft.isPinned }),
+      ...(type === "file" && draft.isPinned !== former?.pinned && { pinned: draft.isPinned }),
     }),
     ...(draft.kind === "upload" && {
       maxUploadBytes: draft.limitsUploads ? toBytes(draft) : null,

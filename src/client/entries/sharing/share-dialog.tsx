@@ -22,12 +22,11 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
   const [draft, setDraft] = useState(EMPTY_DRAFT);
   const [isChecked, setIsChecked] = useState(false);
   const queryClient = useQueryClient();
-  const isFolder = entry.type === "folder";
   const problems = findProblems(draft);
   const known = shares.data ?? [];
   const hasForm = shares.isSuccess && (isAdding || known.length === 0);
   const create = useMutation({
-    mutationFn: () => createShare(entry, toShareBody(draft, isFolder)),
+    mutationFn: () => createShare(entry, toShareBody(draft, entry.type)),
     onSuccess: async (created: ShareRecord) => {
       queryClient.setQueryData(sharesOfQuery(entry).queryKey, (before) => [created, ...(before ?? [])]);
       setIsAdding(false);
@@ -69,7 +68,7 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
           onChange={setDraft}
           onSubmit={submit}
           problems={isChecked ? problems : {}}
-          isFolder={isFolder}
+          type={entry.type}
         />
       ) : (
         <ul aria-label={text.existing} className="divide-y divide-line">

@@ -24,10 +24,10 @@ export function ShareEditor({
   const queryClient = useQueryClient();
   const [draft, setDraft] = useState(() => toDraft(share));
   const [isChecked, setIsChecked] = useState(false);
-  const isFolder = share.folder !== undefined;
+  const type = share.folder?.type ?? share.album?.type ?? "file";
   const problems = findProblems(draft, share);
   const save = useMutation({
-    mutationFn: () => updateShare(share.id, toShareBody(draft, isFolder, share)),
+    mutationFn: () => updateShare(share.id, toShareBody(draft, type, share)),
     onSuccess: async () => {
       toast({ text: text.saved });
       onClose();
@@ -60,7 +60,7 @@ export function ShareEditor({
         onChange={setDraft}
         onSubmit={submit}
         problems={isChecked ? problems : {}}
-        isFolder={isFolder}
+        type={type}
         former={share}
       />
     </Dialog>

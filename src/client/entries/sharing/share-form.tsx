@@ -5,6 +5,7 @@ import { PasswordField } from "../../ui/password-field.tsx";
 import { RadioGroup } from "../../ui/radio-group.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
+import type { ShareTarget } from "./api.ts";
 import type { DraftExpiry, DraftProblems, ShareDraft } from "./draft.ts";
 import { text } from "./text.ts";
 import { Form } from "../../ui/form.tsx";
@@ -19,7 +20,7 @@ export function ShareForm({
   onChange,
   onSubmit,
   problems,
-  isFolder,
+  type,
   former,
 }: {
   readonly id: string;
@@ -27,19 +28,21 @@ export function ShareForm({
   readonly onChange: (draft: ShareDraft) => void;
   readonly onSubmit: () => void;
   readonly problems: DraftProblems;
-  readonly isFolder: boolean;
+  readonly type: ShareTarget["type"];
   readonly former?: ShareRecord;
 }) {
   const set = (change: Partial<ShareDraft>) => onChange({ ...draft, ...change });
   return (
     <Form id={id} noValidate onSubmit={onSubmit} className="flex flex-col gap-4">
-      {former === undefined && <KindChoice draft={draft} onChange={set} isFolder={isFolder} />}
+      {former === undefined && <KindChoice draft={draft} onChange={set} isFolder={type === "folder"} />}
       {draft.kind === "account" && (
-        <PersonFields draft={draft} onChange={set} problems={problems} isNew={former === undefined} />
+        <PersonFields draft={draft} onChange={set} problems={problems} isNew={former === undefined} type={type} />
       )}
       <ExpiryFields draft={draft} onChange={set} problems={problems} former={former} />
       {draft.kind !== "account" && <PasswordFields draft={draft} onChange={set} problems={problems} former={former} />}
-      {draft.kind === "link" && <LinkFields draft={draft} onChange={set} problems={problems} isFolder={isFolder} />}
+      {draft.kind === "link" && (
+        <LinkFields draft={draft} onChange={set} problems={problems} canPin={type === "file"} />
+      )}
       {draft.kind === "upload" && <DropBoxFields draft={draft} onChange={set} problems={problems} />}
       <TextField
         label={text.label}
@@ -74,7 +77,13 @@ function KindChoice({ draft, onChange, isFolder }: PartProps & { readonly isFold
   );
 }
 
-function PersonFields({ draft, onChange, problems, isNew }: CheckedPartProps & { readonly isNew: boolean }) {
+function PersonFields({
+  draft,
+  onChange,
+  problems,
+  isNew,
+  type,
+}: CheckedPartProps & { readonly isNew: boolean; readonly type: ShareTarget["type"] }) {
   return (
     <>
       {isNew && (
@@ -88,6 +97,15 @@ function PersonFields({ draft, onChange, problems, isNew }: CheckedPartProps & {
           onChange={(user) => onChange({ user })}
         />
       )}
+      {type !== "album" && <RightsFields draft={draft} onChange={onChange} />}
+    </>
+  );
+}
+
+/** Albums are always shared for viewing. */
+function RightsFields({ draft, onChange }: PartProps) {
+  return (
+    <>
       <Select
         label={text.rights}
         value={draft.canWrite ? "write" : "read"}
@@ -168,7 +186,7 @@ function PasswordFields({
   );
 }
 
-function LinkFields({ draft, onChange, problems, isFolder }: CheckedPartProps & { readonly isFolder: boolean }) {
+function LinkFields({ draft, onChange, problems, canPin }: CheckedPartProps & { readonly canPin: boolean }) {
   return (
     <>
       <div className="flex flex-col gap-2">
@@ -193,7 +211,7 @@ function LinkFields({ draft, onChange, problems, isFolder }: CheckedPartProps & 
         checked={draft.hidesLocation}
         onChange={(hidesLocation) => onChange({ hidesLocation })}
       />
-      {!isFolder && (
+      {canPin && (
         <Checkbox
           label={text.pinned}
           hint={text.pinnedHint}

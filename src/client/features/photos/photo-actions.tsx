@@ -1,4 +1,5 @@
-import { Download, Share2, Tag, Trash2 } from "../../ui/icons.ts";
+import { BookImage } from "lucide-react";
+import { Download, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
 import { ApiError, request } from "../../api/http.ts";
 import type { FileRecord } from "../../api/types.ts";
@@ -8,6 +9,7 @@ import { lazyPart } from "../../ui/lazy-part.ts";
 import { downloadEntries } from "../../entries/actions/download.ts";
 import { ActionStatus } from "../../entries/actions/action-status.tsx";
 import { useEntryActions } from "../../entries/actions/use-entry-actions.ts";
+import { text as entriesText } from "../../entries/text.ts";
 import { text } from "./text.ts";
 import type { SelectedPhotos } from "./use-photo-selection.ts";
 import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
@@ -17,8 +19,14 @@ import { useCanWrite } from "../../api/session.ts";
 
 const ShareDialog = lazyPart(() => import("../../entries/sharing/share-dialog.tsx").then((part) => part.ShareDialog));
 const TagsDialog = lazyPart(() => import("../../entries/dialogs/tags-dialog.tsx").then((part) => part.TagsDialog));
+const ShareSelectionDialog = lazyPart(() =>
+  import("../../entries/albums/share-selection-dialog.tsx").then((part) => part.ShareSelectionDialog),
+);
+const AddToAlbumDialog = lazyPart(() =>
+  import("../../entries/albums/add-to-album-dialog.tsx").then((part) => part.AddToAlbumDialog),
+);
 
-type OpenDialog = { readonly kind: "share" | "tags"; readonly files: readonly FileRecord[] };
+type OpenDialog = { readonly kind: "share" | "tags" | "album"; readonly files: readonly FileRecord[] };
 
 /** The toolbar of the selection: the number of selected photos and the actions on them. */
 export function PhotoActions({
@@ -33,28 +41,25 @@ export function PhotoActions({
   const canWrite = useCanWrite();
   const actions = useEntryActions();
   const [dialog, setDialog] = useState<OpenDialog>();
-  const [isLoading, setLoading] = useState(false);
+  const { isLoading, withFiles } = useSelectedFiles(library, selected);
+  const close = () => setDialog(undefined);
 
-  /** Runs an action on the selected files. */
-  const withFiles = async (action: (files: readonly FileRecord[]) => void) => {
-    if (isLoading || selected.size === 0) return;
-    setLoading(true);
-    try {
-      action(await filesOf(library, selected));
-    } catch (error) {
-      showError(error);
-    } finally {
-      setLoading(false);
-    }
-  };
   const trash = () =>
     withFiles((files) => {
       onClear();
       void actions.trash(files);
     });
+  const toggleFavorites = () =>
+    withFiles((files) => void actions.favorite(files, !files.every(({ isFavorite }) => isFavorite === true)));
+  const when = () => selected.size > 0;
   useShortcuts(
     text.shortcuts,
-    canWrite ? [{ keys: "delete", label: text.trash, run: () => void trash(), when: () => selected.size > 0 }] : [],
+    canWrite
+      ? [
+          { keys: "shift+s", label: entriesText.addFavorite, run: () => void toggleFavorites(), when },
+          { keys: "delete", label: text.trash, run: () => void trash(), when },
+        ]
+      : [],
   );
   return (
     <>
@@ -66,24 +71,54 @@ export function PhotoActions({
           onClear={onClear}
           onDownload={() => void withFiles(downloadEntries)}
           onDialog={(kind) => void withFiles((files) => setDialog({ kind, files }))}
+          onFavorite={() => void toggleFavorites()}
           onTrash={() => void trash()}
         />
       )}
       <ActionStatus />
       <Suspense fallback={null}>
-        {dialog?.kind === "share" && dialog.files[0] !== undefined && (
-          <ShareDialog entry={dialog.files[0]} onClose={() => setDialog(undefined)} />
-        )}
+        {dialog !== undefined && dialog.kind !== "tags" && <SharingDialogs dialog={dialog} onClose={close} />}
         {dialog?.kind === "tags" && (
           <TagsDialog
             entries={dialog.files}
             onApply={(add, remove) => void actions.tag(dialog.files, add, remove)}
-            onClose={() => setDialog(undefined)}
+            onClose={close}
           />
         )}
       </Suspense>
     </>
   );
+}
+
+/** Loads the files of the selection, and runs an action on them. */
+function useSelectedFiles(library: PhotoLibrary, selected: SelectedPhotos) {
+  const [isLoading, setLoading] = useState(false);
+  const withFiles = async (action: (files: readonly FileRecord[]) => void) => {
+    if (isLoading || selected.size === 0) return;
+    setLoading(true);
+    try {
+      action(await filesOf(library, selected));
+    } catch (error) {
+      showError(error);
+    } finally {
+      setLoading(false);
+    }
+  };
+  return { isLoading, withFiles };
+}
+
+function SharingDialogs({
+  dialog: { kind, files },
+  onClose,
+}: {
+  readonly dialog: OpenDialog;
+  readonly onClose: () => void;
+}) {
+  const [only] = files;
+  if (only === undefined) return null;
+  if (kind === "album") return <AddToAlbumDialog entries={files} onClose={onClose} />;
+  if (files.length === 1) return <ShareDialog entry={only} onClose={onClose} />;
+  return <ShareSelectionDialog entries={files} onClose={onClose} />;
 }
 
 function Toolbar({
@@ -93,6 +128,7 @@ function Toolbar({
   onClear,
   onDownload,
   onDialog,
+  onFavorite,
   onTrash,
 }: {
   readonly count: number;
@@ -101,6 +137,7 @@ function Toolbar({
   readonly onClear: () => void;
   readonly onDownload: () => void;
   readonly onDialog: (kind: OpenDialog["kind"]) => void;
+  readonly onFavorite: () => void;
   readonly onTrash: () => void;
 }) {
   return (
@@ -109,7 +146,9 @@ function Toolbar({
         <IconButton label={text.download} icon={Download} onClick={onDownload} />
         {canWrite && (
           <>
-            {count === 1 && <IconButton label={text.share} icon={Share2} onClick={() => onDialog("share")} />}
+            <IconButton label={entriesText.addFavorite} icon={Star} onClick={onFavorite} />
+            <IconButton label={entriesText.addToAlbum} icon={BookImage} onClick={() => onDialog("album")} />
+            <IconButton label={text.share} icon={Share2} onClick={() => onDialog("share")} />
             <IconButton label={text.tags} icon={Tag} onClick={() => onDialog("tags")} />
             <IconButton label={text.trash} icon={Trash2} onClick={onTrash} />
           </>

@@ -83,5 +83,5 @@ function isListed(share: ShareRecord, filter: Filter): boolean {
 }
 
 function nameOf(share: ShareRecord): string {
-  return share.file?.name ?? share.folder?.name ?? "";
+  return share.file?.name ?? share.folder?.name ?? share.album?.name ?? "";
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { BookImage } from "lucide-react";
 import { Download, FolderOpen, LogOut, UsersRound } from "../../ui/icons.ts";
 import { useMemo } from "react";
 import { apiAddress } from "../../api/http.ts";
@@ -8,7 +9,7 @@ import type { FileRecord } from "../../api/types.ts";
 import { Page } from "../../ui/page.tsx";
 import { useTextSearch } from "../../base/search-params.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClassName } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { formatDate, formatDateTime } from "../../base/format.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
@@ -97,8 +98,8 @@ function ReceivedItem({
     },
     onError: showError,
   });
-  const { file, folder, owner } = share;
-  const entry = file ?? folder;
+  const { file, folder, album, owner } = share;
+  const entry = file ?? folder ?? album;
   if (entry === undefined) return null;
   const ownerName = owner.name || owner.email;
   const confirmLeave = () => {
@@ -107,11 +108,19 @@ function ReceivedItem({
   };
   return (
     <li className="flex flex-wrap items-center gap-3 py-4 first:pt-1">
-      <Thumbnail entry={entry} size="small" />
+      {entry.type === "album" ? (
+        <BookImage aria-hidden size={24} className="mx-2 shrink-0 text-muted" />
+      ) : (
+        <Thumbnail entry={entry} size="small" />
+      )}
       <div className="min-w-0 flex-1 basis-56">
         <h2 className="font-semibold break-words">{entry.name}</h2>
         <p className="text-sm break-words text-muted">
-          {[text.sharedBy(ownerName), text.sharedAt(formatDate(share.createdAt)), sizeOf(entry)].join(" · ")}
+          {[
+            text.sharedBy(ownerName),
+            text.sharedAt(formatDate(share.createdAt)),
+            entry.type === "album" ? text.itemCount(entry.itemCount) : sizeOf(entry),
+          ].join(" · ")}
         </p>
         {share.label !== null && <p className="text-sm break-words">{share.label}</p>}
         <p className="mt-1 flex flex-wrap gap-1.5">
@@ -122,7 +131,16 @@ function ReceivedItem({
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
-        {file === undefined ? (
+        {entry.type === "album" ? (
+          <Link
+            to="/albums/$albumId"
+            params={{ albumId: entry.id }}
+            aria-label={`${text.open} ${entry.name}`}
+            className={buttonClassName({})}
+          >
+            {text.open}
+          </Link>
+        ) : file === undefined ? (
           <FolderButton share={share} name={entry.name} />
         ) : (
           <FileButtons file={file} onOpen={() => onOpen(file)} />

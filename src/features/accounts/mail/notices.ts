@@ -66,11 +66,12 @@ export class MailNotices {
 
   /** To the recipient of a share between accounts. */
   shareReceived(tx: Transaction, { accountId, share, ownerName }: EventOf<"share.received">): void {
-    const what = share.node.type === "file" ? "the file" : "the folder";
+    const { type } = share.node;
+    const one = type === "album" ? "An album" : `A ${type}`;
     this.#send(tx, accountId, "share-received", {
-      subject: share.node.type === "file" ? "A file was shared with you" : "A folder was shared with you",
+      subject: `${one} was shared with you`,
       paragraphs: [
-        `${quoteName(ownerName)} shared ${what} ${quoteName(share.node.name)} with you. To open it, sign in and go to ` +
+        `${quoteName(ownerName)} shared the ${type} ${quoteName(share.node.name)} with you. To open it, sign in and go to ` +
           "“Shared with me”.",
       ],
       link: { label: "Open Larder", url: `${this.#options.baseUrl}/` },

@@ -4,6 +4,8 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { CoveringLock } from "../../../tree/model/types.ts";
 import { type ListedNode, type ListingPosition, toListedNode } from "../../../tree/queries/children.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import type { FavoriteService } from "../../library/favorites/service.ts";
+import type { NamedItem } from "./favorite-items.ts";
 import type { AppPasswordPrincipal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { type AccountStorage, freeBytesOf } from "../account-storage.ts";
@@ -35,6 +37,7 @@ export interface ListingsOptions {
   readonly clock: Clock;
   readonly clientTree: ClientTree;
   readonly etags: ItemEtags;
+  readonly favorites: Pick<FavoriteService, "among">;
   readonly storageOf: (user: User) => AccountStorage;
   readonly clientIdOf: (nodeId: number) => string;
   /** Whether thumbnails are made of this media type. */
@@ -98,15 +101,39 @@ export class Listings {
       resource.kind === "shares"
         ? this.#sharesEntry(principal, resource.name, selfPath, shares)
         : this.#itemEntry(resource, levelsAbove(resource, address), selfPath, { user: principal.user, shares });
-    let text = MULTISTATUS_START + (await this.#render([self], plan));
+    let text = MULTISTATUS_START + (await this.#render([self], request));
     const slices = this.#slicesOf(request, resource.kind === "shares" ? undefined : resource, selfPath, shares);
     let limit = firstSliceOf(plan);
     for (;;) {
       const entries = slices(limit);
-      const slice = entries.length === 0 ? "" : await this.#render(entries, plan);
+      const slice = entries.length === 0 ? "" : await this.#render(entries, request);
       text += slice;
       if (entries.length < limit) break;
       limit = slice.length > SLICE_LENGTH ? Math.max(SLICE_MIN, limit >> 1) : Math.min(SLICE_MAX, limit * 2);
+      yield text;
+      text = "";
+    }
+    yield text + MULTISTATUS_END;
+  }
+
+  /**
+   * The text of a multistatus of items that were found in any folders, in slices. None of them is the root.
+   * @param hrefOf the path for responses of an item with these names from the root
+   */
+  async *writeFound(
+    request: Pick<ListingRequest, "principal" | "plan">,
+    found: AsyncIterable<readonly NamedItem[]>,
+    hrefOf: (names: readonly string[], isFolder: boolean) => string,
+  ): AsyncGenerator<string, void> {
+    let text = MULTISTATUS_START;
+    for await (const items of found) {
+      const entries = items.map(({ item, names }) => ({
+        node: toListedNode(item.node),
+        name: nameOf(item),
+        href: hrefOf(names, isFolderItem(item)),
+        context: this.#contextOf(item, levelsAbove(item, { names })),
+      }));
+      text += await this.#render(entries, request);
       yield text;
       text = "";
     }
@@ -243,21 +270,25 @@ export class Listings {
     return { usedBytes: isShared ? null : storage.usedBytes, availableBytes: freeBytesOf(storage) };
   }
 
-  async #render(entries: readonly Entry[], plan: PropertyPlan): Promise<string> {
-    const facts = await this.#factsOf(entries, plan);
+  async #render(
+    entries: readonly Entry[],
+    { plan, principal }: Pick<ListingRequest, "plan" | "principal">,
+  ): Promise<string> {
+    const facts = await this.#factsOf(entries, plan, principal.user);
     let text = "";
     for (const entry of entries) text += plan.render(entry, facts);
     return text;
   }
 
-  async #factsOf(entries: readonly Entry[], { needs }: PropertyPlan): Promise<SliceFacts> {
-    const { tree, clock } = this.#options;
+  async #factsOf(entries: readonly Entry[], { needs }: PropertyPlan, user: User): Promise<SliceFacts> {
+    const { tree, clock, favorites: marks } = this.#options;
     const nodes = entries.map(({ node }) => node);
     const dead = needs.dead ? tree.propertiesOf(nodes.map(({ id }) => id)) : NOTHING;
     const locks = needs.locks ? this.#locksOn(nodes) : NOTHING;
     const folders = needs.states ? nodes.filter(isFolder) : [];
     const states = folders.length === 0 ? NOTHING : await this.#sizedStates(folders, needs.sizes);
-    return { states, dead, locks, nowMs: clock.nowMs() };
+    const favorites = needs.favorites ? marks.among(user, nodes) : NO_FAVORITES;
+    return { states, dead, locks, favorites, nowMs: clock.nowMs() };
   }
 
   /** Received shares belong to several accounts. */
@@ -285,6 +316,7 @@ function firstSliceOf({ needs, constantLength }: PropertyPlan): number {
 }
 
 const NOTHING: ReadonlyMap<number, never> = new Map<number, never>();
+const NO_FAVORITES: ReadonlySet<number> = new Set();
 
 /**
  * `oc:permissions`: S shared, G read, D delete, N rename, V move, W change a file, C and K add files and folders. R is
@@ -297,7 +329,7 @@ function permissionsOf(isShared: boolean, canWrite: boolean, isTop: boolean, cha
 }
 
 /** How many levels above an item the client can see: those of a share begin at its top. */
-function levelsAbove({ share }: Item, { names }: Address): number {
+function levelsAbove({ share }: Item, { names }: Pick<Address, "names">): number {
   return share === undefined ? names.length : names.length - NAMES_ABOVE_SHARE;
 }
 

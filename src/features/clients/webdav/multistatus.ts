@@ -28,3 +28,24 @@ export function multistatusResponse(body: string | ReadableStream<string>): Resp
     headers: { "Content-Type": "application/xml; charset=utf-8", "Cache-Control": "no-store" },
   });
 }
+
+/** Streams a text and its next slices. Reads the next slice only when the client has taken the last one. */
+export function streamText(begin: string, slices: AsyncGenerator<string, void>): ReadableStream<string> {
+  let text = begin;
+  return new ReadableStream<string>(
+    {
+      async pull(controller) {
+        controller.enqueue(text);
+        // Other requests get a turn between two slices, even if the client reads fast.
+        await new Promise(setImmediate);
+        const next = await slices.next();
+        if (next.done === true) controller.close();
+        else text = next.value;
+      },
+      async cancel() {
+        await slices.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

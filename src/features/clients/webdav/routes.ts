@@ -13,6 +13,7 @@ import { options } from "./methods/options.ts";
 import { propfind } from "./methods/propfind.ts";
 import { proppatch } from "./methods/proppatch.ts";
 import { put } from "./methods/put.ts";
+import { report } from "./methods/report.ts";
 import { unlock } from "./methods/unlock.ts";
 import type { WebDavServices } from "./services.ts";
 
@@ -32,6 +33,7 @@ interface Method {
 const METHODS: readonly Method[] = [
   { name: "GET", audit: { action: "file.download", files: "all" }, run: get },
   { name: "PROPFIND", audit: "unaudited", run: propfind },
+  { name: "REPORT", audit: "unaudited", run: report },
   { name: "PROPPATCH", audit: { action: "file.change", files: "all" }, run: proppatch },
   { name: "PUT", audit: { action: "file.upload", files: "all" }, run: put },
   { name: "MKCOL", audit: { action: "folder.create", files: "changes" }, run: mkcol },

@@ -1,5 +1,6 @@
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { ContentSender } from "../../library/files/content-sender.ts";
+import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { FileService } from "../../library/files/service.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { FolderService } from "../../library/folders/service.ts";
@@ -13,6 +14,7 @@ import type { LockService } from "../locks/service.ts";
 import type { ChangeGuard } from "./change-guard.ts";
 import type { ClientTree, Item } from "./client-tree.ts";
 import type { ContentWriter } from "./content-writer.ts";
+import type { FavoriteItems } from "./favorite-items.ts";
 import type { ItemEtags } from "./item-etags.ts";
 import type { Listings } from "./listings.ts";
 import type { TreeChanges } from "./tree-changes.ts";
@@ -36,6 +38,8 @@ export interface WebDavServices {
   readonly permissions: Permissions;
   readonly clock: Clock;
   readonly etags: ItemEtags;
+  readonly favorites: FavoriteService;
+  readonly favoriteItems: FavoriteItems;
   readonly listings: Listings;
   /** The strong ETag of an item, with its quotes. */
   readonly etagOf: (item: Item) => string;

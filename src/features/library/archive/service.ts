@@ -147,6 +147,8 @@ class Builder {
   readonly hasher = new Bun.CryptoHasher("sha256");
   /** Names used at the top level, and names replaced in the current folder. */
   readonly #topNames = new Set<string>();
+  /** The last number of each name at the top level: ten thousand photos can have one name. */
+  readonly #topNumbers = new Map<string, number>();
   #replaced: { readonly parent: number; readonly names: Set<string> } = { parent: -1, names: new Set() };
 
   add(node: WalkedNode, position: WalkPosition): number {
@@ -180,10 +182,20 @@ class Builder {
     return isTooLong ? { parent: -1, name: unusedName(`… ${name}`, this.#topNames, () => false) } : { parent, name };
   }
 
+  #numberTop(name: string): string {
+    const used = this.#topNames;
+    let number = this.#topNumbers.get(name) ?? 0;
+    let free = number === 0 ? name : numberedName(name, number);
+    while (used.has(free)) free = numberedName(name, ++number);
+    this.#topNumbers.set(name, number);
+    used.add(free);
+    return free;
+  }
+
   #nameOf(node: WalkedNode, position: WalkPosition): string {
     const name = node.name === ROOT_PATH ? ROOT_NAME : node.name;
     const safe = safeName(name);
-    if (position.parent < 0) return unusedName(safe, this.#topNames, () => false);
+    if (position.parent < 0) return this.#numberTop(safe);
     if (safe === name) return name;
     if (this.#replaced.parent !== position.parent) this.#replaced = { parent: position.parent, names: new Set() };
     // A sibling with an unchanged name may have it: `hasSibling` finds only unchanged names.

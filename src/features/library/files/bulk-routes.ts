@@ -1,6 +1,7 @@
 import { ok } from "../../../http/envelope.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { FavoriteService } from "../favorites/service.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
@@ -9,16 +10,19 @@ import * as docs from "./openapi.ts";
 import { CopyBody, MoveBody } from "./model.ts";
 import { presentContextOf, presentItem, presentOutcomes } from "./present.ts";
 import type { Destination, FileBulkService } from "./bulk.ts";
+import { doneOf } from "./outcomes.ts";
 
 /** Dependencies of {@link fileBulkRoutes}. */
 export interface FileBulkRoutesOptions {
   readonly bulk: FileBulkService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
+  /** Finds the nodes that the caller marked. */
+  readonly favorites: Pick<FavoriteService, "among">;
 }
 
 /** POST /api/files/move and copy. */
-export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOptions) {
+export function fileBulkRoutes({ bulk, guard, hasThumbnail, favorites }: FileBulkRoutesOptions) {
   return new Router({ name: "file-bulk-routes", prefix: "/api/files", guard })
     .post(
       "/move",
@@ -29,8 +33,9 @@ export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOpti
         body: MoveBody,
       },
       async ({ principal, body, request }) => {
-        const outcomes = await bulk.move(principal.user, body.fileIds, readDestination(body));
-        const context = presentContextOf(request, hasThumbnail);
+        const { user } = principal;
+        const outcomes = await bulk.move(user, body.fileIds, readDestination(body));
+        const context = presentContextOf(request, hasThumbnail, favorites.among(user, doneOf(outcomes)));
         const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, context));
         return ok({ moved: done, failed });
       },
@@ -62,7 +67,7 @@ export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOpti
             ...(destination.share === undefined ? [] : [destination.share]),
           ]),
         );
-        const context = presentContextOf(request, hasThumbnail);
+        const context = presentContextOf(request, hasThumbnail, favorites.among(user, doneOf(outcomes)));
         const { done, failed } = presentOutcomes(outcomes, (node, sourceId) => ({
           sourceId,
           ...presentItem(node, context),

@@ -40,6 +40,11 @@ const AT_FIELDS = {
   ),
 };
 
+/** Whether the caller marked it. */
+const IsFavorite = t.Optional(
+  t.Boolean({ description: "Whether you marked it; not in records of past states and of synchronization" }),
+);
+
 /** A record of a file: the common fields and these. */
 function withBasics(properties: TProperties) {
   return { allOf: [ref("FileBasics"), t.Object(properties)] };
@@ -58,6 +63,7 @@ export const FILE_SCHEMAS = {
     type: t.Literal("file"),
     createdAt: Timestamp,
     modifiedAt: Timestamp,
+    isFavorite: IsFavorite,
     ...AT_FIELDS,
   }),
   FolderItem: t.Object({
@@ -70,6 +76,7 @@ export const FILE_SCHEMAS = {
     createdAt: Timestamp,
     modifiedAt: Timestamp,
     description: t.String(),
+    isFavorite: IsFavorite,
     isDeleted: AT_FIELDS.isDeleted,
   }),
   FileInfo: withBasics({
@@ -84,6 +91,7 @@ export const FILE_SCHEMAS = {
     lastAccessedAt: Timestamp,
     downloadCount: Type.Integer({ minimum: 0 }),
     shareLink: TextOrNull,
+    isFavorite: IsFavorite,
     owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
     media: t.Union([MediaRecord, t.Null()]),
   }),

@@ -12,3 +12,8 @@ export async function attempt<T>(id: string, action: () => Promise<T> | T): Prom
     throw error;
   }
 }
+
+/** The results of the actions that succeeded. */
+export function doneOf<T>(outcomes: readonly Outcome<T>[]): T[] {
+  return outcomes.flatMap((outcome) => ("done" in outcome ? [outcome.done] : []));
+}

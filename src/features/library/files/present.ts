@@ -15,11 +15,17 @@ export interface PresentContext {
   /** `http://host[:port][/base]` */
   readonly baseUrl: string;
   readonly hasThumbnail: (file: FileNode) => boolean;
+  /** Row ids of the nodes that the caller marked; without it, records do not say what is a favorite. */
+  readonly favorites?: ReadonlySet<number> | undefined;
 }
 
 /** The context of the response to a request. */
-export function presentContextOf(request: Request, hasThumbnail: PresentContext["hasThumbnail"]): PresentContext {
-  return { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
+export function presentContextOf(
+  request: Request,
+  hasThumbnail: PresentContext["hasThumbnail"],
+  favorites?: PresentContext["favorites"],
+): PresentContext {
+  return { baseUrl: requestContextOf(request).baseUrl, hasThumbnail, favorites };
 }
 
 /** The record of a permanently deleted node. */
@@ -82,11 +88,12 @@ export function presentFileItem(file: FileNode, context: PresentContext) {
     metadata: file.metadata,
     checksum: toChecksum(file.digest),
     version: file.version,
+    isFavorite: context.favorites?.has(file.id),
   };
 }
 
 /** A folder in a listing, with its own path and description. */
-export function presentFolder(folder: FolderNode) {
+export function presentFolder(folder: FolderNode, favorites?: PresentContext["favorites"]) {
   return {
     id: folder.publicId,
     name: folder.name,
@@ -97,12 +104,13 @@ export function presentFolder(folder: FolderNode) {
     createdAt: toTimestamp(folder.createdAtMs),
     modifiedAt: toTimestamp(folder.modifiedAtMs),
     description: folder.metadata["description"] ?? "",
+    isFavorite: favorites?.has(folder.id),
   };
 }
 
 /** An entry of a listing. */
 export function presentItem(node: TreeNode, context: PresentContext) {
-  return node.kind === "file" ? presentFileItem(node, context) : presentFolder(node);
+  return node.kind === "file" ? presentFileItem(node, context) : presentFolder(node, context.favorites);
 }
 
 /** The full record of a file. */

@@ -7,6 +7,7 @@ import { IdParams, type Query, queryOf } from "../../../http/fields.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
 import { type authGuard, requireScope } from "../../accounts/auth/guard.ts";
+import type { FavoriteService } from "../favorites/service.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { MediaInfoService } from "../../media/metadata/service.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
@@ -40,6 +41,8 @@ export interface FileRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
   readonly hasThumbnail: (file: FileNode) => boolean;
+  /** Finds the nodes that the caller marked. */
+  readonly favorites: Pick<FavoriteService, "among">;
   readonly mediaInfo: Pick<MediaInfoService, "find">;
   /** The history of the tree, for queries with a time. */
   readonly past: {
@@ -54,7 +57,7 @@ export interface FileRoutesOptions {
  * `bulk-routes.ts`, folders in `folders/`.
  */
 export function fileRoutes(options: FileRoutesOptions) {
-  const { files, permissions, tree, links, access, guard, clock, hasThumbnail, past, mediaInfo } = options;
+  const { files, permissions, tree, links, access, guard, clock, hasThumbnail, favorites, past, mediaInfo } = options;
   const contextOf = (request: Request) => presentContextOf(request, hasThumbnail);
 
   return new Router({ name: "file-routes", prefix: "/api/files", guard })
@@ -62,10 +65,10 @@ export function fileRoutes(options: FileRoutesOptions) {
       "/",
       { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.list },
       async ({ principal, request }) => {
-        const query = queryOf(request);
-        const context = contextOf(request);
-        if (query["at"] !== undefined) return ok(await past.list(principal.user, query, context));
-        const { folder, page, limit, total, nodes } = await readListing({ tree, permissions }, principal.user, query);
+        const [query, { user }] = [queryOf(request), principal];
+        if (query["at"] !== undefined) return ok(await past.list(user, query, contextOf(request)));
+        const { folder, page, limit, total, nodes } = await readListing({ tree, permissions }, user, query);
+        const context = presentContextOf(request, hasThumbnail, favorites.among(user, nodes));
         return ok({
           files: nodes.map((node) => presentItem(node, context)),
           pagination: paginate(page, limit, total),
@@ -88,7 +91,7 @@ export function fileRoutes(options: FileRoutesOptions) {
         return ok({ ...present(file, principal.user), ...fields });
       }
       const { node, owner } = files.open(principal.user, params.id);
-      return ok(present(node, owner));
+      return ok({ ...present(node, owner), isFavorite: favorites.among(principal.user, [node]).has(node.id) });
     })
     .put(
       "/:id",

@@ -6,9 +6,12 @@ import { IdParams, readBoolean, queryOf } from "../../../http/fields.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { FavoriteService } from "../favorites/service.ts";
 import { presentDeleted, presentFolder } from "../files/present.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import { checkMetadata } from "../../../tree/model/labels.ts";
+import type { FolderNode } from "../../../tree/model/types.ts";
+import type { User } from "../../accounts/users/types.ts";
 import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -19,6 +22,8 @@ export interface FolderRoutesOptions {
   readonly folders: FolderService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
+  /** Finds the nodes that the caller marked. */
+  readonly favorites: Pick<FavoriteService, "among">;
 }
 
 const CreateBody = t.Object({
@@ -36,7 +41,8 @@ const UpdateBody = t.Object({
 });
 
 /** /api/files/folders */
-export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
+export function folderRoutes({ folders, guard, clock, favorites }: FolderRoutesOptions) {
+  const present = (user: User, folder: FolderNode) => presentFolder(folder, favorites.among(user, [folder]));
   return new Router({ name: "folder-routes", prefix: "/api/files/folders", guard })
     .post(
       "/",
@@ -57,13 +63,13 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         const key = keyedRequest(user.id, request.headers.get("idempotency-key"), ["folder", input]);
         const folder = await folders.create(user, input, key);
         set.status = 201;
-        return ok(presentFolder(folder));
+        return ok(present(user, folder));
       },
     )
     .get(
       "/:id",
       { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.get, params: IdParams },
-      ({ principal, params }) => ok(presentFolder(folders.get(principal.user, params.id))),
+      ({ principal, params }) => ok(present(principal.user, folders.get(principal.user, params.id))),
     )
     .put(
       "/:id",
@@ -85,7 +91,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
           folderPath: path === undefined ? undefined : normalizePath(path, "path"),
           metadata: description === undefined ? undefined : { description: checkDescription(description) || null },
         });
-        return ok(presentFolder(folder));
+        return ok(present(principal.user, folder));
       },
     )
     .delete(

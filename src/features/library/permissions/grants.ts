@@ -51,7 +51,7 @@ export class ShareGrants {
     );
     this.#received = sqlite.prepare<{ accountId: number; nodeId: number; canWrite: number }, [string, number, number]>(
       `SELECT account_id AS accountId, node_id AS nodeId, can_write AS canWrite FROM shares INDEXED BY shares_public
-       WHERE public_id = ?1 AND kind = 'account' AND recipient_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)`,
+       WHERE public_id = ?1 AND node_id IS NOT NULL AND kind = 'account' AND recipient_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)`,
     );
     this.#writable = sqlite.prepare<{ accountId: number }, [number, number]>(
       `SELECT account_id AS accountId FROM shares INDEXED BY shares_recipient

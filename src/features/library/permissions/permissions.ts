@@ -2,9 +2,10 @@
  * Decides which user may do what with which node. Only this code turns an id of a signed-in request into a node: every
  * route with a file or folder id calls it, and calls it again inside the transaction of a change. Paths decide nothing.
  *
- * A node belongs to its owner. Other accounts can access it through a share of the node or of a folder above it. The
- * share must not have expired, and its owner must not be disabled. If several shares cover the node, the best permission
- * applies, and its paths begin at the outermost share.
+ * A node belongs to its owner. Other accounts can access it through a share of the node, of a folder above it, or of an
+ * album with the file. The share must not have expired, and its owner must not be disabled. If several shares cover the
+ * node, the best permission applies, and its paths begin at the outermost share. An album only allows reading: its file
+ * appears alone, as a single shared file does.
  */
 import type { Database } from "bun:sqlite";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
@@ -14,6 +15,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { AlbumGrants } from "./album-grants.ts";
 import { type Grant, ShareGrants } from "./grants.ts";
 import { OWN_VIEW, sharedView, type TreeView } from "./view.ts";
 
@@ -49,6 +51,14 @@ export interface TreeLocation {
   readonly view: TreeView;
 }
 
+/** An album that a user may see, and its owner. */
+export interface AlbumPermit {
+  /** Row id. */
+  readonly albumId: number;
+  readonly owner: User;
+  readonly isOwn: boolean;
+}
+
 /** The node of a share between accounts, as its recipient may use it. */
 export interface ReceivedNode {
   readonly owner: User;
@@ -70,10 +80,12 @@ export interface PermissionsOptions {
 export class Permissions {
   readonly #options: PermissionsOptions;
   readonly #grants: ShareGrants;
+  readonly #albums: AlbumGrants;
 
   constructor(options: PermissionsOptions) {
     this.#options = options;
     this.#grants = new ShareGrants(options.sqlite);
+    this.#albums = new AlbumGrants(options.sqlite);
   }
 
   /** @throws AppError not_found if the user can't see it; share_permission if the share does not grant this permission */
@@ -93,6 +105,23 @@ export class Permissions {
   /** A file or a folder. @throws as {@link file} */
   node(user: User, publicId: string, permission: Permission): PermittedNode<TreeNode> {
     return this.#find(user, publicId, permission, undefined, "This file or folder");
+  }
+
+  /**
+   * An album: `read` for its owner and for the recipients of its shares, `own` for its owner.
+   * @throws AppError not_found | share_permission
+   */
+  album(user: User, publicId: string, permission: "read" | "own"): AlbumPermit {
+    const { users, clock } = this.#options;
+    const found = this.#albums.find(publicId);
+    if (found?.accountId === user.id) return { albumId: found.id, owner: user, isOwn: true };
+    const isShared = found !== undefined && this.#albums.isShared(found.id, user.id, clock.nowMs());
+    const owner = isShared ? users.findById(found.accountId) : undefined;
+    if (found === undefined || owner?.disabledAtMs !== null) throw notFound("This album");
+    if (permission === "own") {
+      throw new AppError("share_permission", "Only the owner can change or share this album. Ask the owner.");
+    }
+    return { albumId: found.id, owner, isOwn: false };
   }
 
   /**
@@ -166,7 +195,10 @@ export class Permissions {
   }
 
   #findGrants(user: User, node: TreeNode): Grant[] {
-    return this.#grants.above(node.id, user.id, this.#options.clock.nowMs());
+    const nowMs = this.#options.clock.nowMs();
+    const grants = this.#grants.above(node.id, user.id, nowMs);
+    const isInAlbum = node.kind === "file" && this.#albums.isItemOfShared(node.id, user.id, nowMs);
+    return isInAlbum ? [{ nodeId: node.id, height: 0, canWrite: false, showsVersions: false }, ...grants] : grants;
   }
 
   /** Checks the nearest existing folder: missing ones are created in it. */

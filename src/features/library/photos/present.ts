@@ -2,14 +2,16 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import { presentFileItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { toDate, toCursor } from "./cursor.ts";
-import type { PhotoPage, PhotoTimeline } from "./service.ts";
-import type { Photo } from "./types.ts";
+import type { AspectPage, PhotoPage, PhotoTimeline } from "./service.ts";
+import type { Photo, PhotoMemory } from "./types.ts";
 
 /** Data for presenting photos, in addition to the photos. */
 export interface PhotoContext {
   /** `http://host[:port][/base]` */
   readonly baseUrl: string;
   readonly hasThumbnail: (content: Pick<FileNode, "mediaType" | "digest">) => boolean;
+  /** Row ids of the files that the caller marked. */
+  readonly favorites: ReadonlySet<number>;
 }
 
 /** A page of GET /api/photos. @param files the files by row id, to be shown with all fields of a listing */
@@ -23,7 +25,8 @@ export function presentPhotos(
       const shown = presentPhoto(photo, context);
       if (files === undefined) return [shown];
       const file = files.get(photo.nodeId);
-      return file === undefined ? [] : [{ ...shown, ...presentFileItem(file, context) }];
+      if (file === undefined) return [];
+      return [{ ...shown, ...presentFileItem(file, context), isFavorite: shown.isFavorite }];
     }),
     nextCursor: next === undefined ? null : toCursor(next),
   };
@@ -34,7 +37,30 @@ export function presentTimeline({ days, total }: PhotoTimeline) {
   return { days: days.map(({ day, count }) => ({ date: toDate(day), count })), total };
 }
 
-function presentPhoto(photo: Photo, { baseUrl, hasThumbnail }: PhotoContext) {
+/** A page of GET /api/photos/aspects. */
+export function presentAspects({ photos, next }: AspectPage) {
+  const days: { readonly date: string; readonly aspects: number[] }[] = [];
+  let last: number | undefined;
+  for (const { day, aspect } of photos) {
+    if (day === last) days.at(-1)?.aspects.push(aspect);
+    else days.push({ date: toDate(day), aspects: [aspect] });
+    last = day;
+  }
+  return { days, nextCursor: next === undefined ? null : toCursor(next) };
+}
+
+/** GET /api/photos/memories. */
+export function presentMemories(memories: readonly PhotoMemory[], context: PhotoContext) {
+  return {
+    memories: memories.map(({ day, count, photos }) => ({
+      date: toDate(day),
+      count,
+      photos: photos.map((photo) => presentPhoto(photo, context)),
+    })),
+  };
+}
+
+function presentPhoto(photo: Photo, { baseUrl, hasThumbnail, favorites }: PhotoContext) {
   const { publicId, name, mediaType, sizeBytes, isVideo, width, height, durationMs } = photo;
   return {
     id: publicId,
@@ -48,6 +74,7 @@ function presentPhoto(photo: Photo, { baseUrl, hasThumbnail }: PhotoContext) {
     takenAt: toTakenAt(photo),
     thumbnailUrl: `${baseUrl}/api/files/${publicId}/download?thumbnail=true`,
     hasThumbnail: hasThumbnail(photo),
+    isFavorite: favorites.has(photo.nodeId),
   };
 }
 

@@ -28,6 +28,8 @@ export interface PhotoQuery {
   /** Tags that a photo must have, rarest first. */
   readonly tags: readonly { readonly id: number; readonly count: number }[];
   readonly folderId: number | undefined;
+  /** Only these days. */
+  readonly days?: readonly number[] | undefined;
   /** Whether the account has unreachable folders whose files still have rows. */
   readonly hasGone: boolean;
 }
@@ -55,13 +57,35 @@ export function selectPage(query: PhotoQuery, after: PhotoPosition, limit: numbe
     sql: `${gone.sql} SELECT p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs, p.offset_minutes AS offsetMinutes,
         p.is_video AS isVideo, n.public_id AS publicId, n.name, n.media_type AS mediaType, n.size_bytes AS sizeBytes,
         lower(hex(b.digest)) AS digest, m.width, m.height, m.duration_ms AS durationMs
-      FROM (SELECT p.* ${sql} AND (p.day, p.taken_at, p.node_id) < (?, ?, ?)
-        ORDER BY p.day DESC, p.taken_at DESC, p.node_id DESC LIMIT ?) p
-      CROSS JOIN nodes n ON n.id = p.node_id CROSS JOIN blobs b ON b.id = n.blob_id
-      LEFT JOIN media_info m ON m.digest = b.digest
-      ORDER BY p.day DESC, p.taken_at DESC, p.node_id DESC`,
+      ${fromPage(sql)}`,
     parameters: [...gone.parameters, ...parameters, after.day, after.takenAtMs, after.nodeId, limit],
   };
+}
+
+/** The shapes of the same photos as {@link selectPage}, clamped so that they are never 0. */
+export function selectAspects(query: PhotoQuery, after: PhotoPosition, limit: number): PhotoStatement {
+  const { sql, parameters, gone } = matching(query);
+  return {
+    sql: `${gone.sql} SELECT p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs,
+        CASE WHEN m.width > 0 AND m.height > 0
+          THEN CAST(max(1, min(10000, round(100.0 * m.width / m.height))) AS INTEGER) ELSE 0 END AS aspect
+      ${fromPage(sql)}`,
+    parameters: [...gone.parameters, ...parameters, after.day, after.takenAtMs, after.nodeId, limit],
+  };
+}
+
+/** The photos of a page, with their files and metadata. */
+function fromPage(matching: string): string {
+  return `FROM (SELECT p.* ${matching} AND (p.day, p.taken_at, p.node_id) < (?, ?, ?)
+      ORDER BY p.day DESC, p.taken_at DESC, p.node_id DESC LIMIT ?) p
+    CROSS JOIN nodes n ON n.id = p.node_id CROSS JOIN blobs b ON b.id = n.blob_id
+    LEFT JOIN media_info m ON m.digest = b.digest
+    ORDER BY p.day DESC, p.taken_at DESC, p.node_id DESC`;
+}
+
+/** The day of the oldest photo. One step in the index photos_taken. */
+export function selectOldestDay(accountId: number): PhotoStatement {
+  return { sql: "SELECT min(day) AS day FROM photos WHERE account_id = ?", parameters: [accountId] };
 }
 
 /** The number of photos per day, newest first. One scan of the index photos_taken. */
@@ -78,6 +102,7 @@ function matching({
   type,
   tags,
   folderId,
+  days,
   hasGone,
 }: PhotoQuery): PhotoStatement & { readonly gone: PhotoStatement } {
   const [rarest, ...others] = tags;
@@ -88,6 +113,7 @@ function matching({
     ...(type === undefined ? [] : [`p.is_video = ${type === "video" ? 1 : 0}`]),
     ...walked.map(() => "EXISTS (SELECT 1 FROM node_tags t WHERE t.tag_id = ? AND t.node_id = p.node_id)"),
     ...(folderId === undefined ? [] : [BELOW]),
+    ...(days === undefined ? [] : [`p.day IN (${days.join(", ")})`]),
     ...(hasGone ? ["p.parent_id NOT IN (SELECT id FROM gone)"] : []),
   ];
   return {

@@ -4,24 +4,33 @@ import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readBoolean, readChoice, readInteger, queryOf, readQuery } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { FavoriteService } from "../favorites/service.ts";
 import { parseTagList } from "../../../tree/model/labels.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { LIMIT_MAX } from "./model.ts";
-import { NEWEST, readCursor, readDatePosition } from "./cursor.ts";
-import { type PhotoContext, presentPhotos, presentTimeline } from "./present.ts";
+import { ASPECTS_MAX, LIMIT_MAX, MEMORY_PHOTOS } from "./model.ts";
+import { NEWEST, readCursor, readDatePosition, readDay } from "./cursor.ts";
+import { type PhotoContext, presentAspects, presentMemories, presentPhotos, presentTimeline } from "./present.ts";
 import type { PhotoService } from "./service.ts";
-import { PHOTO_TYPES, type PhotoFilter, type PhotoPosition } from "./types.ts";
+import { type Photo, PHOTO_TYPES, type PhotoFilter, type PhotoPosition } from "./types.ts";
+import type { User } from "../../accounts/users/types.ts";
 
 /** Dependencies of the routes of photos. */
 export interface PhotoRoutesOptions {
   readonly photos: PhotoService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: PhotoContext["hasThumbnail"];
+  /** Finds the nodes that the caller marked. */
+  readonly favorites: Pick<FavoriteService, "among">;
 }
 
-/** GET /api/photos and /api/photos/timeline. */
-export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions) {
+/** The routes below /api/photos. */
+export function photoRoutes({ photos, guard, hasThumbnail, favorites }: PhotoRoutesOptions) {
+  const markedAmong = (user: User, shown: readonly Photo[]) =>
+    favorites.among(
+      user,
+      shown.map(({ nodeId: id }) => ({ id })),
+    );
   return new Router({ name: "photo-routes", prefix: "/api/photos", guard })
     .get(
       "/",
@@ -32,7 +41,8 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
         const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: 100 });
         const page = await photos.page(principal.user.id, readFilter(query), readPosition(query), limit);
         const files = readBoolean(query["full"], "full") === true ? photos.files(page.photos) : undefined;
-        return ok({ ...presentPhotos(page, { baseUrl, hasThumbnail }, files), isIndexing: !photos.isComplete });
+        const context = { baseUrl, hasThumbnail, favorites: markedAmong(principal.user, page.photos) };
+        return ok({ ...presentPhotos(page, context, files), isIndexing: !photos.isComplete });
       },
     )
     .get(
@@ -44,6 +54,30 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
         const state = { isIndexing: !photos.isComplete, isSettling: photos.isSettling(accountId) };
         const timeline = await photos.timeline(accountId, readFilter(queryOf(request)));
         return ok({ ...presentTimeline(timeline), ...state });
+      },
+    )
+    .get(
+      "/aspects",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.aspects },
+      async ({ principal, request }) => {
+        const query = queryOf(request);
+        const limit = readInteger(query, "limit", { min: 1, max: ASPECTS_MAX, default: 1_000 });
+        const position = readPosition(query);
+        return ok(presentAspects(await photos.aspects(principal.user.id, readFilter(query), position, limit)));
+      },
+    )
+    .get(
+      "/memories",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.memories },
+      async ({ principal, request }) => {
+        const { baseUrl, query: queryString } = requestContextOf(request);
+        const day = readDay(readQuery(queryString)["date"]);
+        const memories = await photos.memories(principal.user.id, day, MEMORY_PHOTOS);
+        const marked = markedAmong(
+          principal.user,
+          memories.flatMap((memory) => memory.photos),
+        );
+        return ok(presentMemories(memories, { baseUrl, hasThumbnail, favorites: marked }));
       },
     );
 }

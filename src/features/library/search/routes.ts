@@ -3,6 +3,7 @@ import { ok, paginate } from "../../../http/envelope.ts";
 import { readInteger, queryOf } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { FavoriteService } from "../favorites/service.ts";
 import { presentContextOf, presentItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -15,13 +16,15 @@ export interface SearchRoutesOptions {
   readonly search: SearchService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
+  /** Finds the nodes that the caller marked. */
+  readonly favorites: Pick<FavoriteService, "among">;
 }
 
 /** Beyond any list; page × limit stays exact. */
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** GET /api/files/search; the plain search by name is GET /api/files?search=. */
-export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOptions) {
+export function searchRoutes({ search, guard, hasThumbnail, favorites }: SearchRoutesOptions) {
   return new Router({ name: "search-routes", prefix: "/api/files/search", guard }).get(
     "/",
     { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.search },
@@ -39,7 +42,7 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
         offset: (page - 1) * limit,
         limit,
       });
-      const context = presentContextOf(request, hasThumbnail);
+      const context = presentContextOf(request, hasThumbnail, favorites.among(principal.user, nodes));
       return ok({
         files: nodes.map((node) => presentItem(node, context)),
         pagination: paginate(page, limit, total),

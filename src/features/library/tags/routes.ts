@@ -1,9 +1,11 @@
 import { ok } from "../../../http/envelope.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { FavoriteService } from "../favorites/service.ts";
 import { presentContextOf, presentFileItem, presentOutcomes } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
+import { doneOf } from "../files/outcomes.ts";
 import * as docs from "./openapi.ts";
 import { TagBody } from "./model.ts";
 import { readTagChanges, type TagService } from "./service.ts";
@@ -13,10 +15,12 @@ export interface TagRoutesOptions {
   readonly tags: TagService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
+  /** Finds the nodes that the caller marked. */
+  readonly favorites: Pick<FavoriteService, "among">;
 }
 
 /** /api/files/tags. GET /api/files?tags= lists the files that have a tag. */
-export function tagRoutes({ tags, guard, hasThumbnail }: TagRoutesOptions) {
+export function tagRoutes({ tags, guard, hasThumbnail, favorites }: TagRoutesOptions) {
   return new Router({ name: "tag-routes", prefix: "/api/files/tags", guard })
     .get(
       "/",
@@ -32,8 +36,9 @@ export function tagRoutes({ tags, guard, hasThumbnail }: TagRoutesOptions) {
         body: TagBody,
       },
       async ({ principal, body, request }) => {
-        const outcomes = await tags.change(principal.user, body.fileIds, readTagChanges(body));
-        const context = presentContextOf(request, hasThumbnail);
+        const { user } = principal;
+        const outcomes = await tags.change(user, body.fileIds, readTagChanges(body));
+        const context = presentContextOf(request, hasThumbnail, favorites.among(user, doneOf(outcomes)));
         const { done, failed } = presentOutcomes(outcomes, (file) => presentFileItem(file, context));
         return ok({ updated: done, failed });
       },

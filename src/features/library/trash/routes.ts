@@ -2,10 +2,12 @@ import { ok, paginate } from "../../../http/envelope.ts";
 import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { FavoriteService } from "../favorites/service.ts";
 import { presentContextOf, presentDeleted, presentItem, presentOutcomes } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { CHANGE_FILES, READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
+import { doneOf } from "../files/outcomes.ts";
 import * as docs from "./openapi.ts";
 import { TrashBody } from "./model.ts";
 import { presentTrashed } from "./present.ts";
@@ -17,6 +19,8 @@ export interface TrashRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
   readonly hasThumbnail: (file: FileNode) => boolean;
+  /** Finds the nodes that the caller marked. */
+  readonly favorites: Pick<FavoriteService, "among">;
   /** Disables the idle timeout of a request. */
   readonly allowLong: (request: Request) => void;
 }
@@ -25,7 +29,7 @@ export interface TrashRoutesOptions {
 const inTrash = (request: Request) => presentContextOf(request, () => false);
 
 /** /api/files/trash */
-export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: TrashRoutesOptions) {
+export function trashRoutes({ trash, guard, clock, hasThumbnail, favorites, allowLong }: TrashRoutesOptions) {
   return new Router({ name: "trash-routes", prefix: "/api/files/trash", guard })
     .post(
       "/",
@@ -60,8 +64,9 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
         body: TrashBody,
       },
       async ({ principal, body, request }) => {
-        const outcomes = await trash.restore(principal.user, body.fileIds);
-        const context = presentContextOf(request, hasThumbnail);
+        const { user } = principal;
+        const outcomes = await trash.restore(user, body.fileIds);
+        const context = presentContextOf(request, hasThumbnail, favorites.among(user, doneOf(outcomes)));
         const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, context));
         return ok({ restored: done, failed });
       },

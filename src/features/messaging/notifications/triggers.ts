@@ -36,6 +36,12 @@ const CREDENTIAL_CHANGES: Readonly<Record<CredentialName, readonly [title: strin
   passkey_removed: ["Passkey removed", "A passkey was removed from your account"],
 };
 
+const SHARED_TITLES = {
+  file: "File shared with you",
+  folder: "Folder shared with you",
+  album: "Album shared with you",
+};
+
 /**
  * Event listeners that create notifications, in the transaction of the event. `server/composition/subscriptions.ts`
  * lists the event of each method.
@@ -117,7 +123,7 @@ export class NotificationTriggers {
   shareReceived(tx: Transaction, { accountId, share, ownerName }: EventOf<"share.received">): void {
     this.#notify(tx, accountId, {
       category: "shares",
-      title: share.node.type === "folder" ? "Folder shared with you" : "File shared with you",
+      title: SHARED_TITLES[share.node.type],
       body: `${shorten(ownerName)} shared ${shorten(share.node.name)} with you.`,
       data: { event: "share.received", shareId: share.publicId, type: share.node.type, name: share.node.name },
     });

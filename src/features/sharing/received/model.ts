@@ -15,6 +15,7 @@ const ReceivedShareRecord = {
     label: { type: "string", nullable: true },
     file: { allOf: [ref("FileItem")], description: "The shared file, if it is a file" },
     folder: { allOf: [ref("FolderItem")], description: "The shared folder, if it is a folder" },
+    album: { allOf: [ref("Album")], description: "The shared album, if it is an album" },
   },
 };
 

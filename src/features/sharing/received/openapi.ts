@@ -6,8 +6,9 @@ export const list = (): RouteDocs => ({
   tag: "Shares",
   summary: "List what others share with you",
   description:
-    "Newest first, at most 1,000. The ids work with the file and folder endpoints, as far as `permissions` allows. " +
-    "GET /api/files?share={id} lists a shared folder.",
+    "Newest first, at most 1,000. The ids work with the file, folder and album endpoints, as far as `permissions` " +
+    "allows. " +
+    "GET /api/files?share={id} lists a shared folder, and GET /api/albums/{id}/items an album.",
   data: ReceivedSharesRecord,
 });
 

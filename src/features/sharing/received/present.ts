@@ -1,10 +1,11 @@
 import { toTimestamp } from "../../../lib/clock.ts";
 import { type PresentContext, presentFileItem, presentFolder } from "../../library/files/present.ts";
-import type { ReceivedShare } from "./types.ts";
+import { presentAlbum } from "../../library/albums/present.ts";
+import type { ReceivedAlbum, ReceivedShare } from "./types.ts";
 
 /** A share as shown to its recipient. */
-export function presentReceived(share: ReceivedShare, context: PresentContext) {
-  const { owner, node, expiresAtMs } = share;
+export function presentReceived(share: ReceivedShare | ReceivedAlbum, context: PresentContext) {
+  const { owner, expiresAtMs } = share;
   return {
     id: share.publicId,
     permissions: share.canWrite ? ("write" as const) : ("read" as const),
@@ -13,6 +14,14 @@ export function presentReceived(share: ReceivedShare, context: PresentContext) {
     createdAt: toTimestamp(share.createdAtMs),
     expiresAt: expiresAtMs === null ? null : toTimestamp(expiresAtMs),
     label: share.label,
-    ...(node.kind === "file" ? { file: presentFileItem(node, context) } : { folder: presentFolder(node) }),
+    ...presentShared(share, context),
   };
+}
+
+function presentShared(share: ReceivedShare | ReceivedAlbum, context: PresentContext) {
+  if ("album" in share) return { album: presentAlbum(share.album, context) };
+  const { node } = share;
+  return node.kind === "file"
+    ? { file: presentFileItem(node, context) }
+    : { folder: presentFolder(node, context.favorites) };
 }

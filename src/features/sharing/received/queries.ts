@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { ReceivedRow, UnconfirmedRow } from "./types.ts";
 
-const COLUMNS = `shares.id, shares.public_id AS publicId, account_id AS accountId, node_id AS nodeId, can_write AS canWrite,
+const COLUMNS = `shares.id, shares.public_id AS publicId, account_id AS accountId, node_id AS nodeId, album_id AS albumId, can_write AS canWrite,
   coalesce(shows_versions, can_write) AS showsVersions,
   shares.created_at AS createdAtMs, expires_at AS expiresAtMs, label`;
 

@@ -1,6 +1,7 @@
 import { ok } from "../../../http/envelope.ts";
 import { IdParams } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { FavoriteService } from "../../library/favorites/service.ts";
 import { presentContextOf } from "../../library/files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -13,17 +14,25 @@ interface ReceivedShareRoutesOptions {
   readonly received: ReceivedShareService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
+  /** Finds the nodes that the caller marked. */
+  readonly favorites: Pick<FavoriteService, "among">;
 }
 
 /** /api/shares/received: what others share with this account. */
-export function receivedShareRoutes({ received, guard, hasThumbnail }: ReceivedShareRoutesOptions) {
+export function receivedShareRoutes({ received, guard, hasThumbnail, favorites }: ReceivedShareRoutesOptions) {
   return new Router({ name: "received-share-routes", prefix: "/api/shares/received", guard })
     .get(
       "/",
       { access: "reader", scope: "shares", rate: "operations", audit: "unaudited", docs: docs.list },
-      ({ principal, request }) => {
-        const context = presentContextOf(request, hasThumbnail);
-        return ok({ shares: received.list(principal.user).map((share) => presentReceived(share, context)) });
+      async ({ principal, request }) => {
+        const { user } = principal;
+        const shares = await received.listAll(user);
+        const marked = favorites.among(
+          user,
+          shares.flatMap((share) => ("node" in share ? [share.node] : [])),
+        );
+        const context = presentContextOf(request, hasThumbnail, marked);
+        return ok({ shares: shares.map((share) => presentReceived(share, context)) });
       },
     )
     .delete(

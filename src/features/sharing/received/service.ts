@@ -12,14 +12,16 @@ import { notFound } from "../../../errors.ts";
 import type { EventOf, ShareFacts } from "../../../events/catalogue.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { type AlbumService, asReceived } from "../../library/albums/service.ts";
 import { sharedView } from "../../library/permissions/view.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { TreeNode } from "../../../tree/model/types.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
+import type { ShareTargets } from "../shares/targets.ts";
 import { receivedQueries } from "./queries.ts";
-import type { ReceivedRow, ReceivedShare } from "./types.ts";
+import type { ReceivedAlbum, ReceivedRow, ReceivedShare } from "./types.ts";
+import type { SharedItem } from "../shares/types.ts";
 
 /** Dependencies of {@link ReceivedShareService}. */
 interface ReceivedShareOptions {
@@ -28,6 +30,8 @@ interface ReceivedShareOptions {
   readonly clock: Clock;
   readonly events: Events;
   readonly tree: TreeReader;
+  readonly albums: Pick<AlbumService, "summaries">;
+  readonly targets: ShareTargets;
   readonly users: Pick<UserService, "findById">;
   /** Records durably, outside the database, which shares have ended. */
   readonly noteEnded: () => Promise<void>;
@@ -46,31 +50,49 @@ export class ReceivedShareService {
     this.#queries = receivedQueries(options.sqlite);
   }
 
-  /** The current shares with a user, newest first; at most 1,000. */
+  /** The current shares with a user, of albums too, newest first; at most 1,000. */
+  async listAll(user: User): Promise<(ReceivedShare | ReceivedAlbum)[]> {
+    const found = [...this.list(user), ...(await this.#listAlbums(user))];
+    const order = new Map(this.#rowsOf(user).map(({ publicId }, index) => [publicId, index]));
+    return found.toSorted((a, b) => (order.get(a.publicId) ?? 0) - (order.get(b.publicId) ?? 0));
+  }
+
+  /** The current shares of files and folders with a user, newest first; at most 1,000. */
   list(user: User): ReceivedShare[] {
     const rows = this.#rowsOf(user);
     // Each owner is read once: clients that sync need this list for each request.
     const owners = new Map([...new Set(rows.map(({ accountId }) => accountId))].map((id) => [id, this.#ownerOf(id)]));
     return rows.flatMap((row) => {
       const owner = row.accountId === user.id ? undefined : owners.get(row.accountId);
-      const node = owner && this.#options.tree.findById(row.nodeId);
+      const node = owner && row.nodeId !== null ? this.#options.tree.findById(row.nodeId) : undefined;
       if (node === undefined || owner === undefined) return [];
-      return [
-        {
-          ...row,
-          canWrite: row.canWrite === 1,
-          showsVersions: row.showsVersions === 1,
-          owner,
-          node: sharedView(node).show(node),
-          ownersNode: node,
-        },
-      ];
+      return [{ ...toShare(row, owner), node: sharedView(node).show(node), ownersNode: node }];
     });
+  }
+
+  async #listAlbums(user: User): Promise<ReceivedAlbum[]> {
+    const byOwner = Map.groupBy(
+      this.#rowsOf(user).filter(({ albumId }) => albumId !== null),
+      ({ accountId }) => accountId,
+    );
+    const found: ReceivedAlbum[] = [];
+    for (const [accountId, rows] of byOwner) {
+      const owner = accountId === user.id ? undefined : this.#ownerOf(accountId);
+      if (owner === undefined) continue;
+      const ids = rows.flatMap(({ albumId }) => albumId ?? []);
+      const albums = new Map((await this.#options.albums.summaries(ids, accountId)).map((album) => [album.id, album]));
+      for (const row of rows) {
+        const album = albums.get(row.albumId ?? 0);
+        if (album !== undefined) found.push({ ...toShare(row, owner), album: asReceived(album, owner) });
+      }
+    }
+    return found;
   }
 
   /** Whether {@link list} returns any share. */
   hasAny(user: User): boolean {
     return this.#rowsOf(user).some((row) => {
+      if (row.nodeId === null) return false;
       const { node, owner } = this.#find(row);
       return node !== undefined && owner !== undefined && owner.id !== user.id;
     });
@@ -130,9 +152,9 @@ export class ReceivedShareService {
     return this.#queries.ofRecipient.all(user.id, this.#options.clock.nowMs());
   }
 
-  /** The node and the owner of a share, if both exist. */
-  #find({ nodeId, accountId }: ReceivedRow): { node: TreeNode | undefined; owner: User | undefined } {
-    return { node: this.#options.tree.findById(nodeId), owner: this.#ownerOf(accountId) };
+  /** What is shared and its owner, if both exist. */
+  #find(row: ReceivedRow): { node: SharedItem | undefined; owner: User | undefined } {
+    return { node: this.#options.targets.find(row), owner: this.#ownerOf(row.accountId) };
   }
 
   #ownerOf(accountId: number): User | undefined {
@@ -141,7 +163,11 @@ export class ReceivedShareService {
   }
 }
 
-function summarize({ publicId, label, expiresAtMs }: ReceivedRow, node: TreeNode): ShareFacts {
+function toShare(row: ReceivedRow, owner: User) {
+  return { ...row, canWrite: row.canWrite === 1, showsVersions: row.showsVersions === 1, owner };
+}
+
+function summarize({ publicId, label, expiresAtMs }: ReceivedRow, node: SharedItem): ShareFacts {
   const { kind: type, publicId: nodeId, name } = node;
   return { publicId, kind: "account", label, expiresAtMs, node: { type, publicId: nodeId, name } };
 }

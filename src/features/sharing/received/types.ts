@@ -1,9 +1,10 @@
 /** Nouns of this feature. Times are milliseconds since 1970 UTC. */
 import type { TreeNode } from "../../../tree/model/types.ts";
+import type { ShownAlbum } from "../../library/albums/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /** A share between accounts, for its recipient. */
-export interface ReceivedShare {
+interface ReceivedBase {
   /** `shr_…` */
   readonly publicId: string;
   readonly canWrite: boolean;
@@ -13,10 +14,19 @@ export interface ReceivedShare {
   readonly expiresAtMs: number | null;
   readonly label: string | null;
   readonly owner: User;
+}
+
+/** A share of a file or folder. */
+export interface ReceivedShare extends ReceivedBase {
   /** The shared node, as its recipient sees it. */
   readonly node: TreeNode;
   /** The same node, with the paths of its owner. */
   readonly ownersNode: TreeNode;
+}
+
+/** A share of an album. */
+export interface ReceivedAlbum extends ReceivedBase {
+  readonly album: ShownAlbum;
 }
 
 /** The columns of a share between accounts that concern its recipient. */
@@ -24,7 +34,8 @@ export interface ReceivedRow {
   readonly id: number;
   readonly publicId: string;
   readonly accountId: number;
-  readonly nodeId: number;
+  readonly nodeId: number | null;
+  readonly albumId: number | null;
   readonly canWrite: number;
   readonly showsVersions: number;
   readonly createdAtMs: number;

@@ -10,7 +10,7 @@ const CountOrNull = t.Union([Count, t.Null()]);
 const Url = t.String({ format: "uri" });
 const Permissions = t.Union([t.Literal("read"), t.Literal("upload"), t.Literal("write")]);
 
-const SharedNode = (type: "file" | "folder") =>
+const SharedNode = (type: "file" | "folder" | "album") =>
   t.Object({ id: t.String(), name: t.String(), type: t.Literal(type) }, { description: "The shared item" });
 
 /** Records of this feature, by the name under which the OpenAPI document refers to them. */
@@ -19,7 +19,7 @@ export const SHARE_SCHEMAS = {
     id: t.String({ description: "shr_…" }),
     kind: t.Union([t.Literal("public"), t.Literal("link"), t.Literal("upload"), t.Literal("account")], {
       description:
-        "public: the link of a file with isPublic. link: reads a file or folder. upload: a drop box. account: for one other account",
+        "public: the link of a file with isPublic. link: reads a file, folder or album. upload: a drop box. account: for one other account",
     }),
     permissions: Permissions,
     url: Url,
@@ -47,6 +47,8 @@ export const SHARE_SCHEMAS = {
     }),
     file: t.Optional(SharedNode("file")),
     folder: t.Optional(SharedNode("folder")),
+    albumId: t.Optional(t.String()),
+    album: t.Optional(SharedNode("album")),
   }),
 } as const;
 
@@ -159,6 +161,16 @@ export const PublicShareRecord = t.Union([
     folders: Type.Integer({ minimum: 0, description: "Directly in the folder" }),
     filesUrl: Url,
     downloadUrl: t.String({ format: "uri", description: "The whole folder as a ZIP file" }),
+  }),
+  t.Object({
+    name: t.String(),
+    type: t.Literal("album"),
+    description: t.String(),
+    permissions: t.Literal("read"),
+    expiresAt: TimestampOrNull,
+    itemCount: Count,
+    filesUrl: Url,
+    downloadUrl: t.String({ format: "uri", description: "All files as a ZIP file" }),
   }),
   t.Object({
     name: t.String(),

@@ -5,6 +5,7 @@ import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { PasswordHasher } from "../../accounts/users/passwords.ts";
+import type { AlbumService } from "../../library/albums/service.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { RateLimiter } from "../../accounts/rate-limits/limiter.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
@@ -17,6 +18,7 @@ import { LinkGuesses } from "./guesses.ts";
 import type { PublicLinks } from "./file-links.ts";
 import { ShareRows } from "./queries.ts";
 import { ShareService } from "./service.ts";
+import { ShareTargets } from "./targets.ts";
 import { ShareStatistics } from "./statistics.ts";
 import { reissueTokens, ShareTokens } from "./tokens.ts";
 
@@ -32,6 +34,7 @@ interface SharesOptions {
   readonly users: UserService;
   readonly passwords: PasswordHasher;
   readonly permissions: Permissions;
+  readonly albums: AlbumService;
   readonly limiter: RateLimiter;
   readonly links: PublicLinks;
   readonly blobs: StrippedPhotosOptions["blobs"];
@@ -42,23 +45,26 @@ interface SharesOptions {
 
 /** All services of shares, except the HTTP side. */
 export function openShares(options: SharesOptions) {
-  const { sqlite, secret, writer, clock, log, events, tree, users, passwords } = options;
+  const { sqlite, secret, writer, clock, log, events, tree, albums, users, passwords } = options;
   const rows = new ShareRows(sqlite);
   const tokens = new ShareTokens(secret);
   const reissued = reissueTokens(sqlite, tokens);
   if (reissued > 0)
     log.warn("The link key was replaced; all public links and drop boxes have new addresses.", { shares: reissued });
   const statistics = new ShareStatistics({ rows, writer, events, clock, log });
-  const shares = new ShareService({ ...options, rows, tokens, statistics });
+  const targets = new ShareTargets(tree, albums);
+  const shares = new ShareService({ ...options, rows, tokens, statistics, targets });
   const shareAccess = new ShareAccess({
     rows,
     grants: new PasswordGrants(secret),
     statistics,
     tree,
+    targets,
+    albums,
     users,
     passwords,
     clock,
   });
   const guesses = new LinkGuesses({ ...options, rows });
-  return { rows, statistics, shares, shareAccess, guesses, strippedPhotos: new StrippedPhotos(options) };
+  return { rows, statistics, shares, shareAccess, targets, guesses, strippedPhotos: new StrippedPhotos(options) };
 }

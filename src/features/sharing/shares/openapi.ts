@@ -24,7 +24,7 @@ export const openLink = (): RouteDocs => ({
   tag: "Public links",
   summary: "Open a public link",
   description:
-    "Returns a file, a folder, or a drop box (`permissions: upload`). A drop box shows nothing but its name.",
+    "Returns a file, a folder, an album, or a drop box (`permissions: upload`). A drop box shows nothing but its name.",
   headers: GRANT_HEADER,
   data: PublicShareRecord,
   errors: [...LINK_ERRORS, "share_permission", "thumbnail_pending", "content_missing"],
@@ -32,8 +32,8 @@ export const openLink = (): RouteDocs => ({
 
 export const listFolder = (): RouteDocs => ({
   tag: "Public links",
-  summary: "List a shared folder",
-  description: "Paths are relative to the shared folder, which is `/`.",
+  summary: "List a shared folder or album",
+  description: "Paths are relative to the shared folder, which is `/`. An album has no folders.",
   query: SHARED_LISTING_QUERY,
   headers: GRANT_HEADER,
   data: PublicListingRecord,
@@ -44,11 +44,11 @@ export const download = (): RouteDocs => ({
   tag: "Public links",
   summary: "Download the files of a public link",
   description:
-    "For a shared folder, `fileId` names the file; without it, the whole folder is sent as a ZIP file. If downloads " +
+    "For a shared folder or album, `fileId` names the file; without it, everything is sent as a ZIP file. If downloads " +
     "are limited, one is counted before the first byte is sent. Ranges count once per caller, file content and hour. " +
     "A share that hides location sends no ZIP file.",
   query: {
-    fileId: { type: "string", description: "A file of the shared folder" },
+    fileId: { type: "string", description: "A file of the shared folder or album" },
     inline: { type: "boolean" },
     thumbnail: { type: "string" },
   },
@@ -150,7 +150,7 @@ export const revokeShare = (): RouteDocs => ({
 
 export const createShare = (what: string): RouteDocs => ({
   tag: "Shares",
-  summary: `Share a ${what}`,
+  summary: `Share ${withArticle(what)}`,
   description: CREATE_DESCRIPTION,
   status: 201,
   data: ref("Share"),
@@ -159,8 +159,12 @@ export const createShare = (what: string): RouteDocs => ({
 
 export const listSharesOf = (what: string): RouteDocs => ({
   tag: "Shares",
-  summary: `List the shares of a ${what}`,
+  summary: `List the shares of ${withArticle(what)}`,
   description: "Links, drop boxes and shares with accounts that you created.",
   data: SharesRecord,
   errors: ["not_found", "share_permission"],
 });
+
+function withArticle(what: string): string {
+  return what === "album" ? "an album" : `a ${what}`;
+}

@@ -14,17 +14,18 @@ import {
 } from "../../../web/pages/share-page.ts";
 import { renderSharedFolderPage, type SharedEntry, type SharedView } from "../../../web/pages/shared-folder-page.ts";
 import { findSignedIn } from "../../accounts/auth/guard.ts";
+import type { AlbumService } from "../../library/albums/service.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, SortField, TreeNode } from "../../../tree/model/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./share-sender.ts";
 import type { ShareAccess } from "./share-access.ts";
 import { linkRequestOf } from "./share-requests.ts";
-import { readSharedListing, type SharedListing } from "./listing.ts";
-import { folderTitle, listedSize, relativePath } from "./present.ts";
+import { readSharedAlbum, readSharedListing, type SharedListing } from "./listing.ts";
+import { folderTitle, listedSize, relativePath, titleOf } from "./present.ts";
 import { shownName } from "./shown-name.ts";
 import type { ShareStatistics } from "./statistics.ts";
-import type { OpenedShare } from "./types.ts";
+import type { OpenedShare, SharedAlbum } from "./types.ts";
 import type { DropBox, DroppedFile } from "./drop-box-form.ts";
 
 /** Dependencies of {@link SharePages}. */
@@ -34,6 +35,7 @@ export interface SharePagesOptions {
   readonly dropBox: DropBox;
   readonly statistics: ShareStatistics;
   readonly tree: TreeReader;
+  readonly albums: Pick<AlbumService, "page">;
   readonly auth: Pick<AuthService, "identify">;
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** `""`, or the path below which everything is served. */
@@ -54,7 +56,25 @@ const SORTS: readonly (readonly [SortField, string])[] = [
   ["size", "size"],
   ["modifiedAt", "date"],
 ];
+const ALBUM_SORTS: PageListing["sorts"] = [
+  ["position", "album order"],
+  ["name", "name"],
+];
 const VIEWS = ["list", "grid"] as const;
+
+/** A page of a shared folder or album. */
+interface PageListing extends Pick<SharedListing, "nodes" | "total" | "page" | "limit" | "order"> {
+  readonly kind: "folder" | "album";
+  readonly name: string;
+  readonly description?: string;
+  readonly above: readonly PageLink[];
+  /** Path within the share. */
+  readonly path: string;
+  readonly isTop: boolean;
+  readonly sort: string;
+  /** Orders to choose from, with their names. */
+  readonly sorts: readonly (readonly [string, string])[];
+}
 
 /** Renders the pages of an open share. */
 export class SharePages {
@@ -75,6 +95,7 @@ export class SharePages {
     if (opened.node.kind === "file") return this.#file(opened, opened.node);
     const fileId = query["fileId"];
     if (fileId !== undefined) return this.#file(opened, shareAccess.file(opened, fileId));
+    if (opened.node.kind === "album") return this.#album(opened, opened.node, query);
     return this.#folder(opened, await readSharedListing(shareAccess, tree, opened, query, ENTRIES_PER_PAGE), query);
   }
 
@@ -121,7 +142,7 @@ export class SharePages {
 
   async #file(opened: OpenedShare, file: FileNode): Promise<Response> {
     const { hasThumbnail, sender } = this.#options;
-    const isInFolder = opened.node.kind === "folder";
+    const isInFolder = opened.node.kind !== "file";
     const url = `${this.#urlOf(opened)}/download?${isInFolder ? `fileId=${file.publicId}&` : ""}`;
     const content = opened.share.hidesLocation
       ? await sender.describe(opened, file)
@@ -141,26 +162,59 @@ export class SharePages {
   }
 
   async #folder(opened: OpenedShare, listing: SharedListing, query: Query): Promise<Response> {
-    const { folder, page, limit, total, sort, order } = listing;
+    const { folder } = listing;
+    return this.#list(
+      opened,
+      {
+        ...listing,
+        kind: "folder",
+        name: folderTitle(folder),
+        above: this.#above(opened, folder),
+        path: relativePath(opened, folder.path),
+        isTop: folder.id === opened.node.id,
+        sorts: SORTS,
+      },
+      query,
+    );
+  }
+
+  async #album(opened: OpenedShare, album: SharedAlbum, query: Query): Promise<Response> {
+    const { files, ...listing } = await readSharedAlbum(this.#options.albums, album, query, ENTRIES_PER_PAGE);
+    return this.#list(
+      opened,
+      {
+        ...listing,
+        nodes: files,
+        kind: "album",
+        name: album.name,
+        description: album.description,
+        above: [],
+        path: ROOT_PATH,
+        isTop: true,
+        sorts: ALBUM_SORTS,
+      },
+      query,
+    );
+  }
+
+  async #list(opened: OpenedShare, listing: PageListing, query: Query): Promise<Response> {
+    const { page, limit, total, sort, order } = listing;
     const pages = Math.max(1, Math.ceil(total / limit));
     const chosenView = readChoice(query["view"], "view", VIEWS);
     const view = chosenView ?? (this.#isMostlyPictures(listing.nodes) ? "grid" : "list");
     const urlOf = (changes: Record<string, string>) => {
-      const currentChoices = {
-        folder: relativePath(opened, folder.path),
-        sort,
-        order,
-        ...(chosenView !== undefined && { view }),
-      };
+      const currentChoices = { folder: listing.path, sort, order, ...(chosenView !== undefined && { view }) };
       return `${this.#urlOf(opened)}?${new URLSearchParams({ ...currentChoices, ...changes }).toString()}`;
     };
     const canArchive = !opened.share.hidesLocation;
     const html = renderSharedFolderPage(await this.#frame(), {
-      name: folderTitle(folder),
-      above: this.#above(opened, folder),
+      kind: listing.kind,
+      name: listing.name,
+      description: listing.description ?? "",
+      above: listing.above,
       entries: listing.nodes.map((node) => this.#entry(opened, node, view === "grid")),
       total,
-      sorts: SORTS.map(([field, name]) => ({
+      sorts: listing.sorts.map(([field, name]) => ({
         name,
         isChosen: field === sort,
         url: urlOf({ sort: field, order: field === sort && order === "asc" ? "desc" : "asc" }),
@@ -175,7 +229,7 @@ export class SharePages {
       pages,
       previousUrl: page > 1 ? urlOf({ page: String(page - 1) }) : undefined,
       nextUrl: page < pages ? urlOf({ page: String(page + 1) }) : undefined,
-      archiveUrl: folder.id === opened.node.id && canArchive ? `${this.#urlOf(opened)}/download` : undefined,
+      archiveUrl: listing.isTop && canArchive ? `${this.#urlOf(opened)}/download` : undefined,
       selectionUrl: canArchive ? `${this.#urlOf(opened)}/archive` : undefined,
       expiresAtMs: opened.share.expiresAtMs,
     });
@@ -213,7 +267,7 @@ export class SharePages {
     return pictures.length > nodes.length / 2;
   }
 
-  /** The folder that a file of the shared folder is in. */
+  /** The folder that a file of the shared folder is in, or the shared album. */
   #folderOf(opened: OpenedShare, file: FileNode): PageLink {
     const path = relativePath(opened, file.folder);
     const name = path === ROOT_PATH ? titleOf(opened.node) : path.slice(path.lastIndexOf("/") + 1);
@@ -266,8 +320,4 @@ function viewOf(opened: OpenedShare, file: FileNode, hasThumbnail: boolean): Sha
 
 function isReadable(mediaType: string, sizeBytes: number): boolean {
   return READABLE.test(mediaType) && sizeBytes <= READABLE_BYTES_MAX;
-}
-
-function titleOf(node: TreeNode): string {
-  return node.kind === "folder" ? folderTitle(node) : node.name;
 }

@@ -6,7 +6,7 @@ import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.t
 import { permissionsOf } from "./settings.ts";
 import { hasCameraData, shownName } from "./shown-name.ts";
 import type { ShareCounts } from "./statistics.ts";
-import { type OpenedShare, type OwnShare, UPLOADS_PER_ADDRESS } from "./types.ts";
+import { type OpenedShare, type OwnShare, UPLOADS_PER_ADDRESS, type SharedItem } from "./types.ts";
 
 /** A share as its owner sees it. */
 export function presentShare(
@@ -39,6 +39,7 @@ export function presentShare(
     versions: share.kind === "account" ? (share.showsVersions ?? share.canWrite) : null,
     ...(node.kind === "file" ? { file: { ...shared, type: "file" as const } } : {}),
     ...(node.kind === "folder" ? { folder: { ...shared, type: "folder" as const } } : {}),
+    ...(node.kind === "album" ? { albumId: node.publicId, album: { ...shared, type: "album" as const } } : {}),
   };
 }
 
@@ -49,11 +50,11 @@ interface VisitorContext {
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
 
-/** A file as a share shows it. @param fileId set if it is in a shared folder */
+/** A file as a share shows it. */
 export function presentSharedFile(opened: OpenedShare, file: FileNode, context: VisitorContext) {
-  const isOfFolder = opened.node.kind === "folder";
+  const isOneOfMany = opened.node.kind !== "file";
   const downloadUrl = `${publicUrl(opened, context)}/download`;
-  const query = isOfFolder ? `?fileId=${file.publicId}` : "";
+  const query = isOneOfMany ? `?fileId=${file.publicId}` : "";
   return {
     name: shownName(opened, file),
     type: "file" as const,
@@ -67,7 +68,7 @@ export function presentSharedFile(opened: OpenedShare, file: FileNode, context: 
   };
 }
 
-/** An item of a shared folder; paths begin at the shared folder. */
+/** An item of a shared folder or album; paths begin at the shared folder. */
 export function presentSharedItem(opened: OpenedShare, node: TreeNode, context: VisitorContext) {
   const folder = relativePath(opened, node.folder);
   if (node.kind === "file") {
@@ -102,6 +103,11 @@ export function presentCurrentFolder(opened: OpenedShare, folder: FolderNode) {
   };
 }
 
+/** The title of what is shared. */
+export function titleOf(node: SharedItem): string {
+  return node.kind === "folder" ? folderTitle(node) : node.name;
+}
+
 /** The title of a shared folder; the top folder of an account has no name of its own. */
 export function folderTitle(folder: FolderNode): string {
   return folder.path === ROOT_PATH ? "Files" : folder.name;
@@ -112,8 +118,9 @@ export function publicUrl(opened: OpenedShare, { baseUrl }: Pick<VisitorContext,
   return `${baseUrl}/api/public/${opened.token}`;
 }
 
-/** A path relative to the shared folder, which itself is `/`. */
+/** A path relative to the shared folder, which itself is `/`. An album has no folders, and reveals none. */
 export function relativePath({ node }: OpenedShare, path: string): string {
+  if (node.kind === "album") return ROOT_PATH;
   const top = node.kind === "folder" ? node.path : node.folder;
   if (top === ROOT_PATH) return path;
   return path.slice(top.length) || ROOT_PATH;

@@ -1,7 +1,7 @@
 /** The rows of `shares`, without the counts that are not written yet: see `statistics.ts`. */
 import type { Database } from "bun:sqlite";
 import { hashShareToken, isShareToken } from "./tokens.ts";
-import type { NewShare, Share } from "./types.ts";
+import type { NewShare, Share, SharedItem } from "./types.ts";
 
 interface ShareRow extends Omit<Share, "hidesLocation" | "canWrite" | "showsVersions"> {
   readonly hidesLocation: number;
@@ -13,7 +13,8 @@ interface ShareRow extends Omit<Share, "hidesLocation" | "canWrite" | "showsVers
 interface ShareIdentity {
   readonly publicId: string;
   readonly accountId: number;
-  readonly nodeId: number;
+  readonly nodeId: number | null;
+  readonly albumId: number | null;
   readonly nonce: Uint8Array;
   readonly hash: Uint8Array;
   readonly createdAtMs: number;
@@ -21,7 +22,8 @@ interface ShareIdentity {
   readonly recipientId: number | null;
 }
 
-const SELECT = `SELECT id, public_id AS publicId, account_id AS accountId, node_id AS nodeId, kind, nonce,
+const SELECT = `SELECT id, public_id AS publicId, account_id AS accountId, node_id AS nodeId,
+  album_id AS albumId, kind, nonce,
   created_at AS createdAtMs, label, expires_at AS expiresAtMs, password_hash AS passwordHash, grant_epoch AS grantEpoch,
   max_downloads AS maxDownloads, downloads, views, last_accessed_at AS lastAccessedAtMs,
   downloaded_at AS downloadedAtMs, pinned_version AS pinnedVersion, hides_location AS hidesLocation,
@@ -32,26 +34,23 @@ const SELECT = `SELECT id, public_id AS publicId, account_id AS accountId, node_
 /** Excludes nodes that went to the trash with a folder above them. */
 const IS_NOT_IN_TRASH = "NOT EXISTS (SELECT 1 FROM trash WHERE trash.node_id = shares.node_id)";
 
-/** Most shares that one file or folder may have. */
+/** Most shares that one file, folder or album may have. */
 export const SHARES_OF_NODE_MAX = 1_000;
 
 /** The rows of shares. Call the methods that write inside a transaction. */
 export class ShareRows {
   readonly #statements;
+  readonly #ofNode;
+  readonly #ofAlbum;
 
   constructor(sqlite: Database) {
+    this.#ofNode = targetStatements(sqlite, "node_id", "shares_node");
+    this.#ofAlbum = targetStatements(sqlite, "album_id", "shares_album");
     this.#statements = {
       // These three by their unique indexes.
       byToken: sqlite.prepare<ShareRow, [Uint8Array]>(`${SELECT} WHERE token_hash = ?1`),
       byPublicId: sqlite.prepare<ShareRow, [string]>(`${SELECT} WHERE public_id = ?1`),
       byId: sqlite.prepare<ShareRow, [number]>(`${SELECT} WHERE id = ?1`),
-      // By shares_node.
-      ofNode: sqlite.prepare<ShareRow, [number]>(
-        `${SELECT} WHERE node_id = ?1 ORDER BY id LIMIT ${SHARES_OF_NODE_MAX}`,
-      ),
-      countOfNode: sqlite.prepare<{ total: number }, [number]>(
-        "SELECT count(*) AS total FROM shares INDEXED BY shares_node WHERE node_id = ?1",
-      ),
       // By shares_account.
       ofAccount: sqlite.prepare<ShareRow, [number, number, number]>(
         `${SELECT} WHERE account_id = ?1 AND ${IS_NOT_IN_TRASH} ORDER BY id DESC LIMIT ?2 OFFSET ?3`,
@@ -62,8 +61,8 @@ export class ShareRows {
       insert: sqlite.prepare(
         `INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at, label, expires_at,
            password_hash, max_downloads, pinned_version, hides_location, max_upload_bytes, can_write,
-           recipient_email_key, recipient_id, shows_versions, max_uploads_per_address)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`,
+           recipient_email_key, recipient_id, shows_versions, max_uploads_per_address, album_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)`,
       ),
       update: sqlite.prepare(
         `UPDATE shares SET label = ?2, expires_at = ?3, password_hash = ?4, max_downloads = ?5, pinned_version = ?6,
@@ -123,13 +122,15 @@ export class ShareRows {
     return toShare(this.#statements.byId.get(id));
   }
 
-  /** Oldest first. */
-  ofNode(nodeId: number): Share[] {
-    return this.#statements.ofNode.all(nodeId).flatMap((row) => toShare(row) ?? []);
+  /** The shares of a file, a folder or an album, oldest first. */
+  of({ kind, id }: SharedItem): Share[] {
+    const { list } = kind === "album" ? this.#ofAlbum : this.#ofNode;
+    return list.all(id).flatMap((row) => toShare(row) ?? []);
   }
 
-  countOfNode(nodeId: number): number {
-    return this.#statements.countOfNode.get(nodeId)?.total ?? 0;
+  countOf({ kind, id }: SharedItem): number {
+    const { count } = kind === "album" ? this.#ofAlbum : this.#ofNode;
+    return count.get(id)?.total ?? 0;
   }
 
   /** Newest first, without shares of nodes that are in the trash themselves. */
@@ -142,7 +143,7 @@ export class ShareRows {
   }
 
   insert(identity: ShareIdentity, share: NewShare): void {
-    const { publicId, accountId, nodeId, nonce, hash, createdAtMs, pinnedVersion, recipientId } = identity;
+    const { publicId, accountId, nodeId, albumId, nonce, hash, createdAtMs, pinnedVersion, recipientId } = identity;
     this.#statements.insert.run(
       publicId,
       accountId,
@@ -163,6 +164,7 @@ export class ShareRows {
       recipientId,
       numberOrNull(share.showsVersions),
       share.maxUploadsPerAddress,
+      albumId,
     );
   }
 
@@ -225,6 +227,15 @@ export class ShareRows {
   sweep(expiredBeforeMs: number, limit: number): number {
     return this.#statements.sweep.run(expiredBeforeMs, limit).changes;
   }
+}
+
+function targetStatements(sqlite: Database, column: "node_id" | "album_id", index: string) {
+  return {
+    list: sqlite.prepare<ShareRow, [number]>(`${SELECT} WHERE ${column} = ?1 ORDER BY id LIMIT ${SHARES_OF_NODE_MAX}`),
+    count: sqlite.prepare<{ total: number }, [number]>(
+      `SELECT count(*) AS total FROM shares INDEXED BY ${index} WHERE ${column} = ?1`,
+    ),
+  };
 }
 
 function toShare(row: ShareRow | null): Share | undefined {

@@ -6,14 +6,16 @@ import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { queryOf } from "../../../http/fields.ts";
 import { toTimestamp, timestampOrNull } from "../../../lib/clock.ts";
+import { ROOT_PATH } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import { presentContextOf } from "../../library/files/present.ts";
+import type { AlbumService } from "../../library/albums/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { readSharedListing } from "./listing.ts";
+import { readSharedAlbum, readSharedListing } from "./listing.ts";
 import { UnlockBody } from "./model.ts";
 import { folderTitle, presentCurrentFolder, presentSharedFile, presentSharedItem, publicUrl } from "./present.ts";
 import { type ShareDownloads, linkRequestOf } from "./share-requests.ts";
@@ -33,6 +35,7 @@ export interface PublicRoutesOptions {
   readonly dropBox: DropBox;
   readonly statistics: ShareStatistics;
   readonly tree: TreeReader;
+  readonly albums: Pick<AlbumService, "page">;
   readonly rateGate: RateGate;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
@@ -49,7 +52,7 @@ const DOWNLOAD = {
 
 /** /api/public/{token}…, /s/{token}/download */
 export function publicRoutes(options: PublicRoutesOptions) {
-  const { shareAccess, downloads, dropBox, statistics, tree, guard, hasThumbnail } = options;
+  const { shareAccess, downloads, dropBox, statistics, tree, albums, guard, hasThumbnail } = options;
   return new Router({ name: "public-routes", guard })
     .get(
       "/api/public/:token",
@@ -65,8 +68,16 @@ export function publicRoutes(options: PublicRoutesOptions) {
       { access: "public", rate: "listing", audit: "unaudited", docs: docs.listFolder, params: TokenParams },
       async ({ params, request }) => {
         const opened = shareAccess.open(linkRequestOf(request, params.token, "list"));
-        const listing = await readSharedListing(shareAccess, tree, opened, queryOf(request));
         const context = presentContextOf(request, hasThumbnail);
+        if (opened.node.kind === "album") {
+          const { files, page, limit, total } = await readSharedAlbum(albums, opened.node, queryOf(request));
+          return ok({
+            files: files.map((file) => presentSharedItem(opened, file, context)),
+            pagination: paginate(page, limit, total),
+            currentFolder: { path: ROOT_PATH, name: opened.node.name, parent: ROOT_PATH },
+          });
+        }
+        const listing = await readSharedListing(shareAccess, tree, opened, queryOf(request));
         return ok({
           files: listing.nodes.map((node) => presentSharedItem(opened, node, context)),
           pagination: paginate(listing.page, listing.limit, listing.total),
@@ -111,9 +122,9 @@ export function publicRoutes(options: PublicRoutesOptions) {
     );
 }
 
-/** The record of a link to a file, a folder or a drop box. */
+/** The record of a link to a file, a folder, an album or a drop box. */
 async function presentLink(options: PublicRoutesOptions, opened: OpenedShare, request: Request) {
-  const { sender, dropBox, tree, hasThumbnail } = options;
+  const { sender, dropBox, tree, albums, hasThumbnail } = options;
   const { node, share } = opened;
   const context = presentContextOf(request, hasThumbnail);
   const expiresAt = timestampOrNull(share.expiresAtMs);
@@ -124,6 +135,13 @@ async function presentLink(options: PublicRoutesOptions, opened: OpenedShare, re
     return { ...record, mimeType: mediaType, size: sizeBytes };
   }
   const url = publicUrl(opened, context);
+  const urls = { filesUrl: `${url}/files`, downloadUrl: `${url}/download` };
+  if (node.kind === "album") {
+    const first = { sort: "position", order: "asc", offset: 0, limit: 1 } as const;
+    const { total } = await albums.page(node, first);
+    const { name, description } = node;
+    return { name, type: "album", description, permissions: "read", expiresAt, itemCount: total, ...urls };
+  }
   const folder = { name: folderTitle(node), type: "folder" };
   if (share.kind === "upload") {
     const maxFileSize = dropBox.largestFile(opened);
@@ -146,8 +164,7 @@ async function presentLink(options: PublicRoutesOptions, opened: OpenedShare, re
     itemCount: node.itemCount,
     files: await count("file"),
     folders: await count("folder"),
-    filesUrl: `${url}/files`,
-    downloadUrl: `${url}/download`,
+    ...urls,
   };
 }
 

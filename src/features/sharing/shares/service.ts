@@ -7,8 +7,6 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import type { PasswordHasher } from "../../accounts/users/passwords.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
-import type { TreeReader } from "../../../tree/reader.ts";
-import type { TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import { requireConfirmedEmail } from "../../accounts/users/confirmed-email.ts";
 import { emailKey } from "../../accounts/users/email.ts";
@@ -19,8 +17,9 @@ import type { PublicLinks } from "./file-links.ts";
 import { type ShareRows, SHARES_OF_NODE_MAX } from "./queries.ts";
 import { type CheckedChanges, checkChanges, checkNewShare } from "./settings.ts";
 import type { ShareCounts, ShareStatistics } from "./statistics.ts";
+import type { ShareTargets } from "./targets.ts";
 import type { ShareTokens } from "./tokens.ts";
-import type { OwnShare, Share, ShareRequest, ShareSettings } from "./types.ts";
+import type { OwnShare, Share, ShareRequest, ShareSettings, SharedItem } from "./types.ts";
 
 /** Dependencies of {@link ShareService}. */
 interface ShareServiceOptions {
@@ -31,16 +30,16 @@ interface ShareServiceOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly events: Events;
-  readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly users: Pick<UserService, "findByEmail">;
-  readonly permissions: Pick<Permissions, "file" | "folder">;
+  readonly targets: ShareTargets;
+  readonly permissions: Pick<Permissions, "file" | "folder" | "album">;
   readonly passwords: Pick<PasswordHasher, "hash">;
 }
 
-/** The file or folder to share, by its id. */
+/** The file, folder or album to share, by its id. */
 export interface ShareTarget {
-  readonly type: "file" | "folder";
+  readonly type: SharedItem["kind"];
   readonly id: string;
 }
 
@@ -56,7 +55,7 @@ export class ShareService {
   }
 
   /**
-   * Shares a file or folder of this user. No response shows whether an email belongs to an account.
+   * Shares a file, folder or album of this user. No response shows whether an email belongs to an account.
    * @throws AppError email_unconfirmed | invalid_field | invalid_request | not_found | share_permission | overloaded
    */
   async create(user: User, target: ShareTarget, settings: ShareRequest): Promise<OwnShare> {
@@ -64,7 +63,7 @@ export class ShareService {
     requireConfirmedEmail(user);
     // Checked before anything that takes time: requests for the nodes of others reveal nothing and cost little.
     this.#find(user, target);
-    const { password, ...checked } = checkNewShare(settings, target.type === "folder", clock.nowMs());
+    const { password, ...checked } = checkNewShare(settings, target.type, clock.nowMs());
     if (checked.recipientEmailKey === emailKey(user.email)) {
       throw invalidField("user", "You can't share with your own account. Choose another user.");
     }
@@ -72,7 +71,7 @@ export class ShareService {
     const { nonce, hash } = tokens.make();
     return writer.run((tx) => {
       const node = this.#find(user, target);
-      if (rows.countOfNode(node.id) >= SHARES_OF_NODE_MAX) {
+      if (rows.countOf(node) >= SHARES_OF_NODE_MAX) {
         throw new AppError(
           "invalid_request",
           `This item already has ${SHARES_OF_NODE_MAX} shares. Delete some of them first.`,
@@ -83,7 +82,8 @@ export class ShareService {
       const identity = {
         publicId: newId("shr", nowMs),
         accountId: user.id,
-        nodeId: node.id,
+        nodeId: node.kind === "album" ? null : node.id,
+        albumId: node.kind === "album" ? node.id : null,
         nonce,
         hash,
         createdAtMs: nowMs,
@@ -101,10 +101,10 @@ export class ShareService {
     });
   }
 
-  /** The shares of a file or folder of this user, oldest first. @throws AppError not_found | share_permission */
+  /** The shares of a file, folder or album of this user, oldest first. @throws AppError not_found | share_permission */
   listOf(user: User, target: ShareTarget): OwnShare[] {
     const node = this.#find(user, target);
-    return this.#options.rows.ofNode(node.id).map((share) => ({ share, node }));
+    return this.#options.rows.of(node).map((share) => ({ share, node }));
   }
 
   /**
@@ -112,9 +112,9 @@ export class ShareService {
    * shares of nodes below a folder in the trash.
    */
   list(user: User, page: number, limit: number): { shares: OwnShare[]; total: number } {
-    const { rows, tree } = this.#options;
+    const { rows, targets } = this.#options;
     const shares = rows.ofAccount(user.id, limit, (page - 1) * limit).flatMap((share) => {
-      const node = tree.findById(share.nodeId);
+      const node = targets.find(share);
       return node === undefined ? [] : [{ share, node }];
     });
     return { shares, total: rows.countOfAccount(user.id) };
@@ -123,7 +123,7 @@ export class ShareService {
   /** One share of this user. @throws AppError not_found */
   get(user: User, publicId: string): OwnShare {
     const share = this.#own(user, publicId);
-    const node = this.#options.tree.findById(share.nodeId);
+    const node = this.#options.targets.find(share);
     if (node === undefined) throw notFound("This share");
     return { share, node };
   }
@@ -151,7 +151,7 @@ export class ShareService {
     const { writer, links } = this.#options;
     const revoked = await writer.run((tx) => {
       const share = this.#own(user, publicId);
-      const node = this.#options.tree.findById(share.nodeId);
+      const node = this.#options.targets.find(share);
       if (share.kind === "public") this.#makePrivate(tx, user, share, node);
       else this.#end(tx, user, share, node);
       return share;
@@ -186,8 +186,13 @@ export class ShareService {
   }
 
   /** @throws AppError not_found | share_permission */
-  #find(user: User, { type, id }: ShareTarget): TreeNode {
-    const { permissions } = this.#options;
+  #find(user: User, { type, id }: ShareTarget): SharedItem {
+    const { permissions, targets } = this.#options;
+    if (type === "album") {
+      const album = targets.findAlbum(permissions.album(user, id, "own").albumId);
+      if (album === undefined) throw notFound("This album");
+      return album;
+    }
     return type === "file" ? permissions.file(user, id, "own").node : permissions.folder(user, id, "own").node;
   }
 
@@ -201,20 +206,20 @@ export class ShareService {
   #change(user: User, publicId: string, settings: ShareSettings): OwnShare & Pick<CheckedChanges, "password"> {
     const { share, node } = this.get(user, publicId);
     const nowMs = this.#options.clock.nowMs();
-    const { password, isPinned, share: checked } = checkChanges(share, settings, node.kind === "folder", nowMs);
+    const { password, isPinned, share: checked } = checkChanges(share, settings, node.kind, nowMs);
     const changed = { ...checked, pinnedVersion: pinnedVersion(share, node, isPinned) };
     if (loosens(share, changed, password)) requireConfirmedEmail(user);
     return { share: changed, node, password };
   }
 
-  #end(tx: Transaction, user: User, share: Share, node: TreeNode | undefined): void {
+  #end(tx: Transaction, user: User, share: Share, node: SharedItem | undefined): void {
     this.#options.rows.delete(share.id);
     // The shared node is being deleted; its shares emit no event.
     if (node === undefined) return;
     this.#options.events.emit(tx, "share.revoked", { accountId: user.id, share: summarizeShare(share, node) });
   }
 
-  #makePrivate(tx: Transaction, user: User, share: Share, node: TreeNode | undefined): void {
+  #makePrivate(tx: Transaction, user: User, share: Share, node: SharedItem | undefined): void {
     const { treeWriter, links, rows } = this.#options;
     if (node === undefined) {
       rows.delete(share.id);
@@ -228,7 +233,7 @@ export class ShareService {
 }
 
 /** The properties of a share that events contain. */
-export function summarizeShare(share: Share, node: TreeNode): ShareFacts {
+export function summarizeShare(share: Share, node: SharedItem): ShareFacts {
   return {
     publicId: share.publicId,
     kind: share.kind,
@@ -238,7 +243,7 @@ export function summarizeShare(share: Share, node: TreeNode): ShareFacts {
   };
 }
 
-function pinnedVersion(share: Share, node: TreeNode, isPinned: boolean | undefined): number | null {
+function pinnedVersion(share: Share, node: SharedItem, isPinned: boolean | undefined): number | null {
   if (isPinned === undefined) return share.pinnedVersion;
   return isPinned && node.kind === "file" ? node.version : null;
 }

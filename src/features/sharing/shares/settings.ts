@@ -10,6 +10,7 @@ import {
   type ShareRequest,
   type ShareSettings,
   UPLOADS_OF_DROP_BOX,
+  type SharedItem,
 } from "./types.ts";
 
 const LABEL_CHARACTERS_MAX = 200;
@@ -28,14 +29,14 @@ interface CheckedRequest extends Omit<NewShare, "passwordHash"> {
 
 /**
  * The settings of a new share.
- * @param isFolder whether a folder is shared
+ * @param of what is shared
  * @throws AppError invalid_field
  */
-export function checkNewShare(requested: ShareRequest, isFolder: boolean, nowMs: number): CheckedRequest {
+export function checkNewShare(requested: ShareRequest, of: SharedItem["kind"], nowMs: number): CheckedRequest {
   const permissions = requested.permissions ?? "read";
   const recipient = requested.user ?? undefined;
-  const kind = checkKind(permissions, recipient !== undefined, isFolder);
-  checkFit(requested, kind, isFolder);
+  const kind = checkKind(permissions, recipient !== undefined, of);
+  checkFit(requested, kind, of);
   return {
     kind,
     label: checkLabel(requested.label),
@@ -62,7 +63,12 @@ export interface CheckedChanges {
 }
 
 /** @throws AppError invalid_field; invalid_request for a change without fields */
-export function checkChanges(share: Share, requested: ShareSettings, isFolder: boolean, nowMs: number): CheckedChanges {
+export function checkChanges(
+  share: Share,
+  requested: ShareSettings,
+  of: SharedItem["kind"],
+  nowMs: number,
+): CheckedChanges {
   const given = Object.entries(requested).filter(([, value]) => value !== undefined);
   if (given.length === 0) {
     throw new AppError(
@@ -72,7 +78,7 @@ export function checkChanges(share: Share, requested: ShareSettings, isFolder: b
   }
   if (share.kind === "public") checkPublic(given.map(([field]) => field));
   if (requested.permissions !== undefined) checkSamePermissions(share, requested.permissions ?? "read");
-  checkFit(requested, share.kind, isFolder);
+  checkFit(requested, share.kind, of);
   const expiresAtMs = checkExpiry(requested, nowMs);
   return {
     share: {
@@ -104,20 +110,23 @@ export function permissionsOf(share: Pick<Share, "kind" | "canWrite">): SharePer
   return share.canWrite ? "write" : "read";
 }
 
-function checkKind(permissions: SharePermissions, hasRecipient: boolean, isFolder: boolean): NewShare["kind"] {
+function checkKind(permissions: SharePermissions, hasRecipient: boolean, of: SharedItem["kind"]): NewShare["kind"] {
   if (permissions === "upload") {
     if (hasRecipient) throw invalidField("permissions", "A drop box can't be limited to one user. Leave out user.");
-    if (!isFolder) throw invalidField("permissions", "Only a folder can be a drop box. Share a folder instead.");
+    if (of !== "folder") throw invalidField("permissions", "Only a folder can be a drop box. Share a folder instead.");
     return "upload";
   }
+  if (permissions === "write" && of === "album") throw invalidField("permissions", ALBUM_IS_READ_ONLY);
   if (permissions === "write" && !hasRecipient) {
     throw invalidField("permissions", "A public link can't allow changes. To allow changes, share with a user.");
   }
   return hasRecipient ? "account" : "link";
 }
 
+const ALBUM_IS_READ_ONLY = "Others can only view an album. To allow changes, share a folder.";
+
 /** Rejects settings that do not fit the kind of share. */
-function checkFit(requested: ShareSettings, kind: Share["kind"], isFolder: boolean): void {
+function checkFit(requested: ShareSettings, kind: Share["kind"], of: SharedItem["kind"]): void {
   const rejectField = (field: keyof ShareSettings, why: string): void => {
     const value = requested[field];
     if (value !== undefined && value !== null && value !== false) throw invalidField(field, why);
@@ -136,7 +145,11 @@ function checkFit(requested: ShareSettings, kind: Share["kind"], isFolder: boole
     const why = "This setting is only for drop boxes. Set permissions to upload, or leave it out.";
     for (const field of ["maxUploadBytes", "maxUploadsPerAddress"] as const) rejectField(field, why);
   }
-  if (isFolder || kind === "account") {
+  if (of === "album") {
+    rejectField("versions", "A share of an album can't show earlier versions. Leave this out.");
+    if (requested.permissions === "write") throw invalidField("permissions", ALBUM_IS_READ_ONLY);
+  }
+  if (of !== "file" || kind === "account") {
     rejectField("pinned", "Only a public link to a file can be pinned to the current version.");
   }
 }

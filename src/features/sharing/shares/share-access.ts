@@ -1,13 +1,15 @@
 /**
  * The only access to shares: every public route resolves its token here, and nothing else turns a token or an id of
- * such a request into a node. A token names a share, and the share names its node by id. An item below a shared folder
- * is accepted if its chain of parent ids leads to that folder; paths are only displayed. The checks, in this order: the
- * share exists (404), its owner's account is enabled and its node exists (404), it has not expired (410), its password
+ * such a request into a node. A token names a share, and the share names its node or its album by id. An item below a
+ * shared folder is accepted if its chain of parent ids leads to that folder; paths are only displayed. A file of a shared
+ * album is accepted if it is in the album now. The checks, in this order: the
+ * share exists (404), its owner's account is enabled and its node or album exists (404), it has not expired (410), its password
  * was entered (401), downloads are left (410). So a locked share reveals only that it is locked or has expired.
  */
 import { AppError, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
+import type { AlbumService } from "../../library/albums/service.ts";
 import type { PasswordHasher } from "../../accounts/users/passwords.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
@@ -16,6 +18,7 @@ import type { User } from "../../accounts/users/types.ts";
 import type { PasswordGrants } from "./password-grants.ts";
 import type { ShareRows } from "./queries.ts";
 import { type ShareStatistics, usedUp } from "./statistics.ts";
+import type { ShareTargets } from "./targets.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
 /** Dependencies of {@link ShareAccess}. */
@@ -24,6 +27,8 @@ interface ShareAccessOptions {
   readonly grants: PasswordGrants;
   readonly statistics: ShareStatistics;
   readonly tree: TreeReader;
+  readonly targets: ShareTargets;
+  readonly albums: Pick<AlbumService, "isItem">;
   readonly users: Pick<UserService, "findById">;
   readonly passwords: Pick<PasswordHasher, "verify">;
   readonly clock: Clock;
@@ -104,23 +109,23 @@ export class ShareAccess {
     return isRight ? grants.issue(share, clock.nowMs()) : undefined;
   }
 
-  /** The requested file: the shared one, or one below the shared folder. @throws AppError not_found */
+  /** The requested file: the shared one, or one in the shared folder or album. @throws AppError not_found */
   file(opened: OpenedShare, fileId: string | undefined): FileNode {
     const { node } = opened;
     if (node.kind === "file") {
       if (fileId !== undefined && fileId !== node.publicId) throw notFound("This file");
       return node;
     }
-    const file = fileId === undefined ? undefined : this.#below(opened, fileId);
+    const file = fileId === undefined ? undefined : this.#within(opened, fileId);
     if (file?.kind !== "file") throw notFound("This file");
     return file;
   }
 
-  /** A file or folder below the shared folder. @throws AppError not_found | not_a_folder */
+  /** A file or folder in the shared folder or album. @throws AppError not_found | not_a_folder */
   entry(opened: OpenedShare, id: string): TreeNode {
-    if (opened.node.kind !== "folder")
+    if (opened.node.kind === "file")
       throw new AppError("not_a_folder", "This link is for a single file, not a folder.");
-    const found = this.#below(opened, id);
+    const found = this.#within(opened, id);
     if (found === undefined) throw notFound("One of the files");
     return found;
   }
@@ -128,7 +133,8 @@ export class ShareAccess {
   /** The folder at a path within the shared folder, whose own path is `/`. @throws AppError not_found | not_a_folder */
   folder({ node, share }: OpenedShare, path: string): FolderNode {
     const { tree } = this.#options;
-    if (node.kind !== "folder") throw new AppError("not_a_folder", "This link is for a single file, not a folder.");
+    if (node.kind === "file") throw new AppError("not_a_folder", "This link is for a single file, not a folder.");
+    if (node.kind === "album") throw notFound("This folder");
     if (path === ROOT_PATH) return node;
     const fullPath = node.path === ROOT_PATH ? path : joinPath(node.path, path.slice(1));
     const folder = tree.findFolderByPath(share.accountId, fullPath);
@@ -144,17 +150,19 @@ export class ShareAccess {
   }
 
   #openNode(token: string, share: Share): OpenedShare | undefined {
-    const { tree, users } = this.#options;
+    const { tree, targets, users } = this.#options;
     const owner = users.findById(share.accountId);
     if (owner === undefined || owner.disabledAtMs !== null) return undefined;
-    const node: TreeNode | undefined =
-      share.pinnedVersion === null ? tree.findById(share.nodeId) : tree.findFileAt(share.nodeId, share.pinnedVersion);
+    const { nodeId, pinnedVersion } = share;
+    const node =
+      nodeId === null || pinnedVersion === null ? targets.find(share) : tree.findFileAt(nodeId, pinnedVersion);
     return node?.accountId === share.accountId ? { token, share, node, owner } : undefined;
   }
 
-  #below({ node, share }: OpenedShare, publicId: string): TreeNode | undefined {
-    const { tree } = this.#options;
+  #within({ node, share }: OpenedShare, publicId: string): TreeNode | undefined {
+    const { tree, albums } = this.#options;
     const found = tree.findNode(share.accountId, publicId);
+    if (node.kind === "album") return found?.kind === "file" && albums.isItem(node, found) ? found : undefined;
     return found !== undefined && tree.isWithin(found, node.id) ? found : undefined;
   }
 

@@ -6,7 +6,9 @@ import { Elysia } from "elysia";
 import { AppError, invalidField } from "../../../errors.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
+import { ROOT_PATH } from "../../../lib/path.ts";
 import { queryOf } from "../../../http/fields.ts";
+import type { AlbumService } from "../../library/albums/service.ts";
 import type { ArchiveSender } from "../../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../../library/archive/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
@@ -45,6 +47,7 @@ export function shareHeaders() {
 interface ShareDownloadsOptions {
   readonly shareAccess: ShareAccess;
   readonly sender: ShareSender;
+  readonly albums: Pick<AlbumService, "files">;
   readonly archives: Pick<ArchiveService, "plan">;
   readonly archiveSender: Pick<ArchiveSender, "send">;
   readonly rateGate: Pick<RateGate, "countWholeDownload">;
@@ -61,21 +64,25 @@ export class ShareDownloads {
   }
 
   /**
-   * Sends a shared file, a file in a shared folder, or the whole folder as a ZIP.
+   * Sends a shared file, a file in a shared folder or album, or the whole folder or album as a ZIP.
    * @throws AppError as {@link ShareAccess} and {@link ShareSender}
    */
   async send(token: string, request: Request, set: ResponseSet): Promise<Response> {
-    const { shareAccess, sender } = this.#options;
+    const { shareAccess, sender, albums } = this.#options;
     const opened = shareAccess.open(linkRequestOf(request, token, "download"));
     const fileId = queryOf(request)["fileId"] || undefined;
     if (opened.node.kind === "folder" && fileId === undefined) {
       return this.#sendArchive(opened, [opened.node], { request, set });
     }
+    if (opened.node.kind === "album" && fileId === undefined) {
+      rejectHidden(opened);
+      return this.#sendArchive(opened, await albums.files(opened.node), { request, set }, opened.node.name);
+    }
     return sender.send(opened, shareAccess.file(opened, fileId), { request, set });
   }
 
   /**
-   * Sends a selection of a shared folder as a ZIP, which counts as one download.
+   * Sends a selection of a shared folder or album as a ZIP, which counts as one download.
    * @throws AppError invalid_field | not_found | not_a_folder, and as ShareAccess and ShareSender
    */
   async sendSelection(token: string, ids: readonly string[], request: Request, set: ResponseSet): Promise<Response> {
@@ -109,15 +116,11 @@ export class ShareDownloads {
     opened: OpenedShare,
     roots: readonly TreeNode[],
     contentRequest: ShareContentRequest,
+    name?: string,
   ): Promise<Response> {
     const { sender, archives, archiveSender, rateGate } = this.#options;
-    if (opened.share.hidesLocation) {
-      throw new AppError(
-        "share_permission",
-        "This link removes location data, so you can't download a ZIP. Download the files one by one.",
-      );
-    }
-    const plan = await archives.plan(roots);
+    rejectHidden(opened);
+    const plan = await archives.plan(roots, name === undefined ? undefined : archiveNameOf(name));
     const { request, set } = contentRequest;
     sender.checkDownloadsLeft(opened, plan.etag, contentRequest);
     let isSent = false;
@@ -136,7 +139,7 @@ export class ShareDownloads {
     const archive = {
       publicId: opened.node.publicId,
       name: plan.fileName,
-      folder: opened.node.folder,
+      folder: opened.node.kind === "album" ? ROOT_PATH : opened.node.folder,
       sizeBytes: plan.sizeBytes,
       mediaType: "application/zip",
       digest: plan.etag.slice(1, -1),
@@ -149,4 +152,21 @@ export class ShareDownloads {
       throw error;
     }
   }
+}
+
+/** @throws AppError share_permission if photos are sent without location data, which a ZIP can't do */
+function rejectHidden({ share }: OpenedShare): void {
+  if (!share.hidesLocation) return;
+  throw new AppError(
+    "share_permission",
+    "This link removes location data, so you can't download a ZIP. Download the files one by one.",
+  );
+}
+
+const ARCHIVE_NAME_CHARACTERS_MAX = 50;
+
+/** The name of the ZIP of an album, whose own name may be longer than that of a file, and contain slashes. */
+function archiveNameOf(albumName: string): string {
+  const short = [...albumName.replaceAll(/[/\\]/g, "_")].slice(0, ARCHIVE_NAME_CHARACTERS_MAX).join("");
+  return `${short}.zip`;
 }

@@ -21,11 +21,15 @@ export interface ShareRoutesOptions {
 const READ_SHARES = { access: "reader", scope: "shares", rate: "operations", audit: "unaudited" } as const;
 const CHANGE_SHARES = { access: "writer", scope: "shares", rate: "operations" } as const;
 
-/** /api/files/{id}/shares, /api/files/folders/{id}/shares */
+/** /api/files/{id}/shares, /api/files/folders/{id}/shares, /api/albums/{id}/shares */
 export function nodeShareRoutes({ shares, guard }: ShareRoutesOptions) {
   const router = new Router({ name: "node-share-routes", guard });
-  const paths = { file: "/api/files/:id/shares", folder: "/api/files/folders/:id/shares" } as const;
-  for (const type of ["file", "folder"] as const) {
+  const paths = {
+    file: "/api/files/:id/shares",
+    folder: "/api/files/folders/:id/shares",
+    album: "/api/albums/:id/shares",
+  } as const;
+  for (const type of ["file", "folder", "album"] as const) {
     router
       .post(
         paths[type],

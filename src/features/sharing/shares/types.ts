@@ -1,9 +1,10 @@
 /** Nouns of this feature. Times are milliseconds since 1970 UTC, sizes bytes. */
+import type { Album } from "../../library/albums/types.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /**
- * `public`: the one link of a public file. `link`: reads a file or folder. `upload`: a drop box. `account`: for one
+ * `public`: the one link of a public file. `link`: reads a file, folder or album. `upload`: a drop box. `account`: for one
  * other account of this server.
  */
 type ShareKind = "public" | "link" | "upload" | "account";
@@ -19,6 +20,14 @@ export const UPLOADS_PER_ADDRESS = UPLOADS_OF_DROP_BOX / 10;
 /** The permissions that a share gives. */
 export type SharePermissions = "read" | "upload" | "write";
 
+/** A shared album. */
+export interface SharedAlbum extends Album {
+  readonly kind: "album";
+}
+
+/** What a share is of. */
+export type SharedItem = TreeNode | SharedAlbum;
+
 /** A share as it is stored. */
 export interface Share {
   /** Row id. */
@@ -27,7 +36,10 @@ export interface Share {
   readonly publicId: string;
   /** The owner's `users.id`. */
   readonly accountId: number;
-  readonly nodeId: number;
+  /** Null for a share of an album. */
+  readonly nodeId: number | null;
+  /** Null for a share of a file or folder. */
+  readonly albumId: number | null;
   readonly kind: ShareKind;
   /** The nonce from which its token is made; see `tokens.ts`. */
   readonly nonce: Uint8Array;
@@ -99,17 +111,17 @@ export interface ShareRequest extends ShareSettings {
   readonly user?: string | null | undefined;
 }
 
-/** A share and its node, for its owner. */
+/** A share and what it is of, for its owner. */
 export interface OwnShare {
   readonly share: Share;
-  readonly node: TreeNode;
+  readonly node: SharedItem;
 }
 
 /** A share that a visitor has opened. */
 export interface OpenedShare {
   readonly token: string;
   readonly share: Share;
-  /** The shared node; a pinned file has the content of its version. */
-  readonly node: TreeNode;
+  /** The shared file, folder or album; a pinned file has the content of its version. */
+  readonly node: SharedItem;
   readonly owner: User;
 }

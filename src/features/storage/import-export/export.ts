@@ -9,6 +9,7 @@ import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
+import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { HistoryService } from "../../library/history/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
@@ -25,6 +26,7 @@ interface ExporterOptions {
   readonly tree: TreeReader;
   readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
   readonly history: Pick<HistoryService, "list">;
+  readonly favorites: Pick<FavoriteService, "among">;
   /** The data directory. */
   readonly dataDir: string;
 }
@@ -266,14 +268,15 @@ class ExportRun {
     }
   }
 
-  /** Adds the tags and metadata of a node to the manifest. @returns the node, if it was read */
+  /** Adds the tags, metadata and mark of a node to the manifest. @returns the node, if it was read */
   #describe(planned: PlannedFolder, path: string, disk: string): TreeNode | undefined {
     const isRenamed = planned.target !== planned.name;
     if (isRenamed) this.#noteRenaming(path, disk);
     if (this.#manifest === undefined && !this.#request.hasVersions) return undefined;
     const node = this.#options.tree.findByIds([planned.id])[0];
     const entry = { path: disk.slice(this.#request.target.length + 1), ...(isRenamed && { name: planned.name }) };
-    const described = { ...entry, ...(node === undefined ? {} : labelsOf(node)) };
+    const isFavorite = node !== undefined && this.#options.favorites.among(this.#user, [node]).has(node.id);
+    const described = { ...entry, ...(node && labelsOf(node)), ...(isFavorite && ({ isFavorite } as const)) };
     if (Object.keys(described).length > 1) this.#manifest?.add(described);
     return node;
   }

@@ -6,6 +6,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import { numberedName } from "../../../tree/tables/names.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
+import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import type { SourceFile, SourceFolder } from "./source-walk.ts";
 import type { ImportRequest, ImportResult } from "./types.ts";
@@ -29,6 +30,7 @@ export interface WrittenFile {
 interface ImportRowsOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
+  readonly favorites: Pick<FavoriteService, "set">;
   readonly blobs: Pick<BlobStore, "stat">;
   readonly user: User;
   readonly request: ImportRequest;
@@ -45,16 +47,17 @@ export class ImportRows {
 
   /** Makes a folder. @returns false if it exists already */
   writeFolder(tx: Transaction, { treePath: path, labels }: SourceFolder): boolean {
-    const { tree, treeWriter, user } = this.#options;
+    const { tree, treeWriter, favorites, user } = this.#options;
     const isNew = tree.findFolderByPath(user.id, path) === undefined;
     const folder = treeWriter.ensureFolder(tx, user.id, path);
     if (isNew && labels?.metadata !== undefined) treeWriter.updateFolder(tx, folder, { metadata: labels.metadata });
+    if (isNew && labels?.isFavorite === true) favorites.set(tx, user, folder, true);
     return isNew;
   }
 
   /** Makes a file or a version of one, unless the file exists with this content. */
   writeFile(tx: Transaction, { file, blob }: ReadFile): WrittenFile {
-    const { tree, treeWriter, blobs, user, request, limits } = this.#options;
+    const { tree, treeWriter, favorites, blobs, user, request, limits } = this.#options;
     const { onConflict } = request;
     const existing = tree.findFileNamed(user.id, file.folder, file.name);
     if (existing?.digest === blob.digest) return { outcome: "unchanged" };
@@ -81,6 +84,7 @@ export class ImportRows {
       onConflict: onConflict === "skip" ? "error" : onConflict,
       quotaBytes: limits.quotaBytes,
     });
+    if (labels?.isFavorite === true) favorites.set(tx, user, node, true);
     return { outcome: isNew ? (node.name === file.name ? "new" : "renamed") : "version", node };
   }
 

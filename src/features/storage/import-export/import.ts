@@ -17,6 +17,7 @@ import { joinPath } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
+import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { writeInBatches } from "./batch-writes.ts";
 import { ImportPlan, type PlannedEntry } from "./import-plan.ts";
@@ -33,6 +34,7 @@ interface ImporterOptions {
   readonly writer: Writer;
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
+  readonly favorites: Pick<FavoriteService, "set">;
   readonly blobs: Pick<BlobStore, "stat">;
   readonly storeGuard: { check(): void };
   readonly reservations: { reserve(bytes: number): (bytes?: number) => void };

@@ -25,6 +25,8 @@ export interface ManifestEntry {
   readonly tags?: readonly string[] | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly capturedAt?: string | undefined;
+  /** Marked as a favorite by the account that was exported. */
+  readonly isFavorite?: true | undefined;
 }
 
 /** The entries of a manifest by their path. */
@@ -107,13 +109,14 @@ function parse(text: string): readonly unknown[] | undefined {
 /** Validates an entry; leaves out invalid fields. */
 function validate(entry: unknown): ManifestEntry | undefined {
   if (!isRecord(entry) || typeof entry["path"] !== "string") return undefined;
-  const { path, name, tags, metadata, capturedAt } = entry;
+  const { path, name, tags, metadata, capturedAt, isFavorite } = entry;
   return {
     path,
     ...(typeof name === "string" && { name }),
     ...(Array.isArray(tags) && { tags: attempt(() => checkTags(tags.filter(isText))) ?? [] }),
     ...(isRecord(metadata) && { metadata: attempt(() => validMetadata(metadata)) ?? {} }),
     ...(typeof capturedAt === "string" && !Number.isNaN(Date.parse(capturedAt)) && { capturedAt }),
+    ...(isFavorite === true && { isFavorite }),
   };
 }
 

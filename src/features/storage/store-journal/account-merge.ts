@@ -8,6 +8,7 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import type { BlobFinder } from "./blob-finder.ts";
 import { ChangeBatches } from "./change-batches.ts";
 import { CopyMerge } from "./copy-merge.ts";
+import { FavoriteMerge } from "./favorite-merge.ts";
 import { FolderMerge } from "./folder-merge.ts";
 import { MoveMerge } from "./move-merge.ts";
 import { RecordAncestors } from "./record-ancestors.ts";
@@ -140,6 +141,7 @@ export class AccountMerge {
     else await this.#finishCopy(copy);
     const shares = new ShareMerge({ ...this.#options, isMade: (id) => this.#newWithShares.has(id) });
     Object.assign(this.#counts, await shares.apply());
+    await new FavoriteMerge({ ...this.#options, isCopy: later !== undefined }).apply();
     return { ...this.#counts, names: this.#names };
   }
 

@@ -53,6 +53,7 @@ const Node = {
   born: Type.Optional(Type.Integer({ minimum: 0 })),
   bornAt: Type.Optional(Milliseconds),
   places: Type.Optional(Type.Array(FormerLocation)),
+  favoriteOf: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
 };
 const isFolder = checker(Type.Object({ folder: Type.String({ minLength: 1 }), ...Node }));
 const isFile = checker(

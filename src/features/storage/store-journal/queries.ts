@@ -57,6 +57,9 @@ const FORMER_LOCATIONS = `(SELECT json_group_array(json_object('seq', p.seq, 'at
     'in', (SELECT public_id FROM nodes WHERE id = p.parent_id)))
   FROM (SELECT * FROM former_places WHERE node_id = n.id ORDER BY seq) p)`;
 
+const FAVORITE_OF = `(SELECT json_group_array(u.public_id) FROM favorites f INDEXED BY favorites_node
+  JOIN users u ON u.id = f.account_id WHERE f.node_id = n.id)`;
+
 const CREATED_SEQ = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
   ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END`;
 
@@ -68,7 +71,7 @@ const COLUMNS = `n.id, n.kind, n.public_id AS publicId, n.parent_id AS parentId,
   n.is_public AS isPublic, n.tags, CASE WHEN n.version > 1 THEN nullif(${VERSIONS}, '[]') END AS versions,
   nullif(${SHARES}, '[]') AS shares, ${CREATED_SEQ} AS born,
   (SELECT at FROM journal j WHERE j.account_id = n.account_id AND j.seq = ${CREATED_SEQ}) AS bornAt,
-  nullif(${FORMER_LOCATIONS}, '[]') AS places, t.trashed_at AS trashedAt, (SELECT public_id FROM nodes WHERE id = t.parent_id) AS trashedIn, t.folder AS trashedPath`;
+  nullif(${FORMER_LOCATIONS}, '[]') AS places, nullif(${FAVORITE_OF}, '[]') AS favoriteOf, t.trashed_at AS trashedAt, (SELECT public_id FROM nodes WHERE id = t.parent_id) AS trashedIn, t.folder AS trashedPath`;
 const TABLES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN trash t ON t.node_id = n.id";
 
 /**

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { toDigest } from "../../../blobs/digest.ts";
+import { naturalKey } from "../../../lib/natural-key.ts";
 import { fold } from "../../../lib/path.ts";
 import { FILE, FOLDER, parseTags } from "../../../tree/model/rows.ts";
 import { BlobRows } from "../../../tree/tables/blob-rows.ts";
@@ -31,7 +32,7 @@ interface NewNode {
 
 type Value = string | number | null | Uint8Array;
 
-/** Inserts and deletes all rows of a node: its own and those of its versions, shares, tags and former locations. */
+/** Inserts and deletes all rows of a node: its own and those of its versions, shares, favorites, tags and former locations. */
 export class RebuiltRows {
   readonly #sqlite: Database;
   readonly #options: RebuiltRowsOptions;
@@ -43,6 +44,7 @@ export class RebuiltRows {
   readonly #insertVersion;
   readonly #insertJournal;
   readonly #insertLocation;
+  readonly #insertFavorite;
   readonly #isTaken;
 
   constructor(sqlite: Database, options: RebuiltRowsOptions) {
@@ -54,8 +56,8 @@ export class RebuiltRows {
     this.#insertNode = sqlite.prepare<undefined, Value[]>(
       `INSERT INTO nodes (id, public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
          size_bytes, media_type, blob_id, version, content_at, content_by, original_name, file_modified_at, captured_at,
-         is_public, tags, metadata, file_at)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)`,
+         is_public, tags, metadata, file_at, natural_key)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)`,
     );
     // Without a size: the server adds the sizes up in the background.
     this.#insertFolder = sqlite.prepare<undefined, [number, number, number]>(
@@ -71,6 +73,9 @@ export class RebuiltRows {
     this.#insertLocation = sqlite.prepare<undefined, Value[]>(
       `INSERT OR IGNORE INTO former_places (node_id, seq, account_id, at, parent_id, kind, name, sort_key, born_seq)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`,
+    );
+    this.#insertFavorite = sqlite.prepare<undefined, [number, number]>(
+      "INSERT OR IGNORE INTO favorites (account_id, node_id) VALUES (?1, ?2)",
     );
     this.#isTaken = sqlite.prepare<{ one: 1 }, [number, string, string]>(
       `SELECT 1 AS one FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind IN (${FOLDER}, ${FILE})
@@ -109,10 +114,12 @@ export class RebuiltRows {
       row.tags,
       row.metadata,
       row.fileAt,
+      naturalKey(name),
     );
     this.#insertJournal.run(accountId, seq, id, build.nowMs);
     this.#insertPast(build, id, record);
     for (const share of record.shares ?? []) this.#addShare(accountId, id, share);
+    for (const account of record.favoriteOf ?? []) this.#addFavorite(account, id);
     if ("file" in record) this.#addToFile(accountId, id, record);
     else this.#insertFolder.run(id, seq, build.nowMs);
   }
@@ -127,7 +134,7 @@ export class RebuiltRows {
     for (const version of versions.all(id)) this.#blobs.release(version.blobId, nowMs);
     if (blobId !== null) this.#blobs.release(blobId, nowMs);
     this.#tags.remove(accountId, id, parseTags(tags));
-    for (const table of ["versions", "shares", "former_places", "folders"]) {
+    for (const table of ["versions", "shares", "favorites", "former_places", "folders"]) {
       sqlite.run(`DELETE FROM ${table} WHERE node_id = ?1`, [id]);
     }
     sqlite.run("DELETE FROM journal WHERE account_id = ?1 AND node_id = ?2", [accountId, id]);
@@ -165,6 +172,12 @@ export class RebuiltRows {
     const recipientId = this.#userIdOf(share.recipient);
     if ((share.recipient !== undefined && recipientId === null) || this.#options.isEnded(share.id)) return;
     this.#shares.insert(accountId, nodeId, share, recipientId);
+  }
+
+  /** Skips a mark of an account that was erased. */
+  #addFavorite(account: string, nodeId: number): void {
+    const accountId = this.#userIdOf(account);
+    if (accountId !== null) this.#insertFavorite.run(accountId, nodeId);
   }
 
   #addToFile(accountId: number, nodeId: number, { tags = [], versions = [] }: FileRecord): void {

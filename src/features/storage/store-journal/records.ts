@@ -105,6 +105,8 @@ interface NodeRecord {
   readonly bornAt?: number;
   /** Former locations that are still stored, oldest first. */
   readonly places?: readonly LocationRecord[];
+  /** Public ids of the accounts that marked it as a favorite. */
+  readonly favoriteOf?: readonly string[];
 }
 
 /** A folder; a root has the name `/`. */
@@ -180,6 +182,8 @@ export interface JournaledRow {
   readonly bornAt: number | null;
   /** JSON array of {@link LocationRecord}, with nulls for what is absent. */
   readonly places: string | null;
+  /** JSON array of public ids. */
+  readonly favoriteOf: string | null;
   readonly trashedAt: number | null;
   readonly trashedIn: string | null;
   readonly trashedPath: string | null;
@@ -210,6 +214,7 @@ export function toRecord(row: JournaledRow): FileRecord | FolderRecord | GoneRec
     born: row.born,
     ...(row.bornAt !== row.createdAt && { bornAt: row.bornAt ?? 0 }),
     ...(row.places !== null && { places: parseList<LocationRecord>(row.places) }),
+    ...(row.favoriteOf !== null && { favoriteOf: parseList<string>(row.favoriteOf) }),
   };
   if (row.kind !== FILE) return { folder: row.publicId, ...common };
   return {

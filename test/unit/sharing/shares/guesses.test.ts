@@ -35,6 +35,7 @@ function setUp() {
       publicId: "shr_1",
       accountId: 1,
       nodeId: 1,
+      albumId: null,
       nonce: new Uint8Array(16),
       hash: new Uint8Array(32),
       createdAtMs: clock.ms,

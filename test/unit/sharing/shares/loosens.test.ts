@@ -7,6 +7,7 @@ const link: Share = {
   publicId: "shr_1",
   accountId: 1,
   nodeId: 1,
+  albumId: null,
   kind: "link",
   nonce: new Uint8Array(),
   createdAtMs: 0,

@@ -390,6 +390,35 @@ test("new links are merged, changed ones get their later settings, and a revoked
   expect(Object.keys(sharesNow())).not.toContain("ended in the present");
 });
 
+/** Names of the favorites of an account. */
+function favoritesOf(accountId: number): string[] {
+  const names = tree.db.sqlite.query<{ name: string }, [number]>(
+    "SELECT n.name FROM favorites f JOIN nodes n ON n.id = f.node_id WHERE f.account_id = ?1 ORDER BY 1",
+  );
+  return names.all(accountId).map(({ name }) => name);
+}
+
+const setFavorite = (accountId: number, node: { readonly id: number }) =>
+  tree.db.sqlite.run("INSERT INTO favorites VALUES (?1, ?2)", [accountId, node.id]);
+
+test("favorites are merged, and those set after the restore stay", async () => {
+  const files = new Map<string, FileNode>();
+  const accountId = await live(
+    (id) => {
+      for (const name of ["before", "after", "both"]) files.set(name, add(id, "/", name, name));
+      for (const name of ["before", "both"]) setFavorite(id, files.get(name) ?? add(id, "/", "never", "never"));
+    },
+    (id) => {
+      setFavorite(id, files.get("after") ?? add(id, "/", "never", "never"));
+      setFavorite(id, add(id, "/", "made", "made"));
+    },
+  );
+  setFavorite(accountId, add(accountId, "/", "of the present", "of the present"));
+  await merge();
+  expect(favoritesOf(accountId)).toEqual(["after", "before", "both", "made", "of the present"]);
+  await expectSound();
+});
+
 test("changes after the restore stay: an edited file gets a copy with the other content, a repeated upload is not duplicated, a deleted file stays deleted", async () => {
   const files = new Map<string, FileNode>();
   const accountId = await live(

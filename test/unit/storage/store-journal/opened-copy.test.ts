@@ -238,6 +238,22 @@ test("a link that was revoked after the snapshot stays revoked, even if nothing 
   await expectSound(id);
 });
 
+test("favorites are those of the last objects, if anything else changed in the account", async () => {
+  tree = new TestTree();
+  const id = tree.addAccount();
+  const [removed, added] = [add(id, "/", "removed"), add(id, "/", "added")];
+  tree.db.sqlite.run("INSERT INTO favorites VALUES (?1, ?2)", [id, removed.id]);
+  await openJournal(tree).flush();
+  const start = await openCopy(id, () => {
+    tree.db.sqlite.run("DELETE FROM favorites");
+    tree.db.sqlite.run("INSERT INTO favorites VALUES (?1, ?2)", [id, added.id]);
+    add(id, "/", "other");
+  });
+  await merge(start);
+  const rows = tree.db.sqlite.query<{ nodeId: number }, []>("SELECT node_id AS nodeId FROM favorites").all();
+  expect(rows).toEqual([{ nodeId: added.id }]);
+});
+
 test("objects that were copied before the snapshot change nothing", async () => {
   tree = new TestTree();
   const id = tree.addAccount();

@@ -60,7 +60,7 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
     quotaBytes: null,
   };
   const name = random.pick(NAMES);
-  const kind = random.below(20);
+  const kind = random.below(21);
   tree.run((tx) => {
     const copying = { onConflict: "rename", preserveMetadata: true, quotaBytes: null, createdBy: accountId } as const;
     if (node === undefined || kind <= 3) {
@@ -89,7 +89,14 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
     else if (kind === 17 && trashed !== undefined && random.chance(0.4)) tree.write.purge(tx, trashed);
     else if (kind === 18) addShare(accountId, otherId, node, random);
     else if (kind === 19) changeShare(random);
+    else if (kind === 20) toggleFavorite(random.pick([accountId, otherId]), node.id);
   });
+}
+
+function toggleFavorite(accountId: number, nodeId: number): void {
+  const row = [accountId, nodeId];
+  const { changes } = tree.db.sqlite.run("DELETE FROM favorites WHERE account_id = ?1 AND node_id = ?2", row);
+  if (changes === 0) tree.db.sqlite.run("INSERT INTO favorites VALUES (?1, ?2)", row);
 }
 
 function addShare(accountId: number, otherId: number, node: TreeNode, random: Random): void {

@@ -75,6 +75,8 @@ const TABLE_CONTENTS: Readonly<Record<string, string>> = {
     ORDER BY 1`,
   places: `SELECT n.public_id, p.at, (SELECT public_id FROM nodes WHERE id = p.parent_id) AS parent, p.kind, p.name, p.sort_key
     FROM former_places p JOIN nodes n ON n.id = p.node_id ORDER BY 1, p.seq`,
+  favorites: `SELECT n.public_id, u.public_id AS account FROM favorites f JOIN nodes n ON n.id = f.node_id
+    JOIN users u ON u.id = f.account_id ORDER BY 1, 2`,
   blobs: "SELECT lower(hex(digest)) AS digest, size_bytes, crc32, refs FROM blobs WHERE refs > 0 ORDER BY 1",
 };
 

@@ -1,5 +1,6 @@
 /** The methods of WebDAV, for the header Allow. */
-export const ALLOWED_METHODS = "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK";
+export const ALLOWED_METHODS =
+  "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, REPORT, LOCK, UNLOCK";
 
 /** OPTIONS, also without a sign-in: Windows asks for the root of the server first. */
 export function options(): Response {

@@ -1,6 +1,6 @@
 import { WebDavError } from "../../errors.ts";
 import { addressOf, type DavRequest, hrefOf } from "../dav-request.ts";
-import { multistatusResponse } from "../multistatus.ts";
+import { multistatusResponse, streamText } from "../multistatus.ts";
 import { PropertyPlan } from "../properties/property-plan.ts";
 import type { WebDavServices } from "../services.ts";
 import { readXml } from "../xml-requests.ts";
@@ -16,7 +16,7 @@ export async function propfind(services: WebDavServices, { request, principal }:
   const begin = first.value ?? "";
   if (second.done === true) return multistatusResponse(begin);
   services.allowLong(request);
-  return multistatusResponse(streamOf(begin + second.value, slices));
+  return multistatusResponse(streamText(begin + second.value, slices));
 }
 
 /**
@@ -29,25 +29,4 @@ function readDepth(header: string | null): boolean {
   if (depth === "1") return true;
   if (depth !== "infinity") throw new WebDavError(400, "The header Depth must be 0 or 1.");
   throw new WebDavError(403, "List one folder at a time, with the header Depth: 1.", "propfind-finite-depth");
-}
-
-/** Reads the next slice only when the client has taken the last one. */
-function streamOf(begin: string, slices: AsyncGenerator<string, void>): ReadableStream<string> {
-  let text = begin;
-  return new ReadableStream<string>(
-    {
-      async pull(controller) {
-        controller.enqueue(text);
-        // Other requests get a turn between two slices, even if the client reads fast.
-        await new Promise(setImmediate);
-        const next = await slices.next();
-        if (next.done === true) controller.close();
-        else text = next.value;
-      },
-      async cancel() {
-        await slices.return();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

@@ -2,6 +2,7 @@ import type { Transaction } from "../../../../db/transaction.ts";
 import { AppError } from "../../../../errors.ts";
 import { noteAudit } from "../../../../http/audit-note.ts";
 import { uploaderOf } from "../../../accounts/auth/guard.ts";
+import type { AppPasswordPrincipal } from "../../../accounts/auth/principal.ts";
 import type { User } from "../../../accounts/users/types.ts";
 import { notThere, WebDavError } from "../../errors.ts";
 import { type Item, requireWrite } from "../client-tree.ts";
@@ -41,8 +42,7 @@ export async function proppatch(services: WebDavServices, davRequest: DavRequest
     const resource = services.clientTree.find(davRequest.principal, address);
     if (resource.kind === "shares") throw new WebDavError(403, "This folder can't be changed.");
     if (resource.kind !== "item") throw notThere();
-    requireWrite(resource);
-    services.permissions.node(user, resource.node.publicId, "write");
+    requirePermission(services, davRequest.principal, resource, update);
     conditions.check(resource);
     return resource;
   };
@@ -50,6 +50,8 @@ export async function proppatch(services: WebDavServices, davRequest: DavRequest
   const { kind } = node;
   noteTarget(davRequest, owner, node);
   const instructions = update.instructionsFor(kind);
+  // Marks change nothing in the item.
+  if (instructions.every(isMark)) noteAudit(request, { isNotDone: true });
   const href = hrefOf(request, address, kind === "folder");
   const respond = (outcomes: readonly Outcome[]) =>
     multistatusResponse(
@@ -67,7 +69,7 @@ export async function proppatch(services: WebDavServices, davRequest: DavRequest
       apply(services, tx, user, item, instructions);
     });
   } catch (error) {
-    // Only the bytes of stored properties are limited here.
+    // Only the bytes of stored properties and the number of favorites are limited here.
     if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
     noteAudit(request, { isNotDone: true });
     return respond(instructions.map((instruction) => (isStored(instruction) ? TOO_MUCH : NOT_DONE)));
@@ -76,7 +78,7 @@ export async function proppatch(services: WebDavServices, davRequest: DavRequest
 }
 
 function apply(
-  { userTreeWriter, treeWriter, clientTree }: WebDavServices,
+  { userTreeWriter, treeWriter, clientTree, favorites }: WebDavServices,
   tx: Transaction,
   user: User,
   { node, owner, share }: Item,
@@ -84,17 +86,36 @@ function apply(
 ): void {
   const changes = instructions.flatMap(({ effect }) => (effect.kind === "store" ? [effect.change] : []));
   const date = instructions.findLast(({ effect }) => effect.kind === "date")?.effect;
+  const mark = instructions.findLast(({ effect }) => effect.kind === "favorite")?.effect;
   userTreeWriter.write(user, { owner, isOwn: share === undefined, view: clientTree.viewOf(share) }, () => {
     if (changes.length > 0) treeWriter.changeProperties(tx, node, changes);
     if (date?.kind === "date") treeWriter.updateFile(tx, node, { fileModifiedAt: date.fileModifiedAt });
   });
+  if (mark?.kind === "favorite") favorites.set(tx, user, node, mark.isFavorite);
+}
+
+/** Marks are the user's own: they need no permission to change the item, nor its lock. */
+function requirePermission(
+  { permissions }: WebDavServices,
+  { user, appPassword }: AppPasswordPrincipal,
+  item: Item,
+  update: PropertyUpdate,
+): void {
+  const isMarkOnly = update.instructionsFor(item.node.kind).every(isMark);
+  requireWrite(isMarkOnly ? { ...item, canWrite: appPassword.canWrite, share: undefined } : item);
+  permissions.node(user, item.node.publicId, isMarkOnly ? "read" : "write");
 }
 
 function isRejected({ effect }: Instruction): boolean {
   return REJECTIONS[effect.kind] !== undefined;
 }
 
+function isMark({ effect }: Instruction): boolean {
+  return effect.kind === "favorite";
+}
+
 function isStored({ effect }: Instruction): boolean {
+  if (effect.kind === "favorite") return effect.isFavorite;
   return effect.kind === "store" && effect.change.value !== null;
 }
 

@@ -68,6 +68,8 @@ export interface SliceFacts {
   readonly states: ReadonlyMap<number, SizedState>;
   readonly dead: ReadonlyMap<number, readonly DeadProperty[]>;
   readonly locks: ReadonlyMap<number, readonly CoveringLock[]>;
+  /** Nodes that the signed-in account marked as favorites. */
+  readonly favorites: ReadonlySet<number>;
   readonly nowMs: number;
 }
 
@@ -180,7 +182,7 @@ const OWNCLOUD_PROPERTIES: readonly LiveProperty[] = [
   ownCloud.ofFiles("checksums", ({ node }) => `<oc:checksum>SHA256:${node.digest}</oc:checksum>`),
   ownCloud.both("owner-id", ({ context }) => escapeXml(context.ownerId)),
   ownCloud.both("owner-display-name", ({ context }) => escapeXml(context.ownerName)),
-  ownCloud.both("favorite", "0"),
+  ownCloud.both("favorite", ({ node }, { favorites }) => (favorites.has(node.id) ? "1" : "0")),
   ownCloud.both("tags", ""),
   ownCloud.both("share-types", ""),
   ownCloud.both("comments-unread", "0"),
@@ -195,6 +197,11 @@ const NEXTCLOUD_PROPERTIES: readonly LiveProperty[] = [
   nextcloud.both("creation_time", ({ node }) => seconds(node.createdAtMs)),
   nextcloud.both("upload_time", ({ node }) => seconds(node.contentAtMs ?? node.createdAtMs)),
 ];
+
+/** The mark of a favorite, which clients also set. */
+export function isFavoriteMark({ namespace, name }: { readonly namespace: string; readonly name: string }): boolean {
+  return namespace === OWNCLOUD && name === "favorite";
+}
 
 /** Windows sets it after each upload. */
 const WINDOWS_PROPERTY = propertiesIn(MICROSOFT, false).ofFiles("Win32LastModifiedTime", ({ node }) =>

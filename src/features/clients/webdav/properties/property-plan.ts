@@ -33,6 +33,7 @@ export interface PlanNeeds {
   readonly sizes: boolean;
   readonly dead: boolean;
   readonly locks: boolean;
+  readonly favorites: boolean;
 }
 
 /** The prepared properties of files or of folders. */
@@ -67,6 +68,7 @@ export class PropertyPlan {
       sizes: asks("size", "quota-used-bytes"),
       dead: mode !== "named" || asks("displayname") || this.#file.dead.length > 0 || this.#folder.dead.length > 0,
       locks: isAll || asks("lockdiscovery", "lock"),
+      favorites: asks("favorite"),
     };
   }
 
@@ -86,6 +88,15 @@ export class PropertyPlan {
     const names = distinct(isAll === true ? included : named);
     rejectTooMany(names);
     return new PropertyPlan(isAll === true ? "all" : "named", names);
+  }
+
+  /** The properties that a REPORT names in its element `prop`; without it, all. @throws AppError invalid_request */
+  static ofReport(body: XmlElement): PropertyPlan {
+    const prop = body.children.find((child) => isDav(child, "prop"));
+    if (prop === undefined) return new PropertyPlan("all", []);
+    const names = distinct(prop.children);
+    rejectTooMany(names);
+    return new PropertyPlan("named", names);
   }
 
   /** Characters of the response that are the same for each entry: many, if the request names many properties. */

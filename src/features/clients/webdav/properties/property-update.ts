@@ -3,16 +3,17 @@ import { AppError } from "../../../../errors.ts";
 import type { PropertyChange } from "../../../../tree/tables/properties.ts";
 import { DAV, isDav, languageOf, writeElement, type XmlElement } from "../xml.ts";
 import { storableDate } from "./dates.ts";
-import { findLive, isReserved, MICROSOFT } from "./live-properties.ts";
+import { findLive, isFavoriteMark, isReserved, MICROSOFT } from "./live-properties.ts";
 import { type PropertyName, rejectTooMany } from "./property-plan.ts";
 
 /** One instruction of a PROPPATCH: sets or removes a property. */
 export type Instruction = PropertyName & { readonly effect: Effect };
 
-/** What an instruction does: a stored property, the file's own date (ISO 8601), or nothing, because it is invalid. */
+/** What an instruction does: a stored property, the file's own date (ISO 8601), the mark of a favorite, or nothing, because it is invalid. */
 type Effect =
   | { readonly kind: "store"; readonly change: PropertyChange }
   | { readonly kind: "date"; readonly fileModifiedAt: string }
+  | { readonly kind: "favorite"; readonly isFavorite: boolean }
   | { readonly kind: "protected" }
   | { readonly kind: "invalid" };
 
@@ -73,11 +74,24 @@ function effectOf({ property, isRemoval, language }: Requested, kind: "file" | "
     const fileModifiedAt = readDate(property.text.trim());
     return fileModifiedAt === undefined ? { kind: "invalid" } : { kind: "date", fileModifiedAt };
   }
+  if (isFavoriteMark(property)) {
+    const isFavorite = isRemoval ? false : MARKS.get(property.text.trim());
+    return isFavorite === undefined ? { kind: "invalid" } : { kind: "favorite", isFavorite };
+  }
   const live = findLive(namespace, name);
   if (isReserved(namespace) || (live?.[kind] !== undefined && !live.isReplaceable)) return { kind: "protected" };
   const value = isRemoval ? null : writeElement(property, language);
   return { kind: "store", change: { namespace, name, value } };
 }
+
+/** The values of `oc:favorite` that clients send. */
+const MARKS: ReadonlyMap<string, boolean> = new Map([
+  ["1", true],
+  ["true", true],
+  ["0", false],
+  ["false", false],
+  ["", false],
+]);
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 const ISO_DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;

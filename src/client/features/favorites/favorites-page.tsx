@@ -1,0 +1,111 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { ResponseData } from "../../api/generated.ts";
+import { request } from "../../api/http.ts";
+import { keys } from "../../api/queries.ts";
+import type { Entry } from "../../api/types.ts";
+import type { GridColumn } from "../../entries/collection/grid-types.ts";
+import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
+import type { PageSource } from "../../entries/collection/read-pages.ts";
+import { useCollection } from "../../entries/collection/use-collection.ts";
+import { EntryBrowser } from "../../entries/entry-browser.tsx";
+import { modifiedColumn, sizeColumn, subtitleOf } from "../../entries/entry-columns.tsx";
+import { useGoToFolder } from "../../entries/folder-address.ts";
+import { useViewPreferences } from "../../entries/preferences.ts";
+import { text as entriesText } from "../../entries/text.ts";
+import { ViewOptions } from "../../entries/view-options.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { Star } from "../../ui/icons.ts";
+import { Page } from "../../ui/page.tsx";
+import { text } from "./text.ts";
+
+/** A favorite; `share` names the share that its paths are below. */
+type Favorite = Entry & { readonly share?: string };
+
+/** The person's favorites, own ones and received ones, as a list with all actions. */
+export function FavoritesPage() {
+  const goToFolder = useGoToFolder();
+  const navigate = useNavigate();
+  const [{ sort, order }, changePreferences] = useViewPreferences();
+  const collection = useCollection(useFavorites());
+  const { pages } = collection;
+  const openFolder = (path: string) => {
+    const opened = [...pages.known().values()].find((entry) => entry.type === "folder" && entry.path === path);
+    if (opened?.share === undefined) goToFolder(path);
+    else void navigate({ to: "/shared/with-me", search: { share: opened.share, path } });
+  };
+  return (
+    <Page title={text.title} fill>
+      {pages.error !== undefined ? (
+        <ErrorState error={pages.error} onRetry={pages.refetch} />
+      ) : pages.total === 0 ? (
+        <EmptyState icon={Star} title={text.emptyTitle}>
+          {text.emptyHint}
+        </EmptyState>
+      ) : (
+        <EntryBrowser
+          collection={collection}
+          label={text.listLabel}
+          folder="/"
+          columns={COLUMNS}
+          onOpenFolder={openFolder}
+          subtitle={locationAndSize}
+          sort={{
+            field: sort,
+            order,
+            change: (field, direction) => changePreferences({ sort: field, order: direction }),
+          }}
+          toolbar={
+            <>
+              <span className="text-sm text-muted">{pages.total !== undefined && entriesText.items(pages.total)}</span>
+              <div className="flex shrink-0">
+                <ViewOptions />
+              </div>
+            </>
+          }
+        />
+      )}
+    </Page>
+  );
+}
+
+function useFavorites(): PageSource<Favorite> {
+  const [{ sort, order }] = useViewPreferences();
+  return useMemo(
+    () => ({
+      key: [...keys.favorites, { sort, order }],
+      scope: "favorites",
+      fetchPage: async (page, signal) => {
+        const { favorites, pagination } = await request<
+          Omit<ResponseData["GET /api/favorites"], "favorites"> & { readonly favorites: readonly Favorite[] }
+        >("GET", "/api/favorites", {
+          query: { sort, order, page, limit: PAGE_SIZE },
+          ...(signal !== undefined && { signal }),
+        });
+        return { entries: favorites, total: pagination.total };
+      },
+    }),
+    [sort, order],
+  );
+}
+
+const COLUMNS: readonly GridColumn<Favorite>[] = [
+  {
+    id: "place",
+    header: text.folderPath,
+    track: "minmax(6rem, 16rem)",
+    render: (entry) => <span title={locationOf(entry)}>{locationOf(entry)}</span>,
+  },
+  modifiedColumn<Favorite>(),
+  sizeColumn<Favorite>(),
+];
+
+function locationOf({ folder, share }: Favorite): string {
+  if (share !== undefined) return folder === "/" ? text.sharedWithMe : `${text.sharedWithMe}${folder}`;
+  return folder === "/" ? entriesText.home : folder;
+}
+
+function locationAndSize(entry: Favorite): string {
+  return `${locationOf(entry)} · ${subtitleOf(entry)}`;
+}

@@ -1,0 +1,32 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { FailedItems, FileIds, Item } from "../files/model.ts";
+import { ref } from "../../../http/documented.ts";
+
+/** POST /api/favorites */
+export const FavoriteBody = t.Object({ ids: FileIds, favorite: t.Boolean() });
+
+/** Response of POST /api/favorites. */
+export const ChangedFavoritesRecord = {
+  type: "object",
+  required: ["changed", "failed"],
+  properties: {
+    changed: Type.Array(t.String(), { description: "Ids that have the requested mark now" }),
+    failed: FailedItems,
+  },
+};
+
+/** A file or a folder. */
+const FavoriteItem = {
+  allOf: [
+    Item,
+    t.Object({ share: t.Optional(t.String({ description: "Id of the share with you that its paths are below" })) }),
+  ],
+};
+
+/** GET /api/favorites */
+export const FavoritesRecord = {
+  type: "object",
+  required: ["favorites", "pagination"],
+  properties: { favorites: { type: "array", items: FavoriteItem }, pagination: ref("Pagination") },
+};

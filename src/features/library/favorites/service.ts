@@ -1,0 +1,149 @@
+/**
+ * Favorites: marks that each account sets on files and folders for itself, also on those that others share with it. They
+ * change neither the node nor its journal. A mark outlives the trash and the end of a share, but is hidden until the
+ * account can see the node again.
+ */
+import type { Database } from "bun:sqlite";
+import { numbers, type Reader } from "../../../db/reader.ts";
+import type { Bindable } from "../../../db/reader.worker.ts";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { User } from "../../accounts/users/types.ts";
+import type { Outcome } from "../files/outcomes.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import { FavoriteRows, selectVisible } from "./queries.ts";
+
+/** Dependencies of {@link FavoriteService}. */
+export interface FavoriteServiceOptions {
+  readonly sqlite: Database;
+  /** For accounts with many favorites. */
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly tree: TreeReader;
+  readonly permissions: Permissions;
+}
+
+/** A page to read. */
+export interface FavoritePage {
+  readonly sort: SortField;
+  readonly order: SortOrder;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A favorite as the user sees it. */
+export interface Favorite {
+  readonly node: TreeNode;
+  /** Public id of the share that its paths are below; undefined in the own tree, and for a file of a shared album. */
+  readonly share?: string | undefined;
+}
+
+/** Favorites of an account. */
+export const FAVORITES_MAX = 100_000;
+/** Marks set per transaction of some milliseconds, so that others can write in between. */
+const PER_TRANSACTION = 100;
+/** Favorites that are sorted on the main thread, in a millisecond or two. */
+const IN_PLACE_MAX = 500;
+
+/** Sets, finds and lists favorites. */
+export class FavoriteService {
+  readonly #options: FavoriteServiceOptions;
+  readonly #rows: FavoriteRows;
+
+  constructor(options: FavoriteServiceOptions) {
+    this.#options = options;
+    this.#rows = new FavoriteRows(options.sqlite);
+  }
+
+  /** The row ids of those of these nodes that the user marked, read in one query. */
+  among(user: Pick<User, "id">, nodes: readonly { readonly id: number }[]): ReadonlySet<number> {
+    return this.#rows.among(
+      user.id,
+      nodes.map(({ id }) => id),
+    );
+  }
+
+  /**
+   * Marks nodes, or removes their marks, each independently. Durable on return.
+   * @returns an outcome per id: not_found, invalid_field for a root, quota_exceeded above {@link FAVORITES_MAX}
+   */
+  async change(user: User, ids: readonly string[], isFavorite: boolean): Promise<Outcome<TreeNode>[]> {
+    const outcomes: Outcome<TreeNode>[] = [];
+    for (let start = 0; start < ids.length; start += PER_TRANSACTION) {
+      const some = ids.slice(start, start + PER_TRANSACTION);
+      const done = await this.#options.writer.run((tx) =>
+        some.map((id): Outcome<TreeNode> => {
+          try {
+            const { node } = this.#options.permissions.node(user, id, "read");
+            this.set(tx, user, node, isFavorite);
+            return { id, done: node };
+          } catch (error) {
+            if (error instanceof AppError) return { id, error };
+            throw error;
+          }
+        }),
+      );
+      outcomes.push(...done);
+    }
+    return outcomes;
+  }
+
+  /**
+   * Marks a node that the user can see, or removes the mark. In the caller's transaction.
+   * @throws AppError invalid_field for a root; quota_exceeded above {@link FAVORITES_MAX}
+   */
+  set(_tx: Transaction, user: User, node: TreeNode, isFavorite: boolean): void {
+    if (node.parentId === null) throw invalidField("ids", "The top folder can't be a favorite.");
+    if (!isFavorite) return this.#rows.remove(user.id, node.id);
+    if (!this.#rows.add(user.id, node.id) || this.#rows.count(user.id) <= FAVORITES_MAX) return;
+    this.#rows.remove(user.id, node.id);
+    throw new AppError(
+      "quota_exceeded",
+      `You can have at most ${FAVORITES_MAX} favorites. Remove some of them before you add others.`,
+      { limit: FAVORITES_MAX, of: "favorites" },
+    );
+  }
+
+  /**
+   * A page of the favorites that the user can see, as they see them, and the number of all.
+   * @throws AppError overloaded
+   */
+  async list(
+    user: User,
+    { sort, order, offset, limit }: FavoritePage,
+  ): Promise<{ favorites: Favorite[]; total: number }> {
+    const ids = await this.visibleIds(user, sort, order);
+    const found = this.#options.tree.findByIds([...ids.subarray(offset, offset + limit)]);
+    const favorites = found.flatMap((node) => (node.accountId === user.id ? [{ node }] : this.#received(user, node)));
+    return { favorites, total: ids.length };
+  }
+
+  /** The row ids of all favorites that the user can see. @throws AppError overloaded */
+  async visibleIds(user: User, sort: SortField, order: SortOrder): Promise<Float64Array> {
+    const { sqlite, reader, clock } = this.#options;
+    const count = this.#rows.count(user.id);
+    if (count === 0) return new Float64Array(0);
+    const { sql, parameters } = selectVisible(user.id, clock.nowMs(), { sort, order });
+    if (count <= IN_PLACE_MAX) {
+      return Float64Array.from(sqlite.query<{ id: number }, Bindable[]>(sql).all(...parameters), ({ id }) => id);
+    }
+    const [ids] = await reader.read([numbers(`SELECT group_concat(id) FROM (${sql})`, parameters)]);
+    return ids;
+  }
+
+  /** A node of another account as the user sees it; none if it is not shared any more. */
+  #received(user: User, { id, publicId }: TreeNode): Favorite[] {
+    const { permissions, clock } = this.#options;
+    try {
+      const { node } = permissions.node(user, publicId, "read");
+      return [{ node, share: this.#rows.findShare(user.id, id, clock.nowMs()) }];
+    } catch (error) {
+      if (error instanceof AppError) return [];
+      throw error;
+    }
+  }
+}
