@@ -5,7 +5,7 @@ import { copyFile, mkdir, readdir, readFile, rename, rm } from "node:fs/promises
 import { join } from "node:path";
 import { Client, digestOf } from "../support/client.ts";
 import { sendDav } from "../support/app-passwords.ts";
-import { expectStatus } from "../support/expect.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
 import { readAccountContents } from "../support/account-contents.ts";
 import { runJob } from "../support/jobs.ts";
 import { type Multistatus, readMultistatus } from "../support/multistatus.ts";
@@ -164,6 +164,21 @@ async function expectFolderSizes(server: TestServer, left: Left): Promise<void> 
   expect(server.log).not.toContain("A stored counter is wrong");
 }
 
+/** Expects that names are in order at once, and that the keys of the order are stored in the background. */
+async function expectNaturalOrder(server: TestServer, left: Left): Promise<void> {
+  const client = await signIn(server, left.email, left.password);
+  const read = () => client.names("/", "&recursive=true&type=file&sort=natural&limit=100");
+  const names = await read();
+  expect(names).toHaveLength(left.files.length);
+  await eventually("the keys of the natural order", () => {
+    const database = new Database(databaseIn(server.dataDir), { readonly: true });
+    const missing = database.query("SELECT id FROM nodes WHERE natural_key IS NULL LIMIT 1").all();
+    database.close();
+    return missing.length === 0;
+  });
+  expect(await read()).toEqual(names);
+}
+
 function databaseIn(dataDir: string): string {
   return join(dataDir, "larder.db");
 }
@@ -210,6 +225,7 @@ describe.each(NAMES)("data of %s", (name) => {
         expect(server.log).toContain(`larder restore --snapshot ${snapshot} --data ${dataDir}`);
         await expectAllInWebDav(server, left);
         await expectAllThere(server, left);
+        await expectNaturalOrder(server, left);
         await expectFolderSizes(server, left);
         // And it keeps running.
         const client = await signIn(server, left.email, left.password);

@@ -1,5 +1,5 @@
 import { ok } from "../../../http/envelope.ts";
-import { IdParams } from "../../../http/fields.ts";
+import { IdParams, queryOf, readChoice } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
 import { presentContextOf } from "../../library/files/present.ts";
@@ -7,6 +7,7 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { presentReceived } from "./present.ts";
+import { RECEIVED_SORTS, sortReceived } from "./sort.ts";
 import type { ReceivedShareService } from "./service.ts";
 
 /** Dependencies of the routes of received shares. */
@@ -26,7 +27,10 @@ export function receivedShareRoutes({ received, guard, hasThumbnail, favorites }
       { access: "reader", scope: "shares", rate: "operations", audit: "unaudited", docs: docs.list },
       async ({ principal, request }) => {
         const { user } = principal;
-        const shares = await received.listAll(user);
+        const query = queryOf(request);
+        const sort = readChoice(query["sort"], "sort", RECEIVED_SORTS) ?? "createdAt";
+        const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? (sort === "createdAt" ? "desc" : "asc");
+        const shares = sortReceived(await received.listAll(user), sort, order);
         const marked = favorites.among(
           user,
           shares.flatMap((share) => ("node" in share ? [share.node] : [])),

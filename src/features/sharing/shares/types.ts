@@ -1,6 +1,6 @@
 /** Nouns of this feature. Times are milliseconds since 1970 UTC, sizes bytes. */
 import type { Album } from "../../library/albums/types.ts";
-import type { TreeNode } from "../../../tree/model/types.ts";
+import type { SortOrder, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /**
@@ -124,4 +124,15 @@ export interface OpenedShare {
   /** The shared file, folder or album; a pinned file has the content of its version. */
   readonly node: SharedItem;
   readonly owner: User;
+}
+
+/** The sorts of the owner's list. */
+export const SHARE_SORTS = ["createdAt", "natural", "expiresAt"] as const;
+
+/** One page of the shares of an account. */
+export interface SharesQuery {
+  readonly sort: (typeof SHARE_SORTS)[number];
+  readonly order: SortOrder;
+  readonly offset: number;
+  readonly limit: number;
 }
