@@ -129,8 +129,8 @@ export class AlbumService {
   }
 
   /**
-   * Creates an album with these files.
-   * @throws AppError invalid_field | quota_exceeded for too many albums
+   * Creates an album with these files. None is created if every file failed.
+   * @throws AppError invalid_field | not_found | quota_exceeded for too many albums
    */
   async create(
     user: User,
@@ -138,6 +138,7 @@ export class AlbumService {
   ): Promise<{ album: ShownAlbum; added: AddedItems }> {
     const { rows: table, writer, clock } = this.#options;
     const checked = { name: checkName(name), description: checkDescription(description) };
+    if (fileIds.length > 0 && this.#existing(fileIds, user.id).size === 0) throw notFound("This file");
     const publicId = await writer.run(() => {
       if (table.countOfAccount(user.id) >= ALBUMS_MAX) throw tooManyAlbums();
       const nowMs = clock.nowMs();
