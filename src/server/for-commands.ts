@@ -32,6 +32,7 @@ export interface CommandServices
     | "reservations"
     | "limitsOf"
     | "history"
+    | "albums"
     | "integrity"
     | "remoteStore"
     | "storeJournal"

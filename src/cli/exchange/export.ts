@@ -26,7 +26,7 @@ export const define = defineCommand({
     ["--to <dir>", "Target directory; created if missing. (required)"],
     ["--folder <path>", "Export only this folder of the account. (default: /)"],
     ["--at <time>", "Export the files as they were at this time, such as 2026-03-01T12:00:00Z."],
-    ["--metadata", "Write tags, descriptions, and metadata to larder-export.json, which larder import reads."],
+    ["--metadata", "Write tags, descriptions, metadata, and albums to larder-export.json, which larder import reads."],
     ["--versions", "Also write earlier versions to .larder-versions."],
     ["--checksum", "Compare existing files by checksum, not by size and time."],
     ["--json", "Print the result as JSON."],

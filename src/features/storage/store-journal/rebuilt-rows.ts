@@ -164,7 +164,7 @@ export class RebuiltRows {
   #addShare(accountId: number, nodeId: number, share: ShareRecord): void {
     const recipientId = this.#userIdOf(share.recipient);
     if ((share.recipient !== undefined && recipientId === null) || this.#options.isEnded(share.id)) return;
-    this.#shares.insert(accountId, nodeId, share, recipientId);
+    this.#shares.insert(accountId, { nodeId }, share, recipientId);
   }
 
   #addToFile(accountId: number, nodeId: number, { tags = [], versions = [] }: FileRecord): void {
