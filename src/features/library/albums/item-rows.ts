@@ -69,9 +69,7 @@ export class AlbumItemRows {
       add: sqlite.prepare(
         `INSERT INTO album_items (album_id, node_id, position) SELECT ?1, j.value, ?3 + j.key * ?4 FROM json_each(?2) j`,
       ),
-      move: sqlite.prepare(
-        `UPDATE album_items SET position = ?3 + j.key * ?4 FROM json_each(?2) j WHERE album_id = ?1 AND node_id = j.value`,
-      ),
+      move: sqlite.prepare("UPDATE album_items SET position = ?3 WHERE album_id = ?1 AND node_id = ?2"),
       renumber: sqlite.prepare(
         `UPDATE album_items SET position = r.number * ${POSITION_GAP}
          FROM (SELECT node_id, row_number() OVER (ORDER BY position) AS number FROM album_items WHERE album_id = ?1) r
@@ -128,7 +126,8 @@ export class AlbumItemRows {
   /** Moves items of the album before another one, or to the end, in this order. */
   move(albumId: number, nodeIds: readonly number[], beforeId: number | undefined): void {
     const { first, step } = this.#makeRoom(albumId, nodeIds.length, beforeId);
-    this.#statements.move.run(albumId, JSON.stringify(nodeIds), first, step);
+    // One by one: a statement for all of them would read the whole album.
+    for (const [index, nodeId] of nodeIds.entries()) this.#statements.move.run(albumId, nodeId, first + index * step);
   }
 
   /** @returns how many were in the album */
