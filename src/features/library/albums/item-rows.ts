@@ -117,15 +117,18 @@ export class AlbumItemRows {
     return this.#statements.itemsAmong.all(albumId, JSON.stringify(nodeIds)).map(({ nodeId }) => nodeId);
   }
 
-  /** Adds files that are not in the album before an item, or at the end. */
-  add(albumId: number, nodeIds: readonly number[], beforeId: number | undefined): void {
-    const { first, step } = this.#makeRoom(albumId, nodeIds.length, beforeId);
+  /**
+   * Adds files that are not in the album before an item, or at the end.
+   * @param total how many the caller adds there in all, so that later ones have as much room
+   */
+  add(albumId: number, nodeIds: readonly number[], beforeId: number | undefined, total: number): void {
+    const { first, step } = this.#makeRoom(albumId, total, beforeId);
     this.#statements.add.run(albumId, JSON.stringify(nodeIds), first, step);
   }
 
-  /** Moves items of the album before another one, or to the end, in this order. */
-  move(albumId: number, nodeIds: readonly number[], beforeId: number | undefined): void {
-    const { first, step } = this.#makeRoom(albumId, nodeIds.length, beforeId);
+  /** Moves items of the album before another one, or to the end, in this order. @param total as of {@link add} */
+  move(albumId: number, nodeIds: readonly number[], beforeId: number | undefined, total: number): void {
+    const { first, step } = this.#makeRoom(albumId, total, beforeId);
     // One by one: a statement for all of them would read the whole album.
     for (const [index, nodeId] of nodeIds.entries()) this.#statements.move.run(albumId, nodeId, first + index * step);
   }

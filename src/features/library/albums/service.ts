@@ -228,11 +228,11 @@ export class AlbumService {
     if (before !== null && fileIds.includes(before)) {
       throw invalidField("before", "A file can't be moved before itself. Choose another file in before.");
     }
-    await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids) => {
+    await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids, left) => {
       const beforeId = before === null ? undefined : this.#itemId(id, accountId, before, "before");
       const found = items.files(ids, accountId).map((file) => file.id);
       const moved = items.itemsAmong(id, found);
-      if (moved.length > 0) items.move(id, moved, beforeId);
+      if (moved.length > 0) items.move(id, moved, beforeId, left);
       return { changed: moved.length };
     });
     return this.get(user, publicId);
@@ -260,7 +260,7 @@ export class AlbumService {
     before: string | undefined,
   ): Promise<AddedItems> {
     const { items } = this.#options;
-    const batches = await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids) => {
+    const batches = await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids, left) => {
       const beforeId = before === undefined ? undefined : this.#itemId(id, accountId, before, "before");
       const existing = this.#existing(ids, accountId);
       const present = new Set(items.itemsAmong(id, [...existing.values()]));
@@ -273,7 +273,7 @@ export class AlbumService {
         else if (!present.has(nodeId) && fresh.length < room) fresh.push(nodeId);
         else if (!present.has(nodeId)) failed.push({ id: fileId, error: tooManyItems() });
       }
-      if (fresh.length > 0) items.add(id, fresh, beforeId);
+      if (fresh.length > 0) items.add(id, fresh, beforeId, left);
       return { changed: fresh.length, alreadyThere: present.size, failed };
     });
     return {
@@ -298,18 +298,18 @@ export class AlbumService {
     throw new AppError("not_found", "This file is not in the album. Reload the album.", { field });
   }
 
-  /** Runs a change of some files at a time, each in a transaction of its own. @returns their results */
+  /** Runs a change of some files at a time, each in a transaction of its own, with the number of those left. @returns their results */
   async #inBatches<Result extends { readonly changed: number }>(
     user: User,
     publicId: string,
     fileIds: readonly string[],
-    change: (album: Album, ids: readonly string[]) => Result,
+    change: (album: Album, ids: readonly string[], left: number) => Result,
   ): Promise<Result[]> {
     const ids = [...new Set(fileIds)];
     const results: Result[] = [];
     for (let start = 0; start < ids.length; start += FILES_PER_TRANSACTION) {
       const batch = ids.slice(start, start + FILES_PER_TRANSACTION);
-      results.push(await this.#write(user, publicId, (album) => change(album, batch)));
+      results.push(await this.#write(user, publicId, (album) => change(album, batch, ids.length - start)));
     }
     return results;
   }
