@@ -33,6 +33,7 @@ export interface CommandServices
     | "limitsOf"
     | "history"
     | "favorites"
+    | "albums"
     | "integrity"
     | "remoteStore"
     | "storeJournal"

@@ -24,6 +24,7 @@ const server = sharedServer({ hasAccounts: true });
 type Kind =
   | "file"
   | "folder"
+  | "album"
   | "trashed"
   | "share"
   | "received"
@@ -45,6 +46,7 @@ type Kind =
 const unknownIds: Record<Kind, string> = {
   file: "file_00000000000000000000",
   folder: "fold_00000000000000000000",
+  album: "albm_00000000000000000000",
   trashed: "file_00000000000000000001",
   share: "shr_00000000000000000000",
   received: "shr_00000000000000000001",
@@ -68,6 +70,7 @@ const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/files/folders/", "folder"],
   ["/api/files/trash/", "trashed"],
   ["/api/files/", "file"],
+  ["/api/albums/", "album"],
   ["/api/mobile/files/", "file"],
   ["/api/shares/received/", "received"],
   ["/api/shares/", "share"],
@@ -84,6 +87,8 @@ const KINDS_BY_PATH: [string, Kind][] = [
 const KINDS_BY_NAME: Record<string, Kind> = {
   fileId: "file",
   fileIds: "file",
+  coverFileId: "file",
+  before: "file",
   deviceId: "device",
   sessionId: "session",
   appPasswordId: "appPassword",
@@ -138,6 +143,7 @@ async function createEverything(account: Account): Promise<Record<Kind, string>>
   const notification = (await phone.client.get("/api/mobile/notifications")).strings("data.notifications", "id")[0];
   return {
     ...unknownIds,
+    album: await readId(client.post("/api/albums", { name: "secret album", fileIds: [file] })),
     file,
     folder,
     trashed,
@@ -170,6 +176,8 @@ async function readState({ client }: Account): Promise<unknown> {
     `/api/files/folders/${folder}`,
     "/api/files/trash",
     "/api/files/tags",
+    "/api/albums",
+    `/api/albums/${owned.album}/items`,
     "/api/shares",
     "/api/shares/received",
     "/api/users/profile",

@@ -12,11 +12,11 @@ const scopes = ["files:read", "files:write", "shares", "profile", "admin"];
 /** The scope that an endpoint needs: the first matching row. An endpoint without a row is closed to every key. */
 const rules: [methods: RegExp, path: RegExp, rule: string][] = [
   [/./, /^\/api\/mobile\//, "device"],
-  [/./, /^\/api\/files(\/folders)?\/\{\w+\}\/shares(\/|$)/, "shares"],
+  [/./, /^\/api\/(files|files\/folders|albums)\/\{\w+\}\/shares(\/|$)/, "shares"],
   [/./, /^\/api\/shares(\/|$)/, "shares"],
-  [/GET|HEAD/, /^\/api\/(files|photos)(\/|$)/, "files:read"],
+  [/GET|HEAD/, /^\/api\/(files|photos|albums)(\/|$)/, "files:read"],
   [/POST/, /^\/api\/files\/archive$/, "files:read"],
-  [/./, /^\/api\/files(\/|$)/, "files:write"],
+  [/./, /^\/api\/(files|albums)(\/|$)/, "files:write"],
   [/./, /^\/api\/tus(\/|$)/, "files:write"],
   [/GET|PUT/, /^\/api\/users\/(profile|settings)$/, "profile"],
   [/GET/, /^\/api\/users\/(usage|usage\/rate-limits|devices)$/, "profile"],

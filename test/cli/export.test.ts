@@ -161,6 +161,31 @@ describe("export", () => {
     expect(await other.client.names()).toEqual(["f", "larder-export.json"]);
   });
 
+  test("writes albums with --metadata, and an import restores them once", async () => {
+    const account = await server().signUp();
+    const store = async (name: string, folder: string) => account.client.storedId(name, { name, fields: { folder } });
+    const [a, b, c] = [await store("a.txt", "/f"), await store("b.txt", "/"), await store("trashed.txt", "/f")];
+    const album = { name: "Rome", description: "in May", fileIds: [b, c, a] };
+    const id = (await account.client.post("/api/albums", album)).string("data.id");
+    await account.client.patch(`/api/albums/${id}`, { coverFileId: a });
+    await account.client.post("/api/files/trash", { fileIds: [c] });
+    const target = newPath();
+    await runExport(account, target, ["--metadata"]);
+    expect(JSON.parse(await readFile(join(target, "larder-export.json"), "utf8"))).toMatchObject({
+      albums: [{ name: "Rome", description: "in May", cover: "f/a.txt", items: ["b.txt", "f/a.txt"] }],
+    });
+    const other = await server().signUp();
+    for (let round = 0; round < 2; round++) {
+      await runImport(other, target);
+      const albums = await other.client.get("/api/albums");
+      expect(albums.list("data.albums")).toMatchObject([{ name: "Rome", description: "in May", itemCount: 2 }]);
+      const copy = albums.string("data.albums.0.id");
+      const items = await other.client.get(`/api/albums/${copy}/items`);
+      expect(items.strings("data.items", "name")).toEqual(["b.txt", "a.txt"]);
+      expect(albums.at("data.albums.0.coverFileId")).toBe(items.at("data.items.1.id"));
+    }
+  });
+
   test("writes the files of an earlier time with --at", async () => {
     const account = await server().signUp();
     const id = await account.client.storedId("first", { name: "a.txt", fields: { folder: "/f" } });

@@ -45,6 +45,18 @@ async function fill({ client }: Account): Promise<void> {
   for (const response of await Promise.all(many)) expectStatus(response, 201);
   expectStatus(await client.delete(`/api/files/folders/${folder}?recursive=true`), 200);
   expectStatus(await client.put("/api/users/settings", { theme: "dark" }), 200);
+  const album = await client.post("/api/albums", {
+    name: "Änne",
+    description: "of a trip",
+    fileIds: [mailed, dropped],
+  });
+  expectStatus(album, 201);
+  const at = `/api/albums/${album.string("data.id")}`;
+  expectStatus(await client.post(`${at}/items`, { fileIds: [large], before: mailed }), 200);
+  expectStatus(await client.patch(at, { coverFileId: dropped }), 200);
+  const removed = await client.post("/api/albums", { name: "deleted" });
+  expectStatus(await client.delete(`/api/albums/${removed.string("data.id")}`), 200);
+  expectStatus(await client.post("/api/albums", { name: "empty" }), 201);
 }
 
 async function lose({ dataDir }: TestServer): Promise<void> {
@@ -133,6 +145,17 @@ test("links, drop boxes, passwords, limits, and earlier locations are restored; 
     const limited = await share(id, { maxDownloads: 2 });
     const box = await share(`folders/${inbox}`, { permissions: "upload", maxUploadBytes: 10 });
     await share(id, { user: bert.email });
+    const trashed = await client.storedId("in the trash", { name: "t.txt" });
+    const album = await client.post("/api/albums", { name: "Rome", fileIds: [trashed, id] });
+    expectStatus(await client.post("/api/files/trash", { fileIds: [trashed] }), 200);
+    const shareAlbum = async (settings: object) => {
+      const response = await client.post(`/api/albums/${album.string("data.id")}/shares`, settings);
+      expectStatus(response, 201);
+      return { id: response.string("data.id"), path: `/api/public/${response.string("data.token")}` };
+    };
+    const albumLink = await shareAlbum({ password: "open sesame 2" });
+    await shareAlbum({ user: bert.email });
+    const albumRevoked = await shareAlbum({});
     const revoked = await share(id, {});
     expectStatus(await server.visitor.get(`${limited.path}/download`), 200);
     expect((await drop(box.path, "12345678")).status).toBe(201);
@@ -143,11 +166,14 @@ test("links, drop boxes, passwords, limits, and earlier locations are restored; 
     expectStatus(await client.putContent(id, "second"), 200);
     await awaitNotes(server, anna, "noted.txt");
     expectStatus(await client.delete(`/api/shares/${revoked.id}`), 200);
+    expectStatus(await client.delete(`/api/shares/${albumRevoked.id}`), 200);
     await server.kill9();
     await lose(server);
 
     const rebuilt = await server.larder(["rebuild", "--json"]);
-    expect(JSON.parse(rebuilt.stdout)).toMatchObject({ accounts: [{ email: anna.email, shares: 4 }, { shares: 0 }] });
+    expect(JSON.parse(rebuilt.stdout)).toMatchObject({
+      accounts: [{ email: anna.email, shares: 6, albums: 1 }, { shares: 0 }],
+    });
     await server.start();
     expectStatus(await server.visitor.get(revoked.path), 404);
     expectStatus(await server.visitor.get(`${secret.path}/download`), 401);
@@ -155,9 +181,19 @@ test("links, drop boxes, passwords, limits, and earlier locations are restored; 
     expectStatus(await server.visitor.get(`${limited.path}/download`), 410);
     expect((await drop(box.path, "123")).json).toMatchObject({ success: false });
     const bertAgain = await signInAgain(server, bert);
-    expect((await bertAgain.get("/api/shares/received")).list("data.shares")).toHaveLength(1);
+    expect((await bertAgain.get("/api/shares/received")).list("data.shares")).toHaveLength(2);
+    expectStatus(await bertAgain.get(`/api/albums/${album.string("data.id")}/items`), 200);
+    expectStatus(await server.visitor.get(albumRevoked.path), 404);
+    expectStatus(await server.visitor.get(`${albumLink.path}/files`), 401);
+    const grant = await server.visitor.post(`${albumLink.path}/unlock`, { password: "open sesame 2" });
+    const opened = await server.visitor.get(`${albumLink.path}/files`, { "x-share-grant": grant.string("data.grant") });
+    expect(opened.strings("data.files", "id")).toEqual([id]);
 
     const again = await signInAgain(server, anna);
+    // A file that is in the trash has its place in the album.
+    expectStatus(await again.post("/api/files/trash/restore", { fileIds: [trashed] }), 200);
+    const items = await again.get(`/api/albums/${album.string("data.id")}/items`);
+    expect(items.strings("data.items", "id")).toEqual([trashed, id]);
     const at = `at=${encodeURIComponent(before.toISOString())}`;
     const past = await again.get(`/api/files?folder=/before&${at}`);
     expectStatus(past, 200);
@@ -294,6 +330,8 @@ test("after the restore of a snapshot, rebuild --newer adds all that was acknowl
     const mailed = await client.storedId("dear anna", { name: "letter.txt", fields: { folder: "/Ablage" } });
     const earlier = await client.storedId("kept", { name: "kept.txt" });
     const folder = await client.folderId("described", "/Ablage");
+    const made = await client.post("/api/albums", { name: "early", fileIds: [earlier] });
+    const album = `/api/albums/${made.string("data.id")}`;
     await runJob(admin.client, "snapshot");
     const [snapshot = ""] = (await readdir(join(server.dataDir, "snapshots")))
       .filter((name) => name.endsWith(".db"))
@@ -304,6 +342,8 @@ test("after the restore of a snapshot, rebuild --newer adds all that was acknowl
     for (const text of ["again", "at last", "again"]) expectStatus(await client.putContent(mailed, text), 200);
     expectStatus(await client.put(`/api/files/${earlier}`, { tags: ["post", "new"], description: "of late" }), 200);
     expectStatus(await client.put(`/api/files/folders/${folder}`, { description: "too" }), 200);
+    expectStatus(await client.post(`${album}/items`, { fileIds: [mailed], before: earlier }), 200);
+    expectStatus(await client.patch(album, { name: "late", coverFileId: mailed }), 200);
     const bert = await server.signUp();
     await bert.client.stored("of a new account", { name: "b.txt", fields: { folder: "/b/c" } });
     await awaitNotes(server, anna, "last.txt");
@@ -324,7 +364,7 @@ test("after the restore of a snapshot, rebuild --newer adds all that was acknowl
     expect({ ...applied, dryRun: true }).toMatchObject({ ...planned });
     const ofEach = [anna, bert].map(({ email }) => applied.accounts.find((account) => account["email"] === email));
     expect(ofEach).toMatchObject([
-      { isNew: false, versions: 3, labels: 2, beside: 0 },
+      { isNew: false, versions: 3, labels: 2, beside: 0, albums: 3 },
       { isNew: true, files: 2, folders: 2, names: ["/b", "/b/c", "/b/c/b.txt", "/last of bert.txt"] },
     ]);
     expect(await applyNewer(server)).toMatchObject({ accounts: [] });

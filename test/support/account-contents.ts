@@ -7,6 +7,8 @@ export interface AccountContents {
   readonly entries: Readonly<Record<string, unknown>>;
   readonly trash: readonly unknown[];
   readonly tags: unknown;
+  /** Every album with the ids of its files, in order. */
+  readonly albums: readonly unknown[];
   readonly usage: unknown;
   readonly profile: unknown;
 }
@@ -58,9 +60,20 @@ export async function readAccountContents(client: Client): Promise<AccountConten
     entries,
     trash: trash.list("data.files").map(withoutIgnoredFields),
     tags: (await get(client, "/api/files/tags")).at("data"),
+    albums: await readAlbums(client),
     usage: { storage: usage.at("data.storage"), byType: usage.at("data.byType") },
     profile: withoutIgnoredFields((await get(client, "/api/users/profile")).at("data")),
   };
+}
+
+async function readAlbums(client: Client): Promise<unknown[]> {
+  const albums = (await get(client, "/api/albums")).list("data.albums");
+  return Promise.all(
+    albums.map(async (album) => {
+      const items = await get(client, `/api/albums/${fieldsOf(album).id}/items?limit=500`);
+      return withoutIgnoredFields({ album, items: items.strings("data.items", "id") });
+    }),
+  );
 }
 
 async function get(client: Client, path: string) {

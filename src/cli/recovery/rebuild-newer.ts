@@ -81,7 +81,7 @@ function describeAccounts(accounts: readonly MergedAccount[], isDryRun: boolean)
 }
 
 function notesOn(account: MergedAccount, isOverQuota: boolean): string[] {
-  const { email, names, isNew, beside, deletions, moves, moved, shares, revoked } = account;
+  const { email, names, isNew, beside, deletions, moves, moved, albums, shares, revoked } = account;
   return [
     ...names.slice(0, NAMED_MAX).map((name) => `  ${email}: ${name}`),
     ...(names.length > NAMED_MAX ? [`  ${email}: more; use --json to list all`] : []),
@@ -101,6 +101,7 @@ function notesOn(account: MergedAccount, isOverQuota: boolean): string[] {
           `${email}: not applied: ${deletions} deletions, and ${moves} moves that conflict with changes since the restore.`,
         ]
       : []),
+    ...(albums > 0 ? [`${email}: ${albums} albums restored.`] : []),
     ...(shares + revoked > 0 ? [`${email}: ${shares} links and shares restored, ${revoked} revoked.`] : []),
     ...(isOverQuota ? [`${email} now exceeds its quota. Nothing was removed.`] : []),
   ];

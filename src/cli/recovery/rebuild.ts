@@ -31,13 +31,13 @@ export const define = defineCommand({
   description:
     "Rebuild the database from the metadata journal (blobs/journal). Use this only if larder.db and all its snapshots are " +
     "lost; if an intact snapshot is left, larder restore recovers more. Stop the server first.\n\n" +
-    "Restored: accounts, folders, names, tags, version history, trash, links and shares with their passwords and limits, " +
-    "and previous locations. Revoked links stay revoked.\n\n" +
+    "Restored: accounts, folders, names, tags, albums, version history, trash, links and shares with their passwords and " +
+    "limits, and previous locations. Revoked links stay revoked.\n\n" +
     "Not restored: account passwords, sessions, API keys, app passwords, two-factor authentication, devices, notifications, webhooks, " +
     "the audit log, and the deletion records of devices. Before a user can sign in, set a new password: " +
     "larder user set EMAIL --password-stdin\n\n" +
     "With --newer, after you restored an earlier snapshot: apply the changes recorded after that snapshot. These are new " +
-    "and changed files, folders, versions, tags, moves, renames, links, and shares. Deletions are counted but not " +
+    "and changed files, folders, versions, tags, albums, moves, renames, links, and shares. Deletions are counted but not " +
     "applied, except revoked links and shares. Changes made since the restore are kept. Quotas are not checked. Safe to " +
     "run twice.",
   options: [

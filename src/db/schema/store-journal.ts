@@ -27,8 +27,8 @@ export const endedShares = sqliteTable("ended_shares", {
 });
 
 /**
- * Changes without a number in the account's journal: the account's row (node 0), earlier versions, shares, and items
- * that left the trash.
+ * Changes without a number in the account's journal: the account's row (node 0), earlier versions, shares, items that
+ * left the trash, and albums (their negated id).
  */
 export const storeJournalRescanQueue = sqliteTable(
   "store_journal_again",

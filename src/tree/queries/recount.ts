@@ -75,13 +75,18 @@ const OF_ACCOUNT = [
   `SELECT 'tags.count' AS counter, t.id AS "of", t.count AS stored,
      (SELECT count(*) FROM node_tags WHERE tag_id = t.id) AS counted
    FROM tags t WHERE t.account_id = ?1 AND stored <> counted LIMIT ${FINDINGS_MAX}`,
+  // Albums count the files that are not in the trash themselves.
+  `SELECT 'albums.items' AS counter, a.id AS "of", a.items AS stored,
+     (SELECT count(*) FROM album_items i CROSS JOIN nodes n ON n.id = i.node_id AND n.parent_id > 0
+      WHERE i.album_id = a.id) AS counted
+   FROM albums a WHERE a.account_id = ?1 AND stored <> counted LIMIT ${FINDINGS_MAX}`,
 ];
 
 const OF_BLOBS = `SELECT 'blobs.refs' AS counter, b.id AS "of", b.refs AS stored,
     (SELECT count(*) FROM nodes WHERE blob_id = b.id) + (SELECT count(*) FROM versions WHERE blob_id = b.id) AS counted
   FROM blobs b WHERE stored <> counted LIMIT ${FINDINGS_MAX}`;
 
-/** Counters of one account: its totals, children of its folders, media types and tags. Empty if all are right. */
+/** Counters of one account: its totals, children of its folders, media types, tags and albums. Empty if all are right. */
 export async function recountAccount(reader: Reader, accountId: number): Promise<Drift[]> {
   const results = await reader.read(OF_ACCOUNT.map((sql) => rows<Drift>(sql, [accountId])));
   return results.flat();

@@ -45,6 +45,8 @@ export async function eraseAccount(
            role = 'viewer' WHERE id = ?1`,
       )
       .run(user.id);
+    // Their items are deleted with the files, which can take a while.
+    db.sqlite.query("UPDATE albums SET name = '', sort_key = '', description = '' WHERE account_id = ?1").run(user.id);
     // No program and no provider signs in to it, and no mail to it remains queued.
     for (const table of ["app_passwords", "former_emails"]) {
       db.sqlite.query(`DELETE FROM ${table} WHERE user_id = ?1`).run(user.id);
@@ -88,6 +90,7 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
         "notifications",
         "mails",
         "webhooks",
+        "albums",
         "store_journal_again",
       ]) {
         db.sqlite.query(`DELETE FROM ${table} WHERE account_id = ?1`).run(id);

@@ -37,10 +37,10 @@ export const list = (): RouteDocs => ({
 export const create = (): RouteDocs => ({
   tag: "Albums",
   summary: "Create an album",
-  description: `At most ${ALBUMS_MAX} albums, each with at most ${ITEMS_MAX} files of your own.`,
+  description: `At most ${ALBUMS_MAX} albums, each with at most ${ITEMS_MAX} files of your own. The request fails if every file failed.`,
   status: 201,
   data: CreatedAlbumRecord,
-  errors: ["quota_exceeded"],
+  errors: ["quota_exceeded", "not_found"],
 });
 
 export const get = (): RouteDocs => ({

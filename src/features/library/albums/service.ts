@@ -14,13 +14,16 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { sharedView } from "../permissions/view.ts";
-import { AlbumRows, type AlbumStatement, selectItems, selectSummaries, type SummaryRow } from "./queries.ts";
+import { checkDescription, checkName, tooManyAlbums, tooManyItems } from "./checks.ts";
+import { AlbumItemRows, selectItems } from "./item-rows.ts";
+import { AlbumRows, selectSummaries, type SummaryRow } from "./queries.ts";
 import {
   type AddedItems,
   type Album,
   type AlbumChanges,
   ALBUMS_MAX,
   type AlbumSort,
+  type AlbumStatement,
   type AlbumSummary,
   type ItemPage,
   ITEMS_MAX,
@@ -50,10 +53,10 @@ const FILES_PER_READ = 500;
 
 /** Lists and changes albums. All writes are durable when a promise resolves. */
 export class AlbumService {
-  readonly #options: AlbumServiceOptions & { readonly rows: AlbumRows };
+  readonly #options: AlbumServiceOptions & { readonly rows: AlbumRows; readonly items: AlbumItemRows };
 
   constructor(options: AlbumServiceOptions) {
-    this.#options = { ...options, rows: new AlbumRows(options.sqlite) };
+    this.#options = { ...options, rows: new AlbumRows(options.sqlite), items: new AlbumItemRows(options.sqlite) };
   }
 
   /** A page of the user's own albums. */
@@ -66,9 +69,9 @@ export class AlbumService {
 
   /** The user's own albums that a file is in, by name. @throws AppError not_found */
   async listOf(user: User, fileId: string): Promise<readonly ShownAlbum[]> {
-    const { rows: table, permissions } = this.#options;
+    const { items, permissions } = this.#options;
     const { node } = permissions.file(user, fileId, "read");
-    const albums = await this.#summarize(table.ofFile(node.id, user.id), user.id);
+    const albums = await this.#summarize(items.ofFile(node.id, user.id), user.id);
     return albums.map(asOwn);
   }
 
@@ -91,11 +94,11 @@ export class AlbumService {
 
   /** A page of the files of an album, with the paths of the owner. The caller checks permissions. */
   async page(album: Pick<Album, "id" | "accountId">, query: PageQuery<ItemSort>): Promise<ItemPage> {
-    const { rows: table } = this.#options;
+    const { rows: table, items } = this.#options;
     const { sort, order, offset, limit } = query;
     if (sort === "position" && !table.hasGone(album.accountId)) {
-      const total = table.countItems(album.id);
-      return { files: this.#filesOf(table.page(album.id, order, offset, limit)), total };
+      const total = items.countItems(album.id);
+      return { files: this.#filesOf(items.page(album.id, order, offset, limit)), total };
     }
     const ids = await this.#idsOf(album, sort, order);
     return { files: this.#filesOf(ids.slice(offset, offset + limit)), total: ids.length };
@@ -120,17 +123,17 @@ export class AlbumService {
 
   /** The number of files of an album that are not in the trash themselves. */
   countItems(album: Pick<Album, "id">): number {
-    return this.#options.rows.countItems(album.id);
+    return this.#options.items.countItems(album.id);
   }
 
   /** Whether a file that is in a tree is in an album. Synchronous: may be called inside a transaction. */
   isItem(album: Pick<Album, "id">, file: FileNode): boolean {
-    return this.#options.rows.isItem(album.id, file.id);
+    return this.#options.items.isItem(album.id, file.id);
   }
 
   /**
-   * Creates an album with these files.
-   * @throws AppError invalid_field | quota_exceeded for too many albums
+   * Creates an album with these files. None is created if every file failed.
+   * @throws AppError invalid_field | not_found | quota_exceeded for too many albums
    */
   async create(
     user: User,
@@ -138,6 +141,7 @@ export class AlbumService {
   ): Promise<{ album: ShownAlbum; added: AddedItems }> {
     const { rows: table, writer, clock } = this.#options;
     const checked = { name: checkName(name), description: checkDescription(description) };
+    if (fileIds.length > 0 && this.#existing(fileIds, user.id).size === 0) throw notFound("This file");
     const publicId = await writer.run(() => {
       if (table.countOfAccount(user.id) >= ALBUMS_MAX) throw tooManyAlbums();
       const nowMs = clock.nowMs();
@@ -150,6 +154,20 @@ export class AlbumService {
     return { album: await this.get(user, publicId), added };
   }
 
+  /**
+   * Adds files of an import to the user's album of this name, or to a new one.
+   * @throws AppError invalid_field | quota_exceeded
+   */
+  async addByName(
+    user: User,
+    album: { name: string; description: string; fileIds: readonly string[] },
+  ): Promise<{ readonly publicId: string; readonly isNew: boolean }> {
+    const existing = this.#options.rows.findByName(user.id, checkName(album.name));
+    if (existing !== undefined) await this.#add(user, existing.publicId, album.fileIds, undefined);
+    const { publicId } = existing ?? (await this.create(user, album)).album;
+    return { publicId, isNew: existing === undefined };
+  }
+
   /** @throws AppError not_found | share_permission | invalid_field */
   async update(user: User, publicId: string, changes: AlbumChanges): Promise<ShownAlbum> {
     const { rows: table } = this.#options;
@@ -159,13 +177,14 @@ export class AlbumService {
     }
     const newName = name === undefined ? undefined : checkName(name);
     const newDescription = description === undefined ? undefined : checkDescription(description);
-    return this.#change(user, publicId, ({ id, accountId }) => {
+    await this.#write(user, publicId, ({ id, accountId }) => {
       if (newName !== undefined) table.rename(id, newName, fold(newName));
       if (newDescription !== undefined) table.describe(id, newDescription);
       if (coverFileId === null) table.setCover(id, null);
       else if (coverFileId !== undefined) table.setCover(id, this.#itemId(id, accountId, coverFileId));
-      return true;
+      return { changed: 1 };
     });
+    return this.get(user, publicId);
   }
 
   /** Deletes an album and ends its shares. Its files stay. @throws AppError not_found | share_permission */
@@ -205,16 +224,16 @@ export class AlbumService {
     fileIds: readonly string[],
     before: string | null,
   ): Promise<ShownAlbum> {
-    const { rows: table } = this.#options;
+    const { items } = this.#options;
     if (before !== null && fileIds.includes(before)) {
       throw invalidField("before", "A file can't be moved before itself. Choose another file in before.");
     }
-    await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids) => {
+    await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids, left) => {
       const beforeId = before === null ? undefined : this.#itemId(id, accountId, before, "before");
-      const found = table.files(ids, accountId).map((file) => file.id);
-      const items = table.itemsAmong(id, found);
-      if (items.length > 0) table.move(id, items, beforeId);
-      return items.length > 0;
+      const found = items.files(ids, accountId).map((file) => file.id);
+      const moved = items.itemsAmong(id, found);
+      if (moved.length > 0) items.move(id, moved, beforeId, left);
+      return { changed: moved.length };
     });
     return this.get(user, publicId);
   }
@@ -225,14 +244,12 @@ export class AlbumService {
     publicId: string,
     fileIds: readonly string[],
   ): Promise<{ readonly removed: number; readonly album: ShownAlbum }> {
-    const { rows: table } = this.#options;
-    let removed = 0;
-    await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids) => {
-      const found = table.files(ids, accountId).map((file) => file.id);
-      const count = table.remove(id, found);
-      removed += count;
-      return count > 0;
+    const { items } = this.#options;
+    const counts = await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids) => {
+      const found = items.files(ids, accountId).map((file) => file.id);
+      return { changed: items.remove(id, found) };
     });
+    const removed = counts.reduce((sum, { changed }) => sum + changed, 0);
     return { removed, album: await this.get(user, publicId) };
   }
 
@@ -242,32 +259,34 @@ export class AlbumService {
     fileIds: readonly string[],
     before: string | undefined,
   ): Promise<AddedItems> {
-    const { rows: table } = this.#options;
-    const result = { added: 0, alreadyThere: 0, failed: [] as AddedItems["failed"][number][] };
-    await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids) => {
+    const { items } = this.#options;
+    const batches = await this.#inBatches(user, publicId, fileIds, ({ id, accountId }, ids, left) => {
       const beforeId = before === undefined ? undefined : this.#itemId(id, accountId, before, "before");
       const existing = this.#existing(ids, accountId);
-      const present = new Set(table.itemsAmong(id, [...existing.values()]));
-      const room = Math.max(0, ITEMS_MAX - table.countRows(id));
+      const present = new Set(items.itemsAmong(id, [...existing.values()]));
+      const room = Math.max(0, ITEMS_MAX - items.countRows(id));
       const fresh: number[] = [];
+      const failed: AddedItems["failed"][number][] = [];
       for (const fileId of ids) {
         const nodeId = existing.get(fileId);
-        if (nodeId === undefined) result.failed.push({ id: fileId, error: notFound("This file") });
-        else if (present.has(nodeId)) result.alreadyThere++;
-        else if (fresh.length < room) fresh.push(nodeId);
-        else result.failed.push({ id: fileId, error: tooManyItems() });
+        if (nodeId === undefined) failed.push({ id: fileId, error: notFound("This file") });
+        else if (!present.has(nodeId) && fresh.length < room) fresh.push(nodeId);
+        else if (!present.has(nodeId)) failed.push({ id: fileId, error: tooManyItems() });
       }
-      if (fresh.length > 0) table.add(id, fresh, beforeId);
-      result.added += fresh.length;
-      return fresh.length > 0;
+      if (fresh.length > 0) items.add(id, fresh, beforeId, left);
+      return { changed: fresh.length, alreadyThere: present.size, failed };
     });
-    return result;
+    return {
+      added: batches.reduce((sum, { changed }) => sum + changed, 0),
+      alreadyThere: batches.reduce((sum, batch) => sum + batch.alreadyThere, 0),
+      failed: batches.flatMap(({ failed }) => failed),
+    };
   }
 
   /** The row ids of those files that are in the tree, by public id. */
   #existing(publicIds: readonly string[], accountId: number): Map<string, number> {
-    const { rows: table, tree } = this.#options;
-    const found = table.files(publicIds, accountId);
+    const { items, tree } = this.#options;
+    const found = items.files(publicIds, accountId);
     const inTree = new Set(tree.findByIds(found.map(({ id }) => id)).map(({ id }) => id));
     return new Map(found.flatMap(({ id, publicId }) => (inTree.has(id) ? [[publicId, id]] : [])));
   }
@@ -275,35 +294,38 @@ export class AlbumService {
   /** The row id of an item. @throws AppError not_found; invalid_field, for a field of the request */
   #itemId(albumId: number, accountId: number, fileId: string, field = "coverFileId"): number {
     const nodeId = this.#existing([fileId], accountId).get(fileId);
-    if (nodeId !== undefined && this.#options.rows.isItem(albumId, nodeId)) return nodeId;
+    if (nodeId !== undefined && this.#options.items.isItem(albumId, nodeId)) return nodeId;
     throw new AppError("not_found", "This file is not in the album. Reload the album.", { field });
   }
 
-  /** Runs a change of some files at a time, each in a transaction of its own. */
-  async #inBatches(
+  /** Runs a change of some files at a time, each in a transaction of its own, with the number of those left. @returns their results */
+  async #inBatches<Result extends { readonly changed: number }>(
     user: User,
     publicId: string,
     fileIds: readonly string[],
-    change: (album: Album, ids: readonly string[]) => boolean,
-  ): Promise<void> {
+    change: (album: Album, ids: readonly string[], left: number) => Result,
+  ): Promise<Result[]> {
     const ids = [...new Set(fileIds)];
+    const results: Result[] = [];
     for (let start = 0; start < ids.length; start += FILES_PER_TRANSACTION) {
       const batch = ids.slice(start, start + FILES_PER_TRANSACTION);
-      await this.#write(user, publicId, (album) => change(album, batch));
+      results.push(await this.#write(user, publicId, (album) => change(album, batch, ids.length - start)));
     }
+    return results;
   }
 
-  async #change(user: User, publicId: string, change: (album: Album) => boolean): Promise<ShownAlbum> {
-    await this.#write(user, publicId, change);
-    return this.get(user, publicId);
-  }
-
-  /** @param change returns whether it changed anything */
-  #write(user: User, publicId: string, change: (album: Album) => boolean): Promise<void> {
+  /** Runs a change in a transaction, which may be repeated; `changed` is how many items it changed. */
+  #write<Result extends { readonly changed: number }>(
+    user: User,
+    publicId: string,
+    change: (album: Album) => Result,
+  ): Promise<Result> {
     const { rows: table, writer, clock } = this.#options;
     return writer.run(() => {
       const { album } = this.#permit(user, publicId, "own");
-      if (change(album)) table.touch(album.id, clock.nowMs());
+      const result = change(album);
+      if (result.changed > 0) table.touch(album.id, clock.nowMs());
+      return result;
     });
   }
 
@@ -362,34 +384,4 @@ function asOwn(album: AlbumSummary): ShownAlbum {
 /** An album as a recipient sees it: not with whom it is shared. */
 export function asReceived(album: AlbumSummary, owner: User): ShownAlbum {
   return { ...album, isShared: false, owner };
-}
-
-const NAME_CHARACTERS_MAX = 255;
-const DESCRIPTION_CHARACTERS_MAX = 10_000;
-
-/** @throws AppError invalid_field */
-function checkName(given: string): string {
-  const name = given.trim().normalize("NFC");
-  if (name === "") throw invalidField("name", "The name is empty. Enter a name.");
-  if (name.length > NAME_CHARACTERS_MAX || !name.isWellFormed() || /\p{Cc}/u.test(name)) {
-    throw invalidField("name", `A name can have at most ${NAME_CHARACTERS_MAX} characters, and no control characters.`);
-  }
-  return name;
-}
-
-/** @throws AppError invalid_field */
-function checkDescription(given: string): string {
-  const text = given.normalize("NFC");
-  if (text.length <= DESCRIPTION_CHARACTERS_MAX && text.isWellFormed()) return text;
-  throw invalidField("description", `A description can have at most ${DESCRIPTION_CHARACTERS_MAX} characters.`);
-}
-
-function tooManyAlbums(): AppError {
-  const message = `You can have at most ${ALBUMS_MAX} albums. Delete an album first.`;
-  return new AppError("quota_exceeded", message, { limit: ALBUMS_MAX, of: "albums" });
-}
-
-function tooManyItems(): AppError {
-  const message = `An album can have at most ${ITEMS_MAX} files, including those in the trash. Use another album.`;
-  return new AppError("quota_exceeded", message, { limit: ITEMS_MAX, of: "albumItems" });
 }

@@ -1,4 +1,5 @@
 /** Nouns of this feature. Times are milliseconds since 1970 UTC. */
+import type { Bindable } from "../../../db/reader.worker.ts";
 import type { AppError } from "../../../errors.ts";
 import type { FileNode, SortOrder } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -8,6 +9,9 @@ export const ALBUMS_MAX = 1_000;
 
 /** Most files in an album, including those in the trash. */
 export const ITEMS_MAX = 10_000;
+
+/** Positions are this far apart, so that a thousand files fit between two items several times. */
+export const POSITION_GAP = 2 ** 36;
 
 /** Orders of a list of albums. */
 export const ALBUM_SORTS = ["name", "modifiedAt", "createdAt"] as const;
@@ -86,4 +90,10 @@ export interface AddedItems {
   readonly added: number;
   readonly alreadyThere: number;
   readonly failed: readonly { readonly id: string; readonly error: AppError }[];
+}
+
+/** A statement and its parameters. */
+export interface AlbumStatement {
+  readonly sql: string;
+  readonly parameters: readonly Bindable[];
 }

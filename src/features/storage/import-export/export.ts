@@ -15,6 +15,8 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { describeTargetError, UNFINISHED } from "./content-writer.ts";
+import type { AlbumService } from "../../library/albums/service.ts";
+import { ExportedAlbums } from "./albums.ts";
 import { MANIFEST_NAME, type ManifestEntry, ManifestWriter, VERSIONS_NAME } from "./manifest.ts";
 import { probeTarget, type TargetLimits, TargetNames } from "./target-names.ts";
 import { TransferPool } from "./transfer-pool.ts";
@@ -27,6 +29,7 @@ interface ExporterOptions {
   readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
   readonly history: Pick<HistoryService, "list">;
   readonly favorites: Pick<FavoriteService, "among">;
+  readonly albums: Pick<AlbumService, "list" | "files">;
   /** The data directory. */
   readonly dataDir: string;
 }
@@ -89,6 +92,7 @@ class ExportRun {
   readonly #pool: TransferPool;
   readonly #limits: TargetLimits;
   readonly #manifest: ManifestWriter | undefined;
+  #albums: ExportedAlbums | undefined;
   readonly #startedMs = performance.now();
   readonly #counts = { files: 0, written: 0, writtenBytes: 0, unchanged: 0, folders: 0, versions: 0, problems: 0 };
   readonly #problems: TransferProblem[] = [];
@@ -115,6 +119,9 @@ class ExportRun {
 
   async run(): Promise<ExportReport> {
     try {
+      // Only the current state has albums.
+      const hasAlbums = this.#manifest !== undefined && this.#request.atMs === undefined;
+      if (hasAlbums) this.#albums = await ExportedAlbums.read(this.#options.albums, this.#user);
       if (this.#request.atMs === undefined) await this.#planCurrent();
       else await this.#planPast(this.#request.atMs);
       await this.#writeAll();
@@ -123,7 +130,7 @@ class ExportRun {
       this.#manifest?.discard();
       throw error;
     }
-    if (this.#stopped === undefined) this.#manifest?.finish();
+    if (this.#stopped === undefined) this.#manifest?.finish(this.#albums?.entries() ?? []);
     else this.#manifest?.discard();
     return {
       ...this.#counts,
@@ -274,7 +281,9 @@ class ExportRun {
     if (isRenamed) this.#noteRenaming(path, disk);
     if (this.#manifest === undefined && !this.#request.hasVersions) return undefined;
     const node = this.#options.tree.findByIds([planned.id])[0];
-    const entry = { path: disk.slice(this.#request.target.length + 1), ...(isRenamed && { name: planned.name }) };
+    const below = disk.slice(this.#request.target.length + 1);
+    this.#albums?.note(planned.id, below);
+    const entry = { path: below, ...(isRenamed && { name: planned.name }) };
     const isFavorite = node !== undefined && this.#options.favorites.among(this.#user, [node]).has(node.id);
     const described = { ...entry, ...(node && labelsOf(node)), ...(isFavorite && ({ isFavorite } as const)) };
     if (Object.keys(described).length > 1) this.#manifest?.add(described);

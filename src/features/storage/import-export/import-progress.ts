@@ -1,4 +1,4 @@
-import type { AppError } from "../../../errors.ts";
+import { AppError } from "../../../errors.ts";
 import { joinPath } from "../../../lib/path.ts";
 import type { SourceFile } from "./source-walk.ts";
 import type { ImportReport, TransferProblem, TransferReason } from "./types.ts";
@@ -72,4 +72,11 @@ export class ImportProgress {
       durationMs: Math.round(performance.now() - this.#startedMs),
     };
   }
+}
+
+/** The operator who imports can free space; the text of the reservation is for people who upload. */
+export function explainFullDisk(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.reason !== "disk_full") return error;
+  const text = "Not enough disk space for the next files. Free some space, then run the command again to continue.";
+  return new AppError("disk_full", text, error.details, error);
 }

@@ -16,13 +16,15 @@ import { AppError } from "../../../errors.ts";
 import { joinPath } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import type { AlbumService } from "../../library/albums/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { writeInBatches } from "./batch-writes.ts";
 import { ImportPlan, type PlannedEntry } from "./import-plan.ts";
-import { ImportProgress } from "./import-progress.ts";
+import { explainFullDisk, ImportProgress } from "./import-progress.ts";
 import { ImportRows, type ReadFile, type WrittenFile } from "./import-rows.ts";
+import { ImportedAlbums } from "./albums.ts";
 import { readManifest } from "./manifest.ts";
 import { type SourceFile, type SourceFolder, walkSource } from "./source-walk.ts";
 import { TransferPool } from "./transfer-pool.ts";
@@ -35,6 +37,7 @@ interface ImporterOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly favorites: Pick<FavoriteService, "set">;
+  readonly albums: Pick<AlbumService, "addByName" | "update">;
   readonly blobs: Pick<BlobStore, "stat">;
   readonly storeGuard: { check(): void };
   readonly reservations: { reserve(bytes: number): (bytes?: number) => void };
@@ -95,6 +98,7 @@ export class Importer {
 
 class ImportRun {
   readonly #options: ImporterOptions;
+  readonly #user: User;
   readonly #request: ImportRequest;
   /** Undefined in a dry run. */
   readonly #pool: TransferPool | undefined;
@@ -110,11 +114,13 @@ class ImportRun {
   /** The group that is being written. */
   #writing: Promise<void> | undefined;
   #failure: unknown;
+  #albums: ImportedAlbums | undefined;
   /** Files whose blobs had no references when they were read: garbage collection may be about to remove them. */
   readonly #atRisk: ReadFile[] = [];
 
   constructor(options: ImporterOptions, user: User, request: ImportRequest, pool: TransferPool | undefined) {
     this.#options = options;
+    this.#user = user;
     this.#request = request;
     this.#pool = pool;
     const parts = { ...options, user, request, limits: options.limitsOf(user), progress: this.#progress };
@@ -125,17 +131,20 @@ class ImportRun {
   async run(): Promise<ImportReport> {
     const { source, folder, isRenaming, signal, onProgress } = this.#request;
     const progress = this.#progress;
-    const labels = readManifest(source);
-    const labelsOf = labels === undefined ? undefined : (path: string) => labels.get(path);
+    const manifest = readManifest(source);
+    const labelsOf = manifest && ((path: string) => manifest.labels.get(path));
+    this.#albums = new ImportedAlbums({ ...this.#options, user: this.#user, source, entries: manifest?.albums ?? [] });
     for (const entry of walkSource({ source, folder, isRenaming, labelsOf, leftOut: this.#options.dataDir })) {
       if (signal.aborted) progress.stopped ??= "interrupted";
       if (progress.stopped !== undefined || this.#failure !== undefined) break;
+      this.#albums.note(entry);
       const planned = this.#plan.next(entry);
       if (planned !== undefined) await this.#add(planned);
       onProgress(progress.counts);
       await this.#pause();
     }
     await this.#finish();
+    if (this.#pool !== undefined && progress.stopped === undefined) await this.#albums.write();
     onProgress(progress.counts);
     return progress.report();
   }
@@ -355,7 +364,10 @@ class ImportRun {
       if (outcome === "version") counts.versions++;
       if (outcome === "renamed") {
         counts.renamed++;
-        if (node !== undefined) progress.addRenaming(file.path, joinPath(node.folder, node.name));
+        if (node !== undefined) {
+          progress.addRenaming(file.path, joinPath(node.folder, node.name));
+          this.#albums?.noteStored(file.path, node);
+        }
       }
       if (blob.method === "copied" || blob.method === "cloned" || blob.method === "linked") counts[blob.method]++;
       // Garbage collection that decided just before the commit removes the blob after it.
@@ -387,11 +399,4 @@ class ImportRun {
 
 function newGroup(): Group {
   return { folders: [], files: [], bytes: 0 };
-}
-
-/** The operator who imports can free space; the text of the reservation is for people who upload. */
-function explainFullDisk(error: unknown): unknown {
-  if (!(error instanceof AppError) || error.reason !== "disk_full") return error;
-  const text = "Not enough disk space for the next files. Free some space, then run the command again to continue.";
-  return new AppError("disk_full", text, error.details, error);
 }

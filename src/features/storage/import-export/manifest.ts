@@ -1,6 +1,6 @@
 /**
- * The manifest of an export: tags and metadata of files and folders, in one JSON file with a line for each entry. An
- * import of the folder reads it and restores them.
+ * The manifest of an export: tags and metadata of files and folders, and albums, in one JSON file with a line for each
+ * entry. An import of the folder reads it and restores them.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -29,8 +29,24 @@ export interface ManifestEntry {
   readonly isFavorite?: true | undefined;
 }
 
+/** An album; absent fields have their defaults. */
+export interface ManifestAlbum {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** Path of the chosen cover. */
+  readonly cover?: string | undefined;
+  /** Paths of its files, in order. */
+  readonly items: readonly string[];
+}
+
 /** The entries of a manifest by their path. */
 export type Labels = ReadonlyMap<string, ManifestEntry>;
+
+/** What a manifest contains. */
+interface Manifest {
+  readonly labels: Labels;
+  readonly albums: readonly ManifestAlbum[];
+}
 
 /** Writes a manifest entry by entry, to a file next to the final one. */
 export class ManifestWriter {
@@ -54,9 +70,10 @@ export class ManifestWriter {
     if (this.#lines.length >= 1_000) this.#flush();
   }
 
-  /** Moves the file to its final name. */
-  finish(): void {
-    this.#lines.push("\n]}\n");
+  /** Adds the albums, and moves the file to its final name. */
+  finish(albums: readonly ManifestAlbum[]): void {
+    const lines = albums.map((album) => `\n${JSON.stringify(album)}`).join(",");
+    this.#lines.push(albums.length === 0 ? "\n]}\n" : `\n],"albums":[${lines}\n]}\n`);
     this.#flush();
     fs.fsyncSync(this.#fd);
     fs.closeSync(this.#fd);
@@ -77,7 +94,7 @@ export class ManifestWriter {
 }
 
 /** Reads the manifest of an exported folder; undefined if there is none, or the file is no manifest. */
-export function readManifest(source: string): Labels | undefined {
+export function readManifest(source: string): Manifest | undefined {
   let text: string;
   try {
     text = fs.readFileSync(join(source, MANIFEST_NAME), "utf8");
@@ -85,21 +102,22 @@ export function readManifest(source: string): Labels | undefined {
     if (["ENOENT", "EACCES", "EISDIR", "ELOOP"].includes(errorCode(error) ?? "")) return undefined;
     throw error;
   }
-  const entries = parse(text);
-  if (entries === undefined) return undefined;
+  const parsed = parse(text);
+  if (parsed === undefined) return undefined;
   const labels = new Map<string, ManifestEntry>();
-  for (const entry of entries) {
+  for (const entry of parsed.entries) {
     const checked = validate(entry);
     if (checked !== undefined) labels.set(checked.path, checked);
   }
-  return labels;
+  return { labels, albums: parsed.albums.flatMap((album) => validateAlbum(album) ?? []) };
 }
 
-function parse(text: string): readonly unknown[] | undefined {
+function parse(text: string): Readonly<Record<"entries" | "albums", readonly unknown[]>> | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
     if (!isRecord(parsed) || parsed["format"] !== FORMAT || !Array.isArray(parsed["entries"])) return undefined;
-    return parsed["entries"];
+    const albums: unknown = parsed["albums"];
+    return { entries: parsed["entries"], albums: Array.isArray(albums) ? albums : [] };
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -117,6 +135,17 @@ function validate(entry: unknown): ManifestEntry | undefined {
     ...(isRecord(metadata) && { metadata: attempt(() => validMetadata(metadata)) ?? {} }),
     ...(typeof capturedAt === "string" && !Number.isNaN(Date.parse(capturedAt)) && { capturedAt }),
     ...(isFavorite === true && { isFavorite }),
+  };
+}
+
+function validateAlbum(album: unknown): ManifestAlbum | undefined {
+  if (!isRecord(album) || typeof album["name"] !== "string" || !Array.isArray(album["items"])) return undefined;
+  const { name, description, cover, items } = album;
+  return {
+    name,
+    ...(typeof description === "string" && { description }),
+    ...(typeof cover === "string" && { cover }),
+    items: items.filter(isText),
   };
 }
 

@@ -5,6 +5,7 @@ import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.t
 import type { MergedContent } from "../../../tree/operations/merge-newer.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import { AlbumMerge } from "./album-merge.ts";
 import type { BlobFinder } from "./blob-finder.ts";
 import { ChangeBatches } from "./change-batches.ts";
 import { CopyMerge } from "./copy-merge.ts";
@@ -55,6 +56,8 @@ export interface MergeResult {
   readonly deletions: number;
   /** Not merged: moves and renames of nodes that were changed since the restore, or whose new location is taken. */
   readonly moves: number;
+  /** Albums that were created or changed. */
+  readonly albums: number;
   /** Links and shares that were restored. */
   readonly shares: number;
   /** Links and shares that ended, because they were revoked. */
@@ -83,6 +86,7 @@ export class AccountMerge {
     trashed: 0,
     deletions: 0,
     moves: 0,
+    albums: 0,
     shares: 0,
     revoked: 0,
     removed: 0,
@@ -139,6 +143,7 @@ export class AccountMerge {
     await this.#trashFolders();
     if (copy === undefined) this.#countDeletions();
     else await this.#finishCopy(copy);
+    this.#counts.albums = await new AlbumMerge(this.#options).apply();
     const shares = new ShareMerge({ ...this.#options, isMade: (id) => this.#newWithShares.has(id) });
     Object.assign(this.#counts, await shares.apply());
     await new FavoriteMerge({ ...this.#options, isCopy: later !== undefined }).apply();

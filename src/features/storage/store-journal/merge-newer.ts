@@ -235,6 +235,7 @@ function addUp(before: MergedAccount | undefined, after: MergedAccount): MergedA
     trashed: total("trashed"),
     deletions: total("deletions"),
     moves: total("moves"),
+    albums: total("albums"),
     shares: total("shares"),
     revoked: total("revoked"),
     removed: total("removed"),

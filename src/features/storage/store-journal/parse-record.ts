@@ -1,6 +1,7 @@
 /** Validates the lines of objects: an old or damaged file may contain anything. Pure. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import type { AlbumRecord } from "./album-records.ts";
 import type { AccountRecord, FileRecord, FolderRecord, GoneRecord } from "./records.ts";
 
 const Milliseconds = Type.Integer({ minimum: 0 });
@@ -69,6 +70,20 @@ const isFile = checker(
     tags: Type.Optional(Type.Array(Type.String())),
   }),
 );
+const isAlbum = checker(
+  Type.Object({
+    gone: Type.String({ minLength: 1 }),
+    album: Type.Object({
+      name: Type.String({ minLength: 1 }),
+      description: Type.Optional(Type.String()),
+      cover: Type.Optional(Type.String()),
+      created: Milliseconds,
+      modified: Milliseconds,
+      items: Type.Array(Type.String()),
+      shares: Type.Optional(Type.Array(Share)),
+    }),
+  }),
+);
 const isGone = checker(Type.Object({ gone: Type.String({ minLength: 1 }) }));
 const isAccount = checker(
   Type.Object({
@@ -91,6 +106,11 @@ export function parseNodeRecord(line: unknown): FileRecord | FolderRecord | Gone
   if (isFile(line)) return line;
   if (isFolder(line)) return line;
   return isGone(line) ? line : undefined;
+}
+
+/** The record of an album; undefined for anything else. */
+export function parseAlbumRecord(line: unknown): AlbumRecord | undefined {
+  return isAlbum(line) ? line : undefined;
 }
 
 /** The record of an account; undefined for anything else. */

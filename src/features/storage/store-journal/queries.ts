@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { AlbumRecords } from "./album-records.ts";
 import type { AccountRecord, JournaledRow } from "./records.ts";
 
 /** The progress of the objects of an account. */
@@ -23,7 +24,7 @@ export interface PendingAccount {
   readonly publicId: string;
 }
 
-/** A queued rescan of a node, inserted by a trigger; node 0 is the account itself. */
+/** A queued rescan of a node, inserted by a trigger; node 0 is the account itself, and a negative one an album. */
 export interface Rescan {
   readonly nodeId: number;
   readonly times: number;
@@ -44,14 +45,16 @@ const VERSIONS = `(SELECT json_group_array(json_object('version', v.version, 'sh
     'by', (SELECT public_id FROM users WHERE id = v.created_by)))
   FROM (SELECT * FROM versions WHERE node_id = n.id ORDER BY version) v CROSS JOIN blobs vb ON vb.id = v.blob_id)`;
 
-const SHARES = `(SELECT json_group_array(json_object('id', s.public_id, 'kind', s.kind, 'nonce', lower(hex(s.nonce)),
+const sharesSql = (
+  condition: string,
+): string => `(SELECT json_group_array(json_object('id', s.public_id, 'kind', s.kind, 'nonce', lower(hex(s.nonce)),
     'tokenHash', lower(hex(s.token_hash)), 'created', s.created_at, 'epoch', s.grant_epoch, 'label', s.label,
     'expires', s.expires_at, 'pinned', s.pinned_version, 'hidesLocation', s.hides_location, 'canWrite', s.can_write,
     'showsVersions', s.shows_versions, 'maxUploadsPerAddress', s.max_uploads_per_address,
     'recipient', (SELECT public_id FROM users WHERE id = s.recipient_id), 'recipientEmail', s.recipient_email_key,
     'passwordHash', s.password_hash, 'maxDownloads', s.max_downloads, 'downloads', nullif(s.downloads, 0),
     'maxUploadBytes', s.max_upload_bytes, 'uploadedBytes', nullif(s.uploaded_bytes, 0)))
-  FROM shares s WHERE s.node_id = n.id)`;
+  FROM shares s WHERE ${condition})`;
 
 const FORMER_LOCATIONS = `(SELECT json_group_array(json_object('seq', p.seq, 'at', p.at, 'name', p.name,
     'in', (SELECT public_id FROM nodes WHERE id = p.parent_id)))
@@ -69,7 +72,7 @@ const COLUMNS = `n.id, n.kind, n.public_id AS publicId, n.parent_id AS parentId,
   n.media_type AS mediaType, n.content_at AS contentAt, (SELECT public_id FROM users WHERE id = n.content_by) AS contentBy,
   n.original_name AS originalName, n.file_modified_at AS fileModifiedAt, n.captured_at AS capturedAt,
   n.is_public AS isPublic, n.tags, CASE WHEN n.version > 1 THEN nullif(${VERSIONS}, '[]') END AS versions,
-  nullif(${SHARES}, '[]') AS shares, ${CREATED_SEQ} AS born,
+  nullif(${sharesSql("s.node_id = n.id")}, '[]') AS shares, ${CREATED_SEQ} AS born,
   (SELECT at FROM journal j WHERE j.account_id = n.account_id AND j.seq = ${CREATED_SEQ}) AS bornAt,
   nullif(${FORMER_LOCATIONS}, '[]') AS places, nullif(${FAVORITE_OF}, '[]') AS favoriteOf, t.trashed_at AS trashedAt, (SELECT public_id FROM nodes WHERE id = t.parent_id) AS trashedIn, t.folder AS trashedPath`;
 const TABLES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN trash t ON t.node_id = n.id";
@@ -78,6 +81,8 @@ const TABLES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN trash t 
  * Reads what is to be written to the store journal, and its progress. Changes are made inside the caller's transaction.
  */
 export class StoreJournalTables {
+  /** The albums of the same database. */
+  readonly albums: AlbumRecords;
   readonly #sqlite: Database;
   readonly #mark;
   readonly #pending;
@@ -91,6 +96,7 @@ export class StoreJournalTables {
   readonly #fromId;
   readonly #lastId;
   readonly #rescans;
+  readonly #albumRescans;
   readonly #dequeueRescan;
   readonly #account;
   readonly #erased;
@@ -98,6 +104,7 @@ export class StoreJournalTables {
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite;
+    this.albums = new AlbumRecords(sqlite, sharesSql("s.album_id = a.id"));
     const heads = sqlite.query<{ id: number; seq: number }, []>("SELECT id, seq FROM accounts").all();
     this.#headsAtStart = new Map(heads.map(({ id, seq }) => [id, seq]));
     this.#mark = sqlite.prepare<{ own: number; others: number }, []>(
@@ -135,6 +142,10 @@ export class StoreJournalTables {
     this.#rescans = sqlite.prepare<Rescan, [number, number, number]>(
       `SELECT node_id AS nodeId, times, gone FROM store_journal_again WHERE account_id = ?1 AND node_id > ?2
        ORDER BY node_id LIMIT ?3`,
+    );
+    this.#albumRescans = sqlite.prepare<Rescan, [number, number]>(
+      `SELECT node_id AS nodeId, times, gone FROM store_journal_again WHERE account_id = ?1 AND node_id < 0
+       ORDER BY node_id LIMIT ?2`,
     );
     this.#dequeueRescan = sqlite.prepare<undefined, [number, number, number]>(
       "DELETE FROM store_journal_again WHERE account_id = ?1 AND node_id = ?2 AND times = ?3",
@@ -229,6 +240,11 @@ export class StoreJournalTables {
   /** Queued rescans of an account, after a node. */
   rescans(accountId: number, afterNodeId: number, limit: number): Rescan[] {
     return this.#rescans.all(accountId, afterNodeId, limit);
+  }
+
+  /** Queued rescans of albums of an account: their negated ids are in the place of a node's. */
+  albumRescans(accountId: number, limit: number): Rescan[] {
+    return this.#albumRescans.all(accountId, limit);
   }
 
   /** Deletes a rescan that {@link rescans} returned, unless the node changed again since. */

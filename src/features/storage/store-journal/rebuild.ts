@@ -28,6 +28,8 @@ import {
 } from "./object-file.ts";
 import { journalRoot } from "./open.ts";
 import { parseAccountRecord } from "./parse-record.ts";
+import { insertAlbums } from "./rebuilt-albums.ts";
+import type { RebuiltRowsOptions } from "./rebuilt-rows.ts";
 import { TreeBuilder, type RebuiltTree } from "./rebuilt-tree.ts";
 import type { AccountRecord, FileRecord } from "./records.ts";
 import { StagedRecords } from "./staged-records.ts";
@@ -52,6 +54,7 @@ interface RebuildOptions {
 
 /** A rebuilt account. */
 interface RebuiltAccount extends RebuiltTree {
+  readonly albums: number;
   readonly id: string;
   readonly email: string;
   readonly role: string;
@@ -104,11 +107,12 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
     const records = await readAccounts(root, nowMs, damaged);
     const ids = new Map(records.map((record) => [record.account, insertAccount(sqlite, record, options)]));
     const ended = await readEndedShares(root);
-    const builder = new TreeBuilder(sqlite, {
+    const builderOptions: RebuiltRowsOptions = {
       nowMs,
       userIdOf: (publicId) => ids.get(publicId) ?? null,
       isEnded: (shareId) => ended.has(shareId),
-    });
+    };
+    const builder = new TreeBuilder(sqlite, builderOptions);
     const layout = new Layout(dataDirectory);
     const recipient = findRecipient(records, options.recoverFor);
     const accounts: RebuiltAccount[] = [];
@@ -122,7 +126,16 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
         record === recipient ? describeOrphans(sqlite, layout, record.account) : [],
       );
       notePosition(sqlite, accountId, record.account, Math.max(0, ...files.map(({ last }) => last)));
-      accounts.push({ ...tree, id: record.account, email: findEmail(sqlite, accountId), role: record.role });
+      const inserted = insertAlbums(sqlite, accountId, staged, builderOptions);
+      const shares = tree.shares + inserted.shares;
+      accounts.push({
+        ...tree,
+        albums: inserted.albums,
+        shares,
+        id: record.account,
+        email: findEmail(sqlite, accountId),
+        role: record.role,
+      });
       staged.clear();
     }
     noteHistory(sqlite, records, accounts, nowMs);

@@ -169,7 +169,7 @@ export class RebuiltRows {
   #addShare(accountId: number, nodeId: number, share: ShareRecord): void {
     const recipientId = this.#userIdOf(share.recipient);
     if ((share.recipient !== undefined && recipientId === null) || this.#options.isEnded(share.id)) return;
-    this.#shares.insert(accountId, nodeId, share, recipientId);
+    this.#shares.insert(accountId, { nodeId }, share, recipientId);
   }
 
   /** Skips a mark of an account that was erased. */

@@ -45,6 +45,8 @@ const TICK_MS = 2_000;
 const RETRY_MS = 30_000;
 /** Nodes that are read at a time, in a millisecond or two. */
 const PAGE = 100;
+/** More than an account can have, including those that were deleted since the last object. */
+const ALBUM_RESCANS_MAX = 10_000;
 /** The most nodes of which a stopping server still writes a full object; that takes a second at most. */
 const NODES_AT_STOP_MAX = 20_000;
 /** Pauses between two pages, so that requests come first; the longer one while transactions are queued. */
@@ -162,12 +164,14 @@ export class StoreJournal {
       await this.#writeFull(account);
       return;
     }
-    if (tables.headOf(accountId) === position.seq && tables.rescans(accountId, 0, 1).length === 0) return;
+    const hasRescans = tables.rescans(accountId, 0, 1).length + tables.albumRescans(accountId, 1).length > 0;
+    if (tables.headOf(accountId) === position.seq && !hasRescans) return;
     const number = position.number + 1;
     const path = join(this.#folderOf(publicId), objectName(number, number, false));
     const written: Rescan[] = [];
     const { seq, bytes } = await this.#writeObject(path, this.#header(publicId, number, false), async (object) => {
       await this.#writeRescans(object, accountId, written);
+      await this.#writeChangedAlbums(object, accountId, written);
       return this.#writeChanges(object, accountId, position.seq);
     });
     await writer.run(
@@ -197,6 +201,23 @@ export class StoreJournal {
     }
   }
 
+  /** Writes the albums that changed, and the deletions of albums. @param written as in {@link #writeRescans} */
+  async #writeChangedAlbums(object: ObjectWriter, accountId: number, written: Rescan[]): Promise<void> {
+    const page = this.#options.tables.albumRescans(accountId, ALBUM_RESCANS_MAX);
+    for (const { nodeId, gone } of page) {
+      if (!(await this.#writeAlbum(object, -nodeId)) && gone !== null) await object.add([{ gone }]);
+    }
+    written.push(...page);
+  }
+
+  /** @returns whether the album exists */
+  async #writeAlbum(object: ObjectWriter, id: number): Promise<boolean> {
+    const record = await this.#options.tables.albums.read(id, () => this.#pause());
+    if (record !== undefined) await object.add([record]);
+    await this.#pause();
+    return record !== undefined;
+  }
+
   /** Writes a full object. Earlier objects are deleted once it was read back. */
   async #writeFull({ accountId, publicId }: PendingAccount): Promise<void> {
     const { tables, writer, epoch } = this.#options;
@@ -215,6 +236,9 @@ export class StoreJournal {
         await this.#pause();
       }
       await this.#writeRescans(object, accountId, written);
+      // Those that change from here on are written in the next object.
+      written.push(...tables.albumRescans(accountId, ALBUM_RESCANS_MAX));
+      for (const id of tables.albums.idsOf(accountId)) await this.#writeAlbum(object, id);
       return this.#writeChanges(object, accountId, begun);
     });
     if (bytes === 0) return;

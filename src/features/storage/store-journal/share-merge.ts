@@ -8,7 +8,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import { ChangeBatches } from "./change-batches.ts";
 import type { FileRecord, FolderRecord, ShareRecord } from "./records.ts";
-import { ShareRecords } from "./share-rows.ts";
+import { ShareRecords, type ShareTarget } from "./share-rows.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
 /** Dependencies of {@link ShareMerge}. */
@@ -50,6 +50,8 @@ export class ShareMerge {
   readonly #rows: ShareRecords;
   readonly #node;
   readonly #findShares;
+  readonly #album;
+  readonly #findAlbumShares;
   readonly #userId;
   readonly #delete;
   readonly #counts: ShareMergeCounts = { shares: 0, revoked: 0 };
@@ -67,6 +69,13 @@ export class ShareMerge {
       `SELECT public_id AS id, kind, created_at AS createdAt, grant_epoch AS epoch FROM shares INDEXED BY shares_node
        WHERE node_id = ?1`,
     );
+    this.#album = sqlite.prepare<{ id: number }, [string, number]>(
+      "SELECT id FROM albums WHERE public_id = ?1 AND account_id = ?2",
+    );
+    this.#findAlbumShares = sqlite.prepare<ExistingShare, [number]>(
+      `SELECT public_id AS id, kind, created_at AS createdAt, grant_epoch AS epoch FROM shares INDEXED BY shares_album
+       WHERE album_id = ?1`,
+    );
     this.#userId = sqlite.prepare<{ id: number }, [string]>("SELECT id FROM users WHERE public_id = ?1");
     this.#delete = sqlite.prepare<undefined, [string]>("DELETE FROM shares WHERE public_id = ?1");
   }
@@ -78,6 +87,14 @@ export class ShareMerge {
       this.#mergeNode("file" in record ? record.file : record.folder, record);
       await this.#batches.runFull();
     }
+    const recorded = new Set<string>();
+    for (const { gone: id, album } of staged.albums()) {
+      recorded.add(id);
+      this.#mergeAlbum(id, album.shares ?? []);
+      await this.#batches.runFull();
+    }
+    // An album that was deleted later may still exist as well.
+    for (const id of this.#options.isFull ? this.#albumsWithout(recorded) : staged.gone()) this.#mergeAlbum(id, []);
     // A file that was deleted later may still exist; its links ended with the deletion.
     for (const id of this.#options.isFull ? this.#nodesWithoutRecord() : staged.gone()) {
       this.#mergeNode(id, undefined);
@@ -95,8 +112,8 @@ export class ShareMerge {
     const { sqlite, accountId, isEnded } = this.#options;
     const rows = sqlite
       .query<ExistingShare & { node: string }, [number]>(
-        `SELECT n.public_id AS node, s.public_id AS id, s.kind, s.created_at AS createdAt, s.grant_epoch AS epoch
-         FROM shares s JOIN nodes n ON n.id = s.node_id WHERE s.account_id = ?1`,
+        `SELECT ifnull(n.public_id, '') AS node, s.public_id AS id, s.kind, s.created_at AS createdAt, s.grant_epoch AS epoch
+         FROM shares s LEFT JOIN nodes n ON n.id = s.node_id WHERE s.account_id = ?1`,
       )
       .all(accountId);
     for (const { node, ...share } of rows) if (isEnded(share.id)) this.#end(node, share);
@@ -114,6 +131,31 @@ export class ShareMerge {
       .flatMap(({ id }) => (staged.get(id) === undefined ? [id] : []));
   }
 
+  /** Ids of albums that have shares and are not among these. */
+  #albumsWithout(recorded: ReadonlySet<string>): string[] {
+    const { sqlite, accountId } = this.#options;
+    return sqlite
+      .query<{ id: string }, [number]>(
+        "SELECT DISTINCT a.public_id AS id FROM shares s JOIN albums a ON a.id = s.album_id WHERE s.account_id = ?1",
+      )
+      .all(accountId)
+      .flatMap(({ id }) => (recorded.has(id) ? [] : [id]));
+  }
+
+  /** @param shares all that the record has; none if the album was deleted */
+  #mergeAlbum(publicId: string, shares: readonly ShareRecord[]): void {
+    const incoming = shares.filter((share) => this.#isOpen(share));
+    const albumId = this.#album.get(publicId, this.#options.accountId)?.id;
+    if (albumId === undefined) {
+      if (this.#options.isDryRun) this.#counts.shares += incoming.length;
+      return;
+    }
+    const existing = new Map(this.#findAlbumShares.all(albumId).map((share) => [share.id, share]));
+    for (const share of incoming) this.#mergeShare(publicId, { albumId }, share, existing.get(share.id));
+    const named = new Set(shares.map(({ id }) => id));
+    for (const share of existing.values()) if (!named.has(share.id)) this.#end(publicId, share);
+  }
+
   #mergeNode(publicId: string, record: FileRecord | FolderRecord | undefined): void {
     const incoming = (record?.shares ?? []).filter((share) => this.#isOpen(share));
     const nodeId = this.#node.get(publicId, this.#options.accountId)?.id;
@@ -122,14 +164,14 @@ export class ShareMerge {
       return;
     }
     const existing = new Map(this.#findShares.all(nodeId).map((share) => [share.id, share]));
-    for (const share of incoming) this.#mergeShare(publicId, nodeId, share, existing.get(share.id));
+    for (const share of incoming) this.#mergeShare(publicId, { nodeId }, share, existing.get(share.id));
     // Records of earlier versions of Larder lack shares with a password or a limit.
     if (record !== undefined && record.born === undefined) return;
     const named = new Set(record?.shares?.map(({ id }) => id));
     for (const share of existing.values()) if (!named.has(share.id)) this.#end(publicId, share);
   }
 
-  #mergeShare(publicId: string, nodeId: number, share: ShareRecord, existing: ExistingShare | undefined): void {
+  #mergeShare(publicId: string, target: ShareTarget, share: ShareRecord, existing: ExistingShare | undefined): void {
     const { accountId } = this.#options;
     if (existing !== undefined) {
       if (share.epoch > existing.epoch) this.#batches.add(() => this.#rows.update(share));
@@ -140,7 +182,7 @@ export class ShareMerge {
     this.#counts.shares++;
     this.#batches.add((tx) => {
       if (share.kind === "public" && !this.#setPublic(tx, publicId, true)) return;
-      this.#rows.insert(accountId, nodeId, share, recipientId);
+      this.#rows.insert(accountId, target, share, recipientId);
     });
   }
 

@@ -3,6 +3,9 @@ import type { ShareRecord } from "./records.ts";
 
 type Value = string | number | null | Uint8Array;
 
+/** The row id of what a share is of. */
+export type ShareTarget = { readonly nodeId: number } | { readonly albumId: number };
+
 /** Writes rows of shares from records of the store journal. Every method is called inside a transaction. */
 export class ShareRecords {
   readonly #insert;
@@ -12,8 +15,8 @@ export class ShareRecords {
     this.#insert = sqlite.prepare<undefined, Value[]>(
       `INSERT OR IGNORE INTO shares (public_id, label, expires_at, password_hash, max_downloads, downloads, pinned_version,
          hides_location, max_upload_bytes, uploaded_bytes, can_write, shows_versions, max_uploads_per_address, grant_epoch, account_id,
-         node_id, kind, nonce, token_hash, created_at, recipient_email_key, recipient_id)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)`,
+         node_id, kind, nonce, token_hash, created_at, recipient_email_key, recipient_id, album_id)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)`,
     );
     this.#update = sqlite.prepare<undefined, Value[]>(
       `UPDATE shares SET label = ?2, expires_at = ?3, password_hash = ?4, max_downloads = ?5, downloads = max(downloads, ?6),
@@ -23,17 +26,18 @@ export class ShareRecords {
   }
 
   /** Inserts a share; an existing one stays as it is. @param recipientId row id of the account that it is for */
-  insert(accountId: number, nodeId: number, share: ShareRecord, recipientId: number | null): void {
+  insert(accountId: number, target: ShareTarget, share: ShareRecord, recipientId: number | null): void {
     this.#insert.run(
       ...settingsOf(share),
       accountId,
-      nodeId,
+      "nodeId" in target ? target.nodeId : null,
       share.kind,
       Buffer.from(share.nonce, "hex"),
       Buffer.from(share.tokenHash, "hex"),
       share.created,
       share.recipientEmail ?? null,
       recipientId,
+      "albumId" in target ? target.albumId : null,
     );
   }
 

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
-import { idOf, parseNodeRecord } from "./parse-record.ts";
+import type { AlbumRecord } from "./album-records.ts";
+import { idOf, parseAlbumRecord, parseNodeRecord } from "./parse-record.ts";
 import type { FileRecord, FolderRecord, GoneRecord } from "./records.ts";
 
 /** A node's record and its number, which never changes. */
@@ -9,7 +10,12 @@ interface StagedRecord {
   readonly record: FileRecord | FolderRecord;
 }
 
-/** The newest record of each node of one account, in a temporary database: a large account does not fit into memory. */
+/** How a record is staged: it is of a node, of a deletion, or of an album. */
+const NODE = 0;
+const GONE = 1;
+const ALBUM = 2;
+
+/** The newest record of each node and album of one account, in a temporary database: a large account does not fit into memory. */
 export class StagedRecords {
   readonly #path: string;
   readonly #sqlite: Database;
@@ -38,17 +44,22 @@ export class StagedRecords {
       "SELECT number, is_gone AS isGone FROM records WHERE id = ?1",
     );
     this.#get = this.#sqlite.prepare<{ line: string }, [string]>(
-      "SELECT line FROM records WHERE id = ?1 AND is_gone = 0",
+      `SELECT line FROM records WHERE id = ?1 AND is_gone = ${NODE}`,
     );
     this.#sqlite.run("BEGIN");
   }
 
   /** Adds a line; the last one of a node counts. @throws Error if it is no record of a node */
   put(line: unknown): void {
+    const album = parseAlbumRecord(line);
+    if (album !== undefined) {
+      this.#put.run(album.gone, ALBUM, JSON.stringify(album));
+      return;
+    }
     const record = parseNodeRecord(line);
     if (record === undefined) throw new Error("a line is not valid");
     if (!("gone" in record)) this.#noteNumbers(record);
-    this.#put.run(idOf(record), "gone" in record ? 1 : 0, JSON.stringify(record));
+    this.#put.run(idOf(record), "gone" in record ? GONE : NODE, JSON.stringify(record));
   }
 
   /** The highest number of the account's journal in any record, and the latest time. */
@@ -59,7 +70,7 @@ export class StagedRecords {
   /** The number of a node, and whether it was deleted; undefined without a record. */
   find(id: string): { readonly number: number; readonly isGone: boolean } | undefined {
     const row = this.#find.get(id);
-    return row === null ? undefined : { number: row.number, isGone: row.isGone === 1 };
+    return row === null ? undefined : { number: row.number, isGone: row.isGone === GONE };
   }
 
   /** The record of a node; undefined if it was deleted or has none. */
@@ -69,10 +80,10 @@ export class StagedRecords {
     return row === null ? undefined : (JSON.parse(row.line) as FileRecord | FolderRecord);
   }
 
-  /** Ids of all nodes that were deleted. */
+  /** Ids of all nodes and albums that were deleted. */
   gone(): string[] {
     return this.#sqlite
-      .query<{ id: string }, []>("SELECT id FROM records WHERE is_gone = 1")
+      .query<{ id: string }, []>(`SELECT id FROM records WHERE is_gone = ${GONE}`)
       .all()
       .map(({ id }) => id);
   }
@@ -80,13 +91,22 @@ export class StagedRecords {
   /** The records of all nodes that were not deleted, in the order in which they were first added. */
   *all(): Generator<StagedRecord> {
     const rows = this.#sqlite.query<{ number: number; line: string }, []>(
-      "SELECT number, line FROM records WHERE is_gone = 0 ORDER BY number",
+      `SELECT number, line FROM records WHERE is_gone = ${NODE} ORDER BY number`,
     );
     for (const { number, line } of rows.iterate()) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked when it was put here
       const record = JSON.parse(line) as FileRecord | FolderRecord | GoneRecord;
       if (!("gone" in record)) yield { number, record };
     }
+  }
+
+  /** The records of all albums that were not deleted, in the order in which they were first added. */
+  *albums(): Generator<AlbumRecord> {
+    const rows = this.#sqlite.query<{ line: string }, []>(
+      `SELECT line FROM records WHERE is_gone = ${ALBUM} ORDER BY number`,
+    );
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked when it was put here
+    for (const { line } of rows.iterate()) yield JSON.parse(line) as AlbumRecord;
   }
 
   /** Deletes all records, for the next account. */

@@ -47,8 +47,10 @@ describe("a manifest", () => {
     const writer = new ManifestWriter(folder, "/", "2026-01-01T00:00:00.000Z");
     writer.add({ path: "a.txt", tags: ["red"], metadata: { description: "two\nlines" } });
     writer.add({ path: "f/b_c", name: "b:c", capturedAt: "2026-01-01T00:00:00.000Z" });
-    writer.finish();
-    const labels = readManifest(folder);
+    const album = { name: "Rome", description: "two\nlines", cover: "f/b_c", items: ["f/b_c", "a.txt"] };
+    writer.finish([album, { name: "x", items: [] }]);
+    const { labels, albums } = readManifest(folder) ?? {};
+    expect(albums).toEqual([album, { name: "x", items: [] }]);
     expect(labels?.get("a.txt")).toEqual({ path: "a.txt", tags: ["red"], metadata: { description: "two\nlines" } });
     expect(labels?.get("f/b_c")).toEqual({ path: "f/b_c", name: "b:c", capturedAt: "2026-01-01T00:00:00.000Z" });
     expect(fs.readdirSync(folder)).toEqual([MANIFEST_NAME]);
@@ -77,8 +79,10 @@ describe("a manifest", () => {
       { path: "a", tags: ["a,b"], metadata: { n: 1, t: "x" }, capturedAt: "soon", name: 5 },
       { path: "b", tags: ["ok", 7], metadata: "none" },
     ];
-    fs.writeFileSync(join(folder, MANIFEST_NAME), JSON.stringify({ format: "larder-export", entries }));
-    const labels = readManifest(folder);
+    const albums = [null, { name: "a" }, { name: 1, items: [] }, { name: "b", items: ["x", 1], cover: 2 }];
+    fs.writeFileSync(join(folder, MANIFEST_NAME), JSON.stringify({ format: "larder-export", entries, albums }));
+    const { labels, ...rest } = readManifest(folder) ?? {};
+    expect(rest).toEqual({ albums: [{ name: "b", items: ["x"] }] });
     expect([...(labels ?? [])]).toEqual([
       ["a", { path: "a", tags: [], metadata: { t: "x" } }],
       ["b", { path: "b", tags: ["ok"] }],
