@@ -161,8 +161,8 @@ describe("positions in the grid", () => {
 
   test("finds the day of each photo, and its photos again", () => {
     for (let photo = 0; photo < layout.total; photo++) {
-      const place = dayOfPhoto(layout, photo);
-      expect(startOfDay(layout, place?.day.date ?? "") + (place?.at ?? 0)).toBe(photo);
+      const found = dayOfPhoto(layout, photo);
+      expect(startOfDay(layout, found?.day.date ?? "") + (found?.at ?? 0)).toBe(photo);
     }
     expect(startOfDay(layout, "2026-01-01")).toBe(0);
     expect(startOfDay(layout, "1999-01-01")).toBe(layout.total);
