@@ -41,8 +41,11 @@ export class MonthLayouts {
   #size: LayoutSize = { width: 0, rowHeight: 0 };
   #known = new Map<string, { readonly days: readonly ShapedDay[]; readonly block: Block }>();
 
-  /** The layout of these days. Days that have not changed must be the same objects as before. */
-  layout(days: readonly ShapedDay[], size: LayoutSize): Layout {
+  /**
+   * The layout of these days. Days that have not changed must be the same objects as before.
+   * @param inset the height of what is above the first month
+   */
+  layout(days: readonly ShapedDay[], size: LayoutSize, inset = 0): Layout {
     if (size.width !== this.#size.width || size.rowHeight !== this.#size.rowHeight) this.#known.clear();
     this.#size = size;
     const before = this.#known;
@@ -58,12 +61,13 @@ export class MonthLayouts {
     return stackBlocks(
       [...this.#known.values()].map(({ block }) => block),
       size,
+      inset,
     );
   }
 }
 
-function stackBlocks(blocks: readonly Block[], size: LayoutSize): Layout {
-  let offset = 0;
+function stackBlocks(blocks: readonly Block[], size: LayoutSize, inset = 0): Layout {
+  let offset = inset;
   let start = 0;
   const list = blocks.map((block) => {
     const at = { ...block, offset, start };

@@ -1,3 +1,4 @@
+import { Play } from "lucide-react";
 import { Download, Share2, Tag, Trash2 } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
 import { ApiError, request } from "../../api/http.ts";
@@ -25,10 +26,12 @@ export function PhotoActions({
   library,
   selected,
   onClear,
+  onSlideshow,
 }: {
   readonly library: PhotoLibrary;
   readonly selected: SelectedPhotos;
   readonly onClear: () => void;
+  readonly onSlideshow: () => void;
 }) {
   const canWrite = useCanWrite();
   const actions = useEntryActions();
@@ -64,6 +67,7 @@ export function PhotoActions({
           canWrite={canWrite}
           isLoading={isLoading}
           onClear={onClear}
+          onSlideshow={onSlideshow}
           onDownload={() => void withFiles(downloadEntries)}
           onDialog={(kind) => void withFiles((files) => setDialog({ kind, files }))}
           onTrash={() => void trash()}
@@ -91,6 +95,7 @@ function Toolbar({
   canWrite,
   isLoading,
   onClear,
+  onSlideshow,
   onDownload,
   onDialog,
   onTrash,
@@ -99,6 +104,7 @@ function Toolbar({
   readonly canWrite: boolean;
   readonly isLoading: boolean;
   readonly onClear: () => void;
+  readonly onSlideshow: () => void;
   readonly onDownload: () => void;
   readonly onDialog: (kind: OpenDialog["kind"]) => void;
   readonly onTrash: () => void;
@@ -106,6 +112,7 @@ function Toolbar({
   return (
     <div className="mb-2">
       <SelectionToolbar count={count} loading={isLoading ? text.gathering : undefined} onClear={onClear}>
+        <IconButton label={text.slideshow} icon={Play} onClick={onSlideshow} />
         <IconButton label={text.download} icon={Download} onClick={onDownload} />
         {canWrite && (
           <>

@@ -1,10 +1,11 @@
-import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
 import { rowHeightFor, MonthLayouts } from "../../entries/justified/layout.ts";
-import { dayOfPhoto } from "../../entries/justified/positions.ts";
+import { dayOfPhoto, photosBetween } from "../../entries/justified/positions.ts";
 import type { Layout } from "../../entries/justified/types.ts";
 import { useInteraction } from "../../entries/justified/use-interaction.ts";
 import { type PhotoRange, useViewport } from "../../entries/justified/use-viewport.ts";
 import { useSize } from "../../ui/use-size.ts";
+import { MEMORIES_HEIGHT, MemoriesRow, useMemories } from "./memories.tsx";
 import { PhotoActions } from "./photo-actions.tsx";
 import { photoFinder } from "./photo-finder.ts";
 import type { PhotoSize } from "./photo-size.ts";
@@ -12,6 +13,7 @@ import { TimelineSlider } from "./timeline-slider.tsx";
 import { text } from "./text.ts";
 import type { PhotoLibrary } from "./use-photo-library.ts";
 import { usePhotoPreview } from "./use-photo-preview.tsx";
+import { usePhotoSlideshow } from "./use-photo-slideshow.ts";
 import { usePhotoSelection } from "./use-photo-selection.ts";
 import { VisibleMonths } from "./visible-months.tsx";
 
@@ -21,14 +23,25 @@ export interface DayRange {
   readonly oldest: string;
 }
 
+/** What the page can do with the grid. */
+export interface PhotoGridHandle {
+  /** From the photo at the top of the view. */
+  startSlideshow(): void;
+}
+
 /** The grid of photos, the timeline next to it, and the actions on the selection. */
 export function PhotoGrid({
   library,
   size,
+  hasMemories,
+  handle,
   onVisibleDays,
 }: {
   readonly library: PhotoLibrary;
   readonly size: PhotoSize;
+  /** Whether to show this day in earlier years. */
+  readonly hasMemories: boolean;
+  readonly handle: RefObject<PhotoGridHandle | null>;
   /** Called with the range of days whose photos are visible. */
   readonly onVisibleDays: (days: DayRange | undefined) => void;
 }) {
@@ -37,9 +50,11 @@ export function PhotoGrid({
   const { width } = useSize(content);
   const { height } = useSize(scroller);
   const [months] = useState(() => new MonthLayouts());
+  const { memories, today, dismiss } = useMemories(hasMemories);
+  const inset = memories.length > 0 ? MEMORIES_HEIGHT : 0;
   const layout = useMemo(
-    () => months.layout(library.days, { width: Math.max(width, 1), rowHeight: rowHeightFor(width, size) }),
-    [months, library.days, width, size],
+    () => months.layout(library.days, { width: Math.max(width, 1), rowHeight: rowHeightFor(width, size) }, inset),
+    [months, library.days, width, size, inset],
   );
   const { range, neededRange, scrolledAt, onScroll } = useViewport(scroller, layout, height);
   useVisibleDays(layout, neededRange, onVisibleDays);
@@ -49,9 +64,22 @@ export function PhotoGrid({
     scroller,
     height,
   });
+  const { start, slideshow } = usePhotoSlideshow(library);
+  useImperativeHandle(handle, () => ({
+    startSlideshow: () => {
+      const top = scroller.current?.scrollTop ?? 0;
+      const { first } = photosBetween(layout, top, top + height);
+      withRange(first, first, ([photo]) => photo !== undefined && start.from(photo));
+    },
+  }));
   return (
     <>
-      <PhotoActions library={library} selected={selected} onClear={onClear} />
+      <PhotoActions
+        library={library}
+        selected={selected}
+        onClear={onClear}
+        onSlideshow={() => start.of([...selected.values()])}
+      />
       <div className="relative -me-4 min-h-0 flex-1 sm:-me-6">
         <div
           ref={scroller}
@@ -62,6 +90,14 @@ export function PhotoGrid({
           className="size-full overflow-x-hidden overflow-y-auto overscroll-contain pe-11 [overflow-anchor:none] [scrollbar-width:none]"
         >
           <div ref={content} className="relative" style={{ height: layout.height }}>
+            {memories.length > 0 && (
+              <MemoriesRow
+                memories={memories}
+                today={today}
+                onOpen={({ date }) => start.ofDay(date)}
+                onDismiss={dismiss}
+              />
+            )}
             {width > 0 && (
               <VisibleMonths
                 layout={layout}
@@ -82,6 +118,7 @@ export function PhotoGrid({
         )}
       </div>
       {preview}
+      {slideshow}
     </>
   );
 }
