@@ -22,6 +22,8 @@ export interface PreviewSource {
   readonly key: QueryKey;
   /** Whether the list has all folders before its files. */
   readonly isAfterFolders?: boolean;
+  /** The page that has a position; by default, all pages have {@link PAGE_SIZE} files. */
+  pageAt?(position: number): number;
   /** @throws ApiError, OfflineError */
   fetchPage(page: number, signal: AbortSignal | undefined): Promise<FilePage>;
   /**

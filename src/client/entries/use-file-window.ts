@@ -62,7 +62,7 @@ export function useFileWindow(source: PreviewSource, id: string | undefined): Fi
   const index = items.findIndex((file) => file.id === id);
   const first = before === undefined ? middle?.first : before.first;
   const load = async (position: number) => {
-    const number = pageOf(position);
+    const number = source.pageAt?.(position) ?? pageOf(position);
     const { files, first: start } = await queryClient.fetchQuery(pageQuery(source, number));
     setHeld(number);
     return start === undefined ? undefined : files[position - start];

@@ -88,7 +88,8 @@ function listDetails(info: FileInfo): Detail[] {
     [text.owner, info.owner.name || info.owner.email],
     ...(info.isPublic ? [[text.visibility, text.isPublic] as const] : []),
     [text.downloads, formatNumber(info.downloadCount)],
-    [text.lastOpened, formatRelative(info.lastAccessedAt)],
+    // Until a file was downloaded, this is when it was created.
+    ...(info.downloadCount > 0 ? [[text.lastDownloaded, formatRelative(info.lastAccessedAt)] as const] : []),
   ];
 }
 

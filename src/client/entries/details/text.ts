@@ -31,7 +31,7 @@ export const text = defineText("details", {
   artist: "Artist",
   album: "Album",
   downloads: "Downloads",
-  lastOpened: "Last opened",
+  lastDownloaded: "Last downloaded",
   owner: "Owner",
   version: "Version",
   visibility: "Public link",

@@ -6,9 +6,9 @@ export function downloadAddress(file: Pick<FileRecord, "url">): string {
   return ownAddress(file.url);
 }
 
-/** The address of the content, to show it inline. */
+/** The address of the content, to show it. It does not count as a download. */
 export function contentAddress(file: Pick<FileRecord, "url" | "version">): string {
-  return withQuery(file.url, { inline: "true", v: String(file.version) });
+  return withQuery(file.url, { inline: "true", preview: "true", v: String(file.version) });
 }
 
 /** The server's thumbnail of at most 1600 pixels. */

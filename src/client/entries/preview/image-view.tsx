@@ -3,34 +3,38 @@ import { Plus } from "../../ui/icons.ts";
 import { useEffect, useState } from "react";
 import type { FileRecord } from "../../api/types.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { contentAddress, largeAddress } from "./addresses.ts";
-import { isShownByBrowsers } from "./kind.ts";
 import { NoPreview } from "./no-preview.tsx";
 import { text } from "./text.ts";
 import { useZoom } from "./use-zoom.ts";
-import { fitOnStage } from "./zoom.ts";
+import { layoutSize, type LoadedPicture, mayMove, useOriginal, useThumbnail } from "./pictures.ts";
+import { fitOnStage, type Size } from "./zoom.ts";
 import { Loading } from "./loading.tsx";
 
-/** Larger originals are not loaded; the large thumbnail is shown instead. */
-const ORIGINAL_BYTES_MAX = 60 * 1024 * 1024;
-/** How often to request a thumbnail that the server may still be rendering; each wait is one second longer. */
-const THUMBNAIL_TRIES = 5;
-
-/** An image that can be zoomed and panned: first the thumbnail, then the original. */
+/**
+ * An image that can be zoomed and panned. The thumbnail of the page is shown at once, then the large one, and the
+ * original only when it is zoomed in further than the large one is sharp.
+ */
 export function ImageView({ file, onSwipe }: { readonly file: FileRecord; readonly onSwipe: (by: 1 | -1) => void }) {
-  const loaded = useBestPicture(file);
-  const picture = loaded === "failed" || loaded === undefined ? { width: 0, height: 0 } : loaded;
-  const zoom = useZoom(picture, onSwipe);
-  if (loaded === "failed") return <NoPreview file={file} message={text.imageFailed} />;
+  const thumbnail = useThumbnail(file);
+  const [isOriginalWanted, setOriginalWanted] = useState(() => mayMove(file));
+  const original = useOriginal(file, isOriginalWanted || thumbnail === "none");
+  const shown = pictureOf(original) ?? pictureOf(thumbnail);
+  const layout = layoutSize(pictureOf(thumbnail) ?? pictureOf(original) ?? NOTHING);
+  const zoom = useZoom(layout, onSwipe);
   const { view, stage, fit } = zoom;
-  const size = fitOnStage(picture.width === 0 ? { width: 1, height: 1 } : picture, stage);
+  const size = layout.width === 0 ? layout : fitOnStage(layout, stage);
+  const isBlurred = shown !== undefined && size.width * view.scale * window.devicePixelRatio > shown.width;
+  useEffect(() => {
+    if (isBlurred && view.scale > 1) setOriginalWanted(true);
+  }, [isBlurred, view.scale]);
+  if (original === "none" && thumbnail === "none") return <NoPreview file={file} message={text.imageFailed} />;
   return (
     <div ref={zoom.stageRef} {...zoom.handlers} className="relative size-full touch-none overflow-hidden select-none">
-      {loaded === undefined ? (
+      {shown === undefined ? (
         <Loading />
       ) : (
         <img
-          src={loaded.address}
+          src={shown.address}
           alt={file.name}
           draggable={false}
           // From the left in both writing directions, because images are never mirrored.
@@ -57,53 +61,8 @@ export function ImageView({ file, onSwipe }: { readonly file: FileRecord; readon
   );
 }
 
-interface LoadedPicture {
-  readonly address: string;
-  readonly width: number;
-  readonly height: number;
-}
+const NOTHING: Size = { width: 0, height: 0 };
 
-/** The best version of the image that is loaded. */
-function useBestPicture(file: FileRecord): LoadedPicture | "failed" | undefined {
-  const [picture, setPicture] = useState<LoadedPicture | "failed">();
-  useEffect(() => {
-    let isOver = false;
-    const wantsOriginal = isShownByBrowsers(file.mimeType) && file.size <= ORIGINAL_BYTES_MAX;
-    const show = async (): Promise<void> => {
-      const large = file.hasThumbnail ? await loadThumbnail(file, () => isOver) : undefined;
-      if (isOver) return;
-      if (large !== undefined) setPicture(large);
-      const original = wantsOriginal ? await load(contentAddress(file)) : undefined;
-      if (isOver) return;
-      if (original !== undefined) setPicture(original);
-      else if (large === undefined) setPicture("failed");
-    };
-    void show();
-    return () => {
-      isOver = true;
-    };
-  }, [file]);
-  return picture;
-}
-
-async function loadThumbnail(file: FileRecord, isOver: () => boolean): Promise<LoadedPicture | undefined> {
-  for (let attempt = 0; attempt < THUMBNAIL_TRIES && !isOver(); attempt += 1) {
-    const address = largeAddress(file);
-    const loaded = await load(attempt === 0 ? address : `${address}&attempt=${attempt}`);
-    if (loaded !== undefined) return loaded;
-    await new Promise((resolve) => setTimeout(resolve, 1000 * (attempt + 1)));
-  }
-  return undefined;
-}
-
-async function load(address: string): Promise<LoadedPicture | undefined> {
-  const image = new Image();
-  image.src = address;
-  try {
-    await image.decode();
-  } catch {
-    return undefined;
-  }
-  // Vector images without a size of their own fill the stage.
-  return { address, width: image.naturalWidth || 1600, height: image.naturalHeight || 1200 };
+function pictureOf(picture: LoadedPicture | "none" | undefined): LoadedPicture | undefined {
+  return picture === "none" ? undefined : picture;
 }

@@ -14,6 +14,7 @@ import { PreviewHeader } from "./preview-header.tsx";
 import { Stage } from "./stage.tsx";
 import { Steps } from "./steps.tsx";
 import { text } from "./text.ts";
+import { usePreviewSlideshow } from "../slideshow/use-preview-slideshow.tsx";
 import { useFileActions } from "./use-file-actions.ts";
 import { usePreviewKeys } from "./use-preview-keys.ts";
 
@@ -53,8 +54,10 @@ export function Preview(props: PreviewProps) {
   const details = useDetails();
   const file = items[index];
   const { position, total, go, goTo } = useSteps(props);
+  const slideshow = usePreviewSlideshow(items, file, props.onIndexChange);
   const actions = [
     ...extraActions,
+    ...slideshow.actions,
     ...useFileActions(file, {
       canChange: props.canChange ?? mayWrite,
       hasDetails: details.isOpen,
@@ -106,6 +109,7 @@ export function Preview(props: PreviewProps) {
             {details.isOpen && <Details file={file} onClose={details.toggle} />}
           </div>
           <EntryDialogs isInPreview />
+          {slideshow.slideshow}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

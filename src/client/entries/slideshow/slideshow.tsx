@@ -11,7 +11,7 @@ import { useFullScreen } from "./use-full-screen.ts";
 import { useWakeLock } from "./use-wake-lock.ts";
 
 /** A file that can't be shown is skipped after this time. */
-const SKIP_MS = 1_000;
+const SKIP_SECONDS = 1;
 /** The controls disappear after this time without a movement or a key. */
 const CONTROLS_MS = 3_000;
 
@@ -42,18 +42,11 @@ export function Slideshow({ slides, current, onChange, onClose }: SlideshowProps
     const next = neighborOf(slides, current, by);
     if (next !== undefined) onChange(next.id);
   };
-  const stepNow = useRef(step);
-  stepNow.current = step;
   usePreloaded(neighborOf(slides, current, 1));
 
-  const isWaiting = shown === undefined || shown.id !== current;
-  const seconds = hasFailed ? SKIP_MS / 1000 : intervalSeconds;
-  const isTimed = isPlaying && !isWaiting && (hasFailed || !isVideo(shown));
-  useEffect(() => {
-    if (!isTimed) return undefined;
-    const timer = setTimeout(() => stepNow.current(1), seconds * 1000);
-    return () => clearTimeout(timer);
-  }, [isTimed, seconds, current]);
+  const isReady = shown?.id === current;
+  const isTimed = isPlaying && isReady && (hasFailed || !isVideo(shown));
+  useTimer(isTimed ? (hasFailed ? SKIP_SECONDS : intervalSeconds) : undefined, current, () => step(1));
 
   const move = (by: 1 | -1) => {
     const next = neighborOf(slides, current, by);
@@ -62,12 +55,9 @@ export function Slideshow({ slides, current, onChange, onClose }: SlideshowProps
   };
   const onKeyDown = (event: KeyboardEvent) => {
     show();
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return;
-    const isMirrored = document.documentElement.dir === "rtl";
-    if (event.key === "ArrowRight") move(isMirrored ? -1 : 1);
-    else if (event.key === "ArrowLeft") move(isMirrored ? 1 : -1);
-    // On a button, Space presses the button.
-    else if (event.key === " " && !(event.target instanceof HTMLButtonElement)) setPlaying(!isPlaying);
+    const by = moveOf(event);
+    if (by !== undefined) move(by);
+    else if (isPause(event)) setPlaying(!isPlaying);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -88,9 +78,7 @@ export function Slideshow({ slides, current, onChange, onClose }: SlideshowProps
           {before !== undefined && before.id !== shown?.id && (
             <Slide key={before.id} file={before} isPlaying={false} onEnded={ignoreEnd} />
           )}
-          {shown !== undefined && (
-            <Slide key={shown.id} file={shown} isPlaying={isPlaying} onEnded={() => stepNow.current(1)} />
-          )}
+          {shown !== undefined && <Slide key={shown.id} file={shown} isPlaying={isPlaying} onEnded={() => step(1)} />}
           <Controls
             areVisible={areVisible}
             isPlaying={isPlaying}
@@ -105,6 +93,34 @@ export function Slideshow({ slides, current, onChange, onClose }: SlideshowProps
 }
 
 function ignoreEnd(): void {}
+
+/** The direction of an arrow key: the next slide is to the left if the page reads from right to left. */
+function moveOf(event: KeyboardEvent): 1 | -1 | undefined {
+  if (isForControl(event)) return undefined;
+  const forward = document.documentElement.dir === "rtl" ? "ArrowLeft" : "ArrowRight";
+  if (event.key === forward) return 1;
+  return event.key === "ArrowLeft" || event.key === "ArrowRight" ? -1 : undefined;
+}
+
+/** Space, except on a button: there it presses the button. */
+function isPause(event: KeyboardEvent): boolean {
+  return event.key === " " && !isForControl(event) && !(event.target instanceof HTMLButtonElement);
+}
+
+function isForControl(event: KeyboardEvent): boolean {
+  return event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement;
+}
+
+/** Calls `onTime` when a slide has been shown for some seconds. Undefined stops the time. */
+function useTimer(seconds: number | undefined, slide: string, onTime: () => void): void {
+  const latest = useRef(onTime);
+  latest.current = onTime;
+  useEffect(() => {
+    if (seconds === undefined) return undefined;
+    const timer = setTimeout(() => latest.current(), seconds * 1000);
+    return () => clearTimeout(timer);
+  }, [seconds, slide]);
+}
 
 interface Loaded {
   readonly shown: SlideFile | undefined;

@@ -32,13 +32,13 @@ const NONE: readonly Memory[] = [];
 export function MemoriesRow({
   memories,
   today,
+  dismiss,
   onOpen,
-  onDismiss,
 }: {
   readonly memories: readonly Memory[];
   readonly today: string;
+  readonly dismiss: () => void;
   readonly onOpen: (memory: Memory) => void;
-  readonly onDismiss: () => void;
 }) {
   return (
     <section aria-label={text.memories} className="absolute inset-x-0 top-0 flex items-start gap-1">
@@ -53,7 +53,7 @@ export function MemoriesRow({
           </li>
         ))}
       </ul>
-      <IconButton label={text.hideMemories} icon={X} onClick={onDismiss} />
+      <IconButton label={text.hideMemories} icon={X} onClick={dismiss} />
     </section>
   );
 }

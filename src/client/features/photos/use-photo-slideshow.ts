@@ -1,7 +1,7 @@
 import { useSlideshow } from "../../entries/slideshow/use-slideshow.tsx";
 import { showError } from "../../ui/toast.tsx";
 import type { PhotoRecord } from "./api.ts";
-import { adjacentChunk } from "./layout.ts";
+import { olderChunk } from "./layout.ts";
 import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
 
 /** Slideshows of the library, of a day, and of a selection. */
@@ -11,7 +11,7 @@ export function usePhotoSlideshow(library: PhotoLibrary) {
   /** The photos of the days after the day of a photo. */
   const loadMore = async (last: PhotoRecord): Promise<readonly PhotoRecord[]> => {
     const day = dayOf(last);
-    const chunk = adjacentChunk(library.chunks, day, false);
+    const chunk = olderChunk(library.chunks, day);
     return chunk === undefined ? [] : (await library.load(chunk)).filter((photo) => dayOf(photo) < day);
   };
 

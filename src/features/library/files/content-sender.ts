@@ -112,7 +112,8 @@ export class ContentSender {
 
   #sendStored(file: FileNode, contentRequest: ContentRequest, isRemote = false): Response {
     const { blobs } = this.#options;
-    const inline = readBoolean(contentRequest.query["inline"], "inline") ?? false;
+    const isPreview = readBoolean(contentRequest.query["preview"], "preview") ?? false;
+    const inline = readBoolean(contentRequest.query["inline"], "inline") ?? isPreview;
     // Small blobs are opened here, without following symbolic links. For others only the path is passed on.
     const isOpenedHere = file.sizeBytes <= SMALL_BLOB_MAX_BYTES;
     if (!isOpenedHere && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
@@ -134,7 +135,7 @@ export class ContentSender {
     });
     if (sent.kind === "whole") contentRequest.countWhole();
     contentRequest.set.headers = {};
-    this.#count(file, contentRequest.callerKey, sent);
+    this.#count(file, contentRequest.callerKey, sent, isPreview);
     if (sent.kind !== "head" && sent.kind !== "notModified") contentRequest.onContentSent?.();
     return sent.response;
   }
@@ -170,10 +171,14 @@ export class ContentSender {
     return response;
   }
 
-  /** A whole file counts each time, ranges once per caller, version and hour; HEAD and 304 do not count. */
-  #count(file: FileNode, callerKey: string, sent: SentBlob): void {
+  /**
+   * A whole file counts each time, ranges once per caller, version and hour; HEAD and 304 do not count. Of a preview,
+   * only the bytes count.
+   */
+  #count(file: FileNode, callerKey: string, sent: SentBlob, isPreview: boolean): void {
     if (sent.kind === "head" || sent.kind === "notModified") return;
     const { access, transfers, downloads, clock } = this.#options;
+    if (isPreview) return transfers.noteDownload(file.accountId, sent.bytesToSend, 0);
     const nowMs = clock.nowMs();
     const contentKey = `${file.publicId}:${file.version}`;
     const isRange = sent.kind !== "whole";

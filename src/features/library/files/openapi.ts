@@ -35,6 +35,7 @@ const QUERY_OF_LISTING = {
 export const DOWNLOAD = {
   query: {
     inline: { type: "boolean", description: "Show in the browser: photos, audio, videos, PDF and plain text only" },
+    preview: { type: "boolean", description: "As inline, and not counted as a download" },
     thumbnail: {
       type: "string",
       enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
