@@ -422,31 +422,169 @@ describeWeb("the photos page", (web) => {
         .flatMap((date) => Array.from({ length: PER_DAY }, (_, index) => photoOf(date, index)));
       return route.fulfill({ json: { success: true, data: { photos, nextCursor: null, isIndexing: false } } });
     });
-    await page.route(/\/api\/files\/file_/, (route) => route.fulfill({ contentType: "image/svg+xml", body: DOT }));
+    await page.route(/\/api\/files\/file_/, (route) => {
+      const [, date = "", index = ""] = /file_([\d-]+)_(\d+)(\/download)?/.exec(route.request().url()) ?? [];
+      if (route.request().url().includes("/download")) {
+        return route.fulfill({ contentType: "image/svg+xml", body: DOT });
+      }
+      const data = { ...photoOf(date, Number(index)), capturedAt: `${date}T12:00:00.000Z` };
+      return route.fulfill({ json: { success: true, data } });
+    });
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
-    // In the middle of a chunk: nothing more is requested until its ends are near.
-    await tile(page, "2024-12-30 1.jpg").press("Enter");
+    const newest = older[0] ?? "";
+    await tile(page, `${newest} 1.jpg`).press("Enter");
     const shown = (name: string) => page.getByRole("dialog", { name, exact: true });
-    await shown("2024-12-30 1.jpg").waitFor();
+    await shown(`${newest} 1.jpg`).waitFor();
     days = [...daysFrom("2025-12-31", 13), ...older];
     await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
-    await page.getByText("1,325 items").waitFor();
-
-    const [newest, firstLast] = [older[0] ?? "", older[11] ?? ""];
-    await page.keyboard.press("End");
-    await shown(`${firstLast} ${PER_DAY}.jpg`).waitFor();
-    await shown(`${firstLast} ${PER_DAY}.jpg`)
-      .getByText(/ of 3\d\d$/)
-      .waitFor({ state: "detached" });
-    await page.keyboard.press("ArrowRight");
-    await shown(`${older[12]} 1.jpg`).waitFor();
-    await page.keyboard.press("Home");
-    await shown(`${newest} 1.jpg`).waitFor();
     await shown(`${newest} 1.jpg`)
-      .getByText(/^1 of /)
-      .waitFor({ state: "detached" });
+      .getByText("326 of 1,325")
+      .or(shown(`${newest} 1.jpg`).getByText("326 of 1325"))
+      .waitFor();
+    await page.keyboard.press("ArrowRight");
+    await shown(`${newest} 2.jpg`).waitFor();
+    await page.keyboard.press("ArrowLeft");
+    await shown(`${newest} 1.jpg`).waitFor();
     await page.keyboard.press("ArrowLeft");
     await shown(`2025-12-19 ${PER_DAY}.jpg`).waitFor();
+    await page.keyboard.press("End");
+    await shown(`${older.at(-1)} ${PER_DAY}.jpg`).waitFor();
+  });
+
+  test("stays at its photo when the shapes of photos above it become known, and remembers the size", async () => {
+    const page = await web.open({ as: await web.account(), path: "/trash" });
+    const days = daysFrom("2024-12-31", 400);
+    await page.route("**/api/photos/timeline*", (route) => {
+      const data = { days: days.map((date) => ({ date, count: 25 })), total: 10_000, isIndexing: false };
+      return route.fulfill({ json: { success: true, data: { ...data, isSettling: false } } });
+    });
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/api/photos/aspects*", async (route) => {
+      const at = new URL(route.request().url()).searchParams.get("at");
+      // The first view has its shapes. The others come late, and are much narrower than estimated.
+      if (at !== null) await isReleased;
+      const from = Math.max(0, days.indexOf(at ?? ""));
+      const listed = days.slice(from, from + (at === null ? 20 : 80));
+      const data = { days: listed.map((date) => ({ date, aspects: Array(25).fill(50) })), nextCursor: null };
+      return route.fulfill({ json: { success: true, data } });
+    });
+    await page.route(/\/api\/photos\?/, (route) => {
+      const { searchParams } = new URL(route.request().url());
+      const from = days.indexOf(searchParams.get("at") ?? "");
+      const listed = days.slice(from, from + Number(searchParams.get("limit")) / 25);
+      const photos = listed.flatMap((date) => Array.from({ length: 25 }, (_, index) => photoOf(date, index)));
+      return route.fulfill({ json: { success: true, data: { photos, nextCursor: null, isIndexing: false } } });
+    });
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
+    const region = page.getByRole("region", { name: "Photos, newest first" });
+    await tile(page, `${days[0]} 1.jpg`).waitFor();
+    const height = await region.evaluate((element) => element.scrollHeight);
+    await region.evaluate((element) => (element.scrollTop = element.scrollHeight / 2));
+    const name = await region.evaluate(async (element) => {
+      const view = element.getBoundingClientRect();
+      for (;;) {
+        await new Promise((frame) => requestAnimationFrame(frame));
+        const shown = [...element.querySelectorAll("[data-photo]")].find(
+          (one) => one.getBoundingClientRect().bottom > view.top + 60,
+        );
+        if (shown !== undefined) return shown.getAttribute("aria-label") ?? "";
+      }
+    });
+    const topOf = () =>
+      region.evaluate((element, label) => {
+        const shown = [...element.querySelectorAll("[data-photo]")].find(
+          (one) => one.getAttribute("aria-label") === label,
+        );
+        return shown === undefined ? Number.NaN : shown.getBoundingClientRect().top;
+      }, name);
+    const before = await topOf();
+    release();
+    await eventually("the shapes change the height", async () => {
+      return (await region.evaluate((element) => element.scrollHeight)) !== height;
+    });
+    await eventually("the photo is where it was", async () => Math.abs((await topOf()) - before) < 240);
+    await page.getByRole("combobox", { name: "Photo size" }).selectOption("small");
+    await page.reload();
+    await tile(page, `${days[0]} 1.jpg`).waitFor();
+    expect(await page.getByRole("combobox", { name: "Photo size" }).inputValue()).toBe("small");
+  });
+
+  test("plays a slideshow from the page, which pauses, moves, and ends with Back", async () => {
+    const page = await openWall(web, account);
+    const show = page.getByRole("dialog", { name: "Slideshow" });
+    await page.getByRole("button", { name: "Slideshow" }).click();
+    await show.getByLabel("film.mp4").waitFor();
+    await page.keyboard.press("ArrowRight");
+    await show.getByRole("img", { name: "2025-08-17 1.jpg" }).waitFor();
+    // Across the photos of a day and of a chunk, without a pause.
+    await show.getByRole("combobox", { name: "Time per photo" }).selectOption("3");
+    await show.getByRole("img", { name: "2025-08-17 2.jpg" }).waitFor();
+    await show.getByRole("button", { name: "Pause" }).click();
+    await page.keyboard.press("ArrowLeft");
+    await show.getByRole("img", { name: "2025-08-17 1.jpg" }).waitFor();
+    await show.getByRole("button", { name: "Play", exact: true }).waitFor();
+    await page.goBack();
+    await show.waitFor({ state: "detached" });
+    expect(new URL(page.url()).pathname).toBe("/photos");
+    await tile(page, "film.mp4").waitFor();
+  });
+
+  test("plays a slideshow of the selection, and from the preview, which shows the last photo at the end", async () => {
+    const page = await openWall(web, account);
+    const show = page.getByRole("dialog", { name: "Slideshow" });
+    await tile(page, "2025-08-17 1.jpg").click({ modifiers: ["Control"] });
+    await tile(page, "2025-08-17 4.jpg").click();
+    await bar(page).getByRole("button", { name: "Slideshow" }).click();
+    await show.getByRole("img", { name: "2025-08-17 1.jpg" }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await show.getByRole("img", { name: "2025-08-17 4.jpg" }).waitFor();
+    await page.keyboard.press("Escape");
+    await show.waitFor({ state: "detached" });
+    // Escape ended the slideshow, not the selection.
+    await bar(page).getByText("2 selected").waitFor();
+    await page.getByRole("button", { name: "Clear selection" }).click();
+    await tile(page, "2025-08-17 3.jpg").press("Enter");
+    await page.getByRole("dialog", { name: "2025-08-17 3.jpg" }).waitFor();
+    await page.locator('[role="dialog"]:focus').waitFor();
+    await page.keyboard.press("p");
+    await show.getByRole("img", { name: "2025-08-17 3.jpg" }).waitFor();
+    await page.keyboard.press("Space");
+    await show.getByRole("button", { name: "Play", exact: true }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await show.getByRole("img", { name: "2025-08-17 4.jpg" }).waitFor();
+    await page.keyboard.press("Escape");
+    await show.waitFor({ state: "detached" });
+    await page.getByRole("dialog", { name: "2025-08-17 4.jpg" }).waitFor();
+  });
+
+  test("shows this day in earlier years until it is hidden for today", async () => {
+    const own = await web.account();
+    const now = new Date();
+    const day = `${String(now.getMonth() + 1).padStart(2, "0")}-${String(now.getDate()).padStart(2, "0")}`;
+    // A leap year, so that every day exists.
+    const year = 2020;
+    for (const hour of ["09", "10"]) {
+      const takenAt = `${year}-${day}T${hour}:00:00`;
+      await own.client.stored(await picture(Number(hour), takenAt), {
+        name: `then ${hour}.jpg`,
+        type: "image/jpeg",
+        fields: { capturedAt: `${takenAt}Z` },
+      });
+    }
+    const page = await web.open({ as: own, path: "/photos", context: { timezoneId: process.env["TZ"] ?? "UTC" } });
+    const row = page.getByRole("region", { name: "This day in earlier years" });
+    await row.getByRole("button", { name: `${now.getFullYear() - year} years ago` }).click();
+    const show = page.getByRole("dialog", { name: "Slideshow" });
+    await show.getByRole("img", { name: "then 10.jpg" }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await show.getByRole("img", { name: "then 09.jpg" }).waitFor();
+    await page.keyboard.press("Escape");
+    await show.waitFor({ state: "detached" });
+    await row.getByRole("button", { name: "Hide for today" }).click();
+    await row.waitFor({ state: "detached" });
+    await page.reload();
+    await tile(page, "then 10.jpg").waitFor();
+    expect(await row.count()).toBe(0);
   });
 
   test("a viewer can't change anything", async () => {

@@ -10,7 +10,7 @@ import {
   startOfDay,
 } from "../../../src/client/entries/justified/positions.ts";
 import type { Layout, ShapedDay } from "../../../src/client/entries/justified/types.ts";
-import { adjacentChunk, chunksBetween, chunksOf, type DayCount } from "../../../src/client/features/photos/layout.ts";
+import { chunksBetween, chunksOf, type DayCount, olderChunk } from "../../../src/client/features/photos/layout.ts";
 import { seededRandom } from "../../support/random.ts";
 
 const WIDTH = 1_000;
@@ -161,8 +161,8 @@ describe("positions in the grid", () => {
 
   test("finds the day of each photo, and its photos again", () => {
     for (let photo = 0; photo < layout.total; photo++) {
-      const place = dayOfPhoto(layout, photo);
-      expect(startOfDay(layout, place?.day.date ?? "") + (place?.at ?? 0)).toBe(photo);
+      const found = dayOfPhoto(layout, photo);
+      expect(startOfDay(layout, found?.day.date ?? "") + (found?.at ?? 0)).toBe(photo);
     }
     expect(startOfDay(layout, "2026-01-01")).toBe(0);
     expect(startOfDay(layout, "1999-01-01")).toBe(layout.total);
@@ -198,8 +198,8 @@ describe("chunks of days", () => {
     expect(chunksOf([])).toEqual([]);
     expect(chunksOf(days, 1_000).map(({ count }) => count)).toEqual([1_010, 15]);
     expect(chunksBetween(chunks, days[2]?.date ?? "", days[3]?.date ?? "")).toEqual([0, 1]);
-    expect(adjacentChunk(chunks, days[2]?.date ?? "", false)).toEqual(chunks[1]);
-    expect(adjacentChunk(chunks, days[3]?.date ?? "", true)).toEqual(chunks[0]);
-    expect(adjacentChunk(chunks, days[0]?.date ?? "", true)).toBeUndefined();
+    expect(olderChunk(chunks, days[2]?.date ?? "")).toEqual(chunks[1]);
+    expect(olderChunk(chunks, days[0]?.date ?? "")).toEqual(chunks[0]);
+    expect(olderChunk(chunks, days.at(-1)?.date ?? "")).toBeUndefined();
   });
 });

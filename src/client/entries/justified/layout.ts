@@ -3,7 +3,7 @@
  * grid. Short days stand side by side. It needs the shapes only, so the grid has its full height, and can be scrolled
  * anywhere, before any photo is loaded. Pure.
  */
-import { type Band, GAP, type Group, justifyBand, justifyLong, STRETCH_MAX } from "./rows.ts";
+import { type Band, GAP, type Group, justifyBand, justifyLong, ENLARGEMENT_MAX } from "./rows.ts";
 import type { Block, DayBox, GridItem, Layout, LayoutSize, Row, ShapedDay } from "./types.ts";
 
 /** The heights of headings. */
@@ -33,7 +33,7 @@ export function aspectOf({ width, height }: Pick<GridItem, "width" | "height">):
 /** Lays out a list in its own order, without days. @param aspects as in {@link ShapedDay} */
 export function layoutList(aspects: readonly number[], size: LayoutSize): Layout {
   const days = aspects.length === 0 ? [] : [{ date: "", count: aspects.length, aspects }];
-  return placed(days.length === 0 ? [] : [layoutBlock("", days, size)], size);
+  return stackBlocks(days.length === 0 ? [] : [layoutBlock("", days, size)], size);
 }
 
 /** Lays out days, newest first, by month. Repeats only the work for months that have changed. */
@@ -41,8 +41,11 @@ export class MonthLayouts {
   #size: LayoutSize = { width: 0, rowHeight: 0 };
   #known = new Map<string, { readonly days: readonly ShapedDay[]; readonly block: Block }>();
 
-  /** The layout of these days. Days that have not changed must be the same objects as before. */
-  layout(days: readonly ShapedDay[], size: LayoutSize): Layout {
+  /**
+   * The layout of these days. Days that have not changed must be the same objects as before.
+   * @param inset the height of what is above the first month
+   */
+  layout(days: readonly ShapedDay[], size: LayoutSize, inset = 0): Layout {
     if (size.width !== this.#size.width || size.rowHeight !== this.#size.rowHeight) this.#known.clear();
     this.#size = size;
     const before = this.#known;
@@ -55,15 +58,16 @@ export class MonthLayouts {
         known !== undefined && isSame ? known : { days: own, block: layoutBlock(month, own, size) },
       );
     }
-    return placed(
+    return stackBlocks(
       [...this.#known.values()].map(({ block }) => block),
       size,
+      inset,
     );
   }
 }
 
-function placed(blocks: readonly Block[], size: LayoutSize): Layout {
-  let offset = 0;
+function stackBlocks(blocks: readonly Block[], size: LayoutSize, inset = 0): Layout {
+  let offset = inset;
   let start = 0;
   const list = blocks.map((block) => {
     const at = { ...block, offset, start };
@@ -106,7 +110,7 @@ function layoutBlock(month: string, days: readonly ShapedDay[], { width, rowHeig
       waiting = joined;
       continue;
     }
-    if (waiting.length > 0) add(justifyBand(waiting, { width, rowHeight }, STRETCH_MAX) ?? []);
+    if (waiting.length > 0) add(justifyBand(waiting, { width, rowHeight }, ENLARGEMENT_MAX) ?? []);
     waiting = [];
     if (justifyBand([group], { width, rowHeight }) === undefined) add(justifyLong(group, { width, rowHeight }));
     else waiting = [group];

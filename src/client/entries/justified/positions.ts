@@ -1,13 +1,13 @@
 /** Finds photos in a grid by their position, and the other way round. Pure. */
-import type { Box, DayBox, Layout, PlacedBlock, Row } from "./types.ts";
+import type { Box, DayBox, Layout, GridBlock, Row } from "./types.ts";
 
 /** The block at a height of the grid; undefined if the grid is empty. */
-export function blockAt({ blocks }: Layout, y: number): PlacedBlock | undefined {
+export function blockAt({ blocks }: Layout, y: number): GridBlock | undefined {
   return lastWhere(blocks, ({ offset }) => offset <= y);
 }
 
 /** The block that contains a photo. */
-export function blockOf({ blocks }: Layout, photo: number): PlacedBlock | undefined {
+export function blockOf({ blocks }: Layout, photo: number): GridBlock | undefined {
   return lastWhere(blocks, ({ start }) => start <= photo);
 }
 
@@ -85,11 +85,11 @@ export function pageFrom(layout: Layout, photo: number, by: 1 | -1, viewHeight: 
   }
 }
 
-function centerOf({ lefts, widths }: PlacedBlock, index: number): number {
+function centerOf({ lefts, widths }: GridBlock, index: number): number {
   return (lefts[index] ?? 0) + (widths[index] ?? 0) / 2;
 }
 
-function rowOf({ rows, start }: PlacedBlock, photo: number): Row | undefined {
+function rowOf({ rows, start }: GridBlock, photo: number): Row | undefined {
   return lastWhere(rows, ({ first }) => first <= photo - start);
 }
 

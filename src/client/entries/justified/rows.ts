@@ -24,27 +24,27 @@ const GROUP_GAP = 16;
 /** Short days are at least this wide, for their heading. */
 const GROUP_WIDTH_MIN = 112;
 /** How much lower than wanted a row of short days can be, to take one more day. */
-const SHRINK_MIN = 0.85;
+const REDUCTION_MIN = 0.85;
 /** How much higher than wanted a row can be, to fill the width. */
-export const STRETCH_MAX = 1.5;
+export const ENLARGEMENT_MAX = 1.5;
 /** The same for a row of a day that has more. */
-const STRETCH_LONG_MAX = 2;
-/** The same for the last row of a month, which is not stretched to fill an empty half. */
-const STRETCH_LAST_MAX = 1.15;
+const LONG_ENLARGEMENT_MAX = 2;
+/** The same for the last row of a month, which is not enlarged to fill an empty half. */
+const LAST_ENLARGEMENT_MAX = 1.15;
 
 /**
  * Short days next to each other in one row; undefined if they need more than one.
- * @param stretchMax how much higher than wanted the row can be, to fill the width
+ * @param enlargementMax how much higher than wanted the row can be, to fill the width
  */
 export function justifyBand(
   groups: readonly Group[],
   { width, rowHeight }: LayoutSize,
-  stretchMax = STRETCH_LAST_MAX,
+  enlargementMax = LAST_ENLARGEMENT_MAX,
 ): readonly Band[] | undefined {
   const full = heightToFill(groups, width);
   // One day can become lower, rather than two rows that are half empty.
-  if (full < rowHeight * (groups.length === 1 ? 1 / STRETCH_MAX : SHRINK_MIN)) return undefined;
-  const height = Math.floor(full <= rowHeight * stretchMax ? full : rowHeight);
+  if (full < rowHeight * (groups.length === 1 ? 1 / ENLARGEMENT_MAX : REDUCTION_MIN)) return undefined;
+  const height = Math.floor(full <= rowHeight * enlargementMax ? full : rowHeight);
   let left = 0;
   const photos: { index: number; left: number; width: number }[] = [];
   const bandGroups = groups.map((group) => {
@@ -64,7 +64,7 @@ export function justifyBand(
 export function justifyLong(group: Group, { width, rowHeight }: LayoutSize): readonly Band[] {
   const { shapes, first } = group;
   const sum = shapes.reduce((total, shape) => total + shape, 0);
-  const rowsWanted = Math.max(1, Math.round((sum * rowHeight + GAP * (shapes.length - 1)) / width));
+  const rowCount = Math.max(1, Math.round((sum * rowHeight + GAP * (shapes.length - 1)) / width));
   const bands: Band[] = [];
   let begin = 0;
   let before = 0;
@@ -72,15 +72,19 @@ export function justifyLong(group: Group, { width, rowHeight }: LayoutSize): rea
   for (const [at, shape] of shapes.entries()) {
     done += shape;
     const isLast = at === shapes.length - 1;
-    const goal = (sum * (bands.length + 1)) / rowsWanted;
+    const goal = (sum * (bands.length + 1)) / rowCount;
     const next = shapes[at + 1] ?? 0;
     if (!isLast && done + next / 2 < goal) continue;
     const row = shapes.slice(begin, at + 1);
     const exact = (width - GAP * (row.length - 1)) / (done - before);
-    const height = Math.max(1, Math.floor(Math.min(exact, rowHeight * STRETCH_LONG_MAX)));
+    const height = Math.max(1, Math.floor(Math.min(exact, rowHeight * LONG_ENLARGEMENT_MAX)));
     let left = 0;
     const photos = row.map((own, index) => {
-      const photo = { index: first + begin + index, left, width: own * Math.min(exact, rowHeight * STRETCH_LONG_MAX) };
+      const photo = {
+        index: first + begin + index,
+        left,
+        width: own * Math.min(exact, rowHeight * LONG_ENLARGEMENT_MAX),
+      };
       left += photo.width + GAP;
       return photo;
     });

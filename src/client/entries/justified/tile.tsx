@@ -177,7 +177,7 @@ function Picture({
   readonly scrolledAt: RefObject<number>;
 }) {
   const size = side * window.devicePixelRatio <= SMALL_PIXELS ? "small" : "medium";
-  const isWanted = useIsAtRest(scrolledAt);
+  const isAtRest = useIsAtRest(scrolledAt);
   const { src, hasFailed, onError } = usePicture(apiAddress(`/api/files/${photo.id}/download`, { thumbnail: size }));
   if (!photo.hasThumbnail || hasFailed) {
     const Icon = photo.isVideo ? Film : ImageIcon;
@@ -188,7 +188,7 @@ function Picture({
       </span>
     );
   }
-  if (!isWanted) return null;
+  if (!isAtRest) return null;
   return (
     <img
       ref={abortWhenRemoved}

@@ -1,6 +1,6 @@
 import type { RefObject } from "react";
 import { Tile, type TileEvents } from "./tile.tsx";
-import type { GridItem, PlacedBlock, SelectedIds } from "./types.ts";
+import type { GridItem, GridBlock, SelectedIds } from "./types.ts";
 
 /** What all tiles of a grid need. */
 export interface TilesContext {
@@ -17,7 +17,7 @@ export function Tiles({
   indexes,
   context: { itemAt, selected, cursor, events, scrolledAt },
 }: {
-  readonly block: PlacedBlock;
+  readonly block: GridBlock;
   readonly indexes: readonly number[];
   readonly context: TilesContext;
 }) {

@@ -64,7 +64,7 @@ export interface Block {
 }
 
 /** A block in the grid. */
-export interface PlacedBlock extends Block {
+export interface GridBlock extends Block {
   /** The index of its first photo among all photos. */
   readonly start: number;
   /** From the top of the grid. */
@@ -73,7 +73,7 @@ export interface PlacedBlock extends Block {
 
 /** The whole grid. */
 export interface Layout extends LayoutSize {
-  readonly blocks: readonly PlacedBlock[];
+  readonly blocks: readonly GridBlock[];
   readonly total: number;
   readonly height: number;
 }

@@ -58,9 +58,9 @@ export function useViewport(scroller: RefObject<HTMLElement | null>, layout: Lay
 
   useLayoutEffect(() => {
     const element = scroller.current;
-    const kept = anchor.current;
-    if (element !== null && kept !== undefined && kept.layout !== layout) {
-      const top = topOfAnchor(layout, kept);
+    const last = anchor.current;
+    if (element !== null && last !== undefined && last.layout !== layout) {
+      const top = topOfAnchor(layout, last);
       if (Math.abs(element.scrollTop - top) >= 1) element.scrollTop = top;
       lastTop.current = element.scrollTop;
     }
@@ -89,15 +89,15 @@ interface Anchor {
 function anchorAt(layout: Layout, scrollTop: number): Anchor | undefined {
   if (scrollTop <= 0) return undefined;
   const { first } = photosBetween(layout, scrollTop, scrollTop + 1);
-  const place = dayOfPhoto(layout, Math.min(first, layout.total - 1));
-  if (place === undefined) return undefined;
+  const found = dayOfPhoto(layout, Math.min(first, layout.total - 1));
+  if (found === undefined) return undefined;
   const { top, height } = boxOf(layout, first);
   const beyond = scrollTop - top;
   const isInside = beyond > 0 && beyond <= height;
   return {
     layout,
-    date: place.day.date,
-    at: place.at,
+    date: found.day.date,
+    at: found.at,
     part: isInside ? beyond / height : 0,
     pixels: isInside ? 0 : beyond,
   };

@@ -15,6 +15,7 @@ import { PreviewHeader } from "./preview-header.tsx";
 import { Stage } from "./stage.tsx";
 import { Steps } from "./steps.tsx";
 import { text } from "./text.ts";
+import { usePreviewSlideshow } from "../slideshow/use-preview-slideshow.tsx";
 import { useFileActions } from "./use-file-actions.ts";
 import { usePreviewKeys } from "./use-preview-keys.ts";
 
@@ -56,8 +57,10 @@ export function Preview(props: PreviewProps) {
   const { position, total, go, goTo } = useSteps(props);
   const canChange = props.canChange ?? mayWrite;
   const editing = useEditActions(file, canChange);
+  const slideshow = usePreviewSlideshow(items, file, props.onIndexChange);
   const actions = [
     ...extraActions,
+    ...slideshow.actions,
     ...useFileActions(file, {
       canChange,
       hasDetails: details.isOpen,
@@ -111,6 +114,7 @@ export function Preview(props: PreviewProps) {
           </div>
           <EntryDialogs isInPreview />
           {editing.dialog}
+          {slideshow.slideshow}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -39,6 +39,24 @@ export function timelineQuery(kind: PhotoKind) {
   });
 }
 
+/** The photos of one day of an earlier year. */
+export type Memory = ResponseData["GET /api/photos/memories"]["memories"][number];
+
+/** The photos of the same day in earlier years. @param date the local date */
+export function memoriesQuery(date: string) {
+  return queryOptions({
+    queryKey: [...keys.photos, "memories", date],
+    queryFn: async ({ signal }) => {
+      const { memories } = await request<ResponseData["GET /api/photos/memories"]>("GET", "/api/photos/memories", {
+        query: { date },
+        signal,
+      });
+      return memories;
+    },
+    staleTime: LIVE_INTERVAL_MS,
+  });
+}
+
 /** The photos of some days. If there are fewer than counted, the days are counted again. */
 export function chunkQuery(kind: PhotoKind, chunk: Chunk) {
   return queryOptions({

@@ -36,7 +36,7 @@ export function chunksBetween(chunks: readonly Chunk[], newest: string, oldest: 
   return chunks.flatMap((chunk, index) => (chunk.to <= newest && chunk.from >= oldest ? [index] : []));
 }
 
-/** The chunk with the next newer or the next older day. */
-export function adjacentChunk(chunks: readonly Chunk[], date: string, isNewer: boolean): Chunk | undefined {
-  return isNewer ? chunks.findLast(({ from }) => from > date) : chunks.find(({ to }) => to < date);
+/** The chunk with the next older day. */
+export function olderChunk(chunks: readonly Chunk[], date: string): Chunk | undefined {
+  return chunks.find(({ to }) => to < date);
 }

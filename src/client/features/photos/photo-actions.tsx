@@ -1,4 +1,4 @@
-import { BookImage } from "lucide-react";
+import { BookImage, Play } from "lucide-react";
 import { Download, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
 import { ApiError, request } from "../../api/http.ts";
@@ -33,10 +33,12 @@ export function PhotoActions({
   library,
   selected,
   onClear,
+  onSlideshow,
 }: {
   readonly library: PhotoLibrary;
   readonly selected: SelectedPhotos;
   readonly onClear: () => void;
+  readonly onSlideshow: () => void;
 }) {
   const canWrite = useCanWrite();
   const actions = useEntryActions();
@@ -69,6 +71,7 @@ export function PhotoActions({
           canWrite={canWrite}
           isLoading={isLoading}
           onClear={onClear}
+          onSlideshow={onSlideshow}
           onDownload={() => void withFiles(downloadEntries)}
           onDialog={(kind) => void withFiles((files) => setDialog({ kind, files }))}
           onFavorite={() => void toggleFavorites()}
@@ -126,6 +129,7 @@ function Toolbar({
   canWrite,
   isLoading,
   onClear,
+  onSlideshow,
   onDownload,
   onDialog,
   onFavorite,
@@ -135,6 +139,7 @@ function Toolbar({
   readonly canWrite: boolean;
   readonly isLoading: boolean;
   readonly onClear: () => void;
+  readonly onSlideshow: () => void;
   readonly onDownload: () => void;
   readonly onDialog: (kind: OpenDialog["kind"]) => void;
   readonly onFavorite: () => void;
@@ -143,6 +148,7 @@ function Toolbar({
   return (
     <div className="mb-2">
       <SelectionToolbar count={count} loading={isLoading ? text.gathering : undefined} onClear={onClear}>
+        <IconButton label={text.slideshow} icon={Play} onClick={onSlideshow} />
         <IconButton label={text.download} icon={Download} onClick={onDownload} />
         {canWrite && (
           <>

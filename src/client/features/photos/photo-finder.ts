@@ -8,8 +8,8 @@ import { showError } from "../../ui/toast.tsx";
 export function photoFinder(library: PhotoLibrary, layout: Layout) {
   /** The photo at an index; undefined if it is not loaded. */
   const photoAt = (index: number): PhotoRecord | undefined => {
-    const place = dayOfPhoto(layout, index);
-    return place === undefined ? undefined : library.photos.get(place.day.date)?.[place.at];
+    const found = dayOfPhoto(layout, index);
+    return found === undefined ? undefined : library.photos.get(found.day.date)?.[found.at];
   };
 
   /** The index of a photo; undefined if it is not loaded. */
@@ -26,10 +26,10 @@ export function photoFinder(library: PhotoLibrary, layout: Layout) {
     const [from, to] = one < other ? [one, other] : [other, one];
     const days: { readonly date: string; readonly start: number }[] = [];
     for (let index = from; index <= to; ) {
-      const place = dayOfPhoto(layout, index);
-      if (place === undefined) break;
-      days.push({ date: place.day.date, start: place.start });
-      index = place.start + place.day.count;
+      const found = dayOfPhoto(layout, index);
+      if (found === undefined) break;
+      days.push({ date: found.day.date, start: found.start });
+      index = found.start + found.day.count;
     }
     const chunks = new Set(days.flatMap(({ date }) => library.chunkOf(date) ?? []));
     const loaded = await Promise.all([...chunks].map((chunk) => library.load(chunk)));

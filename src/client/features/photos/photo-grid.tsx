@@ -1,10 +1,11 @@
-import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
 import { rowHeightFor, MonthLayouts } from "../../entries/justified/layout.ts";
-import { dayOfPhoto } from "../../entries/justified/positions.ts";
-import type { Layout } from "../../entries/justified/types.ts";
+import { dayOfPhoto, photosBetween } from "../../entries/justified/positions.ts";
+import type { Layout, ShapedDay } from "../../entries/justified/types.ts";
 import { useInteraction } from "../../entries/justified/use-interaction.ts";
 import { type PhotoRange, useViewport } from "../../entries/justified/use-viewport.ts";
 import { useSize } from "../../ui/use-size.ts";
+import { MEMORIES_HEIGHT, MemoriesRow, useMemories } from "./memories.tsx";
 import { PhotoActions } from "./photo-actions.tsx";
 import { photoFinder } from "./photo-finder.ts";
 import type { PhotoSize } from "./photo-size.ts";
@@ -12,6 +13,7 @@ import { TimelineSlider } from "./timeline-slider.tsx";
 import { text } from "./text.ts";
 import type { PhotoLibrary } from "./use-photo-library.ts";
 import { usePhotoPreview } from "./use-photo-preview.tsx";
+import { usePhotoSlideshow } from "./use-photo-slideshow.ts";
 import { usePhotoSelection } from "./use-photo-selection.ts";
 import { VisibleMonths } from "./visible-months.tsx";
 
@@ -21,58 +23,57 @@ export interface DayRange {
   readonly oldest: string;
 }
 
-/** The grid of photos, the timeline next to it, and the actions on the selection. */
-export function PhotoGrid({
-  library,
-  size,
-  onVisibleDays,
-}: {
+/** What the page can do with the grid. */
+export interface PhotoGridHandle {
+  /** From the photo at the top of the view. */
+  startSlideshow(): void;
+}
+
+/** Props of {@link PhotoGrid}. */
+interface PhotoGridProps {
   readonly library: PhotoLibrary;
   readonly size: PhotoSize;
+  /** Whether to show this day in earlier years. */
+  readonly hasMemories: boolean;
+  readonly handle: RefObject<PhotoGridHandle | null>;
   /** Called with the range of days whose photos are visible. */
   readonly onVisibleDays: (days: DayRange | undefined) => void;
-}) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const content = useRef<HTMLDivElement>(null);
-  const { width } = useSize(content);
-  const { height } = useSize(scroller);
-  const [months] = useState(() => new MonthLayouts());
-  const layout = useMemo(
-    () => months.layout(library.days, { width: Math.max(width, 1), rowHeight: rowHeightFor(width, size) }),
-    [months, library.days, width, size],
-  );
-  const { range, neededRange, scrolledAt, onScroll } = useViewport(scroller, layout, height);
-  useVisibleDays(layout, neededRange, onVisibleDays);
-  const { selected, toggleAll, photoAt, withRange, cursor, events, keys, preview, onClear } = useSelecting({
-    library,
-    layout,
-    scroller,
-    height,
-  });
+}
+
+/** The grid of photos, the timeline next to it, and the actions on the selection. */
+export function PhotoGrid(props: PhotoGridProps) {
+  const { scroller, content, width, height, layout, range, row, selecting, start, slideshow, ...grid } = useGrid(props);
+  const { selected, photoAt, events } = selecting;
   return (
     <>
-      <PhotoActions library={library} selected={selected} onClear={onClear} />
+      <PhotoActions
+        library={props.library}
+        selected={selected}
+        onClear={selecting.onClear}
+        onSlideshow={() => start.of([...selected.values()])}
+      />
       <div className="relative -me-4 min-h-0 flex-1 sm:-me-6">
         <div
           ref={scroller}
           role="region"
           aria-label={text.gridLabel}
-          onScroll={onScroll}
-          {...keys}
+          onScroll={grid.onScroll}
+          {...selecting.keys}
           className="size-full overflow-x-hidden overflow-y-auto overscroll-contain pe-11 [overflow-anchor:none] [scrollbar-width:none]"
         >
           <div ref={content} className="relative" style={{ height: layout.height }}>
+            {row.memories.length > 0 && <MemoriesRow {...row} onOpen={({ date }) => start.ofDay(date)} />}
             {width > 0 && (
               <VisibleMonths
                 layout={layout}
                 range={range}
                 itemAt={photoAt}
-                photos={library.photos}
+                photos={props.library.photos}
                 selected={selected}
-                cursor={cursor}
+                cursor={selecting.cursor}
                 events={events}
-                scrolledAt={scrolledAt}
-                onToggleDay={(first, count) => withRange(first, first + count - 1, toggleAll)}
+                scrolledAt={grid.scrolledAt}
+                onToggleDay={selecting.onToggleDay}
               />
             )}
           </div>
@@ -81,9 +82,44 @@ export function PhotoGrid({
           <TimelineSlider layout={layout} scroller={scroller} viewHeight={height} />
         )}
       </div>
-      {preview}
+      {selecting.preview}
+      {slideshow}
     </>
   );
+}
+
+/** The state of the grid. */
+function useGrid({ library, size, hasMemories, handle, onVisibleDays }: PhotoGridProps) {
+  const placement = useGridLayout(library.days, size, hasMemories);
+  const { scroller, height, layout } = placement;
+  const { range, neededRange, scrolledAt, onScroll } = useViewport(scroller, layout, height);
+  useVisibleDays(layout, neededRange, onVisibleDays);
+  const selecting = useSelecting({ library, layout, scroller, height });
+  const { start, slideshow } = usePhotoSlideshow(library);
+  useImperativeHandle(handle, () => ({
+    startSlideshow: () => {
+      const top = scroller.current?.scrollTop ?? 0;
+      const photo = selecting.photoAt(photosBetween(layout, top, top + height).first);
+      if (photo !== undefined) start.from(photo);
+    },
+  }));
+  return { ...placement, range, scrolledAt, onScroll, selecting, start, slideshow };
+}
+
+/** The layout of the grid in the size of the page, below the row of memories. */
+function useGridLayout(days: readonly ShapedDay[], size: PhotoSize, hasMemories: boolean) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const { width } = useSize(content);
+  const { height } = useSize(scroller);
+  const [months] = useState(() => new MonthLayouts());
+  const row = useMemories(hasMemories);
+  const inset = row.memories.length > 0 ? MEMORIES_HEIGHT : 0;
+  const layout = useMemo(
+    () => months.layout(days, { width: Math.max(width, 1), rowHeight: rowHeightFor(width, size) }, inset),
+    [months, days, width, size, inset],
+  );
+  return { scroller, content, width, height, layout, row };
 }
 
 /** The cursor, the selection and the preview of the grid, and the events that change them. */
@@ -121,7 +157,8 @@ function useSelecting({
     // The button that cleared the selection is gone, so the focus returns to the cursor.
     focus();
   };
-  return { selected, toggleAll, photoAt, withRange, cursor, events, keys, preview: preview.preview, onClear };
+  const onToggleDay = (first: number, count: number) => withRange(first, first + count - 1, toggleAll);
+  return { selected, photoAt, cursor, events, keys, preview: preview.preview, onClear, onToggleDay };
 }
 
 /** Reports the days of a range of photos. */

@@ -1,7 +1,9 @@
 import { Image as ImageIcon, Upload } from "../../ui/icons.ts";
-import { useMemo, useState } from "react";
+import { Play } from "lucide-react";
+import { useMemo, useRef, useState } from "react";
 import { useNewMenu } from "../../ui/new-menu.ts";
 import { Page } from "../../ui/page.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
@@ -10,7 +12,7 @@ import { Spinner } from "../../ui/spinner.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import type { PhotoKind } from "./api.ts";
-import { type DayRange, PhotoGrid } from "./photo-grid.tsx";
+import { type DayRange, PhotoGrid, type PhotoGridHandle } from "./photo-grid.tsx";
 import { PHOTO_SIZES, usePhotoSize } from "./photo-size.ts";
 import { text } from "./text.ts";
 import { usePhotoLibrary } from "./use-photo-library.ts";
@@ -25,11 +27,23 @@ export function PhotosPage() {
   const [kind, setKind] = useState<PhotoKind>("all");
   const [visibleDays, setVisibleDays] = useState<DayRange>();
   const [size] = usePhotoSize();
+  const grid = useRef<PhotoGridHandle>(null);
   const library = usePhotoLibrary(kind, visibleDays);
   const { data, error, refetch } = library.timeline;
   useNewMenu(useMemo(() => ({ items: [], folder: FOLDER, canUpload: canWrite }), [canWrite]));
   return (
-    <Page title={text.title} fill actions={<ViewChoice kind={kind} onKind={setKind} total={data?.total ?? 0} />}>
+    <Page
+      title={text.title}
+      fill
+      actions={
+        <ViewChoice
+          kind={kind}
+          onKind={setKind}
+          total={data?.total ?? 0}
+          onSlideshow={() => grid.current?.startSlideshow()}
+        />
+      }
+    >
       <DropZone folder={FOLDER} disabled={!canWrite} className="flex min-h-0 flex-1 flex-col">
         {data?.isIndexing === true && (
           <p role="status" className="mb-2 flex items-center gap-2 text-sm text-muted">
@@ -38,7 +52,14 @@ export function PhotosPage() {
           </p>
         )}
         {data !== undefined && data.total > 0 && library.isReady ? (
-          <PhotoGrid key={kind} library={library} size={size} onVisibleDays={setVisibleDays} />
+          <PhotoGrid
+            key={kind}
+            library={library}
+            size={size}
+            hasMemories={kind === "all"}
+            handle={grid}
+            onVisibleDays={setVisibleDays}
+          />
         ) : error !== null ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
         ) : data === undefined || data.total > 0 ? (
@@ -72,15 +93,18 @@ function ViewChoice({
   kind,
   onKind,
   total,
+  onSlideshow,
 }: {
   readonly kind: PhotoKind;
   readonly onKind: (kind: PhotoKind) => void;
   readonly total: number;
+  readonly onSlideshow: () => void;
 }) {
   const [size, setSize] = usePhotoSize();
   return (
     <>
       {total > 0 && <span className="text-sm text-muted max-sm:sr-only">{text.count(total)}</span>}
+      {total > 0 && <IconButton label={text.slideshow} icon={Play} onClick={onSlideshow} />}
       {total > 0 && (
         <Select
           label={text.size}

@@ -5,7 +5,7 @@ import { formatDay, formatMonth, formatShortDay } from "../../entries/justified/
 import { DAY_HEIGHT, MONTH_HEIGHT } from "../../entries/justified/layout.ts";
 import { blockOf } from "../../entries/justified/positions.ts";
 import { Tiles, type TilesContext } from "../../entries/justified/tiles.tsx";
-import type { DayBox, Layout, PlacedBlock } from "../../entries/justified/types.ts";
+import type { DayBox, Layout, GridBlock } from "../../entries/justified/types.ts";
 import type { PhotoRange } from "../../entries/justified/use-viewport.ts";
 import type { PhotoRecord } from "./api.ts";
 import { text } from "./text.ts";
@@ -32,11 +32,7 @@ interface MonthContext extends TilesContext {
   readonly onToggleDay: (first: number, count: number) => void;
 }
 
-function Month({
-  block,
-  range,
-  ...context
-}: MonthContext & { readonly block: PlacedBlock; readonly range: PhotoRange }) {
+function Month({ block, range, ...context }: MonthContext & { readonly block: GridBlock; readonly range: PhotoRange }) {
   const month = formatMonth(block.month);
   const first = range.first - block.start;
   const end = range.end - block.start;
@@ -79,7 +75,7 @@ const Day = memo(
     onToggleDay,
     ...context
   }: MonthContext & {
-    readonly block: PlacedBlock;
+    readonly block: GridBlock;
     readonly day: DayBox;
     readonly first: number;
     readonly end: number;

@@ -1,0 +1,101 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { apiAddress } from "../../api/http.ts";
+import { readStored, writeStored } from "../../base/stored.ts";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { X } from "../../ui/icons.ts";
+import { memoriesQuery, type Memory } from "./api.ts";
+import { text } from "./text.ts";
+
+/** The height of the row with its margin, for the layout of the grid. */
+export const MEMORIES_HEIGHT = 188;
+
+/** The day on which the person last dismissed the row. */
+const DISMISSED_AS = "memories-dismissed";
+
+/** The photos of this day in earlier years, unless they were dismissed for today. */
+export function useMemories(isEnabled: boolean) {
+  const [today] = useState(localDate);
+  const [dismissed, setDismissed] = useState(() => readStored(DISMISSED_AS));
+  const isShown = isEnabled && dismissed !== today;
+  const { data } = useQuery({ ...memoriesQuery(today), enabled: isShown });
+  const dismiss = () => {
+    writeStored(DISMISSED_AS, today);
+    setDismissed(today);
+  };
+  return { memories: isShown ? (data ?? NONE) : NONE, today, dismiss };
+}
+
+const NONE: readonly Memory[] = [];
+
+/** One card for each earlier year with photos of this day. */
+export function MemoriesRow({
+  memories,
+  today,
+  dismiss,
+  onOpen,
+}: {
+  readonly memories: readonly Memory[];
+  readonly today: string;
+  readonly dismiss: () => void;
+  readonly onOpen: (memory: Memory) => void;
+}) {
+  return (
+    <section aria-label={text.memories} className="absolute inset-x-0 top-0 flex items-start gap-1">
+      <ul className="flex min-w-0 flex-1 gap-2 overflow-x-auto p-1 pb-3">
+        {memories.map((memory) => (
+          <li key={memory.date} className="shrink-0">
+            <Card
+              memory={memory}
+              label={text.yearsAgo(yearsBetween(memory.date, today))}
+              onOpen={() => onOpen(memory)}
+            />
+          </li>
+        ))}
+      </ul>
+      <IconButton label={text.hideMemories} icon={X} onClick={dismiss} />
+    </section>
+  );
+}
+
+function Card({
+  memory: { photos, count },
+  label,
+  onOpen,
+}: {
+  readonly memory: Memory;
+  readonly label: string;
+  readonly onOpen: () => void;
+}) {
+  const cover = photos.find(({ hasThumbnail }) => hasThumbnail);
+  return (
+    <button
+      type="button"
+      onClick={onOpen}
+      className="relative block h-40 w-32 overflow-hidden rounded-xl bg-sunken text-start focus-visible:outline-3"
+    >
+      {cover !== undefined && (
+        <img
+          src={apiAddress(`/api/files/${cover.id}/download`, { thumbnail: "medium" })}
+          alt=""
+          draggable={false}
+          className="size-full object-cover"
+        />
+      )}
+      <span className="absolute inset-x-0 bottom-0 flex flex-col bg-black/70 px-3 py-2 text-white">
+        <span className="text-sm font-semibold">{label}</span>
+        <span className="text-xs">{text.count(count)}</span>
+      </span>
+    </button>
+  );
+}
+
+function yearsBetween(date: string, today: string): number {
+  return Number(today.slice(0, 4)) - Number(date.slice(0, 4));
+}
+
+/** Today in the time zone of the browser. */
+function localDate(): string {
+  const now = new Date();
+  return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+}

@@ -1,0 +1,37 @@
+import { useSlideshow } from "../../entries/slideshow/use-slideshow.tsx";
+import { showError } from "../../ui/toast.tsx";
+import type { PhotoRecord } from "./api.ts";
+import { olderChunk } from "./layout.ts";
+import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
+
+/** Slideshows of the library, of a day, and of a selection. */
+export function usePhotoSlideshow(library: PhotoLibrary) {
+  const { start, slideshow } = useSlideshow<PhotoRecord>();
+
+  /** The photos of the days after the day of a photo. */
+  const loadMore = async (last: PhotoRecord): Promise<readonly PhotoRecord[]> => {
+    const day = dayOf(last);
+    const chunk = olderChunk(library.chunks, day);
+    return chunk === undefined ? [] : (await library.load(chunk)).filter((photo) => dayOf(photo) < day);
+  };
+
+  /** Starts with the photos of a day's chunk that fit. */
+  const startAt = (day: string, fits: (photo: PhotoRecord) => boolean, from?: string) => {
+    const chunk = library.chunkOf(day);
+    if (chunk === undefined) return;
+    const isWhole = from !== undefined;
+    library.load(chunk).then((photos) => {
+      start(photos.filter(fits), { from, ...(isWhole && { loadMore }) });
+    }, showError);
+  };
+  return {
+    start: {
+      /** From a photo through all older ones. */
+      from: (photo: PhotoRecord) => startAt(dayOf(photo), () => true, photo.id),
+      ofDay: (day: string) => startAt(day, (photo) => dayOf(photo) === day),
+      /** Newest first. */
+      of: (photos: readonly PhotoRecord[]) => start(photos.toSorted((a, b) => (a.takenAt < b.takenAt ? 1 : -1))),
+    },
+    slideshow,
+  };
+}
