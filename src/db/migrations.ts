@@ -41,6 +41,8 @@ import properties from "../../migrations/0035_properties.sql" with { type: "text
 import loginFlows from "../../migrations/0036_login_flows.sql" with { type: "text" };
 import clientUploads from "../../migrations/0037_client_uploads.sql" with { type: "text" };
 import auditAppPasswords from "../../migrations/0038_audit_app_passwords.sql" with { type: "text" };
+import livePhotos from "../../migrations/0042_live_photos.sql" with { type: "text" };
+import places from "../../migrations/0043_places.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
@@ -90,6 +92,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0036_login_flows", sql: loginFlows },
   { id: "0037_client_uploads", sql: clientUploads },
   { id: "0038_audit_app_passwords", sql: auditAppPasswords },
+  { id: "0042_live_photos", sql: livePhotos },
+  { id: "0043_places", sql: places },
 ];
 
 /** Makes in an empty database what all steps leave there. Written by scripts/schema.ts. */

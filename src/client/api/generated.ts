@@ -427,6 +427,10 @@ export interface Schemas {
       readonly latitude: number;
       readonly longitude: number;
     } | null;
+    readonly place: {
+      readonly id: string;
+      readonly name: string;
+    } | null;
     readonly codec: string | null;
     readonly bitrate: number | null;
     readonly title: string | null;
@@ -494,6 +498,8 @@ export interface Schemas {
     readonly height: number | null;
     readonly durationSeconds: number | null;
     readonly takenAt: string;
+    readonly motion: "pair" | "embedded" | null;
+    readonly motionFileId: string | null;
     readonly thumbnailUrl: string;
     readonly hasThumbnail: boolean;
   };
@@ -920,6 +926,21 @@ export interface ResponseData {
     readonly photos: readonly (Schemas["Photo"] | (Schemas["FileItem"] & Schemas["Photo"]))[];
     readonly nextCursor: string | null;
     readonly isIndexing: boolean;
+  };
+  readonly "GET /api/photos/places": {
+    readonly places: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly region: string | null;
+      readonly country: string | null;
+      readonly latitude: number | null;
+      readonly longitude: number | null;
+      readonly count: number;
+      readonly coverFileId: string;
+      readonly coverUrl: string;
+      readonly hasCover: boolean;
+    }[];
+    readonly isSettling: boolean;
   };
   readonly "GET /api/photos/timeline": {
     readonly days: readonly {

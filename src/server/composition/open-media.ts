@@ -33,6 +33,7 @@ function openIndexes(storage: Storage) {
   const mediaInfo = openMediaInfo({
     ...storage,
     findPath: (digest) => findReadable(blobs, digest, log),
+    isLocal: (digest) => blobs.stat(digest) !== undefined,
     onRead: (tx, digest) => {
       enqueueRescan(tx, digest);
       tx.afterCommit(() => onMetadataRead());

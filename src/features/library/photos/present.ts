@@ -3,7 +3,9 @@ import { presentFileItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { toDate, toCursor } from "./cursor.ts";
 import type { PhotoPage, PhotoTimeline } from "./service.ts";
-import type { Photo } from "./types.ts";
+import { ELSEWHERE_ID } from "../../media/places/types.ts";
+import { ELSEWHERE } from "./model.ts";
+import type { Photo, PhotoPlace } from "./types.ts";
 
 /** Data for presenting photos, in addition to the photos. */
 export interface PhotoContext {
@@ -34,8 +36,19 @@ export function presentTimeline({ days, total }: PhotoTimeline) {
   return { days: days.map(({ day, count }) => ({ date: toDate(day), count })), total };
 }
 
+/** The places of GET /api/photos/places. */
+export function presentPlaces(places: readonly PhotoPlace[], { baseUrl, hasThumbnail }: PhotoContext) {
+  return places.map(({ id, cover, ...place }) => ({
+    id: id === ELSEWHERE_ID ? ELSEWHERE : String(id),
+    ...place,
+    coverFileId: cover.publicId,
+    coverUrl: `${baseUrl}/api/files/${cover.publicId}/download?thumbnail=true`,
+    hasCover: hasThumbnail(cover),
+  }));
+}
+
 function presentPhoto(photo: Photo, { baseUrl, hasThumbnail }: PhotoContext) {
-  const { publicId, name, mediaType, sizeBytes, isVideo, width, height, durationMs } = photo;
+  const { publicId, name, mediaType, sizeBytes, isVideo, width, height, durationMs, motion, motionFileId } = photo;
   return {
     id: publicId,
     name,
@@ -45,6 +58,8 @@ function presentPhoto(photo: Photo, { baseUrl, hasThumbnail }: PhotoContext) {
     width,
     height,
     durationSeconds: durationMs === null ? null : durationMs / 1000,
+    motion,
+    motionFileId,
     takenAt: toTakenAt(photo),
     thumbnailUrl: `${baseUrl}/api/files/${publicId}/download?thumbnail=true`,
     hasThumbnail: hasThumbnail(photo),
