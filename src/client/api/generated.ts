@@ -84,6 +84,10 @@ export interface Schemas {
       readonly email: string;
     };
     readonly media: Schemas["Media"] | null;
+    readonly place: {
+      readonly id: string;
+      readonly name: string;
+    } | null;
   };
   readonly UpdatedFile: {
     readonly id: string;
@@ -426,10 +430,6 @@ export interface Schemas {
     readonly location: {
       readonly latitude: number;
       readonly longitude: number;
-    } | null;
-    readonly place: {
-      readonly id: string;
-      readonly name: string;
     } | null;
     readonly codec: string | null;
     readonly bitrate: number | null;

@@ -50,12 +50,12 @@ function openIndexes(storage: Storage) {
     reader: searchReader,
     noteContent: (tx, digest, mediaType) => mediaInfo.enqueue(tx, digest, mediaType),
   });
-  const { photos, photoBackfill, onMetadataRead } = openPhotos({
+  const { photos, photoBackfill, livePairs, onMetadataRead } = openPhotos({
     ...storage,
     reader: searchReader,
     isReadingMetadata: (accountId) => !searchIndexer.isCaughtUp(accountId) || mediaInfo.hasPending,
   });
-  return { searchReader, mediaInfo, search, searchIndexer, photos, photoBackfill };
+  return { searchReader, mediaInfo, search, searchIndexer, photos, photoBackfill, livePairs };
 }
 
 /** Builds the thumbnails; no process is started before the first request. */

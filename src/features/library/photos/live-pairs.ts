@@ -4,6 +4,7 @@
  * have changed, and hide the video of a pair from all lists of photos.
  */
 import type { Database } from "bun:sqlite";
+import { type Digest, digestToBytes } from "../../../blobs/digest.ts";
 import { fold } from "../../../lib/path.ts";
 
 /** Videos of cameras without identifiers are at most this long. */
@@ -27,6 +28,9 @@ interface Half {
   readonly takenAt: string | null;
 }
 
+/** Where the video of a photo is. */
+export type LiveVideo = { readonly fileId: string } | { readonly offset: number; readonly bytes: number };
+
 interface Pair {
   readonly photoId: number;
   readonly videoId: number;
@@ -48,6 +52,9 @@ export class LivePairs {
   readonly #withContentId;
   readonly #named;
   readonly #pair;
+  readonly #trashedVideo;
+  readonly #videoOf;
+  readonly #embedded;
   readonly #add;
   readonly #remove;
 
@@ -69,10 +76,32 @@ export class LivePairs {
       `SELECT photo_id AS photoId, video_id AS videoId FROM live_pairs WHERE photo_id = ?1
        UNION ALL SELECT photo_id, video_id FROM live_pairs WHERE video_id = ?1`,
     );
+    this.#trashedVideo = sqlite.prepare<{ fileId: string }, [string]>(
+      `SELECT v.public_id AS fileId FROM nodes n CROSS JOIN live_pairs l ON l.photo_id = n.id
+         CROSS JOIN nodes v ON v.id = l.video_id WHERE n.public_id = ?1 AND v.parent_id < 0`,
+    );
+    this.#videoOf = sqlite.prepare<{ fileId: string }, [number]>(
+      "SELECT n.public_id AS fileId FROM live_pairs l CROSS JOIN nodes n ON n.id = l.video_id WHERE l.photo_id = ?1",
+    );
+    this.#embedded = sqlite.prepare<{ offset: number; bytes: number }, [Uint8Array]>(
+      `SELECT motion_offset AS offset, motion_bytes AS bytes FROM media_info
+       WHERE digest = ?1 AND motion_offset IS NOT NULL AND motion_bytes IS NOT NULL`,
+    );
     this.#add = sqlite.prepare<undefined, [number, number]>(
       "INSERT INTO live_pairs (photo_id, video_id) VALUES (?1, ?2)",
     );
     this.#remove = sqlite.prepare<undefined, [number]>("DELETE FROM live_pairs WHERE photo_id = ?1");
+  }
+
+  /** The video of a photo: the API's id of its file, or its position in the photo's own. */
+  findVideo({ id, digest }: { readonly id: number; readonly digest: Digest }): LiveVideo | undefined {
+    const fileId = this.#videoOf.get(id)?.fileId;
+    return fileId === undefined ? (this.#embedded.get(digestToBytes(digest)) ?? undefined) : { fileId };
+  }
+
+  /** The API's ids of files, and of the videos of those among them that are photos, if both are in the trash. */
+  withTrashedVideos(fileIds: readonly string[]): string[] {
+    return [...new Set(fileIds.flatMap((id) => [id, ...this.#trashedVideo.all(id).map(({ fileId }) => fileId)]))];
   }
 
   /** Whether the pairs of some files still have to be looked for. */

@@ -30,5 +30,5 @@ export function openPhotos({ sqlite, reader, writer, tree, isReadingMetadata, lo
     photos.noteChanged();
     photoBackfill.wake();
   };
-  return { photos, photoBackfill, onMetadataRead };
+  return { photos, photoBackfill, livePairs, onMetadataRead };
 }
