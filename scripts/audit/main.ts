@@ -8,6 +8,7 @@ import { launchChromium } from "../../test/web/support/chromium.ts";
 import { violations } from "../../test/web/support/look.ts";
 import { fillFolder } from "./library.ts";
 import { withLighthouse } from "./lighthouse.ts";
+import { fillPhotos, measurePhotoScrolling } from "./photos.ts";
 import { type Frames, measureScrolling } from "./scrolling.ts";
 
 const PAGES = [
@@ -30,6 +31,7 @@ const PAGES = [
 ];
 
 const LIGHTHOUSE_ROUNDS = 5;
+const PHOTO_VISITS = 5;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -37,6 +39,7 @@ async function main(): Promise<void> {
       axe: { type: "boolean" },
       lighthouse: { type: "boolean" },
       "hundred-thousand": { type: "boolean" },
+      photos: { type: "boolean" },
     },
   });
   const isEverything = Object.keys(values).length === 0;
@@ -50,6 +53,7 @@ async function main(): Promise<void> {
     if (values["hundred-thousand"] === true) {
       await withChromium((browser) => printScrolling(server, account, browser));
     }
+    if (values.photos === true) await withChromium((browser) => printPhotoScrolling(server, account, browser));
   });
 }
 
@@ -96,6 +100,19 @@ async function printScrolling(server: TestServer, account: Account, browser: Bro
       },
     });
   }
+}
+
+async function printPhotoScrolling(server: TestServer, account: Account, browser: Browser): Promise<void> {
+  await fillPhotos(server, account, 100_000);
+  const page = await signedIn(server, account, browser);
+  await page.goto("/files");
+  await page.waitForLoadState("networkidle");
+  const rows: Record<string, Record<string, string | number>> = {};
+  for (let visit = 1; visit <= PHOTO_VISITS; visit++) {
+    const { elements, ...found } = await measurePhotoScrolling(page);
+    rows[`100,000 photos, ${visit}`] = { ...found, elements: elements.join(" → ") };
+  }
+  console.table(rows);
 }
 
 function describeFrames({ perSecond, longestMs }: Frames): string {

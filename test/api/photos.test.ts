@@ -282,4 +282,136 @@ describe("GET /api/photos/timeline", () => {
   });
 });
 
+/** Stores a picture of this size. */
+async function storeSized(client: Client, size: { width: number; height: number }, capturedAt: string) {
+  colours++;
+  const background = { r: colours % 256, g: 5, b: 99 };
+  const bytes = await sharp({ create: { ...size, channels: 3, background } })
+    .jpeg()
+    .toBuffer();
+  return client.storedId(new Uint8Array(bytes), {
+    name: `${capturedAt.slice(0, 19)}.jpg`,
+    type: "image/jpeg",
+    fields: { capturedAt },
+  });
+}
+
+describe("GET /api/photos/aspects", () => {
+  test("returns the shape of each photo, in the order of the list, in pages that continue within a day", async () => {
+    const { client } = await server().signUp();
+    await storeSized(client, { width: 40, height: 30 }, "2020-01-02T12:00:00Z");
+    await storeSized(client, { width: 30, height: 40 }, "2020-01-02T11:00:00Z");
+    await storeSized(client, { width: 30, height: 30 }, "2020-01-01T11:00:00Z");
+    const days = [
+      { date: "2020-01-02", aspects: [133, 75] },
+      { date: "2020-01-01", aspects: [100] },
+    ];
+    let response: ApiResponse | undefined;
+    await eventually("the sizes are known", async () => {
+      response = await client.get("/api/photos/aspects");
+      expectStatus(response, 200);
+      return JSON.stringify(response.at("data.days")) === JSON.stringify(days);
+    });
+    expect(response?.at("data")).toEqual({ days, nextCursor: null });
+    const first = await client.get("/api/photos/aspects?limit=1");
+    expect(first.at("data.days")).toEqual([{ date: "2020-01-02", aspects: [133] }]);
+    const rest = await client.get(`/api/photos/aspects?cursor=${first.string("data.nextCursor")}`);
+    expect(rest.at("data.days")).toEqual([{ date: "2020-01-02", aspects: [75] }, days[1]]);
+    expect((await client.get("/api/photos/aspects?at=2020-01-01")).at("data.days")).toEqual([days[1]]);
+    expect((await client.get("/api/photos/aspects?type=video")).at("data.days")).toEqual([]);
+  });
+
+  test("returns shapes as displayed, and 0 for those it does not know", async () => {
+    const { client } = await server().signUp();
+    const bytes = await sharp({ create: { width: 60, height: 20, channels: 3, background: { r: 1, g: 2, b: 250 } } })
+      .withMetadata({ orientation: 6 })
+      .jpeg()
+      .toBuffer();
+    await client.stored(new Uint8Array(bytes), { name: "turned.jpg", fields: { capturedAt: "2020-01-01T00:00:00Z" } });
+    await client.stored(new Uint8Array([0, 0, 0, 24, ...Buffer.from("ftypisom0000isommp42")]), {
+      name: "film.mp4",
+      type: "video/mp4",
+      fields: { capturedAt: "2020-01-02T00:00:00Z" },
+    });
+    await eventually("the orientation is applied", async () => {
+      const found = JSON.stringify((await client.get("/api/photos/aspects")).at("data.days"));
+      return found === '[{"date":"2020-01-02","aspects":[0]},{"date":"2020-01-01","aspects":[33]}]';
+    });
+  });
+
+  test.each(["limit=0", "limit=5001", "at=yesterday", "cursor=", "type=song"])("refuses %s", async (query) => {
+    const { client } = await server().signUp();
+    expectError(await client.get(`/api/photos/aspects?${query}`), 400, "invalid_field");
+  });
+});
+
+describe("GET /api/photos/memories", () => {
+  async function listMemories(client: Client, date: string): Promise<unknown> {
+    const response = await client.get(`/api/photos/memories?date=${date}`);
+    expectStatus(response, 200);
+    return response
+      .list("data.memories")
+      .map((memory) => [Reflect.get(Object(memory), "date"), Reflect.get(Object(memory), "count")]);
+  }
+
+  test("returns the photos of the same local date in earlier years, latest first", async () => {
+    const { client } = await server().signUp();
+    await storePhoto(client, "today.png", "2024-07-01T12:00:00Z");
+    await storePhoto(client, "evening.png", "2023-07-01T23:30:00-08:00");
+    await storePhoto(client, "morning.png", "2023-07-01T00:30:00+09:00");
+    await storePhoto(client, "old.png", "1998-07-01T12:00:00Z");
+    await storePhoto(client, "before.png", "2022-06-30T23:59:59Z");
+    await storePhoto(client, "after.png", "2022-07-02T00:00:00Z");
+    const response = await client.get("/api/photos/memories?date=2024-07-01");
+    expect(await listMemories(client, "2024-07-01")).toEqual([
+      ["2023-07-01", 2],
+      ["1998-07-01", 1],
+    ]);
+    expect(response.strings("data.memories.0.photos", "name")).toEqual(["evening.png", "morning.png"]);
+    expect(await listMemories(client, "2025-07-01")).toEqual([
+      ["2024-07-01", 1],
+      ["2023-07-01", 2],
+      ["1998-07-01", 1],
+    ]);
+    expect(await listMemories(client, "1990-07-01")).toEqual([]);
+  });
+
+  test("returns a few photos of a day with many, and none that are in the trash or of others", async () => {
+    const { client } = await server().signUp();
+    const ids: string[] = [];
+    for (let hour = 10; hour < 18; hour++) {
+      ids.push(await storePhoto(client, `${hour}.png`, `2020-03-04T${hour}:00:00Z`, { folder: "/trip" }));
+    }
+    expectStatus(await client.post("/api/files/trash", { fileIds: [ids.at(-1)] }), 200);
+    const response = await client.get("/api/photos/memories?date=2021-03-04");
+    expect(response.at("data.memories.0.count")).toBe(7);
+    expect(response.strings("data.memories.0.photos", "name")).toEqual(
+      [16, 15, 14, 13, 12, 11].map((at) => `${at}.png`),
+    );
+    const [folder = ""] = (await client.get("/api/files?type=folder")).strings("data.files", "id");
+    expectStatus(await client.post("/api/files/trash", { fileIds: [folder] }), 200);
+    expect(await listMemories(client, "2021-03-04")).toEqual([]);
+    const other = await server().signUp();
+    await client.post("/api/files/trash/restore", { fileIds: [folder] });
+    expect(await listMemories(other.client, "2021-03-04")).toEqual([]);
+  });
+
+  test("remembers 29 February on 28 February of a year without it", async () => {
+    const { client } = await server().signUp();
+    await storePhoto(client, "leap.png", "2020-02-29T12:00:00Z");
+    await storePhoto(client, "28.png", "2020-02-28T12:00:00Z");
+    const leapDay = ["2020-02-29", 1];
+    const dayBefore = ["2020-02-28", 1];
+    expect(await listMemories(client, "2023-02-28")).toEqual([leapDay, dayBefore]);
+    expect(await listMemories(client, "2024-02-28")).toEqual([dayBefore]);
+    expect(await listMemories(client, "2024-02-29")).toEqual([leapDay]);
+    expect(await listMemories(client, "2023-03-01")).toEqual([]);
+  });
+
+  test.each(["", "date=", "date=07-01", "date=2023-02-29", "date=today"])("refuses %p", async (query) => {
+    const { client } = await server().signUp();
+    expectError(await client.get(`/api/photos/memories?${query}`), 400, "invalid_field");
+  });
+});
+
 testAllResponses(server);

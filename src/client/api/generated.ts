@@ -951,6 +951,20 @@ export interface ResponseData {
     readonly isIndexing: boolean;
     readonly isSettling: boolean;
   };
+  readonly "GET /api/photos/aspects": {
+    readonly days: readonly {
+      readonly date: string;
+      readonly aspects: readonly number[];
+    }[];
+    readonly nextCursor: string | null;
+  };
+  readonly "GET /api/photos/memories": {
+    readonly memories: readonly {
+      readonly date: string;
+      readonly count: number;
+      readonly photos: readonly Schemas["Photo"][];
+    }[];
+  };
   readonly "GET /api/files": {
     readonly files: readonly Schemas["Item"][];
     readonly pagination: Schemas["Pagination"];

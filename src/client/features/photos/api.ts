@@ -1,7 +1,7 @@
 /** API requests of the photos page. */
 import { queryOptions } from "@tanstack/react-query";
 import type { ResponseData, Schemas } from "../../api/generated.ts";
-import { apiAddress, request } from "../../api/http.ts";
+import { request } from "../../api/http.ts";
 import { keys, LIVE_INTERVAL_MS, live } from "../../api/queries.ts";
 import type { FileRecord } from "../../api/types.ts";
 import type { Chunk } from "./layout.ts";
@@ -14,7 +14,11 @@ export type PhotoRecord = Schemas["Photo"];
 
 type Timeline = ResponseData["GET /api/photos/timeline"];
 
+type Aspects = ResponseData["GET /api/photos/aspects"];
+
 const PAGE = 1000;
+const NEWEST_SHAPES = 500;
+const SHAPES_PAGE = 5000;
 const SETTLING_INTERVAL_MS = 3000;
 
 function timelineKey(kind: PhotoKind) {
@@ -60,9 +64,50 @@ export function recordsQuery(kind: PhotoKind, chunk: Chunk) {
   });
 }
 
-/** The address of a photo's thumbnail. */
-export function thumbnailAddress({ id }: PhotoRecord, size: "small" | "medium"): string {
-  return apiAddress(`/api/files/${id}/download`, { thumbnail: size });
+/** The shapes of the photos of each day, see {@link ShapedDay}. */
+export type Shapes = ReadonlyMap<string, readonly number[]>;
+
+/** The shapes of the newest photos, which the first view needs. Requested together with the timeline. */
+export function newestShapesQuery(kind: PhotoKind) {
+  return queryOptions({
+    queryKey: [...keys.photos, "shapes", kind, "newest"],
+    queryFn: ({ signal }) => readShapes(kind, {}, NEWEST_SHAPES, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+}
+
+/** The shapes of the photos of some days. */
+export function shapesQuery(kind: PhotoKind, chunk: Chunk) {
+  return queryOptions({
+    queryKey: [...keys.photos, "shapes", kind, chunk],
+    queryFn: ({ signal }) => readShapes(kind, { at: chunk.from }, chunk.count, signal),
+    gcTime: 0,
+  });
+}
+
+async function readShapes(
+  kind: PhotoKind,
+  start: { readonly at?: string },
+  count: number,
+  signal: AbortSignal,
+): Promise<Shapes> {
+  const shapes = new Map<string, number[]>();
+  let position: { at?: string; cursor?: string } = start;
+  for (let missing = count; missing > 0; ) {
+    const query = { ...position, limit: Math.min(SHAPES_PAGE, missing), type: typeOf(kind) };
+    // oxlint-disable-next-line no-await-in-loop -- each page says where the next one starts
+    const { days, nextCursor } = await request<Aspects>("GET", "/api/photos/aspects", { query, signal });
+    for (const { date, aspects } of days) {
+      const before = shapes.get(date);
+      if (before === undefined) shapes.set(date, [...aspects]);
+      else before.push(...aspects);
+      missing -= aspects.length;
+    }
+    if (nextCursor === null) break;
+    position = { cursor: nextCursor };
+  }
+  return shapes;
 }
 
 async function readChunk<T extends PhotoRecord>(

@@ -1,5 +1,6 @@
 import type { PhotoRecord } from "./api.ts";
-import { type Layout, sectionOf } from "./layout.ts";
+import { dayOfPhoto, startOfDay } from "../../entries/justified/positions.ts";
+import type { Layout } from "../../entries/justified/types.ts";
 import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
 import { showError } from "../../ui/toast.tsx";
 
@@ -7,15 +8,14 @@ import { showError } from "../../ui/toast.tsx";
 export function photoFinder(library: PhotoLibrary, layout: Layout) {
   /** The photo at an index; undefined if it is not loaded. */
   const photoAt = (index: number): PhotoRecord | undefined => {
-    const section = layout.sections[sectionOf(layout, index)];
-    return section === undefined ? undefined : library.photos.get(section.date)?.[index - section.first];
+    const found = dayOfPhoto(layout, index);
+    return found === undefined ? undefined : library.photos.get(found.day.date)?.[found.at];
   };
 
   /** The index of a photo; undefined if it is not loaded. */
   const indexOf = (photo: PhotoRecord): number | undefined => {
-    const section = layout.sections.find(({ date }) => date === dayOf(photo));
     const at = library.photos.get(dayOf(photo))?.findIndex(({ id }) => id === photo.id) ?? -1;
-    return section === undefined || at < 0 ? undefined : section.first + at;
+    return at < 0 ? undefined : startOfDay(layout, dayOf(photo)) + at;
   };
 
   /**
@@ -24,12 +24,18 @@ export function photoFinder(library: PhotoLibrary, layout: Layout) {
    */
   const load = async (one: number, other: number): Promise<PhotoRecord[]> => {
     const [from, to] = one < other ? [one, other] : [other, one];
-    const sections = layout.sections.slice(sectionOf(layout, from), sectionOf(layout, to) + 1);
-    const chunks = new Set(sections.flatMap(({ date }) => library.chunkOf(date) ?? []));
+    const days: { readonly date: string; readonly start: number }[] = [];
+    for (let index = from; index <= to; ) {
+      const found = dayOfPhoto(layout, index);
+      if (found === undefined) break;
+      days.push({ date: found.day.date, start: found.start });
+      index = found.start + found.day.count;
+    }
+    const chunks = new Set(days.flatMap(({ date }) => library.chunkOf(date) ?? []));
     const loaded = await Promise.all([...chunks].map((chunk) => library.load(chunk)));
     const byDay = Map.groupBy(loaded.flat(), dayOf);
-    return sections.flatMap(({ date, first }) =>
-      (byDay.get(date) ?? []).filter((_, at) => first + at >= from && first + at <= to),
+    return days.flatMap(({ date, start }) =>
+      (byDay.get(date) ?? []).filter((_, at) => start + at >= from && start + at <= to),
     );
   };
 

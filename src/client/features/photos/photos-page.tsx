@@ -10,7 +10,8 @@ import { Spinner } from "../../ui/spinner.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import type { PhotoKind } from "./api.ts";
-import { PhotoGrid } from "./photo-grid.tsx";
+import { type DayRange, PhotoGrid } from "./photo-grid.tsx";
+import { PHOTO_SIZES, usePhotoSize } from "./photo-size.ts";
 import { text } from "./text.ts";
 import { usePhotoLibrary } from "./use-photo-library.ts";
 import { useCanWrite } from "../../api/session.ts";
@@ -22,31 +23,13 @@ const FOLDER = "/Photos";
 export function PhotosPage() {
   const canWrite = useCanWrite();
   const [kind, setKind] = useState<PhotoKind>("all");
-  const [visibleDays, setVisibleDays] = useState<{ newest: string; oldest: string }>();
+  const [visibleDays, setVisibleDays] = useState<DayRange>();
+  const [size] = usePhotoSize();
   const library = usePhotoLibrary(kind, visibleDays);
   const { data, error, refetch } = library.timeline;
   useNewMenu(useMemo(() => ({ items: [], folder: FOLDER, canUpload: canWrite }), [canWrite]));
   return (
-    <Page
-      title={text.title}
-      fill
-      actions={
-        <>
-          {data !== undefined && data.total > 0 && <span className="text-sm text-muted">{text.count(data.total)}</span>}
-          <Select<PhotoKind>
-            label={text.show}
-            isLabelHidden
-            value={kind}
-            onChange={setKind}
-            options={[
-              { value: "all", label: text.all },
-              { value: "photo", label: text.photosOnly },
-              { value: "video", label: text.videosOnly },
-            ]}
-          />
-        </>
-      }
-    >
+    <Page title={text.title} fill actions={<ViewChoice kind={kind} onKind={setKind} total={data?.total ?? 0} />}>
       <DropZone folder={FOLDER} disabled={!canWrite} className="flex min-h-0 flex-1 flex-col">
         {data?.isIndexing === true && (
           <p role="status" className="mb-2 flex items-center gap-2 text-sm text-muted">
@@ -54,11 +37,11 @@ export function PhotosPage() {
             {text.indexing}
           </p>
         )}
-        {data !== undefined && data.total > 0 ? (
-          <PhotoGrid key={kind} library={library} onVisibleDays={setVisibleDays} />
+        {data !== undefined && data.total > 0 && library.isReady ? (
+          <PhotoGrid key={kind} library={library} size={size} onVisibleDays={setVisibleDays} />
         ) : error !== null ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
-        ) : data === undefined ? (
+        ) : data === undefined || data.total > 0 ? (
           <div className="flex justify-center py-24 text-muted">
             <Spinner size={28} label={text.loading} />
           </div>
@@ -81,5 +64,43 @@ export function PhotosPage() {
         )}
       </DropZone>
     </Page>
+  );
+}
+
+/** The number of photos, their size and their kind. */
+function ViewChoice({
+  kind,
+  onKind,
+  total,
+}: {
+  readonly kind: PhotoKind;
+  readonly onKind: (kind: PhotoKind) => void;
+  readonly total: number;
+}) {
+  const [size, setSize] = usePhotoSize();
+  return (
+    <>
+      {total > 0 && <span className="text-sm text-muted max-sm:sr-only">{text.count(total)}</span>}
+      {total > 0 && (
+        <Select
+          label={text.size}
+          isLabelHidden
+          value={size}
+          onChange={setSize}
+          options={PHOTO_SIZES.map((value) => ({ value, label: text[value] }))}
+        />
+      )}
+      <Select<PhotoKind>
+        label={text.show}
+        isLabelHidden
+        value={kind}
+        onChange={onKind}
+        options={[
+          { value: "all", label: text.all },
+          { value: "photo", label: text.photosOnly },
+          { value: "video", label: text.videosOnly },
+        ]}
+      />
+    </>
   );
 }

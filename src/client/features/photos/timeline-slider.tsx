@@ -1,10 +1,11 @@
 import { type KeyboardEvent, type PointerEvent, type RefObject, useMemo, useRef, useState } from "react";
 import { cx } from "../../ui/cx.ts";
-import { formatMonth } from "./dates.ts";
-import { type Layout, monthsOf, sectionAt } from "./layout.ts";
+import { formatMonth } from "../../entries/justified/dates.ts";
+import { blockAt } from "../../entries/justified/positions.ts";
+import type { Layout } from "../../entries/justified/types.ts";
+import { useScrollTop } from "../../entries/justified/use-viewport.ts";
 import { text } from "./text.ts";
 import { useSize } from "../../ui/use-size.ts";
-import { useScrollTop } from "./use-viewport.ts";
 
 /** The height that a year label needs. */
 const LABEL_PIXELS = 26;
@@ -141,9 +142,11 @@ function useTimelineScroll({
   // every month can be reached. One pixel more, because browsers round scroll positions.
   const monthAt = (scrolled: number): number => {
     const at = within01(scrolled / range) * layout.height + 1;
-    const date = layout.sections[sectionAt(layout, at)]?.date ?? "";
-    const index = months.findIndex(({ month }) => date.startsWith(month));
-    return Math.max(0, index);
+    const block = blockAt(layout, at);
+    return Math.max(
+      0,
+      months.findIndex(({ month }) => month === block?.month),
+    );
   };
   const scrollTo = (to: number) => {
     if (scroller.current !== null) scroller.current.scrollTop = to;
@@ -166,7 +169,12 @@ function within01(value: number): number {
   return Math.min(1, Math.max(0, value));
 }
 
-type Months = ReturnType<typeof monthsOf>;
+/** The months of the grid, newest first. */
+type Months = readonly { readonly month: string; readonly top: number }[];
+
+function monthsOf({ blocks }: Layout): Months {
+  return blocks.map(({ month, offset }) => ({ month, top: offset }));
+}
 
 /** The month about a year away: the first month of the neighboring year that has photos. */
 function yearFrom(months: Months, from: number, by: 1 | -1): number {

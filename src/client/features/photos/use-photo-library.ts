@@ -3,6 +3,7 @@ import { useCallback, useMemo } from "react";
 import type { FileRecord } from "../../api/types.ts";
 import { chunkQuery, type PhotoKind, type PhotoRecord, recordsQuery, timelineQuery } from "./api.ts";
 import { type Chunk, chunksBetween, chunksOf, type DayCount } from "./layout.ts";
+import { useShapes } from "./use-shapes.ts";
 
 const NO_DAYS: readonly DayCount[] = [];
 
@@ -23,6 +24,7 @@ export function usePhotoLibrary(
     queries: visibleChunks.map((chunk) => chunkQuery(kind, chunk)),
     combine: byDay,
   });
+  const { days: shapedDays, isReady } = useShapes(kind, days, visibleDays, photos);
 
   const chunkOf = useCallback((date: string) => chunks.find(({ from, to }) => to <= date && date <= from), [chunks]);
 
@@ -41,19 +43,25 @@ export function usePhotoLibrary(
     [queryClient, kind],
   );
 
-  return { timeline, days, chunks, photos, chunkOf, load, loadRecords };
+  return { timeline, days: shapedDays, isReady, chunks, photos, chunkOf, load, loadRecords };
 }
 
 /** The result of {@link usePhotoLibrary}. */
 export type PhotoLibrary = ReturnType<typeof usePhotoLibrary>;
 
+/** The photos of each day. A chunk has whole days, and days that have not changed are the same arrays as before. */
 function byDay(
   results: readonly { readonly data?: readonly PhotoRecord[] | undefined }[],
 ): ReadonlyMap<string, readonly PhotoRecord[]> {
-  return Map.groupBy(
-    results.flatMap(({ data }) => data ?? []),
-    dayOf,
-  );
+  return new Map(results.flatMap(({ data }) => (data === undefined ? [] : [...daysOf(data)])));
+}
+
+const grouped = new WeakMap<readonly PhotoRecord[], ReadonlyMap<string, readonly PhotoRecord[]>>();
+
+function daysOf(photos: readonly PhotoRecord[]): ReadonlyMap<string, readonly PhotoRecord[]> {
+  const known = grouped.get(photos) ?? Map.groupBy(photos, dayOf);
+  grouped.set(photos, known);
+  return known;
 }
 
 /** The local date on which a photo was taken. */

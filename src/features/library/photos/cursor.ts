@@ -46,6 +46,15 @@ export function readDatePosition(text: string): PhotoPosition {
   return { day: Math.floor(next.getTime() / DAY_MS), takenAtMs: next.getTime(), nodeId: 0 };
 }
 
+/** The day of a date, such as `2026-01-05`, in days since 1970. @throws AppError invalid_field */
+export function readDay(text: string | undefined): number {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  const isDay = text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(time);
+  if (!isDay || !new Date(time).toISOString().startsWith(text))
+    throw invalidField("date", "date must be a day, such as 2026-01-05.");
+  return Math.floor(time / DAY_MS);
+}
+
 /** A day as text: `2026-01-05`. */
 export function toDate(day: number): string {
   return new Date(Math.min(day, LAST_DAY) * DAY_MS).toISOString().slice(0, 10);

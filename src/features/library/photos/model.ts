@@ -79,6 +79,33 @@ export const PlacesRecord = t.Object({
   isSettling: t.Boolean({ description: "Recent photos may be missing: their position is not read yet" }),
 });
 
+/** GET /api/photos/aspects */
+export const AspectsRecord = t.Object({
+  days: t.Array(
+    t.Object({
+      date: t.String({ format: "date" }),
+      aspects: t.Array(Count, {
+        description: "Width divided by height as displayed, in percent, of each photo of the day; 0 if not known yet",
+        examples: [[133, 75]],
+      }),
+    }),
+    { description: "Newest first. The first and the last day of a page can continue on the pages next to it" },
+  ),
+  nextCursor: t.Union([t.String(), t.Null()], { description: "Cursor for the next photos; null at the end" }),
+});
+
+/** GET /api/photos/memories */
+export const MemoriesRecord = t.Object({
+  memories: t.Array(
+    t.Object({
+      date: t.String({ format: "date" }),
+      count: Count,
+      photos: t.Array(Photo, { description: "The newest of the day" }),
+    }),
+    { description: "One day per year, latest first" },
+  ),
+});
+
 /** The filters in the query string of both routes, for the OpenAPI document. */
 export const QUERY_OF_PHOTOS = {
   type: { type: "string", enum: [...PHOTO_TYPES] },
@@ -88,3 +115,9 @@ export const QUERY_OF_PHOTOS = {
 };
 
 export const LIMIT_MAX = 1_000;
+
+/** Shapes per page. */
+export const ASPECTS_MAX = 5_000;
+
+/** Photos per year in GET /api/photos/memories. */
+export const MEMORY_PHOTOS = 6;

@@ -1,6 +1,16 @@
 /** Texts of these routes in the OpenAPI document. */
 import type { RouteDocs } from "../../../http/documented.ts";
-import { LIMIT_MAX, PhotosRecord, PlacesRecord, QUERY_OF_PHOTOS, TimelineRecord } from "./model.ts";
+import {
+  ASPECTS_MAX,
+  AspectsRecord,
+  LIMIT_MAX,
+  MEMORY_PHOTOS,
+  MemoriesRecord,
+  PhotosRecord,
+  PlacesRecord,
+  QUERY_OF_PHOTOS,
+  TimelineRecord,
+} from "./model.ts";
 
 export const list = (): RouteDocs => ({
   tag: "Files",
@@ -39,4 +49,32 @@ export const places = (): RouteDocs => ({
     "a position has no place; one that is more than 100 km from all towns is elsewhere. Town data: GeoNames, CC BY 4.0.",
   data: PlacesRecord,
   errors: ["overloaded"],
+});
+
+export const aspects = (): RouteDocs => ({
+  tag: "Files",
+  summary: "List the aspect ratios of photos and videos",
+  description:
+    "The same photos and videos as GET /api/photos, in the same order, as one number each. With it and " +
+    "GET /api/photos/timeline, a client lays out its grid before it loads the photos.",
+  query: {
+    ...QUERY_OF_PHOTOS,
+    at: { type: "string", example: "2026-07", description: "A day, a month or a year" },
+    cursor: { type: "string", description: "nextCursor of the previous page" },
+    limit: { type: "integer", minimum: 1, maximum: ASPECTS_MAX, default: 1_000 },
+  },
+  data: AspectsRecord,
+  errors: ["invalid_field", "invalid_path", "not_found", "overloaded"],
+});
+
+export const memories = (): RouteDocs => ({
+  tag: "Files",
+  summary: "List the photos of this day in earlier years",
+  description:
+    "Photos and videos that were taken on the same date in the 150 years before, by the local date of their location. " +
+    `Each year has its count and at most ${MEMORY_PHOTOS} photos; GET /api/photos?at= lists them all. ` +
+    "In years without 29 February, 28 February also returns the photos of 29 February.",
+  query: { date: { type: "string", format: "date", description: "Required. The client's local date" } },
+  data: MemoriesRecord,
+  errors: ["invalid_field", "overloaded"],
 });

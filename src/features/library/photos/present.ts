@@ -2,10 +2,10 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import { presentFileItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { toDate, toCursor } from "./cursor.ts";
-import type { PhotoPage, PhotoTimeline } from "./service.ts";
+import type { AspectPage, PhotoPage, PhotoTimeline } from "./service.ts";
 import { ELSEWHERE_ID } from "../../media/places/types.ts";
 import { ELSEWHERE } from "./model.ts";
-import type { Photo, PhotoPlace } from "./types.ts";
+import type { Photo, PhotoMemory, PhotoPlace } from "./types.ts";
 
 /** Data for presenting photos, in addition to the photos. */
 export interface PhotoContext {
@@ -45,6 +45,29 @@ export function presentPlaces(places: readonly PhotoPlace[], { baseUrl, hasThumb
     coverUrl: `${baseUrl}/api/files/${cover.publicId}/download?thumbnail=true`,
     hasCover: hasThumbnail(cover),
   }));
+}
+
+/** A page of GET /api/photos/aspects. */
+export function presentAspects({ photos, next }: AspectPage) {
+  const days: { readonly date: string; readonly aspects: number[] }[] = [];
+  let last: number | undefined;
+  for (const { day, aspect } of photos) {
+    if (day === last) days.at(-1)?.aspects.push(aspect);
+    else days.push({ date: toDate(day), aspects: [aspect] });
+    last = day;
+  }
+  return { days, nextCursor: next === undefined ? null : toCursor(next) };
+}
+
+/** GET /api/photos/memories. */
+export function presentMemories(memories: readonly PhotoMemory[], context: PhotoContext) {
+  return {
+    memories: memories.map(({ day, count, photos }) => ({
+      date: toDate(day),
+      count,
+      photos: photos.map((photo) => presentPhoto(photo, context)),
+    })),
+  };
 }
 
 function presentPhoto(photo: Photo, { baseUrl, hasThumbnail }: PhotoContext) {

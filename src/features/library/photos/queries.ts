@@ -31,6 +31,8 @@ export interface PhotoQuery {
   readonly tags: readonly { readonly id: number; readonly count: number }[];
   readonly folderId: number | undefined;
   readonly placeId: number | undefined;
+  /** Only these days. */
+  readonly days?: readonly number[] | undefined;
   /** Whether the account has unreachable folders whose files still have rows. */
   readonly hasGone: boolean;
 }
@@ -60,13 +62,35 @@ export function selectPage(query: PhotoQuery, after: PhotoPosition, limit: numbe
         lower(hex(b.digest)) AS digest, m.width, m.height, m.duration_ms AS durationMs,
         m.motion_offset AS motionOffset,
         (SELECT v.public_id FROM live_pairs l CROSS JOIN nodes v ON v.id = l.video_id WHERE l.photo_id = p.node_id) AS motionFileId
-      FROM (SELECT p.* ${sql} AND (p.day, p.taken_at, p.node_id) < (?, ?, ?)
-        ORDER BY p.day DESC, p.taken_at DESC, p.node_id DESC LIMIT ?) p
-      CROSS JOIN nodes n ON n.id = p.node_id CROSS JOIN blobs b ON b.id = n.blob_id
-      LEFT JOIN media_info m ON m.digest = b.digest
-      ORDER BY p.day DESC, p.taken_at DESC, p.node_id DESC`,
+      ${fromPage(sql)}`,
     parameters: [...gone.parameters, ...parameters, after.day, after.takenAtMs, after.nodeId, limit],
   };
+}
+
+/** The shapes of the same photos as {@link selectPage}, clamped so that they are never 0. */
+export function selectAspects(query: PhotoQuery, after: PhotoPosition, limit: number): PhotoStatement {
+  const { sql, parameters, gone } = matching(query);
+  return {
+    sql: `${gone.sql} SELECT p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs,
+        CASE WHEN m.width > 0 AND m.height > 0
+          THEN CAST(max(1, min(10000, round(100.0 * m.width / m.height))) AS INTEGER) ELSE 0 END AS aspect
+      ${fromPage(sql)}`,
+    parameters: [...gone.parameters, ...parameters, after.day, after.takenAtMs, after.nodeId, limit],
+  };
+}
+
+/** The photos of a page, with their files and metadata. */
+function fromPage(matching: string): string {
+  return `FROM (SELECT p.* ${matching} AND (p.day, p.taken_at, p.node_id) < (?, ?, ?)
+      ORDER BY p.day DESC, p.taken_at DESC, p.node_id DESC LIMIT ?) p
+    CROSS JOIN nodes n ON n.id = p.node_id CROSS JOIN blobs b ON b.id = n.blob_id
+    LEFT JOIN media_info m ON m.digest = b.digest
+    ORDER BY p.day DESC, p.taken_at DESC, p.node_id DESC`;
+}
+
+/** The day of the oldest photo. One step in the index photos_taken. */
+export function selectOldestDay(accountId: number): PhotoStatement {
+  return { sql: "SELECT min(day) AS day FROM photos WHERE account_id = ?", parameters: [accountId] };
 }
 
 /** The number of photos per day, newest first. One scan of the index photos_taken. */
@@ -84,6 +108,7 @@ function matching({
   tags,
   folderId,
   placeId,
+  days,
   hasGone,
 }: PhotoQuery): PhotoStatement & { readonly gone: PhotoStatement } {
   const [rarest, ...others] = tags;
@@ -95,6 +120,7 @@ function matching({
     ...walked.map(() => "EXISTS (SELECT 1 FROM node_tags t WHERE t.tag_id = ? AND t.node_id = p.node_id)"),
     ...(folderId === undefined ? [] : [BELOW]),
     ...(placeId === undefined ? [] : ["p.place_id = ?"]),
+    ...(days === undefined ? [] : [`p.day IN (${days.join(", ")})`]),
     ...(hasGone ? ["p.parent_id NOT IN (SELECT id FROM gone)"] : []),
   ];
   return {

@@ -8,9 +8,16 @@ import type { authGuard } from "../../accounts/auth/guard.ts";
 import { parseTagList } from "../../../tree/model/labels.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { ELSEWHERE, LIMIT_MAX } from "./model.ts";
-import { NEWEST, readCursor, readDatePosition } from "./cursor.ts";
-import { type PhotoContext, presentPhotos, presentPlaces, presentTimeline } from "./present.ts";
+import { ASPECTS_MAX, ELSEWHERE, LIMIT_MAX, MEMORY_PHOTOS } from "./model.ts";
+import { NEWEST, readCursor, readDatePosition, readDay } from "./cursor.ts";
+import {
+  type PhotoContext,
+  presentAspects,
+  presentMemories,
+  presentPhotos,
+  presentPlaces,
+  presentTimeline,
+} from "./present.ts";
 import type { PhotoService } from "./service.ts";
 import { PHOTO_TYPES, type PhotoFilter, type PhotoPosition } from "./types.ts";
 
@@ -21,7 +28,7 @@ export interface PhotoRoutesOptions {
   readonly hasThumbnail: PhotoContext["hasThumbnail"];
 }
 
-/** GET /api/photos and /api/photos/timeline. */
+/** The routes below /api/photos. */
 export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions) {
   return new Router({ name: "photo-routes", prefix: "/api/photos", guard })
     .get(
@@ -58,6 +65,26 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
         };
         const timeline = await photos.timeline(accountId, readFilter(queryOf(request)));
         return ok({ ...presentTimeline(timeline), ...state });
+      },
+    )
+    .get(
+      "/aspects",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.aspects },
+      async ({ principal, request }) => {
+        const query = queryOf(request);
+        const limit = readInteger(query, "limit", { min: 1, max: ASPECTS_MAX, default: 1_000 });
+        const position = readPosition(query);
+        return ok(presentAspects(await photos.aspects(principal.user.id, readFilter(query), position, limit)));
+      },
+    )
+    .get(
+      "/memories",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.memories },
+      async ({ principal, request }) => {
+        const { baseUrl, query: queryString } = requestContextOf(request);
+        const day = readDay(readQuery(queryString)["date"]);
+        const memories = await photos.memories(principal.user.id, day, MEMORY_PHOTOS);
+        return ok(presentMemories(memories, { baseUrl, hasThumbnail }));
       },
     );
 }

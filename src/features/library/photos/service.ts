@@ -9,16 +9,20 @@ import { notFound } from "../../../errors.ts";
 import { fold } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { NEWEST } from "./cursor.ts";
+import { daysInEarlierYears } from "./memories.ts";
 import {
   type PhotoQuery,
   type PhotoRow,
   type PhotoRows,
   type PlaceRow,
+  selectAspects,
   selectDays,
+  selectOldestDay,
   selectPage,
   selectPlaces,
 } from "./queries.ts";
-import type { Photo, PhotoDay, PhotoFilter, PhotoPlace, PhotoPosition } from "./types.ts";
+import type { Photo, PhotoAspect, PhotoDay, PhotoFilter, PhotoMemory, PhotoPlace, PhotoPosition } from "./types.ts";
 
 /** Dependencies of {@link PhotoService}. */
 export interface PhotoServiceOptions {
@@ -35,6 +39,13 @@ export interface PhotoServiceOptions {
 /** A page of the list. */
 export interface PhotoPage {
   readonly photos: readonly Photo[];
+  /** Where to continue; undefined at the end. */
+  readonly next: PhotoPosition | undefined;
+}
+
+/** A page of shapes. */
+export interface AspectPage {
+  readonly photos: readonly PhotoAspect[];
   /** Where to continue; undefined at the end. */
   readonly next: PhotoPosition | undefined;
 }
@@ -95,6 +106,39 @@ export class PhotoService {
       : (await this.#options.reader.read([rows<PhotoRow>(statement.sql, statement.parameters)]))[0];
     const photos = found.slice(0, limit).map(toPhoto);
     return { photos, next: found.length > limit ? photos.at(-1) : undefined };
+  }
+
+  /**
+   * The shapes of the photos after a position, newest first.
+   * @throws AppError not_found if the folder does not exist | overloaded
+   */
+  async aspects(accountId: number, filter: PhotoFilter, after: PhotoPosition, limit: number): Promise<AspectPage> {
+    const query = this.#toQuery(accountId, filter);
+    if (query === undefined) return { photos: [], next: undefined };
+    const { sql, parameters } = selectAspects(query, after, limit + 1);
+    const [found] = await this.#options.reader.read([rows<PhotoAspect>(sql, parameters)]);
+    const photos = found.slice(0, limit);
+    return { photos, next: found.length > limit ? photos.at(-1) : undefined };
+  }
+
+  /**
+   * The photos of the same day in earlier years, latest year first.
+   * @param day days since 1970
+   * @param limit photos per year
+   * @throws AppError overloaded
+   */
+  async memories(accountId: number, day: number, limit: number): Promise<readonly PhotoMemory[]> {
+    const { reader } = this.#options;
+    const oldest = selectOldestDay(accountId);
+    const [[first]] = await reader.read([rows<{ day: number | null }>(oldest.sql, oldest.parameters)]);
+    const days = first === undefined || first.day === null ? [] : daysInEarlierYears(day, first.day);
+    const query = this.#toQuery(accountId, {});
+    if (query === undefined || days.length === 0) return [];
+    const counts = selectDays({ ...query, days });
+    const [found] = await reader.read([rows<PhotoDay>(counts.sql, counts.parameters)]);
+    const newest = found.map((one) => selectPage({ ...query, days: [one.day] }, NEWEST, limit));
+    const pages = await reader.read(newest.map(({ sql, parameters }) => rows<PhotoRow>(sql, parameters)));
+    return found.map((one, at) => ({ ...one, photos: (pages[at] ?? []).map(toPhoto) }));
   }
 
   /** The files of photos, by row id; deleted ones are left out. */

@@ -65,3 +65,15 @@ export interface PhotoDay {
   readonly day: number;
   readonly count: number;
 }
+
+/** The shape of a photo in the list. */
+export interface PhotoAspect extends PhotoPosition {
+  /** Width divided by height as displayed, in percent; 0 if unknown. */
+  readonly aspect: number;
+}
+
+/** The photos of one day of an earlier year. */
+export interface PhotoMemory extends PhotoDay {
+  /** The newest of them. */
+  readonly photos: readonly Photo[];
+}

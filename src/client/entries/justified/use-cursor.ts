@@ -1,11 +1,12 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from "react";
-import { type Layout, offsetOf } from "./layout.ts";
+import { boxOf } from "./positions.ts";
+import type { Layout } from "./types.ts";
 
-/** Space that stays visible above and below the photo at the cursor. */
-const MARGIN = 56;
+/** Space that stays visible above and below the photo at the cursor: room for the headings. */
+const MARGIN = 84;
 
 /** The photo that has the focus or will get it, by its index. */
-export function usePhotoCursor(scroller: RefObject<HTMLElement | null>, layout: Layout) {
+export function useCursor(scroller: RefObject<HTMLElement | null>, layout: Layout) {
   const [cursor, setCursor] = useState(0);
   const wantsFocus = useRef(false);
   const tileAt = (index: number) => scroller.current?.querySelector<HTMLElement>(`[data-photo="${index}"]`);
@@ -18,10 +19,10 @@ export function usePhotoCursor(scroller: RefObject<HTMLElement | null>, layout: 
       setCursor(target);
       const element = scroller.current;
       if (element === null) return;
-      const { y } = offsetOf(layout, target);
-      if (y - MARGIN < element.scrollTop) element.scrollTop = y - MARGIN;
-      else if (y + layout.side + MARGIN > element.scrollTop + element.clientHeight) {
-        element.scrollTop = y + layout.side + MARGIN - element.clientHeight;
+      const { top, height } = boxOf(layout, target);
+      if (top - MARGIN < element.scrollTop) element.scrollTop = top - MARGIN;
+      else if (top + height + MARGIN > element.scrollTop + element.clientHeight) {
+        element.scrollTop = top + height + MARGIN - element.clientHeight;
       }
     },
     [scroller, layout],

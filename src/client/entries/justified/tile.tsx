@@ -1,60 +1,77 @@
 import { Film, Play } from "lucide-react";
 import { Check, Image as ImageIcon } from "../../ui/icons.ts";
-import { memo, type MouseEvent } from "react";
+import { memo, type MouseEvent, type RefObject, useEffect, useState } from "react";
 import { cx } from "../../ui/cx.ts";
 import { formatDuration } from "../../base/format.ts";
 import { useLongPress } from "../../ui/use-long-press.ts";
 import { usePicture } from "../../ui/use-picture.ts";
-import { type PhotoRecord, thumbnailAddress } from "./api.ts";
+import { apiAddress } from "../../api/http.ts";
 import { formatMoment } from "./dates.ts";
 import { text } from "./text.ts";
+import type { GridItem } from "./types.ts";
 
 /** Up to this many device pixels the smallest thumbnail is enough. */
 const SMALL_PIXELS = 128;
 
+/** A thumbnail is requested only when its tile has been there for so long, if the grid is being scrolled. */
+const REST_MS = 100;
+
 /** Events of a tile. */
 export interface TileEvents {
   readonly onOpen: (index: number) => void;
-  readonly onToggle: (index: number, photo: PhotoRecord, isRange: boolean) => void;
+  readonly onToggle: (index: number, isRange: boolean) => void;
   readonly onFocus: (index: number) => void;
 }
 
-/** One photo of the grid: a button that opens it, and a checkbox that selects it. */
-export const PhotoTile = memo(function PhotoTile({
-  photo,
-  index,
-  x,
-  y,
-  side,
-  isSelected,
-  isSelecting,
-  isCurrent,
-  events,
-}: {
+interface TileProps {
   /** Undefined while it is loading. */
-  readonly photo: PhotoRecord | undefined;
+  readonly item: GridItem | undefined;
   readonly index: number;
-  readonly x: number;
-  readonly y: number;
-  readonly side: number;
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
   readonly isSelected: boolean;
   /** Whether any photo is selected: then a press selects. */
   readonly isSelecting: boolean;
   /** Whether this tile is the tab stop. */
   readonly isCurrent: boolean;
   readonly events: TileEvents;
-}) {
-  const position = { insetInlineStart: x, top: y, width: side, height: side };
+  /** When the grid was last scrolled, by `performance.now()`. */
+  readonly scrolledAt: RefObject<number>;
+}
+
+/** One photo of the grid: a button that opens it, and a checkbox that selects it. */
+export const Tile = memo(function Tile({ left, top, width, height, ...tile }: TileProps) {
+  const position = { insetInlineStart: left, top, width, height };
+  if (tile.item === undefined) return <div className="absolute rounded-sm bg-sunken" style={position} aria-hidden />;
+  return (
+    <div className="group absolute" style={position}>
+      <Content {...tile} item={tile.item} side={Math.max(width, height)} />
+    </div>
+  );
+});
+
+/** A tile whose photo is loaded. */
+function Content({
+  item: photo,
+  side,
+  index,
+  isSelected,
+  isSelecting,
+  isCurrent,
+  events,
+  scrolledAt,
+}: Omit<TileProps, "left" | "top" | "width" | "height"> & { readonly item: GridItem; readonly side: number }) {
   const press = useLongPress();
-  if (photo === undefined) return <div className="absolute rounded-sm bg-sunken" style={position} aria-hidden />;
   const when = formatMoment(photo.takenAt);
   const onClick = (event: MouseEvent) => {
     if (press.isEndOfPress()) return;
-    if (isSelecting || event.shiftKey || event.ctrlKey || event.metaKey) events.onToggle(index, photo, event.shiftKey);
+    if (isSelecting || event.shiftKey || event.ctrlKey || event.metaKey) events.onToggle(index, event.shiftKey);
     else events.onOpen(index);
   };
   return (
-    <div className="group absolute" style={position}>
+    <>
       <button
         type="button"
         data-photo={index}
@@ -66,7 +83,7 @@ export const PhotoTile = memo(function PhotoTile({
         }
         onClick={onClick}
         onFocus={() => events.onFocus(index)}
-        onPointerDown={(event) => press.start(event, () => events.onToggle(index, photo, false))}
+        onPointerDown={(event) => press.start(event, () => events.onToggle(index, false))}
         onPointerMove={press.move}
         onPointerUp={press.end}
         onPointerCancel={press.end}
@@ -78,18 +95,18 @@ export const PhotoTile = memo(function PhotoTile({
           "focus-visible:outline-3 focus-visible:-outline-offset-3",
         )}
       >
-        <Picture photo={photo} side={side} isSelected={isSelected} />
+        <Picture photo={photo} side={side} isSelected={isSelected} scrolledAt={scrolledAt} />
         {photo.isVideo && <VideoLength seconds={photo.durationSeconds} />}
       </button>
       <TileCheckbox
         label={text.select(photo.name)}
         isSelected={isSelected}
         isSelecting={isSelecting}
-        onClick={(event) => events.onToggle(index, photo, event.shiftKey)}
+        onClick={(event) => events.onToggle(index, event.shiftKey)}
       />
-    </div>
+    </>
   );
-});
+}
 
 function VideoLength({ seconds }: { readonly seconds: number | null }) {
   return (
@@ -144,13 +161,17 @@ function Picture({
   photo,
   side,
   isSelected,
+  scrolledAt,
 }: {
-  readonly photo: PhotoRecord;
+  readonly photo: GridItem;
+  /** The longer side of the tile. */
   readonly side: number;
   readonly isSelected: boolean;
+  readonly scrolledAt: RefObject<number>;
 }) {
   const size = side * window.devicePixelRatio <= SMALL_PIXELS ? "small" : "medium";
-  const { src, hasFailed, onError } = usePicture(thumbnailAddress(photo, size));
+  const isAtRest = useIsAtRest(scrolledAt);
+  const { src, hasFailed, onError } = usePicture(apiAddress(`/api/files/${photo.id}/download`, { thumbnail: size }));
   if (!photo.hasThumbnail || hasFailed) {
     const Icon = photo.isVideo ? Film : ImageIcon;
     return (
@@ -160,14 +181,35 @@ function Picture({
       </span>
     );
   }
+  if (!isAtRest) return null;
   return (
     <img
+      ref={abortWhenRemoved}
       src={src}
       alt=""
       decoding="async"
       draggable={false}
       onError={onError}
-      className={cx("size-full object-cover transition-transform", isSelected && "scale-90 rounded-lg")}
+      className={cx("size-full object-cover motion-safe:transition-transform", isSelected && "scale-90 rounded-lg")}
     />
   );
+}
+
+/** Whether the tile has been in the grid for a moment: tiles that fly past request nothing. */
+function useIsAtRest(scrolledAt: RefObject<number>): boolean {
+  const [isAtRest, setAtRest] = useState(() => performance.now() - scrolledAt.current > REST_MS);
+  useEffect(() => {
+    if (isAtRest) return;
+    const timer = setTimeout(() => setAtRest(true), REST_MS);
+    return () => clearTimeout(timer);
+  }, [isAtRest]);
+  return isAtRest;
+}
+
+/** A browser otherwise loads the image of a removed element to its end. */
+function abortWhenRemoved(image: HTMLImageElement | null): (() => void) | undefined {
+  if (image === null) return undefined;
+  return () => {
+    if (!image.complete) image.removeAttribute("src");
+  };
 }

@@ -15,6 +15,11 @@ export function formatDay(date: string): string {
   });
 }
 
+/** "Mon, 5 Jan" */
+export function formatShortDay(date: string): string {
+  return format(date, { weekday: "short", day: "numeric", month: "short" });
+}
+
 /** "January 2026" */
 export function formatMonth(month: string): string {
   return format(`${month.slice(0, 7)}-01`, { month: "long", year: "numeric" });

@@ -1,0 +1,14 @@
+import { defineText } from "../../base/text.ts";
+
+/** The text of grids of photos. */
+export const text = defineText("photo-grid", {
+  photo: (name: string, when: string) => `Photo ${name}, ${when}`,
+  video: (name: string, when: string, length: string) => `Video ${name}, ${length}, ${when}`,
+  select: (name: string) => `Select ${name}`,
+  shortcuts: "Photos",
+  keyMove: "Move between photos",
+  keyOpen: "Open photo",
+  keySelect: "Select photo",
+  keyRange: "Select a range",
+  clear: "Clear selection",
+});

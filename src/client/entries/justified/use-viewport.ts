@@ -1,0 +1,114 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { boxOf, dayOfPhoto, photosBetween, startOfDay } from "./positions.ts";
+import type { Layout } from "./types.ts";
+
+/** How many pixels above and below the visible area are rendered too. */
+const BEYOND_PIXELS = 600;
+/** After a jump the grid is rendered at once, but photos are loaded only when scrolling has stopped. */
+const REST_MS = 120;
+
+/** Photos from `first` to the one before `end`. */
+export interface PhotoRange {
+  readonly first: number;
+  readonly end: number;
+}
+
+const NOTHING: PhotoRange = { first: 0, end: 0 };
+
+/**
+ * The scroll position of an element, for components that show only that. The grid itself is rendered again only row by
+ * row.
+ */
+export function useScrollTop(ref: RefObject<HTMLElement | null>): number {
+  const follow = useCallback(
+    (listener: () => void) => {
+      const element = ref.current;
+      element?.addEventListener("scroll", listener, { passive: true });
+      return () => element?.removeEventListener("scroll", listener);
+    },
+    [ref],
+  );
+  return useSyncExternalStore(follow, () => ref.current?.scrollTop ?? 0);
+}
+
+/**
+ * The photos in view, and those whose records are needed: not while the grid is scrolled by whole views at a time. When
+ * the layout changes, the photo at the top of the view stays where it is.
+ */
+export function useViewport(scroller: RefObject<HTMLElement | null>, layout: Layout, height: number) {
+  const [range, setRange] = useState(NOTHING);
+  const [neededRange, setNeededRange] = useState(NOTHING);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const lastTop = useRef(0);
+  const scrolledAt = useRef(-1000);
+  const anchor = useRef<Anchor>(undefined);
+
+  const updateView = useCallback(() => {
+    const at = scroller.current?.scrollTop ?? 0;
+    const isJump = Math.abs(at - lastTop.current) > Math.max(height, 1);
+    lastTop.current = at;
+    anchor.current = anchorAt(layout, at);
+    const next = photosBetween(layout, at - BEYOND_PIXELS, at + height + BEYOND_PIXELS);
+    setRange((before) => (isSame(before, next) ? before : next));
+    const update = () => setNeededRange((before) => (isSame(before, next) ? before : next));
+    clearTimeout(timer.current);
+    if (isJump) timer.current = setTimeout(update, REST_MS);
+    else update();
+  }, [scroller, layout, height]);
+
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const last = anchor.current;
+    if (element !== null && last !== undefined && last.layout !== layout) {
+      const top = topOfAnchor(layout, last);
+      if (Math.abs(element.scrollTop - top) >= 1) element.scrollTop = top;
+      lastTop.current = element.scrollTop;
+    }
+    updateView();
+  }, [scroller, layout, updateView]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  const onScroll = useCallback(() => {
+    scrolledAt.current = performance.now();
+    updateView();
+  }, [updateView]);
+  return { range, neededRange, scrolledAt, onScroll };
+}
+
+/** The photo at the top of the view, by its day, and how much of it is above the view. */
+interface Anchor {
+  readonly layout: Layout;
+  readonly date: string;
+  readonly at: number;
+  /** Part of the height of its row, or pixels if there is a heading at the top of the view. */
+  readonly part: number;
+  readonly pixels: number;
+}
+
+/** Undefined at the top of the grid, where new photos appear. */
+function anchorAt(layout: Layout, scrollTop: number): Anchor | undefined {
+  if (scrollTop <= 0) return undefined;
+  const { first } = photosBetween(layout, scrollTop, scrollTop + 1);
+  const found = dayOfPhoto(layout, Math.min(first, layout.total - 1));
+  if (found === undefined) return undefined;
+  const { top, height } = boxOf(layout, first);
+  const beyond = scrollTop - top;
+  const isInside = beyond > 0 && beyond <= height;
+  return {
+    layout,
+    date: found.day.date,
+    at: found.at,
+    part: isInside ? beyond / height : 0,
+    pixels: isInside ? 0 : beyond,
+  };
+}
+
+function topOfAnchor(layout: Layout, { date, at, part, pixels }: Anchor): number {
+  const index = Math.min(startOfDay(layout, date) + at, layout.total - 1);
+  const { top, height } = boxOf(layout, index);
+  return Math.max(0, Math.round(top + part * height + pixels));
+}
+
+function isSame(one: PhotoRange, other: PhotoRange): boolean {
+  return one.first === other.first && one.end === other.end;
+}
