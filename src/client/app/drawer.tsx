@@ -21,7 +21,7 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
             <IconButton label={uiText.close} icon={X} hasTooltip={false} onClick={onClose} />
           </div>
           <div className="flex-1">
-            <SideBar onNavigate={onClose} />
+            <SideBar isInDrawer />
           </div>
         </Dialog.Popup>
       </Dialog.Portal>

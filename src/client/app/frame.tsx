@@ -1,5 +1,5 @@
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { OfflineError } from "../api/http.ts";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { useWasIdle } from "../ui/use-was-idle.ts";
@@ -7,6 +7,7 @@ import { Banners } from "./banners.tsx";
 import { isAt, mainNavItems } from "./navigation.ts";
 import { PageBoundary, PartBoundary } from "./page-boundary.tsx";
 import { useSession } from "../api/session.ts";
+import { useOverlay } from "../base/overlays.ts";
 import { useShortcuts } from "../base/shortcuts.ts";
 import { NewButton, SideBar } from "./side-bar.tsx";
 import { TopBar } from "./top-bar.tsx";
@@ -31,14 +32,13 @@ export function Frame() {
   const { user } = useSession();
   const { pathname } = useLocation();
   const searchRef = useRef<HTMLInputElement>(null);
-  const [isDrawerOpen, setIsDrawerOpen] = useState(false);
+  const drawer = useOverlay("menu");
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const wasIdle = useWasIdle();
   // How "Share → Larder" opened the page. Read at once, because the address may have changed by the time the tray is
   // loaded.
   const [sharedAs] = useState(() => new URLSearchParams(window.location.search).get("shared"));
   const openHelp = useCallback(() => setIsHelpOpen(true), []);
-  useEffect(() => setIsDrawerOpen(false), [pathname]);
   useShortcuts(frameText.allPages, [
     { keys: "/ mod+k", label: frameText.search, run: () => focusSearch(searchRef.current) },
     { keys: "?", label: frameText.keyboardHelp, run: openHelp },
@@ -52,7 +52,7 @@ export function Frame() {
           <ConfirmEmailNotice />
         </PartBoundary>
       )}
-      <TopBar searchRef={searchRef} onMenu={() => setIsDrawerOpen(true)} onHelp={openHelp} />
+      <TopBar searchRef={searchRef} onMenu={() => drawer.open("open")} onHelp={openHelp} />
       <div className="flex min-h-0 flex-1">
         <aside className="hidden w-58 shrink-0 overflow-y-auto lg:block">
           <SideBar />
@@ -74,13 +74,13 @@ export function Frame() {
           <NewButton isRound />
         </div>
       )}
-      {isDrawerOpen && (
-        <PartBoundary address={pathname} onFailed={(error) => showFailure(error, setIsDrawerOpen)}>
-          <Drawer onClose={() => setIsDrawerOpen(false)} />
+      {drawer.value !== undefined && (
+        <PartBoundary address={pathname} onFailed={(error) => showFailure(error, drawer.close)}>
+          <Drawer onClose={drawer.close} />
         </PartBoundary>
       )}
       {isHelpOpen && (
-        <PartBoundary address={pathname} onFailed={(error) => showFailure(error, setIsHelpOpen)}>
+        <PartBoundary address={pathname} onFailed={(error) => showFailure(error, () => setIsHelpOpen(false))}>
           <Help open onClose={() => setIsHelpOpen(false)} />
         </PartBoundary>
       )}
@@ -114,13 +114,11 @@ function SkipLink() {
   );
 }
 
-/**
- * Shows why a part could not be loaded. `setIsOpen` closes a part that the person opened, so that they can try again.
- */
-function showFailure(error: unknown, setIsOpen?: (isOpen: boolean) => void): void {
-  setIsOpen?.(false);
+/** Shows why a part could not be loaded. `close` closes a part that the person opened, so that they can try again. */
+function showFailure(error: unknown, close?: () => void): void {
+  close?.();
   // For other parts, the banner already shows a lost connection.
-  if (setIsOpen !== undefined || !(error instanceof OfflineError)) showError(error);
+  if (close !== undefined || !(error instanceof OfflineError)) showError(error);
 }
 
 /** Phones: the items that are reached by the thumb. */

@@ -15,6 +15,7 @@ import { followInReload } from "../ui/reload.ts";
 import { ToastHost } from "../ui/toast.tsx";
 import { TooltipHost } from "../ui/tooltip.tsx";
 import { basePath } from "../base/address.ts";
+import { leaveClosedDialogs, pageKeyOf } from "../base/overlays.ts";
 import { Frame } from "./frame.tsx";
 import { NotFound } from "./not-found.tsx";
 import { PageSpinner } from "./page-boundary.tsx";
@@ -135,10 +136,12 @@ export function makeRouter() {
     defaultPendingComponent: PageSpinner,
     scrollRestoration: hasScrollToRestore,
     scrollToTopSelectors: ["#main"],
+    getScrollRestorationKey: pageKeyOf,
     trailingSlash: "never",
   });
   // The router announces a navigation shortly before it updates the browser's address.
   router.subscribe("onBeforeNavigate", () => followInReload(() => router.history.flush()));
+  leaveClosedDialogs(router);
   return router;
 }
 

@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
 import { FolderUp, HardDrive } from "lucide-react";
+import type { MouseEvent } from "react";
+import { useOverlay } from "../base/overlays.ts";
 import { Plus, Upload } from "../ui/icons.ts";
 import { usageQuery } from "../api/queries.ts";
 import { Button } from "../ui/button.tsx";
@@ -16,19 +18,16 @@ import { useSession } from "../api/session.ts";
 import { frameText } from "./text.ts";
 import { showError } from "../ui/toast.tsx";
 
-/**
- * The "New" button, the navigation and the storage meter.
- * @param onNavigate called when a link is followed
- */
-export function SideBar({ onNavigate }: { readonly onNavigate?: () => void }) {
+/** The "New" button, the navigation and the storage meter. In the drawer, a link replaces its history entry. */
+export function SideBar({ isInDrawer = false }: { readonly isInDrawer?: boolean }) {
   const { user } = useSession();
   return (
     <div className="flex min-h-full flex-col gap-4 p-3">
       {user.role !== "viewer" && <NewButton />}
       <nav aria-label={frameText.mainNavigation} className="flex flex-1 flex-col gap-4">
-        <NavList items={mainNavItems()} {...(onNavigate !== undefined && { onNavigate })} />
+        <NavList items={mainNavItems()} isInDrawer={isInDrawer} />
         <div className="mt-auto">
-          <NavList items={settingsNavItems(user.role)} {...(onNavigate !== undefined && { onNavigate })} />
+          <NavList items={settingsNavItems(user.role)} isInDrawer={isInDrawer} />
         </div>
       </nav>
       <StorageMeter />
@@ -36,15 +35,23 @@ export function SideBar({ onNavigate }: { readonly onNavigate?: () => void }) {
   );
 }
 
-function NavList({ items, onNavigate }: { readonly items: readonly NavItem[]; readonly onNavigate?: () => void }) {
+function NavList({ items, isInDrawer }: { readonly items: readonly NavItem[]; readonly isInDrawer: boolean }) {
   const { pathname } = useLocation();
+  const { close } = useOverlay("menu");
+  /** The link to the page itself must not add it to the history again. */
+  const onClick = (event: MouseEvent, path: string) => {
+    if (!isInDrawer || path !== pathname) return;
+    event.preventDefault();
+    close();
+  };
   return (
     <ul className="flex flex-col gap-0.5">
       {items.map(({ path, label, icon: Icon }) => (
         <li key={path}>
           <Link
             to={path}
-            onClick={onNavigate}
+            replace={isInDrawer}
+            onClick={(event) => onClick(event, path)}
             {...(isAt(pathname, path) && { "aria-current": "page" as const })}
             className="control flex items-center gap-3 rounded-full px-4 text-sm font-medium text-ink no-underline hover:bg-sunken aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent"
           >

@@ -43,6 +43,8 @@ export function useSetTextSearch(): (change: TextSearch, options?: { push?: bool
       to: ".",
       search: (former: TextSearch) => ({ ...former, ...change }),
       replace: !push,
+      // What the history entry notes besides the address stays with it.
+      state: push ? {} : true,
       resetScroll: false,
     });
   };

@@ -1,6 +1,7 @@
 import { type ReactNode, Suspense, useDeferredValue, useMemo, useRef } from "react";
 import type { Entry } from "../api/types.ts";
 import { useStore } from "../base/store.ts";
+import { HasAddress } from "../ui/dialog.tsx";
 import { ContextMenu } from "../ui/menu.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { EntryGrid } from "./collection/entry-grid.tsx";
@@ -10,12 +11,13 @@ import type { Collection } from "./collection/use-collection.ts";
 import { useIsDragging } from "./collection/use-entry-drag.ts";
 import { afterFocusReturns } from "./focus.ts";
 import { entriesBeingRemoved } from "./actions/use-entry-actions.ts";
-import { detailsOpen } from "./details-store.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";
 import { useViewPreferences } from "./preferences.ts";
 import { SelectionBar } from "./actions/selection-bar.tsx";
 import { type SelectionActions, useSelectionActions } from "./actions/use-selection-actions.tsx";
-import { usePreview } from "./use-preview.tsx";
+import { type PreviewOptions, usePreview } from "./use-preview.tsx";
+import type { PreviewSource } from "./preview-source.ts";
+import { useDetailsState } from "./details-state.ts";
 
 const DetailsPanel = lazyPart(() => import("./details/details-panel.tsx").then((part) => part.DetailsPanel));
 
@@ -32,6 +34,9 @@ export interface EntryBrowserProps<T extends Entry> {
   subtitle?(entry: T): string;
   /** Shown above the list while nothing is selected. */
   readonly toolbar: ReactNode;
+  /** The files that the preview goes through; by default those of the collection. */
+  readonly previewSource?: PreviewSource;
+  readonly previewOptions?: PreviewOptions;
   readonly takesFocus?: boolean;
   readonly startOffset?: number;
   onScrolled?(offset: number): void;
@@ -42,31 +47,29 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   const { collection, folder, onOpenFolder } = props;
   const { pages, selection, count, cursor } = collection;
   const [{ layout }] = useViewPreferences();
-  const areDetailsOpen = useStore(detailsOpen);
   const frame = useRef<HTMLDivElement>(null);
   // Deferred, because the first rendering of a list takes long enough to delay key presses. A deferred rendering can be
   // interrupted.
   const isKnown = useDeferredValue(pages.total !== undefined);
 
   const focusList = () => afterFocusReturns(() => focusCursor(frame.current));
-  const { open: openPreview, preview } = usePreview(collection, focusList);
-  const onOpen = (entry: T, position: number) =>
-    entry.type === "folder" ? onOpenFolder(entry.path) : openPreview(position);
+  const { open: openPreview, preview } = usePreview(collection, focusList, {
+    ...props.previewOptions,
+    source: props.previewSource,
+  });
+  const onOpen = (entry: T) => (entry.type === "folder" ? onOpenFolder(entry.path) : openPreview(entry.id));
+  const selected = selection.kind === "some" && count === 1 ? [...selection.entries.values()][0] : undefined;
+  const details = useDetailsState(selected ?? (count === 0 ? pages.at(cursor) : undefined), pages);
   const actions = useSelectionActions({
     collection,
     folder,
-    onOpen: (entry) => {
-      const found = [...pages.known()].find(([, known]) => known.id === entry.id);
-      if (found !== undefined) onOpen(entry, found[0]);
-    },
-    areDetailsOpen,
-    onDetails: () => detailsOpen.update((isOpen) => !isOpen),
+    onOpen,
+    areDetailsOpen: details.isOpen,
+    onDetails: details.toggle,
     focusList,
   });
 
   const display = useDisplay(props, actions.renaming);
-  const selected = selection.kind === "some" && count === 1 ? [...selection.entries.values()][0] : undefined;
-  const detailed = selected ?? (count === 0 ? pages.at(cursor) : undefined);
 
   const onClear = () => {
     collection.clear();
@@ -97,8 +100,10 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
           </div>
         </ContextMenu>
         <Suspense fallback={null}>
-          {areDetailsOpen && detailed !== undefined && (
-            <DetailsPanel entry={detailed} onClose={() => detailsOpen.set(false)} />
+          {details.isOpen && details.entry !== undefined && (
+            <HasAddress value={details.hasAddress}>
+              <DetailsPanel entry={details.entry} onClose={details.close} />
+            </HasAddress>
           )}
         </Suspense>
       </div>

@@ -1,101 +1,140 @@
-import { type ReactNode, Suspense, useRef, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, Suspense, useEffect, useMemo, useRef } from "react";
+import { ApiError } from "../api/http.ts";
 import type { Entry, FileRecord } from "../api/types.ts";
+import { useSteppedOverlay } from "../base/overlays.ts";
 import { lazyPart } from "../ui/lazy-part.ts";
-import { PAGE_SIZE } from "./collection/page-window.ts";
+import { showError } from "../ui/toast.tsx";
 import type { Collection } from "./collection/use-collection.ts";
+import { entryQuery } from "./entry-query.ts";
 import { afterFocusReturns } from "./focus.ts";
-import { ignore } from "../base/ignore.ts";
+import { filesOfList, isFile, type PreviewSource } from "./preview-source.ts";
+import type { PreviewProps } from "./preview/preview.tsx";
+import { type FileWindow, useFileWindow } from "./use-file-window.ts";
 
 const Preview = lazyPart(() => import("./preview/preview.tsx").then((part) => part.Preview));
+const MissingFile = lazyPart(() => import("./preview/missing-file.tsx").then((part) => part.MissingFile));
 
-/** A file with its position in the list. */
-interface ShownFile {
-  readonly file: FileRecord;
-  readonly position: number;
-}
+/** What a page decides about its preview. */
+export type PreviewOptions = Pick<PreviewProps, "canChange" | "extraActions">;
 
-interface PreviewState {
-  /** Aborted when the preview is closed, so that late results don't affect the next one. */
-  readonly viewing: AbortController;
-  readonly shown: readonly ShownFile[];
-  readonly index: number;
-  /** The range of positions that was searched for files, both ends included. */
-  readonly first: number;
-  readonly last: number;
-}
-
-/** Shows the files of a list in the preview. More pages are loaded when the end of the known ones is near. */
-export function usePreview<T extends Entry>(collection: Collection<T>, onClosed: () => void) {
-  const [state, setState] = useState<PreviewState>();
-  /** The preview that a page is being loaded for. */
-  const loadingFor = useRef<AbortController | undefined>(undefined);
-
-  const extend = async (from: PreviewState, direction: 1 | -1) => {
-    const { viewing } = from;
-    const total = collection.pages.total ?? 0;
-    const span =
-      direction === 1
-        ? { first: from.last + 1, last: Math.min(total - 1, from.last + PAGE_SIZE) }
-        : { first: Math.max(0, from.first - PAGE_SIZE), last: from.first - 1 };
-    if (loadingFor.current === viewing || span.last < span.first) return;
-    loadingFor.current = viewing;
-    try {
-      const files = filesOf(await collection.pages.load(span, undefined, viewing.signal), span.first);
-      setState((now) => {
-        if (now?.viewing !== viewing) return now;
-        return direction === 1
-          ? { ...now, shown: [...now.shown, ...files], last: span.last }
-          : { ...now, shown: [...files, ...now.shown], index: now.index + files.length, first: span.first };
+/**
+ * Shows the file in the address (`view=`) in the preview, with the files of a collection before and after it.
+ * @param source the files to go through; by default those of the collection
+ */
+export function usePreview<T extends Entry>(
+  collection: Collection<T>,
+  onClosed: () => void,
+  { source, ...options }: PreviewOptions & { readonly source?: PreviewSource | undefined } = {},
+) {
+  const { pages, point } = collection;
+  const files = useMemo(() => source ?? filesOfList(collection.source), [source, collection.source]);
+  const findKnown = (id: string) => [...pages.known()].find(([, entry]) => entry.id === id);
+  return useFilePreview(files, {
+    ...options,
+    findKnown: (id) => {
+      const known = findKnown(id)?.[1];
+      return known !== undefined && isFile(known) ? known : undefined;
+    },
+    onClosed: (id, { position, total }) => {
+      // The dialog returns the focus to the file it was opened from, in the next frame. Then it moves to the last shown
+      // file.
+      afterFocusReturns(() => {
+        onClosed();
+        const folders = files.isAfterFolders === true && total !== undefined ? (pages.total ?? 0) - total : undefined;
+        const beyond = folders === undefined || position === undefined ? undefined : folders + position;
+        const to = findKnown(id)?.[0] ?? beyond;
+        if (to !== undefined) afterFocusReturns(() => point(to));
       });
-    } finally {
-      if (loadingFor.current === viewing) loadingFor.current = undefined;
-    }
-  };
-  const goTo = (next: PreviewState) => {
-    setState(next);
-    // If more pages can't be loaded, the known files are still shown.
-    if (next.index >= next.shown.length - 2) extend(next, 1).catch(ignore);
-    if (next.index <= 1) extend(next, -1).catch(ignore);
-  };
+    },
+  });
+}
 
-  const open = (position: number) => {
-    const known = collection.pages.known();
-    let [first, last] = [position, position];
-    while (known.has(first - 1)) first -= 1;
-    while (known.has(last + 1)) last += 1;
-    const entries = Array.from({ length: last - first + 1 }, (_, offset) => known.get(first + offset));
-    const shown = filesOf(entries, first);
-    const index = shown.findIndex((one) => one.position === position);
-    if (index >= 0) goTo({ viewing: new AbortController(), shown, index, first, last });
-  };
+/** Options of {@link useFilePreview}. */
+interface FilePreviewOptions extends PreviewOptions {
+  /** A file that is known already, so that it is shown at once. */
+  findKnown?(id: string): FileRecord | undefined;
+  /** Called with the file that was shown last. */
+  onClosed?(id: string, window: FileWindow): void;
+}
 
-  const close = () => {
-    const current = state?.shown[state.index];
-    state?.viewing.abort();
-    setState(undefined);
-    // The dialog returns the focus to the file it was opened from, in the next frame. Then it moves to the last shown
-    // file.
-    afterFocusReturns(() => {
-      if (current !== undefined) collection.point(current.position);
-      onClosed();
-    });
-  };
+/** Shows the file in the address (`view=`) in the preview, with the files of a list before and after it. */
+export function useFilePreview(
+  source: PreviewSource,
+  { findKnown, onClosed, ...options }: FilePreviewOptions,
+): { readonly open: (id: string) => void; readonly preview: ReactNode } {
+  const view = useSteppedOverlay("view");
+  const id = view.value;
+  const window = useFileWindow(source, id);
+  const { file, isGone } = useShownFile(id, window, findKnown);
+  useOnClosed(id, window, onClosed);
 
-  const preview: ReactNode = state !== undefined && (
+  const goTo = (position: number) => {
+    window.load(position).then((found) => found !== undefined && view.replace(found.id), showError);
+  };
+  const isInList = window.index >= 0;
+  const items = isInList ? window.items : file === undefined ? [] : [file];
+  const preview = id !== undefined && (
     <Suspense fallback={null}>
-      <Preview
-        items={state.shown.map(({ file }) => file)}
-        index={state.index}
-        onIndexChange={(index: number) => goTo({ ...state, index })}
-        onClose={close}
-      />
+      {isGone && <MissingFile onClose={view.close} />}
+      {file !== undefined && !isGone && (
+        <Preview
+          {...options}
+          items={items}
+          index={Math.max(0, window.index)}
+          position={window.isMissing ? 0 : window.position}
+          total={window.isMissing ? 1 : isInList ? window.total : undefined}
+          onIndexChange={(index: number) => {
+            const next = items[index];
+            if (next !== undefined) view.replace(next.id);
+          }}
+          onGoTo={goTo}
+          onClose={view.close}
+        />
+      )}
     </Suspense>
   );
-  return { open, preview };
+  return { open: view.open, preview };
 }
 
-function filesOf(entries: readonly (Entry | undefined)[], first: number): ShownFile[] {
-  return entries.flatMap((entry, offset) =>
-    entry?.type === "file" ? [{ file: entry, position: first + offset }] : [],
-  );
+/** The record of the file that is shown, from the list if possible. `isGone` if it can't be seen. */
+function useShownFile(
+  id: string | undefined,
+  { items, index, isMissing }: FileWindow,
+  findKnown: ((id: string) => FileRecord | undefined) | undefined,
+): { readonly file: FileRecord | undefined; readonly isGone: boolean } {
+  const last = useRef<FileRecord | undefined>(undefined);
+  const listed = id === undefined ? undefined : (items[index] ?? findKnown?.(id));
+  const former = last.current?.id === id ? last.current : undefined;
+  const record = useQuery({
+    ...entryQuery(id ?? ""),
+    enabled: id !== undefined && listed === undefined && (former === undefined || isMissing),
+  });
+  const loaded = record.data?.type === "file" && record.data.id === id ? record.data : undefined;
+  const file = listed ?? loaded ?? former;
+  useEffect(() => {
+    last.current = file;
+  });
+  const isRejected = record.error instanceof ApiError && record.error.status === 404;
+  const isGone = listed === undefined && (isRejected || record.data?.type === "folder");
+  useEffect(() => {
+    if (record.error !== null && !isRejected) showError(record.error);
+  }, [record.error, isRejected]);
+  return { file, isGone };
+}
+
+/** Calls `onClosed` when the preview was closed in any way, such as by Back. */
+function useOnClosed(
+  id: string | undefined,
+  window: FileWindow,
+  onClosed: ((id: string, window: FileWindow) => void) | undefined,
+): void {
+  const shown = useRef<{ readonly id: string; readonly window: FileWindow } | undefined>(undefined);
+  const latest = useRef(onClosed);
+  useEffect(() => {
+    latest.current = onClosed;
+    const last = shown.current;
+    shown.current = id === undefined ? undefined : { id, window };
+    if (id === undefined && last !== undefined) latest.current?.(last.id, last.window);
+  });
 }

@@ -84,6 +84,8 @@ export interface ListQuery {
   readonly kind?: "file" | "folder" | undefined;
   readonly sort: SortField;
   readonly order: SortOrder;
+  /** A child of the folder, of the requested kind: the page that has it, instead of `offset`. */
+  readonly around?: TreeNode | undefined;
   readonly offset: number;
   readonly limit: number;
 }
@@ -107,6 +109,8 @@ export interface FindQuery extends ListQuery {
 export interface NodePage {
   readonly nodes: readonly TreeNode[];
   readonly total: number;
+  /** Where a page around a node begins. */
+  readonly offset?: number;
 }
 
 /**

@@ -4,7 +4,7 @@
  * than page 1.
  */
 import type { Statement } from "bun:sqlite";
-import { numbers } from "../../db/reader.ts";
+import { numbers, rows } from "../../db/reader.ts";
 import { boundary, type Run } from "../tables/page-index.ts";
 import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toNode } from "../model/rows.ts";
 import { selectFrom, SORTS } from "../model/sorts.ts";
@@ -28,6 +28,10 @@ interface PageRange {
   readonly count: number;
 }
 
+interface Count {
+  readonly count: number;
+}
+
 interface FolderCounts {
   readonly children_rev: number;
   readonly child_folders: number;
@@ -40,6 +44,7 @@ export class Lister {
   readonly #counts;
   readonly #byIds;
   readonly #pages = new Map<string, Statement<NodeRow>>();
+  readonly #counters = new Map<SortField, Statement<Count>>();
 
   constructor(store: TreeStore) {
     this.#store = store;
@@ -53,9 +58,11 @@ export class Lister {
 
   /** One page of the folder's direct children. @see ListQuery */
   async list(query: ListQuery): Promise<NodePage> {
-    const { folder, kind, offset, limit } = query;
+    const { folder, kind, around, limit } = query;
     const counts = this.#counts.get(folder.id);
     if (counts === null) return { nodes: [], total: 0 };
+    const position = around === undefined ? undefined : await this.#positionOf(query, around, counts);
+    const offset = position === undefined ? query.offset : position - (position % limit);
     const folders = kind === "file" ? 0 : counts.child_folders;
     const files = kind === "folder" ? 0 : counts.child_files;
     const end = offset + limit;
@@ -63,7 +70,24 @@ export class Lister {
       ...(await this.#runPage(query, FOLDER, counts, offset, Math.min(end, folders))),
       ...(await this.#runPage(query, FILE, counts, Math.max(0, offset - folders), Math.min(end - folders, files))),
     ];
-    return { nodes, total: folders + files };
+    return { nodes, total: folders + files, offset };
+  }
+
+  /**
+   * How many entries of the listing come before one of them. Takes up to two milliseconds here, and for larger folders a
+   * moment in the reading thread.
+   */
+  async #positionOf({ folder, kind, sort, order }: ListQuery, node: TreeNode, counts: FolderCounts): Promise<number> {
+    const isFile = node.kind === "file";
+    const total = isFile ? counts.child_files : counts.child_folders;
+    const parameters = [folder.id, isFile ? FILE : FOLDER, node.id];
+    const sql = countBeforeSql(sort);
+    const before =
+      total <= WALK_IN_PLACE_MAX
+        ? (this.#before(sort, sql).get(...parameters)?.count ?? 0)
+        : ((await this.#store.reader.read([rows<Count>(sql, parameters)]))[0][0]?.count ?? 0);
+    const inRun = order === "asc" ? before : total - before - 1;
+    return isFile && kind === undefined ? counts.child_folders + inRun : inRun;
   }
 
   /** Entries `start` to `end` of one kind, in the requested order. */
@@ -124,6 +148,14 @@ export class Lister {
     return isAscending ? rows : rows.reverse();
   }
 
+  #before(sort: SortField, sql: string): Statement<Count> {
+    const known = this.#counters.get(sort);
+    if (known !== undefined) return known;
+    const statement = this.#store.sqlite.prepare<Count, number[]>(sql);
+    this.#counters.set(sort, statement);
+    return statement;
+  }
+
   #page(run: Run, way: ReadOrder): Statement<NodeRow> {
     const key = `${run.sort}/${way}`;
     const known = this.#pages.get(key);
@@ -133,6 +165,14 @@ export class Lister {
     this.#pages.set(key, statement);
     return statement;
   }
+}
+
+/** Counts the siblings before a node, from an index alone. Bound: folder, kind, node. */
+function countBeforeSql(sort: SortField): string {
+  const { index, keys } = SORTS[sort];
+  const columns = keys.join(", ");
+  return `SELECT count(*) AS count FROM nodes INDEXED BY ${index}
+    WHERE parent_id = ?1 AND kind = ?2 AND (${columns}) < (SELECT ${columns} FROM nodes WHERE id = ?3)`;
 }
 
 /**

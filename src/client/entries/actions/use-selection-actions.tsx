@@ -1,10 +1,9 @@
 import { PenLine } from "lucide-react";
 import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Tag, Trash2 } from "../../ui/icons.ts";
-import { type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Entry } from "../../api/types.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { createStore } from "../../base/store.ts";
-import { lazyPart } from "../../ui/lazy-part.ts";
 import type { MenuItem } from "../../ui/menu-items.ts";
 import type { DragRules } from "../collection/use-entry-drag.ts";
 import { newDraft } from "../collection/entry-name.tsx";
@@ -13,17 +12,13 @@ import type { Collection } from "../collection/use-collection.ts";
 import { canMoveInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
-import { type EntryActions, useEntryActions } from "./use-entry-actions.ts";
+import { useEntryActions } from "./use-entry-actions.ts";
+import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
+import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
 import { text } from "../text.ts";
 import { showError } from "../../ui/toast.tsx";
 import { useCanWrite } from "../../api/session.ts";
 import { ignore } from "../../base/ignore.ts";
-
-const DestinationDialog = lazyPart(() =>
-  import("../dialogs/destination-dialog.tsx").then((part) => part.DestinationDialog),
-);
-const TagsDialog = lazyPart(() => import("../dialogs/tags-dialog.tsx").then((part) => part.TagsDialog));
-const ShareDialog = lazyPart(() => import("../sharing/share-dialog.tsx").then((part) => part.ShareDialog));
 
 /** Actions on the selected entries. */
 export interface SelectionActions {
@@ -40,10 +35,6 @@ export interface SelectionActions {
   /** The dialogs of the actions; the page must render them. */
   readonly dialogs: ReactNode;
 }
-
-type OpenDialog =
-  | { readonly kind: "move" | "copy" | "tags"; readonly entries: readonly Entry[] }
-  | { readonly kind: "share"; readonly entry: Entry };
 
 /** Options of {@link useSelectionActions}. */
 interface SelectionActionsOptions<T extends Entry> {
@@ -62,30 +53,27 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const { collection, folder, onOpen, areDetailsOpen, onDetails, focusList } = options;
   const canWrite = useCanWrite();
   const entryActions = useEntryActions();
-  const [dialog, setDialog] = useState<OpenDialog>();
+  const openDialog = useOpenEntryDialog();
   const [renamed, setRenamed] = useState<Pick<Renaming, "id" | "draft">>();
   const { selection, count } = collection;
   const known = selection.kind === "some" ? [...selection.entries.values()] : [];
   const only = count === 1 && known.length === 1 ? known[0] : undefined;
 
-  const closeDialog = () => {
-    setDialog(undefined);
-    focusList();
-  };
   /** Runs an action on all selected entries. */
   const withSelected = (action: (entries: readonly T[]) => unknown) => {
     void resolveAll(collection).then(action).catch(showError);
   };
-  const forgetAfter = async (action: Promise<readonly string[]>) => {
-    collection.forget(await action);
+  const forget = (ids: readonly string[]) => {
+    collection.forget(ids);
     focusList();
   };
-  const moveTo = (entries: readonly Entry[], to: string) => void forgetAfter(entryActions.move(entries, to));
+  const forgetAfter = (action: Promise<readonly string[]>) => void action.then(forget);
+  const moveTo = (entries: readonly Entry[], to: string) => forgetAfter(entryActions.move(entries, to));
 
   const download = () => withSelected(downloadEntries);
   const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries)));
-  const choose = (kind: "move" | "copy" | "tags") => withSelected((entries) => setDialog({ kind, entries }));
-  const share = only === undefined || !canWrite ? undefined : () => setDialog({ kind: "share", entry: only });
+  const choose = (kind: "move" | "copy" | "tags") => withSelected((entries) => openDialog(kind, entries));
+  const share = only === undefined || !canWrite ? undefined : () => openDialog("share", [only]);
   const rename = () => {
     const entry = only ?? (count === 0 ? collection.pages.at(collection.cursor) : undefined);
     if (entry !== undefined) setRenamed({ id: entry.id, draft: createStore(newDraft(entry)) });
@@ -122,7 +110,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     dialogs: (
       <>
         <ActionStatus />
-        <Dialogs dialog={dialog} folder={folder} actions={entryActions} moveTo={moveTo} onClose={closeDialog} />
+        <EntryDialogs from={folder} onMoved={forget} onClosed={focusList} />
       </>
     ),
   };
@@ -185,46 +173,6 @@ function useSelectionShortcuts<T extends Entry>(
         ]
       : []),
   ]);
-}
-
-function Dialogs({
-  dialog,
-  folder,
-  actions,
-  moveTo,
-  onClose,
-}: {
-  readonly dialog: OpenDialog | undefined;
-  readonly folder: string;
-  readonly actions: EntryActions;
-  readonly moveTo: (entries: readonly Entry[], to: string) => void;
-  readonly onClose: () => void;
-}) {
-  return (
-    <Suspense fallback={null}>
-      {dialog?.kind === "share" && <ShareDialog entry={dialog.entry} onClose={onClose} />}
-      {dialog?.kind === "tags" && (
-        <TagsDialog
-          entries={dialog.entries}
-          onApply={(add, remove) => void actions.tag(dialog.entries, add, remove)}
-          onClose={onClose}
-        />
-      )}
-      {(dialog?.kind === "move" || dialog?.kind === "copy") && (
-        <DestinationDialog
-          verb={dialog.kind}
-          entries={dialog.entries}
-          count={dialog.entries.length}
-          from={folder}
-          makeFolder={actions.makeFolder}
-          onChosen={(to) =>
-            dialog.kind === "move" ? moveTo(dialog.entries, to) : void actions.copy(dialog.entries, to)
-          }
-          onClose={onClose}
-        />
-      )}
-    </Suspense>
-  );
 }
 
 /** All selected entries. Shows the progress if they must be loaded first. */

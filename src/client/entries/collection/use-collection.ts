@@ -29,6 +29,7 @@ type SelectMode = "only" | "toggle" | "range" | "addRange";
 
 /** A list with a cursor and a selection. */
 export interface Collection<T extends CollectionEntry, P extends ListPage<T> = ListPage<T>> {
+  readonly source: Pick<PageSource<T, P>, "key" | "fetchPage">;
   readonly pages: Pages<T, P>;
   readonly selection: Selection<T>;
   readonly count: number;
@@ -93,6 +94,7 @@ export function useCollection<T extends CollectionEntry, P extends ListPage<T>>(
   const selected = useCallback((id: string) => isSelected(selection, id), [selection]);
   return useMemo(
     () => ({
+      source,
       pages,
       selection,
       count,
@@ -109,7 +111,7 @@ export function useCollection<T extends CollectionEntry, P extends ListPage<T>>(
       resolve,
     }),
     // oxlint-disable-next-line react/exhaustive-deps -- select and resolve are made of what is listed
-    [pages, selection, count, cursor, selected, point, isLoading],
+    [source, pages, selection, count, cursor, selected, point, isLoading],
   );
 }
 

@@ -1,10 +1,11 @@
 import { X } from "../../ui/icons.ts";
-import { useState, useSyncExternalStore } from "react";
+import { useState } from "react";
 import type { Entry } from "../../api/types.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FileIcon } from "../../ui/file-icon.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { useIsWide } from "../details-state.ts";
 import { Versions } from "../versions/versions.tsx";
 import { ActivityTab } from "./activity-tab.tsx";
 import { InfoTab } from "./info-tab.tsx";
@@ -12,8 +13,6 @@ import { SharesTab } from "./shares-tab.tsx";
 import { text } from "./text.ts";
 
 type Tab = "info" | "versions" | "shares" | "activity";
-
-const WIDE = window.matchMedia("(min-width: 64rem)");
 
 /**
  * The details of a file or folder, some of them editable: a panel next to the list, a sheet on phones.
@@ -30,7 +29,7 @@ export function DetailsPanel({
 }) {
   // Held here, because switching between panel and sheet mounts the content again.
   const [tab, setTab] = useState<Tab>("info");
-  const isWide = useSyncExternalStore(followWide, () => WIDE.matches);
+  const isWide = useIsWide();
   if (isFramed && !isWide) {
     return (
       <Dialog open onClose={onClose} title={entry.name}>
@@ -78,9 +77,4 @@ function Parts({
       ]}
     />
   );
-}
-
-function followWide(onChange: () => void): () => void {
-  WIDE.addEventListener("change", onChange);
-  return () => WIDE.removeEventListener("change", onChange);
 }

@@ -1,71 +1,82 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
-import { ChevronLeft } from "lucide-react";
-import { ChevronRight, Download, Info, X } from "../../ui/icons.ts";
-import { type KeyboardEvent, type RefObject, Suspense, useEffect, useRef, useState } from "react";
+import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { announce } from "../../base/announce.ts";
-import { useShortcuts } from "../../base/shortcuts.ts";
+import { useOverlay } from "../../base/overlays.ts";
 import type { FileRecord } from "../../api/types.ts";
-import { cx } from "../../ui/cx.ts";
-import { FileIcon } from "../../ui/file-icon.tsx";
-import { IconButton } from "../../ui/icon-button.tsx";
+import { useCanWrite } from "../../api/session.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import { Tooltip } from "../../ui/tooltip.tsx";
-import { downloadAddress, largeAddress } from "./addresses.ts";
+import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
+import type { PreviewAction } from "./actions.ts";
+import { largeAddress } from "./addresses.ts";
 import { previewKind } from "./kind.ts";
-import { Stage } from "./stage.tsx";
-import { text } from "./text.ts";
 import { Loading } from "./loading.tsx";
+import { PreviewHeader } from "./preview-header.tsx";
+import { Stage } from "./stage.tsx";
+import { Steps } from "./steps.tsx";
+import { text } from "./text.ts";
+import { useFileActions } from "./use-file-actions.ts";
+import { usePreviewKeys } from "./use-preview-keys.ts";
 
 const DetailsPanel = lazyPart(() => import("../details/details-panel.tsx").then((part) => part.DetailsPanel));
 
+/** From this width on, the details are next to the file. Below, they cover it. */
+const BESIDE = window.matchMedia("(min-width: 40rem)");
+
 /** Props of the preview. */
-interface PreviewProps {
+export interface PreviewProps {
+  /** Known files in the order of the list, without gaps. The list may have more before and after them. */
   readonly items: readonly FileRecord[];
+  /** Which of them is shown. */
   readonly index: number;
+  /** The position of the shown file among all files of the list, from 0; undefined until it is known. */
+  readonly position?: number | undefined;
+  /** The number of files in the list; undefined until it is known. */
+  readonly total?: number | undefined;
   readonly onIndexChange: (index: number) => void;
+  /** Shows the file at a position of the list, loading it if necessary. Without it, `items` are the whole list. */
+  readonly onGoTo?: (position: number) => void;
   readonly onClose: () => void;
+  /** Whether the person may share, change, and trash the files; by default if the account may. */
+  readonly canChange?: boolean;
+  /** Further actions of the page, before the others. */
+  readonly extraActions?: readonly PreviewAction[];
 }
 
 /**
- * Shows files in an overlay, one at a time. Arrow keys, Home and End go to other files, Escape closes and returns the
- * focus, `d` downloads, `i` opens the details.
+ * Shows files in an overlay, one at a time, with the actions on them. Arrow keys, Home and End go to other files, Escape
+ * closes and returns the focus. After a file is moved to the trash, the next one follows.
  */
-export function Preview({ items, index, onIndexChange, onClose }: PreviewProps) {
-  const [hasDetails, setHasDetails] = useState(false);
-  const download = useRef<HTMLAnchorElement>(null);
+export function Preview(props: PreviewProps) {
+  const { items, index, onClose, extraActions = [] } = props;
+  const mayWrite = useCanWrite();
   const popup = useRef<HTMLDivElement>(null);
+  const details = useDetails();
   const file = items[index];
-  const go = (to: number): void => {
-    const target = Math.min(Math.max(to, 0), items.length - 1);
-    if (target !== index) onIndexChange(target);
-  };
+  const { position, total, go, goTo } = useSteps(props);
+  const actions = [
+    ...extraActions,
+    ...useFileActions(file, {
+      canChange: props.canChange ?? mayWrite,
+      hasDetails: details.isOpen,
+      onDetails: details.toggle,
+      onTrash: () => {
+        if (!go(1)) onClose();
+      },
+    }),
+  ];
+  const moves = { step: go, first: () => goTo(0), last: () => goTo((total ?? items.length) - 1) };
+  const onKeyDown = usePreviewKeys(popup, moves, actions);
   useFocusReturn();
-  usePreloadedNeighbours(items, index);
-  useAnnouncement(file === undefined ? "" : text.announce(file.name, index + 1, items.length));
-  const actionsByKey: Readonly<Record<string, () => void>> = {
-    arrowleft: () => go(index - 1),
-    arrowright: () => go(index + 1),
-    home: () => go(0),
-    end: () => go(items.length - 1),
-    d: () => download.current?.click(),
-    i: () => setHasDetails((isOpen) => !isOpen),
-  };
-  useListedShortcuts();
+  usePreloadedNeighbours(items[index - 1], items[index + 1]);
+  const isCounted = position !== undefined && total !== undefined;
+  useAnnouncement(file === undefined || !isCounted ? "" : text.announce(file.name, position + 1, total));
   if (file === undefined) return null;
-
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const { target } = event;
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    if (!(target instanceof HTMLElement) || !popup.current?.contains(target) || usesKey(target, event.key)) return;
-    const action = actionsByKey[mirrored(event.key.toLowerCase())];
-    if (action === undefined) return;
-    event.preventDefault();
-    action();
-  };
 
   return (
     <Base.Root
       open
+      // The overlay fills the window. What is outside of it are messages, with buttons to press.
+      disablePointerDismissal
       onOpenChange={(isOpen) => {
         if (!isOpen) onClose();
       }}
@@ -77,67 +88,48 @@ export function Preview({ items, index, onIndexChange, onClose }: PreviewProps) 
           onKeyDown={onKeyDown}
           className="fixed inset-0 z-50 flex flex-col bg-sunken text-ink outline-none"
         >
-          <Header
+          <PreviewHeader
             file={file}
-            position={text.position(index + 1, items.length)}
-            downloadRef={download}
-            hasDetails={hasDetails}
-            onDetails={() => setHasDetails(!hasDetails)}
+            position={isCounted ? text.position(position + 1, total) : ""}
+            actions={actions}
             onClose={onClose}
           />
           <div className="relative flex min-h-0 flex-1">
             <div className="relative min-w-0 flex-1">
               <Suspense fallback={<Loading />}>
-                <Stage key={file.id} file={file} onSwipe={(by) => go(index + by)} />
+                <Stage key={file.id} file={file} onSwipe={go} />
               </Suspense>
-              {items.length > 1 && <Steps index={index} count={items.length} go={go} />}
+              {(total ?? items.length) > 1 && (
+                <Steps isFirst={position === 0} isLast={isCounted && position === total - 1} onStep={go} />
+              )}
             </div>
-            {hasDetails && <Details file={file} onClose={() => setHasDetails(false)} />}
+            {details.isOpen && <Details file={file} onClose={details.toggle} />}
           </div>
+          <EntryDialogs isInPreview />
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
   );
 }
 
-/** The name and position of the file, and its buttons. */
-function Header({
-  file,
-  position,
-  downloadRef,
-  hasDetails,
-  onDetails,
-  onClose,
-}: {
-  readonly file: FileRecord;
-  readonly position: string;
-  readonly downloadRef: RefObject<HTMLAnchorElement | null>;
-  readonly hasDetails: boolean;
-  readonly onDetails: () => void;
-  readonly onClose: () => void;
-}) {
-  return (
-    <header className="flex items-center gap-1 border-b border-line bg-raised px-2 py-1.5 sm:gap-2 sm:px-4">
-      <FileIcon mimeType={file.mimeType} className="hidden sm:block" />
-      <div className="min-w-0 flex-1">
-        <Base.Title className="truncate text-sm font-medium sm:text-base">{file.name}</Base.Title>
-        <p className="text-xs text-muted">{position}</p>
-      </div>
-      <Tooltip text={text.download}>
-        <a
-          ref={downloadRef}
-          href={downloadAddress(file)}
-          download={file.name}
-          aria-label={text.downloadOf(file.name)}
-          className="control inline-flex aspect-square items-center justify-center rounded-lg hover:bg-sunken"
-        >
-          <Download aria-hidden size={20} />
-        </a>
-      </Tooltip>
-      <IconButton label={text.details} icon={Info} aria-pressed={hasDetails} onClick={onDetails} />
-      <IconButton label={text.close} icon={X} onClick={onClose} />
-    </header>
-  );
+/** Where the shown file is in the list, and functions to go to others. */
+function useSteps(props: PreviewProps) {
+  const { items, index, onIndexChange, onGoTo } = props;
+  const isWhole = onGoTo === undefined;
+  const { position = isWhole ? index : undefined, total = isWhole ? items.length : undefined } = props;
+  /** Shows a known file, or loads one that is further away. @returns false if there is none */
+  const go = (by: number): boolean => {
+    const to = index + by;
+    if (items[to] !== undefined) onIndexChange(to);
+    else if (position !== undefined && total !== undefined && position + by >= 0 && position + by < total)
+      onGoTo?.(position + by);
+    else return false;
+    return true;
+  };
+  const goTo = (to: number) => {
+    if (position !== undefined && to !== position) go(to - position);
+  };
+  return { position, total, go, goTo };
 }
 
 function Details({ file, onClose }: { readonly file: FileRecord; readonly onClose: () => void }) {
@@ -153,72 +145,21 @@ function Details({ file, onClose }: { readonly file: FileRecord; readonly onClos
   );
 }
 
-function Steps({
-  index,
-  count,
-  go,
-}: {
-  readonly index: number;
-  readonly count: number;
-  readonly go: (to: number) => void;
-}) {
-  return (
-    <>
-      <Step label={text.previous} side="start" isFaint={index === 0} onClick={() => go(index - 1)} />
-      <Step label={text.next} side="end" isFaint={index === count - 1} onClick={() => go(index + 1)} />
-    </>
-  );
-}
-
-/** At the end it stays, but does nothing, because it may have the focus. */
-function Step({
-  label,
-  side,
-  isFaint,
-  onClick,
-}: {
-  label: string;
-  side: "start" | "end";
-  isFaint: boolean;
-  onClick: () => void;
-}) {
-  const Icon = side === "start" ? ChevronLeft : ChevronRight;
-  return (
-    <button
-      type="button"
-      aria-label={label}
-      aria-disabled={isFaint || undefined}
-      onClick={onClick}
-      className={cx(
-        "absolute bottom-3 z-10 inline-flex size-11 sm:top-1/2 sm:bottom-auto sm:-translate-y-1/2 items-center justify-center rounded-full",
-        "border border-line-strong bg-raised text-ink shadow-lg hover:bg-sunken",
-        side === "start" ? "start-2" : "end-2",
-        isFaint && "opacity-40",
-      )}
-    >
-      <Icon aria-hidden className="rtl:rotate-180" />
-    </button>
-  );
-}
-
-/** Controls that use arrow keys, Home and End keep them, and text fields keep all keys. */
-function usesKey(target: HTMLElement, key: string): boolean {
-  if (
-    target instanceof HTMLInputElement ||
-    target instanceof HTMLTextAreaElement ||
-    target instanceof HTMLSelectElement
-  ) {
-    return true;
+/** Whether the details are open. On phones they cover the file, so Back closes them. */
+function useDetails() {
+  const [isBesideOpen, setBesideOpen] = useState(false);
+  const overlay = useOverlay("details");
+  const isBeside = useSyncExternalStore(followWidth, () => BESIDE.matches);
+  const isCovering = overlay.value !== undefined;
+  if (isBeside && !isCovering) {
+    return { isOpen: isBesideOpen, toggle: () => setBesideOpen(!isBesideOpen) };
   }
-  if (target.isContentEditable || target.closest('[role="tablist"], [role="menu"], aside') !== null)
-    return key.length > 1;
-  return target instanceof HTMLMediaElement && key.length > 1;
+  return { isOpen: isCovering, toggle: () => (isCovering ? overlay.close() : overlay.open("on")) };
 }
 
-/** From right to left the next file is to the left. */
-function mirrored(key: string): string {
-  if (document.documentElement.dir !== "rtl") return key;
-  return key === "arrowleft" ? "arrowright" : key === "arrowright" ? "arrowleft" : key;
+function followWidth(onChange: () => void): () => void {
+  BESIDE.addEventListener("change", onChange);
+  return () => BESIDE.removeEventListener("change", onChange);
 }
 
 /** Returns the focus to the previous element when the overlay closes in any way. */
@@ -237,29 +178,18 @@ function useFocusReturn(): void {
 }
 
 function useAnnouncement(announcement: string): void {
-  useEffect(() => announce(announcement), [announcement]);
-}
-
-function usePreloadedNeighbours(items: readonly FileRecord[], index: number): void {
   useEffect(() => {
-    for (const neighbour of [items[index + 1], items[index - 1]]) {
-      if (neighbour !== undefined && previewKind(neighbour) === "image") new Image().src = largeAddress(neighbour);
-    }
-  }, [items, index]);
+    if (announcement !== "") announce(announcement);
+  }, [announcement]);
 }
 
-function useListedShortcuts(): void {
-  const listed = { run: () => undefined, listedOnly: true } as const;
-  useShortcuts(text.shortcuts, [
-    { keys: "arrowleft", label: text.previous, ...listed },
-    { keys: "arrowright", label: text.next, ...listed },
-    { keys: "home", label: text.first, ...listed },
-    { keys: "end", label: text.last, ...listed },
-    { keys: "+", label: text.zoomIn, ...listed },
-    { keys: "-", label: text.zoomOut, ...listed },
-    { keys: "0", label: text.zoomReset, ...listed },
-    { keys: "d", label: text.download, ...listed },
-    { keys: "i", label: text.details, ...listed },
-    { keys: "escape", label: text.close, ...listed },
-  ]);
+function usePreloadedNeighbours(...neighbours: readonly (FileRecord | undefined)[]): void {
+  const addresses = neighbours
+    .flatMap((file) =>
+      file !== undefined && file.hasThumbnail && previewKind(file) === "image" ? [largeAddress(file)] : [],
+    )
+    .join("\n");
+  useEffect(() => {
+    for (const address of addresses.split("\n").filter((one) => one !== "")) new Image().src = address;
+  }, [addresses]);
 }

@@ -9,6 +9,8 @@ import { Page } from "../../ui/page.tsx";
 import { useNewMenu } from "../../ui/new-menu.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { Button, buttonClassName } from "../../ui/button.tsx";
+import { HasAddress } from "../../ui/dialog.tsx";
+import { useOverlay } from "../../base/overlays.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
@@ -17,6 +19,7 @@ import { uploads } from "../uploads/uploads.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { EntryBrowser, type EntryBrowserProps } from "../../entries/entry-browser.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
+import { folderFiles } from "../../entries/preview-source.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { folderName, useEntryActions } from "../../entries/actions/use-entry-actions.ts";
@@ -32,13 +35,17 @@ const NewFolderDialog = lazyPart(() =>
   import("../../entries/dialogs/new-folder-dialog.tsx").then((part) => part.NewFolderDialog),
 );
 
+/** The value of `dialog=` in the address. */
+const NEW_FOLDER = "new-folder";
+
 /** Set when a folder is opened from a list, so that the next list takes the focus. */
 let openedFromList = false;
 
 /** One folder: its path, its content and the actions on it. */
 export function FolderView({ folder, historyKey }: { readonly folder: string; readonly historyKey: string }) {
   const canWrite = useCanWrite();
-  const [isCreating, setCreating] = useState(false);
+  const creating = useOverlay("dialog");
+  const { open: openDialog } = creating;
   const { makeFolder } = useEntryActions();
   const goToFolder = useGoToFolder();
 
@@ -56,7 +63,7 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
     openedFromList = true;
     goToFolder(path);
   };
-  useFolderCommands({ folder, canWrite, goTo, createFolder: useCallback(() => setCreating(true), []) });
+  useFolderCommands({ folder, canWrite, goTo, createFolder: useCallback(() => openDialog(NEW_FOLDER), [openDialog]) });
 
   const { pages } = collection;
   const isMissing = pages.error instanceof ApiError && pages.error.status === 404;
@@ -82,8 +89,10 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
         )}
       </DropZone>
       <Suspense fallback={null}>
-        {isCreating && (
-          <NewFolderDialog make={(newName) => makeFolder(newName, folder)} onClose={() => setCreating(false)} />
+        {creating.value === NEW_FOLDER && (
+          <HasAddress value={true}>
+            <NewFolderDialog make={(newName) => makeFolder(newName, folder)} onClose={creating.close} />
+          </HasAddress>
         )}
       </Suspense>
     </Page>
@@ -148,9 +157,11 @@ function FolderContent({
 >) {
   const [{ sort, order }, changePreferences] = useViewPreferences();
   const { total } = collection.pages;
+  const previewSource = useMemo(() => folderFiles({ folder, sort, order }), [folder, sort, order]);
   return (
     <EntryBrowser
       {...browser}
+      previewSource={previewSource}
       folder={folder}
       collection={collection}
       label={text.listLabel(folderName(folder))}

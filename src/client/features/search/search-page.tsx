@@ -13,6 +13,7 @@ import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { ListPage, PageSource } from "../../entries/collection/read-pages.ts";
 import { EntryBrowser } from "../../entries/entry-browser.tsx";
+import { filePage, isFile, type PreviewSource, searchPages } from "../../entries/preview-source.ts";
 import { modifiedColumn, sizeColumn, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { text as entriesText } from "../../entries/text.ts";
@@ -54,15 +55,13 @@ export function SearchPage() {
 
 function Results({ query }: { readonly query: string }) {
   const goToFolder = useGoToFolder();
+  const previewSource = useMemo(() => foundFiles(query), [query]);
   const source = useMemo<PageSource<Entry, ResultPage>>(
     () => ({
       key: keys.search(query),
       scope: query,
       fetchPage: async (page, signal) => {
-        const response = await request<SearchResponse>("GET", "/api/files/search", {
-          query: { q: query, page, limit: PAGE_SIZE },
-          ...(signal !== undefined && { signal }),
-        });
+        const response = await fetchResults(query, page, signal);
         const { files, pagination, totalIsLowerBound, isIndexing } = response;
         return { entries: files, total: pagination.total, isLowerBound: totalIsLowerBound, isIndexing };
       },
@@ -100,6 +99,7 @@ function Results({ query }: { readonly query: string }) {
       collection={collection}
       label={text.listLabel}
       folder="/"
+      previewSource={previewSource}
       columns={COLUMNS}
       onOpenFolder={goToFolder}
       nameOf={nameOf}
@@ -118,6 +118,26 @@ function Results({ query }: { readonly query: string }) {
       }
     />
   );
+}
+
+/** The files among the results. A file can't be found by its id, so the first pages are searched for it. */
+function foundFiles(query: string): PreviewSource {
+  const fetchPage: PreviewSource["fetchPage"] = async (page, signal) => {
+    const { files, pagination } = await fetchResults(`${query} -type:folder`, page, signal);
+    return filePage(files.filter(isFile), page, pagination.total);
+  };
+  return {
+    key: keys.search(query, "files only"),
+    fetchPage,
+    findPage: (id, signal) => searchPages(fetchPage, id, signal),
+  };
+}
+
+function fetchResults(query: string, page: number, signal: AbortSignal | undefined): Promise<SearchResponse> {
+  return request<SearchResponse>("GET", "/api/files/search", {
+    query: { q: query, page, limit: PAGE_SIZE },
+    ...(signal !== undefined && { signal }),
+  });
 }
 
 const COLUMNS: readonly GridColumn<Entry>[] = [

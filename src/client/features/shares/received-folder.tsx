@@ -1,25 +1,25 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Download, FolderOpen, Upload } from "../../ui/icons.ts";
-import { Suspense, useState } from "react";
+import { useMemo } from "react";
 import { apiAddress, request } from "../../api/http.ts";
 import { keys, byPage } from "../../api/queries.ts";
-import type { Entry, FileRecord, FolderRecord, Listing } from "../../api/types.ts";
+import type { Entry, FolderRecord, Listing } from "../../api/types.ts";
 import { Page } from "../../ui/page.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { formatBytes, formatDate } from "../../base/format.ts";
-import { lazyPart } from "../../ui/lazy-part.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { PagedList } from "../../ui/paged-list.tsx";
+import { folderFiles } from "../../entries/preview-source.ts";
+import { useFilePreview } from "../../entries/use-preview.tsx";
 import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import type { ReceivedShare } from "../../entries/sharing/api.ts";
 import { text } from "../../entries/sharing/text.ts";
 
-const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 const PAGE_SIZE = 100;
 
 /** A folder that another account shares: browse it, and upload files if that is allowed. */
@@ -41,10 +41,12 @@ export function ReceivedFolder({
       }),
     ...byPage,
   });
-  const [shownId, setShownId] = useState<string>();
+  const source = useMemo(
+    () => folderFiles({ folder: path, share: share.id, sort: "name", order: "asc" }),
+    [path, share.id],
+  );
+  const { open, preview } = useFilePreview(source, { canChange: false });
   const entries = listing.data?.pages.flatMap((page) => page.files) ?? [];
-  const files = entries.filter((entry): entry is FileRecord => entry.type === "file");
-  const shownIndex = files.findIndex(({ id }) => id === shownId);
   const canWrite = share.permissions === "write";
   const name = path === "/" ? top.name : path.slice(path.lastIndexOf("/") + 1);
   const actions = (
@@ -72,22 +74,13 @@ export function ReceivedFolder({
         >
           <DataTable
             caption={text.contentsOf(name)}
-            columns={columnsOf(share.id, path, setShownId)}
+            columns={columnsOf(share.id, path, open)}
             rows={entries}
             rowKey={({ id }) => id}
           />
         </PagedList>
       </DropZone>
-      <Suspense fallback={null}>
-        {shownIndex !== -1 && (
-          <Preview
-            items={files}
-            index={shownIndex}
-            onIndexChange={(index) => setShownId(files[index]?.id)}
-            onClose={() => setShownId(undefined)}
-          />
-        )}
-      </Suspense>
+      {preview}
     </Page>
   );
 }

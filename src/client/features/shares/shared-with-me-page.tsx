@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Download, FolderOpen, LogOut, UsersRound } from "../../ui/icons.ts";
-import { Suspense, useState } from "react";
+import { useMemo } from "react";
 import { apiAddress } from "../../api/http.ts";
+import { keys } from "../../api/queries.ts";
 import type { FileRecord } from "../../api/types.ts";
 import { Page } from "../../ui/page.tsx";
 import { useTextSearch } from "../../base/search-params.ts";
@@ -10,9 +11,10 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { formatDate, formatDateTime } from "../../base/format.ts";
-import { lazyPart } from "../../ui/lazy-part.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { toast, showError } from "../../ui/toast.tsx";
+import { filePage, type PreviewSource } from "../../entries/preview-source.ts";
+import { useFilePreview } from "../../entries/use-preview.tsx";
 import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { invalidateShares, leaveShare, type ReceivedShare, receivedQuery } from "../../entries/sharing/api.ts";
 import { sizeOf } from "../../entries/entry-columns.tsx";
@@ -20,8 +22,6 @@ import { ReceivedFolder } from "./received-folder.tsx";
 import { text } from "../../entries/sharing/text.ts";
 import { confirmThen } from "../../ui/confirm.tsx";
 import { LoadedList } from "../../ui/loaded.tsx";
-
-const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 
 /** What others share with the account: a list, and the folders in it (`?share=` and `path=`). */
 export function SharedWithMePage() {
@@ -55,21 +55,28 @@ export function SharedWithMePage() {
 }
 
 function ReceivedList({ shares }: { readonly shares: readonly ReceivedShare[] }) {
-  const [shown, setShown] = useState<FileRecord>();
+  const source = useMemo(() => sharedFiles(shares), [shares]);
+  const { open, preview } = useFilePreview(source, { canChange: false });
   return (
     <>
       <ul aria-label={text.withMeList} className="divide-y divide-line">
         {shares.map((share) => (
-          <ReceivedItem key={share.id} share={share} onOpen={setShown} />
+          <ReceivedItem key={share.id} share={share} onOpen={({ id }) => open(id)} />
         ))}
       </ul>
-      <Suspense fallback={null}>
-        {shown !== undefined && (
-          <Preview items={[shown]} index={0} onIndexChange={() => undefined} onClose={() => setShown(undefined)} />
-        )}
-      </Suspense>
+      {preview}
     </>
   );
+}
+
+/** The files that others share one by one. */
+function sharedFiles(shares: readonly ReceivedShare[]): PreviewSource {
+  const files = shares.flatMap(({ file }) => file ?? []);
+  return {
+    key: [...keys.received, "files", ...files.map(({ id }) => id)],
+    fetchPage: (page) => Promise.resolve(filePage(page === 1 ? files : [], page, files.length)),
+    findPage: (id) => Promise.resolve(files.some((file) => file.id === id) ? 1 : undefined),
+  };
 }
 
 function ReceivedItem({

@@ -1,11 +1,11 @@
 /** GET /api/files: parses the query string and lists a folder. */
-import { notFound } from "../../../errors.ts";
+import { invalidField, notFound } from "../../../errors.ts";
 import { type Query, readBoolean, readChoice, readInteger } from "../../../http/fields.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { OWN_VIEW, type TreeView } from "../permissions/view.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { FileNode, FolderNode, NodePage, SortField } from "../../../tree/model/types.ts";
+import type { FileNode, FolderNode, NodePage, SortField, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /** A page of a folder. */
@@ -51,9 +51,13 @@ export async function readListing(
   const accountId = owner.id;
   const folder = tree.findFolderByPath(accountId, view.toOwner(path));
   if (folder === undefined) throw notFound("This folder");
-  const location = { accountId, folder, kind, sort, order, offset: (page - 1) * limit, limit };
   const hasTags = tags !== undefined && tags.length > 0;
   const isFiltered = search !== undefined || hasTags || mediaTypePattern !== undefined || recursive === true;
+  const around = findAround(tree, folder, kind, query["around"]);
+  if (around !== undefined && isFiltered) {
+    throw invalidField("around", "around can't be combined with search, tags, mimeType or recursive.");
+  }
+  const location = { accountId, folder, kind, sort, order, around, offset: (page - 1) * limit, limit };
   const found = isFiltered
     ? await tree.find({
         ...location,
@@ -64,8 +68,22 @@ export async function readListing(
         recursive: recursive ?? (search !== undefined || hasTags),
       })
     : await tree.list(location);
-  if (opened === undefined) return { ...found, folder, page, limit };
-  return { ...found, nodes: found.nodes.map((node) => view.show(node)), folder: view.show(folder), page, limit };
+  const position = { page: around === undefined ? page : (found.offset ?? 0) / limit + 1, limit };
+  if (opened === undefined) return { ...found, folder, ...position };
+  return { ...found, nodes: found.nodes.map((node) => view.show(node)), folder: view.show(folder), ...position };
+}
+
+/** The item in `around`. @throws AppError not_found if the listing does not have it */
+function findAround(
+  tree: TreeReader,
+  folder: FolderNode,
+  kind: TreeNode["kind"] | undefined,
+  id: string | undefined,
+): TreeNode | undefined {
+  if (id === undefined || id === "") return undefined;
+  const node = tree.findNode(folder.accountId, id);
+  if (node?.parentId !== folder.id || (kind !== undefined && kind !== node.kind)) throw notFound("This item");
+  return node;
 }
 
 /** A share of a single file: a folder with that file in it. */

@@ -19,6 +19,7 @@ const QUERY_OF_LISTING = {
   },
   page: { type: "integer", minimum: 1, default: 1 },
   limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+  around: { type: "string", description: "Id of an item: the page that has it, instead of `page`" },
   sort: { type: "string", enum: ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"], default: "name" },
   order: { type: "string", enum: ["asc", "desc"], default: "asc" },
   search: { type: "string", description: "Part of a file or folder name, case-insensitive" },
