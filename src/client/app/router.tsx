@@ -27,6 +27,7 @@ import { SignInAgain } from "./sign-in-again.tsx";
 const pages = {
   files: lazyPart(() => import("../features/browse/files-page.tsx").then((page) => page.FilesPage)),
   photos: lazyPart(() => import("../features/photos/photos-page.tsx").then((page) => page.PhotosPage)),
+  places: lazyPart(() => import("../features/places/places-page.tsx").then((page) => page.PlacesPage)),
   search: lazyPart(() => import("../features/search/search-page.tsx").then((page) => page.SearchPage)),
   sharedByMe: lazyPart(() => import("../features/shares/shared-by-me-page.tsx").then((page) => page.SharedByMePage)),
   sharedWithMe: lazyPart(() =>
@@ -76,6 +77,7 @@ const filesRoot = createRoute({ getParentRoute: () => filesLayout, path: "/" });
 const filesBelow = createRoute({ getParentRoute: () => filesLayout, path: "$" });
 
 const photos = createRoute({ getParentRoute: () => framed, path: "/photos", component: pages.photos });
+const places = createRoute({ getParentRoute: () => framed, path: "/photos/places", component: pages.places });
 const search = createRoute({ getParentRoute: () => framed, path: "/search", component: pages.search });
 const byMe = createRoute({ getParentRoute: () => framed, path: "/shared/by-me", component: pages.sharedByMe });
 const withMe = createRoute({ getParentRoute: () => framed, path: "/shared/with-me", component: pages.sharedWithMe });
@@ -112,6 +114,7 @@ const routeTree = root.addChildren([
     framed.addChildren([
       filesLayout.addChildren([filesRoot, filesBelow]),
       photos,
+      places,
       search,
       byMe,
       withMe,

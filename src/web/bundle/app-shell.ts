@@ -8,6 +8,7 @@ export const PAGE_ROUTES = [
   "/files",
   "/files/*",
   "/photos",
+  "/photos/places",
   "/search",
   "/shared/by-me",
   "/shared/with-me",
