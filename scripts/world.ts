@@ -84,7 +84,12 @@ function write(kind: "L" | "B", points: readonly Point[]): string | undefined {
   if (Math.max(...ys) < LATITUDE_MIN * PER_DEGREE || distinct.length < (kind === "L" ? 4 : 2)) return undefined;
   const size = Math.max(Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys));
   if (kind === "L" && size < ISLAND_MIN) return undefined;
-  const steps = distinct.flatMap(([x, y], at) => [x - (xs[at - 1] ?? 0), y - (ys[at - 1] ?? 0)]);
+  // Land across the date line continues beyond it, instead of a line around the world.
+  const turn = 360 * PER_DEGREE;
+  const across = (step: number) => (step > turn / 2 ? step - turn : step < -turn / 2 ? step + turn : step);
+  const steps = distinct.flatMap(([x, y], at) =>
+    at === 0 ? [x, y] : [across(x - (xs[at - 1] ?? 0)), y - (ys[at - 1] ?? 0)],
+  );
   return `${kind}${steps.join(" ").replaceAll(" -", "-")}`;
 }
 

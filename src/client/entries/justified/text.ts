@@ -3,6 +3,8 @@ import { defineText } from "../../base/text.ts";
 /** The text of grids of photos. */
 export const text = defineText("photo-grid", {
   photo: (name: string, when: string) => `Photo ${name}, ${when}`,
+  livePhoto: (name: string, when: string) => `Live Photo ${name}, ${when}`,
+  live: "Live",
   video: (name: string, when: string, length: string) => `Video ${name}, ${length}, ${when}`,
   select: (name: string) => `Select ${name}`,
   shortcuts: "Photos",

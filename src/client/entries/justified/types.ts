@@ -5,7 +5,8 @@ import type { Schemas } from "../../api/generated.ts";
 export type GridItem = Pick<
   Schemas["Photo"],
   "id" | "name" | "isVideo" | "durationSeconds" | "takenAt" | "hasThumbnail" | "width" | "height"
->;
+> &
+  Partial<Pick<Schemas["Photo"], "motion">>;
 
 /** Which items are selected: a set or map of ids. */
 export interface SelectedIds {

@@ -1,8 +1,9 @@
-import { PenLine } from "lucide-react";
+import { Film, PenLine } from "lucide-react";
 import type { FileRecord } from "../../api/types.ts";
 import { Download, FolderInput, Info, Share2, Tag, Trash2 } from "../../ui/icons.ts";
 import { useEntryActions } from "../actions/use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
+import { hasMotion, motionAddress } from "../live.ts";
 import { text as entriesText } from "../text.ts";
 import type { PreviewAction } from "./actions.ts";
 import { downloadAddress } from "./addresses.ts";
@@ -43,7 +44,10 @@ export function useFileActions(
     href: downloadAddress(file),
     download: file.name,
   };
-  if (!canChange) return [{ ...download, place: "bar" }, details];
+  const video: readonly PreviewAction[] = hasMotion(file)
+    ? [{ label: text.downloadVideo, icon: Film, href: motionAddress(file, false), download: "" }]
+    : [];
+  if (!canChange) return [{ ...download, place: "bar" }, details, ...video];
   const moveToTrash = () => {
     onTrash();
     void trash([file]);
@@ -55,6 +59,7 @@ export function useFileActions(
     { label: entriesText.remove, icon: Trash2, keys: "delete", place: "bar", run: moveToTrash },
     { label: entriesText.rename, icon: PenLine, keys: "f2", run: () => openDialog("rename", [file]) },
     { label: entriesText.move, icon: FolderInput, keys: "shift+m", run: () => openDialog("move", [file]) },
+    ...video,
     { label: entriesText.editTags, icon: Tag, run: () => openDialog("tags", [file]) },
   ];
 }
