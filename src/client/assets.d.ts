@@ -7,7 +7,7 @@ declare module "pdfjs-dist/build/pdf.worker.min.mjs" {
 }
 
 /** Imported with `{ type: "text" }`: the text of the file, inside the script. */
-declare module "*/world.txt" {
+declare module "*/outlines.txt" {
   const text: string;
   export default text;
 }

@@ -50,7 +50,7 @@ async function listItems(client: Client): Promise<Item[]> {
 }
 
 describe("a pair of files", () => {
-  test.concurrent("with the identifier of Apple is one item, whichever half arrives first", async () => {
+  test.concurrent("with the identifier of Apple is one item, in either order of arrival", async () => {
     const { client } = await server().signUp();
     const [one, two] = [crypto.randomUUID(), crypto.randomUUID()];
     const photo = await storePhoto(client, "A.JPG", { contentId: one, takenAt: TAKEN_AT });

@@ -75,7 +75,7 @@ test("leaves out what is in the trash, also in a folder there, and what belongs 
   const other = (await server().signUp()).client;
   const single = await storePhoto(client, LISBON);
   await storePhoto(client, PORTO, "/trip");
-  const kept = await storePhoto(client, PORTO);
+  const remaining = await storePhoto(client, PORTO);
   expect((await listPlaces(client)).list("data.places")).toHaveLength(2);
   await client.delete(`/api/files/${single}`);
   const trip = (await client.get("/api/files?folder=/"))
@@ -86,7 +86,7 @@ test("leaves out what is in the trash, also in a folder there, and what belongs 
     200,
   );
   const places = (await listPlaces(client)).list("data.places");
-  expect(places).toEqual([expect.objectContaining({ name: "Porto", count: 1, coverFileId: kept })]);
+  expect(places).toEqual([expect.objectContaining({ name: "Porto", count: 1, coverFileId: remaining })]);
   expect((await listPlaces(other)).list("data.places")).toEqual([]);
   expect((await other.get("/api/photos?place=2735943")).list("data.photos")).toEqual([]);
 });

@@ -34,11 +34,14 @@ describeWeb("Live Photos", (web) => {
     await page.getByText("Your browser can't play this file").waitFor();
     await web.lookAt(page, "live-photo");
     // Resting on the picture plays the video as well.
-    const held = page.waitForRequest((request) => request.url().includes("/motion?inline=true"));
+    await page.route("**/motion?inline=true*", () => undefined);
     await page.mouse.move(500, 400);
     await page.mouse.down();
-    await held;
+    const video = page.getByLabel("Video of A.jpg");
+    await video.waitFor();
     await page.mouse.up();
+    await video.waitFor({ state: "detached" });
+    await page.unroute("**/motion?inline=true*");
     await preview.getByRole("button", { name: "More actions" }).click();
     const download = page.waitForEvent("download");
     await page.getByRole("menuitem", { name: "Download video" }).click();

@@ -1,5 +1,5 @@
 import { CircleDot, Volume2, VolumeX } from "lucide-react";
-import { type PointerEvent, useEffect, useRef, useState } from "react";
+import { type MouseEvent, type PointerEvent, useEffect, useRef, useState } from "react";
 import type { FileRecord } from "../../api/types.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -59,31 +59,33 @@ export function LiveView({ file, onSwipe }: { readonly file: FileRecord; readonl
   );
 }
 
-/** Handlers that tell a resting press from a click and a swipe. */
+/** Handlers for a resting press, which is neither a click nor a swipe. */
 function useHold(onStart: () => void, onEnd: () => void) {
-  const press = useRef<{ timer: ReturnType<typeof setTimeout>; x: number; y: number; isHeld: boolean }>(undefined);
+  const press = useRef<{ timer: ReturnType<typeof setTimeout>; x: number; y: number; isResting: boolean }>(undefined);
   const end = () => {
     clearTimeout(press.current?.timer);
-    if (press.current?.isHeld === true) onEnd();
+    if (press.current?.isResting === true) onEnd();
     press.current = undefined;
   };
   useEffect(() => () => clearTimeout(press.current?.timer), []);
   return {
-    onPointerDown: ({ clientX: x, clientY: y, isPrimary, target }: PointerEvent) => {
+    onPointerDown: ({ clientX: x, clientY: y, isPrimary, button, target }: PointerEvent) => {
       end();
-      if (!isPrimary || (target instanceof Element && target.closest("button") !== null)) return;
+      if (!isPrimary || button !== 0 || (target instanceof Element && target.closest("button") !== null)) return;
       const timer = setTimeout(() => {
-        if (press.current !== undefined) press.current.isHeld = true;
+        if (press.current !== undefined) press.current.isResting = true;
         onStart();
       }, HOLD_MS);
-      press.current = { timer, x, y, isHeld: false };
+      press.current = { timer, x, y, isResting: false };
     },
     onPointerMove: ({ clientX, clientY }: PointerEvent) => {
       const start = press.current;
-      if (start === undefined || start.isHeld) return;
+      if (start === undefined || start.isResting) return;
       if (Math.hypot(clientX - start.x, clientY - start.y) > REST_PIXELS) end();
     },
     onPointerUp: end,
     onPointerCancel: end,
+    // The browser's own image menu would open on a long press.
+    onContextMenu: (event: MouseEvent) => press.current?.isResting === true && event.preventDefault(),
   };
 }

@@ -12,7 +12,7 @@ import { Spinner } from "../../ui/spinner.tsx";
 import { PlaceList } from "./place-list.tsx";
 import { text } from "./text.ts";
 
-const WorldMap = lazyPart(() => import("./world-map.tsx").then((part) => part.WorldMap));
+const PlaceMap = lazyPart(() => import("./place-map.tsx").then((part) => part.PlaceMap));
 
 /** The towns where photos were taken, on a map and in a list. */
 export function PlacesPage() {
@@ -32,7 +32,7 @@ export function PlacesPage() {
           places.length > 0 ? (
             <>
               <Suspense fallback={<div className="h-72 rounded-xl bg-sunken sm:h-96" />}>
-                <WorldMap places={places} nameOf={nameOf} onOpen={open} />
+                <PlaceMap places={places} nameOf={nameOf} onOpen={open} />
               </Suspense>
               <PlaceList places={places} nameOf={nameOf} />
               <p className="mt-8 text-xs text-muted">{text.credit}</p>

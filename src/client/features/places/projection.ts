@@ -62,10 +62,10 @@ export function limitView({ x, y, scale }: MapView, width: number): MapView {
   };
 }
 
-/** Lines of the file world.txt as the paths of an SVG: areas of land, and borders between countries. */
-export function readWorld(world: string): { readonly land: string; readonly borders: string } {
+/** Lines of the file outlines.txt as the paths of an SVG: areas of land, and borders between countries. */
+export function readOutlines(lines: string): { readonly land: string; readonly borders: string } {
   const paths = { L: "", B: "" };
-  for (const line of world.split("\n")) {
+  for (const line of lines.split("\n")) {
     const kind = line.startsWith("L") ? "L" : "B";
     let [longitude, latitude] = [0, 0];
     const numbers = line.match(/-?\d+/g)?.map(Number) ?? [];

@@ -92,9 +92,9 @@ function contentIdOf(meta: Buffer): string | undefined {
   const names = [...boxesIn(keys.subarray(8))].map(({ body }) => body.toString("latin1"));
   const number = names.indexOf("com.apple.quicktime.content.identifier") + 1;
   for (const { type, body } of boxesIn(values)) {
-    const isWanted = number > 0 && Buffer.from(type, "latin1").readUInt32BE(0) === number;
+    const isIdentifier = number > 0 && Buffer.from(type, "latin1").readUInt32BE(0) === number;
     // A box of its own, which begins with the kind and the language of the text.
-    if (isWanted) return readContentId(body.toString("latin1", 16));
+    if (isIdentifier) return readContentId(body.toString("latin1", 16));
   }
   return undefined;
 }

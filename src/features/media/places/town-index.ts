@@ -14,7 +14,7 @@ const CELLS_PER_DEGREE = 2;
 const ROWS = 180 * CELLS_PER_DEGREE;
 const COLUMNS = 360 * CELLS_PER_DEGREE;
 const CELL_KM = KM_PER_DEGREE / CELLS_PER_DEGREE;
-/** Near the poles cells are narrow; the search does not go on for ever. */
+/** Near the poles, cells are narrow, and the search needs a limit. */
 const RINGS_MAX = 20;
 
 interface Head {

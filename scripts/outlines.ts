@@ -1,9 +1,9 @@
 /**
- * Writes src/client/features/places/world.txt, the outlines of land and the borders between countries on the map of places,
+ * Writes src/client/features/places/outlines.txt, the outlines of land and the borders between countries on the map of places,
  * from the npm package world-atlas 2.0.2 (Natural Earth, in the public domain). It is no dependency: `npm pack` downloads
  * it, `tar` unpacks it.
  *
- *   bun scripts/world.ts world-atlas/countries-50m.json
+ *   bun scripts/outlines.ts world-atlas/countries-50m.json
  *
  * Each line of the file is a polyline in tenths of degrees: L for an outline or B for a border, then longitude and latitude of
  * the first point, then steps to the next ones.
@@ -29,7 +29,7 @@ const ISLAND_MIN = 3;
 const LATITUDE_MIN = -60;
 
 const [source] = process.argv.slice(2);
-if (source === undefined) throw new Error("Name the file to read: bun scripts/world.ts countries-50m.json");
+if (source === undefined) throw new Error("Name the file to read: bun scripts/outlines.ts countries-50m.json");
 const topology: Topology = JSON.parse(readFileSync(source, "utf8"));
 
 /** How many countries have an arc: one on a coast, two on a border. A number below zero is an arc in reverse. */
@@ -54,8 +54,8 @@ function pointsOf(arc: number): Point[] {
     [x, y] = [x + stepX, y + stepY];
     return [(x * scale[0] + translate[0]) * PER_DEGREE, (y * scale[1] + translate[1]) * PER_DEGREE];
   });
-  const kept = simplify(points);
-  return arc < 0 ? kept.reverse() : kept;
+  const needed = simplify(points);
+  return arc < 0 ? needed.reverse() : needed;
 }
 
 /** Douglas-Peucker. Each arc alone, so that neighbors fit together. */
@@ -106,5 +106,5 @@ for (const { arcs } of topology.objects.countries.geometries) {
 }
 for (const [arc, times] of uses) if (times > 1) lines.push(write("B", pointsOf(arc)) ?? "");
 const text = `${lines.filter((line) => line !== "").join("\n")}\n`;
-writeFileSync(join(import.meta.dir, "../src/client/features/places/world.txt"), text);
+writeFileSync(join(import.meta.dir, "../src/client/features/places/outlines.txt"), text);
 console.log(`${lines.length} lines, ${text.length} bytes.`);

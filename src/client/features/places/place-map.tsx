@@ -7,15 +7,15 @@ import { IconButton } from "../../ui/icon-button.tsx";
 import { Plus } from "../../ui/icons.ts";
 import { useSize } from "../../ui/use-size.ts";
 import { type Cluster, clusterPlaces, pointOf } from "./clusters.ts";
-import { fitView, type MapPoint, readWorld } from "./projection.ts";
+import { fitView, type MapPoint, readOutlines } from "./projection.ts";
 import { text } from "./text.ts";
 import { useMapView } from "./use-map-view.ts";
-import world from "./world.txt" with { type: "text" };
+import outlines from "./outlines.txt" with { type: "text" };
 
 const STEP = 2;
 
 /** An outline map with the places. The list next to it has the same places for those who don't use the map. */
-export function WorldMap({
+export function PlaceMap({
   places,
   nameOf,
   onOpen,
@@ -95,7 +95,7 @@ function ZoomButtons({ onZoom, onFit }: { readonly onZoom: (factor: number) => v
 
 /** The land. Drawn once: a zoom changes only the part that is shown. */
 const Outlines = memo(function Outlines() {
-  const { land, borders } = useMemo(() => readWorld(world), []);
+  const { land, borders } = useMemo(() => readOutlines(outlines), []);
   return (
     <>
       <path d={land} className="fill-raised stroke-line-strong" strokeWidth={0.75} vectorEffect="non-scaling-stroke" />
