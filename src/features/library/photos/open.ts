@@ -23,7 +23,12 @@ export interface PhotosOptions {
 export function openPhotos({ sqlite, reader, writer, tree, isReadingMetadata, log }: PhotosOptions) {
   const rows = new PhotoRows(sqlite);
   const livePairs = new LivePairs(sqlite);
-  const isPairing = () => livePairs.hasQueued();
+  // Some changes have no event: then the next request for photos starts the work.
+  const isPairing = () => {
+    const hasQueued = livePairs.hasQueued();
+    if (hasQueued) photoBackfill.wakeSoon();
+    return hasQueued;
+  };
   const photos = new PhotoService({ rows, tree, reader, isReadingMetadata, isPairing });
   const photoBackfill = new PhotoBackfill({ rows, livePairs, writer, log, onMoved: () => photos.noteChanged() });
   const onMetadataRead = () => {
