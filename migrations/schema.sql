@@ -680,7 +680,7 @@ CREATE TABLE `media_info` (
 	`failure` text,
 	`program` text NOT NULL,
 	`read_at` integer NOT NULL
-) STRICT, WITHOUT ROWID;
+, `content_id` text, `motion_offset` integer, `motion_bytes` integer, `reading` integer DEFAULT 0 NOT NULL, `place_id` integer) STRICT, WITHOUT ROWID;
 
 CREATE INDEX `media_info_failures` ON `media_info` (`program`) WHERE failure IS NOT NULL;
 
@@ -1011,7 +1011,7 @@ CREATE TABLE `photos` (
 	`taken_at` integer NOT NULL,
 	`offset_minutes` integer,
 	`is_video` integer NOT NULL
-) STRICT;
+, `place_id` integer) STRICT;
 
 CREATE INDEX `photos_taken` ON `photos` (`account_id`,`day`,`taken_at`,`node_id`,`parent_id`,`is_video`);
 
@@ -1028,35 +1028,6 @@ CREATE TABLE `photos_again` (
 	`after_account_id` integer NOT NULL,
 	`after_node_id` integer NOT NULL
 ) STRICT, WITHOUT ROWID;
-
-CREATE VIEW `photo_sources` AS
-WITH told AS (
-	SELECT n.id, n.account_id, n.parent_id, n.blob_id, n.media_type LIKE 'video/%' AS is_video, n.created_at,
-		CASE
-			WHEN unixepoch(substr(n.captured_at, 1, 19)) IS NOT NULL THEN n.captured_at
-			WHEN unixepoch(substr(m.taken_at, 1, 19)) IS NOT NULL THEN m.taken_at
-			WHEN unixepoch(substr(n.file_modified_at, 1, 19)) IS NOT NULL THEN n.file_modified_at
-		END AS told
-	FROM nodes n
-	LEFT JOIN blobs b ON b.id = n.blob_id
-	LEFT JOIN media_info m ON m.digest = b.digest
-	WHERE n.kind = 1 AND n.parent_id > 0 AND (n.media_type LIKE 'image/%' OR n.media_type LIKE 'video/%')
-		AND n.media_type NOT LIKE 'image/svg%' AND n.media_type NOT LIKE 'image/%icon%'
-),
-timed AS (
-	SELECT id, account_id, parent_id, is_video,
-		ifnull(unixepoch(substr(told, 1, 19)) * 1000, created_at) AS taken_at,
-		CASE
-			WHEN substr(told, -6, 1) = '+' AND substr(told, -3, 1) = ':' THEN
-				CAST(substr(told, -5, 2) AS INTEGER) * 60 + CAST(substr(told, -2) AS INTEGER)
-			WHEN substr(told, -6, 1) = '-' AND substr(told, -3, 1) = ':' THEN
-				- CAST(substr(told, -5, 2) AS INTEGER) * 60 - CAST(substr(told, -2) AS INTEGER)
-		END AS offset_minutes
-	FROM told
-)
-SELECT id AS node_id, account_id, parent_id, (taken_at + 62167219200000) / 86400000 - 719528 AS day, taken_at,
-	offset_minutes, is_video
-FROM timed;
 
 CREATE TRIGGER `photos_added` AFTER INSERT ON `nodes`
 WHEN NEW.kind = 1 AND (NEW.media_type LIKE 'image/%' OR NEW.media_type LIKE 'video/%')
@@ -1531,6 +1502,102 @@ BEGIN
 	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
 END;
 
+CREATE INDEX `media_info_reading` ON `media_info` (`reading`);
+
+CREATE INDEX `media_info_content` ON `media_info` (`content_id`) WHERE content_id IS NOT NULL;
+
+CREATE TABLE `live_pairs` (
+	`photo_id` integer PRIMARY KEY NOT NULL,
+	`video_id` integer NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX `live_pairs_video` ON `live_pairs` (`video_id`);
+
+CREATE TABLE `live_queue` (
+	`node_id` integer PRIMARY KEY NOT NULL
+) STRICT;
+
+CREATE TRIGGER `live_read` AFTER INSERT ON `media_info` WHEN NEW.failure IS NULL
+BEGIN
+	INSERT OR IGNORE INTO `live_queue` SELECT n.id FROM `blobs` b CROSS JOIN `nodes` n INDEXED BY `nodes_blob` ON n.blob_id = b.id
+		WHERE b.digest = NEW.digest ORDER BY n.account_id, n.id LIMIT 100;
+END;
+
+CREATE TRIGGER `live_added` AFTER INSERT ON `nodes`
+WHEN NEW.kind = 1 AND (NEW.media_type LIKE 'image/%' OR NEW.media_type LIKE 'video/%')
+BEGIN
+	INSERT OR IGNORE INTO `live_queue` SELECT NEW.id FROM `blobs` b CROSS JOIN `media_info` m ON m.digest = b.digest
+		WHERE b.id = NEW.blob_id;
+END;
+
+CREATE TRIGGER `live_changed` AFTER UPDATE OF `parent_id`, `account_id`, `name`, `media_type`, `blob_id`, `captured_at` ON `nodes`
+WHEN NEW.kind = 1 AND (NEW.media_type LIKE 'image/%' OR NEW.media_type LIKE 'video/%' OR OLD.media_type LIKE 'image/%' OR OLD.media_type LIKE 'video/%')
+	AND (NEW.parent_id IS NOT OLD.parent_id OR NEW.account_id <> OLD.account_id OR NEW.name <> OLD.name
+		OR NEW.media_type IS NOT OLD.media_type OR NEW.blob_id IS NOT OLD.blob_id OR NEW.captured_at IS NOT OLD.captured_at)
+BEGIN
+	INSERT OR IGNORE INTO `live_queue` (node_id) VALUES (NEW.id);
+END;
+
+CREATE TRIGGER `live_removed` AFTER DELETE ON `nodes` WHEN OLD.kind = 1
+BEGIN
+	DELETE FROM `live_pairs` WHERE photo_id = OLD.id OR video_id = OLD.id;
+	DELETE FROM `live_queue` WHERE node_id = OLD.id;
+END;
+
+CREATE TRIGGER `live_parted` AFTER DELETE ON `live_pairs`
+BEGIN
+	INSERT OR REPLACE INTO `photos` SELECT * FROM `photo_sources` WHERE node_id = OLD.video_id;
+	INSERT OR IGNORE INTO `live_queue` SELECT id FROM `nodes` WHERE id IN (OLD.photo_id, OLD.video_id);
+END;
+
+CREATE TRIGGER `live_paired` AFTER INSERT ON `live_pairs`
+BEGIN
+	DELETE FROM `photos` WHERE node_id = NEW.video_id;
+END;
+
+CREATE TABLE `places` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`region` text,
+	`country` text,
+	`latitude` real,
+	`longitude` real
+) STRICT;
+
+CREATE INDEX `photos_place` ON `photos` (`account_id`,`place_id`,`day`,`taken_at`,`node_id`,`parent_id`,`is_video`) WHERE place_id IS NOT NULL;
+
+CREATE VIEW `photo_sources` AS
+WITH told AS (
+	SELECT n.id, n.account_id, n.parent_id, n.blob_id, n.media_type LIKE 'video/%' AS is_video, n.created_at, m.place_id,
+		CASE
+			WHEN unixepoch(substr(n.captured_at, 1, 19)) IS NOT NULL THEN n.captured_at
+			WHEN unixepoch(substr(m.taken_at, 1, 19)) IS NOT NULL THEN m.taken_at
+			WHEN unixepoch(substr(n.file_modified_at, 1, 19)) IS NOT NULL THEN n.file_modified_at
+		END AS told
+	FROM nodes n
+	LEFT JOIN blobs b ON b.id = n.blob_id
+	LEFT JOIN media_info m ON m.digest = b.digest
+	WHERE n.kind = 1 AND n.parent_id > 0 AND (n.media_type LIKE 'image/%' OR n.media_type LIKE 'video/%')
+		AND n.media_type NOT LIKE 'image/svg%' AND n.media_type NOT LIKE 'image/%icon%'
+		AND NOT EXISTS (SELECT 1 FROM live_pairs l WHERE l.video_id = n.id)
+),
+timed AS (
+	SELECT id, account_id, parent_id, is_video, place_id,
+		ifnull(unixepoch(substr(told, 1, 19)) * 1000, created_at) AS taken_at,
+		CASE
+			WHEN substr(told, -6, 1) = '+' AND substr(told, -3, 1) = ':' THEN
+				CAST(substr(told, -5, 2) AS INTEGER) * 60 + CAST(substr(told, -2) AS INTEGER)
+			WHEN substr(told, -6, 1) = '-' AND substr(told, -3, 1) = ':' THEN
+				- CAST(substr(told, -5, 2) AS INTEGER) * 60 - CAST(substr(told, -2) AS INTEGER)
+		END AS offset_minutes
+	FROM told
+)
+SELECT id AS node_id, account_id, parent_id, (taken_at + 62167219200000) / 86400000 - 719528 AS day, taken_at,
+	offset_minutes, is_video, place_id
+FROM timed;
+
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 
 INSERT INTO "photo_fill" VALUES (1,1,0);
+
+INSERT INTO "places" VALUES (0,'',NULL,NULL,NULL,NULL);

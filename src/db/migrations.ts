@@ -44,6 +44,8 @@ import auditAppPasswords from "../../migrations/0038_audit_app_passwords.sql" wi
 import naturalOrder from "../../migrations/0039_natural_order.sql" with { type: "text" };
 import albums from "../../migrations/0040_albums.sql" with { type: "text" };
 import favorites from "../../migrations/0041_favorites.sql" with { type: "text" };
+import livePhotos from "../../migrations/0042_live_photos.sql" with { type: "text" };
+import places from "../../migrations/0043_places.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
@@ -96,6 +98,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0039_natural_order", sql: naturalOrder },
   { id: "0040_albums", sql: albums },
   { id: "0041_favorites", sql: favorites },
+  { id: "0042_live_photos", sql: livePhotos },
+  { id: "0043_places", sql: places },
 ];
 
 /** Makes in an empty database what all steps leave there. Written by scripts/schema.ts. */

@@ -11,6 +11,8 @@ export interface SendableBlob {
   readonly sizeBytes: number;
   /** The path of the file, for sendfile. */
   readonly path: string;
+  /** Where the blob begins in that file, if it is only a part of it. */
+  readonly offset?: number;
   /**
    * Reads the whole blob; called only up to {@link SMALL_BLOB_MAX_BYTES}. If absent, Bun sends the file.
    * @throws AppError content_missing
@@ -221,6 +223,11 @@ function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> 
 /** Checks the file first: a missing file would fail only after the headers are sent. */
 function openFile(blob: SendableBlob): Bun.BunFile {
   const file = Bun.file(blob.path);
+  if (blob.offset !== undefined) {
+    const end = blob.offset + blob.sizeBytes;
+    if (file.size < end) throw damaged(end, file.size);
+    return file.slice(blob.offset, end);
+  }
   if (file.size !== blob.sizeBytes) throw damaged(blob.sizeBytes, file.size);
   return file;
 }

@@ -182,11 +182,13 @@ const routesByCategory: Record<string, string[]> = {
     "GET /api/files/search",
     "GET /api/files/tags",
     "GET /api/photos",
+    "GET /api/photos/places",
     "GET /api/photos/timeline",
     "GET /api/public/{token}/files",
   ],
   downloads: [
     "GET /api/files/{id}/download",
+    "GET /api/files/{id}/motion",
     "GET /api/files/{id}/versions/{version}/download",
     "POST /api/files/archive",
     "GET /api/files/folders/{id}/archive",

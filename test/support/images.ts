@@ -84,3 +84,22 @@ function withOrientation(jpeg: Uint8Array, orientation: number): Uint8Array {
   // Directly after the start-of-image marker, because readers use the first EXIF block.
   return Buffer.concat([jpeg.subarray(0, 2), segment, jpeg.subarray(2)]);
 }
+
+/** A small JPEG that was taken at a position. @param seed gives each picture bytes of its own */
+export async function placedJpeg(seed: number, latitude: number, longitude: number): Promise<Uint8Array> {
+  const background = { r: seed % 256, g: Math.floor(seed / 256) % 256, b: 120 };
+  // EXIF writes positive fractions, and a letter for the direction.
+  const degrees = (value: number) => `${Math.round(Math.abs(value) * 10_000)}/10000 0/1 0/1`;
+  const bytes = await sharp({ create: { width: 24, height: 16, channels: 3, background } })
+    .withExif({
+      IFD3: {
+        GPSLatitudeRef: latitude < 0 ? "S" : "N",
+        GPSLatitude: degrees(latitude),
+        GPSLongitudeRef: longitude < 0 ? "W" : "E",
+        GPSLongitude: degrees(longitude),
+      },
+    })
+    .jpeg()
+    .toBuffer();
+  return new Uint8Array(bytes);
+}

@@ -29,6 +29,18 @@ const API_KEYS: Readonly<Record<string, string>> = {
   "src/features/library/history/present.ts": "place",
 };
 
+/** Where a place is a geographic one: a town where photos were taken. Elsewhere the word had seven other meanings. */
+const GEOGRAPHIC: readonly RegExp[] = [
+  /^src\/features\/(library\/photos|media\/(metadata|places))\//,
+  /^src\/features\/library\/files\/(model|present|routes)\.ts$/,
+  /^src\/client\/(api\/places\.ts|features\/(photos|places)\/|entries\/details\/)/,
+  /^src\/client\/app\/router\.tsx$/,
+  /^src\/db\/schema\/(photos|search)\.ts$/,
+  /^test\/(api\/photos-places|web\/places)\.test\.ts$/,
+  /^test\/(support\/images|unit\/media\/metadata\/media-process\.test)\.ts$/,
+];
+const GEOGRAPHIC_WORDS = new Set(["place", "places", "placed", "world"]);
+
 /** Not allowed in comments, strings and documents. */
 const IN_PROSE: readonly RegExp[] = [
   /\bdeeds?\b/gi,
@@ -123,7 +135,11 @@ function* scanName(path: string, name: string, line: number): Generator<Finding>
   if (ALLOWED_IDENTIFIERS.has(name) || API_KEYS[path] === name || (name === name.toLowerCase() && name.includes("_")))
     return;
   const words = name.split(/[-._$]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/);
-  const isDenied = words.some((word) => IN_IDENTIFIERS.has(word.toLowerCase()));
+  const isGeographic = GEOGRAPHIC.some((pattern) => pattern.test(path));
+  const isDenied = words.some((word) => {
+    const lower = word.toLowerCase();
+    return IN_IDENTIFIERS.has(lower) && !(isGeographic && GEOGRAPHIC_WORDS.has(lower));
+  });
   if (isDenied) yield { path, line, word: name, kind: "identifier" };
 }
 

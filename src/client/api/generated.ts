@@ -87,6 +87,10 @@ export interface Schemas {
       readonly email: string;
     };
     readonly media: Schemas["Media"] | null;
+    readonly place: {
+      readonly id: string;
+      readonly name: string;
+    } | null;
   };
   readonly UpdatedFile: {
     readonly id: string;
@@ -520,6 +524,8 @@ export interface Schemas {
     readonly height: number | null;
     readonly durationSeconds: number | null;
     readonly takenAt: string;
+    readonly motion: "pair" | "embedded" | null;
+    readonly motionFileId: string | null;
     readonly thumbnailUrl: string;
     readonly hasThumbnail: boolean;
     readonly isFavorite: boolean;
@@ -949,6 +955,21 @@ export interface ResponseData {
     readonly photos: readonly (Schemas["Photo"] | (Schemas["FileItem"] & Schemas["Photo"]))[];
     readonly nextCursor: string | null;
     readonly isIndexing: boolean;
+  };
+  readonly "GET /api/photos/places": {
+    readonly places: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly region: string | null;
+      readonly country: string | null;
+      readonly latitude: number | null;
+      readonly longitude: number | null;
+      readonly count: number;
+      readonly coverFileId: string;
+      readonly coverUrl: string;
+      readonly hasCover: boolean;
+    }[];
+    readonly isSettling: boolean;
   };
   readonly "GET /api/photos/timeline": {
     readonly days: readonly {

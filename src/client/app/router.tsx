@@ -30,6 +30,7 @@ const pages = {
   albums: lazyPart(() => import("../features/albums/albums-page.tsx").then((page) => page.AlbumsPage)),
   album: lazyPart(() => import("../features/albums/album-page.tsx").then((page) => page.AlbumPage)),
   favorites: lazyPart(() => import("../features/favorites/favorites-page.tsx").then((page) => page.FavoritesPage)),
+  places: lazyPart(() => import("../features/places/places-page.tsx").then((page) => page.PlacesPage)),
   search: lazyPart(() => import("../features/search/search-page.tsx").then((page) => page.SearchPage)),
   sharedByMe: lazyPart(() => import("../features/shares/shared-by-me-page.tsx").then((page) => page.SharedByMePage)),
   sharedWithMe: lazyPart(() =>
@@ -83,6 +84,7 @@ const photos = createRoute({ getParentRoute: () => framed, path: "/photos", comp
 const albums = createRoute({ getParentRoute: () => framed, path: "/albums", component: pages.albums });
 const album = createRoute({ getParentRoute: () => framed, path: "/albums/$albumId", component: pages.album });
 const favorites = createRoute({ getParentRoute: () => framed, path: "/favorites", component: pages.favorites });
+const places = createRoute({ getParentRoute: () => framed, path: "/photos/places", component: pages.places });
 const search = createRoute({ getParentRoute: () => framed, path: "/search", component: pages.search });
 const byMe = createRoute({ getParentRoute: () => framed, path: "/shared/by-me", component: pages.sharedByMe });
 const withMe = createRoute({ getParentRoute: () => framed, path: "/shared/with-me", component: pages.sharedWithMe });
@@ -120,6 +122,7 @@ const routeTree = root.addChildren([
       albums,
       album,
       favorites,
+      places,
       search,
       byMe,
       withMe,

@@ -1,4 +1,5 @@
-import { blob, index, integer, sqliteTable } from "drizzle-orm/sqlite-core";
+import { sql } from "drizzle-orm";
+import { blob, index, integer, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 /**
  * Photos and videos in the tree, by the time they were taken. Triggers on `nodes` and `media_info` maintain it; the
@@ -19,9 +20,14 @@ export const photos = sqliteTable(
     /** The UTC offset of that time; null if unknown. */
     offsetMinutes: integer("offset_minutes"),
     isVideo: integer("is_video").notNull(),
+    /** The nearest town, in `places`; null if the file has no position. */
+    placeId: integer("place_id"),
   },
   (table) => [
     index("photos_taken").on(table.accountId, table.day, table.takenAt, table.nodeId, table.parentId, table.isVideo),
+    index("photos_place")
+      .on(table.accountId, table.placeId, table.day, table.takenAt, table.nodeId, table.parentId, table.isVideo)
+      .where(sql`place_id IS NOT NULL`),
   ],
 );
 
@@ -37,4 +43,30 @@ export const photoRescanQueue = sqliteTable("photos_again", {
   digest: blob("digest").primaryKey(),
   afterAccountId: integer("after_account_id").notNull(),
   afterNodeId: integer("after_node_id").notNull(),
+});
+
+/** Towns where photos were taken, by their id at GeoNames. Row 0 is for photos far from all towns. */
+export const places = sqliteTable("places", {
+  id: integer("id").primaryKey(),
+  name: text("name").notNull(),
+  region: text("region"),
+  /** ISO 3166-1 alpha-2. */
+  country: text("country"),
+  latitude: real("latitude"),
+  longitude: real("longitude"),
+});
+
+/** Live Photos in two files. Their videos have no row in `photos`. */
+export const livePairs = sqliteTable(
+  "live_pairs",
+  {
+    photoId: integer("photo_id").primaryKey(),
+    videoId: integer("video_id").notNull(),
+  },
+  (table) => [uniqueIndex("live_pairs_video").on(table.videoId)],
+);
+
+/** Files whose pair has to be looked for again: triggers add them, the backfill of photos removes them. */
+export const livePairQueue = sqliteTable("live_queue", {
+  nodeId: integer("node_id").primaryKey(),
 });

@@ -54,8 +54,21 @@ export const mediaInfo = sqliteTable(
     failure: text("failure"),
     program: text("program").notNull(),
     readAt: integer("read_at").notNull(),
+    /** The identifier that the photo and the video of a Live Photo share. */
+    contentId: text("content_id"),
+    /** The video inside a photo. */
+    motionOffset: integer("motion_offset"),
+    motionBytes: integer("motion_bytes"),
+    /** Version of the reader: older rows are read again. */
+    reading: integer("reading").notNull().default(0),
+    /** The nearest town, in `places`. */
+    placeId: integer("place_id"),
   },
-  (table) => [index("media_info_failures").on(table.program).where(sql`failure IS NOT NULL`)],
+  (table) => [
+    index("media_info_failures").on(table.program).where(sql`failure IS NOT NULL`),
+    index("media_info_reading").on(table.reading),
+    index("media_info_content").on(table.contentId).where(sql`content_id IS NOT NULL`),
+  ],
 );
 
 /** The queue of blobs whose metadata has to be extracted; survives a restart. */

@@ -74,7 +74,7 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     sender: new ContentSender({ ...dependencies, downloads: new DownloadLedger(), onCounted }),
     versions: new VersionService({ ...dependencies, findUser: (id) => users.findById(id) }),
     history: new HistoryService({ ...dependencies, maxAgeMs: historyAgeMs(config.versions.maxAgeMs) }),
-    trash: new TrashService({ ...dependencies, keepMs: config.trash.keepMs }),
+    trash: new TrashService({ ...dependencies, livePairs: media.livePairs, keepMs: config.trash.keepMs }),
     archives: new ArchiveService({ tree, blobs, log }),
     archiveSender: new ArchiveSender({ transfers, downloads: new DownloadLedger(), clock }),
   };

@@ -55,6 +55,7 @@ function openIndexes(storage: Storage) {
   const mediaInfo = openMediaInfo({
     ...storage,
     findPath: (digest) => findReadable(blobs, digest, log),
+    isLocal: (digest) => blobs.stat(digest) !== undefined,
     onRead: (tx, digest) => {
       enqueueRescan(tx, digest);
       tx.afterCommit(() => onMetadataRead());
@@ -71,12 +72,12 @@ function openIndexes(storage: Storage) {
     reader: searchReader,
     noteContent: (tx, digest, mediaType) => mediaInfo.enqueue(tx, digest, mediaType),
   });
-  const { photos, photoBackfill, onMetadataRead } = openPhotos({
+  const { photos, photoBackfill, livePairs, onMetadataRead } = openPhotos({
     ...storage,
     reader: searchReader,
     isReadingMetadata: (accountId) => !searchIndexer.isCaughtUp(accountId) || mediaInfo.hasPending,
   });
-  return { searchReader, mediaInfo, search, searchIndexer, photos, photoBackfill };
+  return { searchReader, mediaInfo, search, searchIndexer, photos, photoBackfill, livePairs };
 }
 
 /** Builds the thumbnails; no process is started before the first request. */

@@ -1,5 +1,6 @@
 /** Subscribes features to events. Listeners run in the order given here, in the transaction that emits. */
 import type { LoginFlowService } from "../../features/clients/login-flow/service.ts";
+import type { PhotoBackfill } from "../../features/library/photos/backfill.ts";
 import type { Events } from "../../events/events.ts";
 import type { AuditTriggers } from "../../features/administration/audit/triggers.ts";
 import type { AuthService } from "../../features/accounts/auth/service.ts";
@@ -27,6 +28,7 @@ interface Subscribers {
   readonly conflicts: ConflictService;
   readonly holds: HoldService;
   readonly queue: QueueService;
+  readonly photoBackfill: Pick<PhotoBackfill, "wakeSoon">;
   readonly uploads: UploadService;
   readonly receivedShares: ReceivedShareService;
   readonly loginFlows: LoginFlowService;
@@ -41,6 +43,14 @@ export function subscribe(subscribers: Subscribers): void {
   subscribeMail(subscribers);
   subscribeAccounts(subscribers);
   subscribeWebhooks(subscribers);
+  subscribePhotos(subscribers);
+}
+
+/** Photos: a file that changed may be half of a Live Photo. */
+function subscribePhotos({ events, photoBackfill }: Subscribers): void {
+  for (const name of ["file.created", "file.updated", "file.moved", "file.deleted", "folder.created"] as const) {
+    events.on(name, (tx) => tx.afterCommit(() => photoBackfill.wakeSoon()));
+  }
 }
 
 /** Devices: their queues, conflicts, holds, and uploads. */

@@ -11,6 +11,7 @@ export const PAGE_ROUTES = [
   "/albums",
   "/albums/:id",
   "/favorites",
+  "/photos/places",
   "/search",
   "/shared/by-me",
   "/shared/with-me",

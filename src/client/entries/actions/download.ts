@@ -2,6 +2,7 @@
 import { apiAddress, href } from "../../api/http.ts";
 import type { Entry } from "../../api/types.ts";
 import { toast } from "../../ui/toast.tsx";
+import { idsWithVideos } from "../live.ts";
 import { text } from "../text.ts";
 import { BATCH_MAX } from "./bulk.ts";
 import { followLink } from "../../base/follow-link.ts";
@@ -13,16 +14,17 @@ export function downloadAddress(entry: Entry): string {
     : apiAddress(`/api/files/${entry.id}/download`);
 }
 
-/** Downloads one file as it is, and one folder or several entries as a ZIP. */
+/** Downloads one file as it is, and one folder, several entries, or the two files of a Live Photo as a ZIP. */
 export function downloadEntries(entries: readonly Entry[]): void {
-  const [first, ...more] = entries;
+  const [first] = entries;
+  const ids = idsWithVideos(entries);
   if (first === undefined) return;
-  if (more.length === 0) return followLink(downloadAddress(first));
-  if (entries.length > BATCH_MAX) {
-    toast({ text: text.tooManyForZip(entries.length), tone: "danger" });
+  if (ids.length === 1) return followLink(downloadAddress(first));
+  if (ids.length > BATCH_MAX) {
+    toast({ text: text.tooManyForZip(ids.length), tone: "danger" });
     return;
   }
-  submitForm(entries.map(({ id }) => id));
+  submitForm(ids);
 }
 
 /** A form, because a thousand ids are too long for an address. */

@@ -6,6 +6,7 @@ import type { Entry, FolderRecord } from "../../api/types.ts";
 import { announce } from "../../base/announce.ts";
 import { createStore } from "../../base/store.ts";
 import { toast, showError } from "../../ui/toast.tsx";
+import { idsWithVideos } from "../live.ts";
 import { text } from "../text.ts";
 import {
   groupByFolder,
@@ -86,7 +87,7 @@ function createRunner(refresh: () => Promise<void>): Run {
   return async (requested, action, isRemoving = false) => {
     const entries = isRemoving ? requested.filter(({ id }) => !entriesBeingRemoved.get().has(id)) : requested;
     if (entries.length === 0) return { done: [], failed: [] };
-    const ids = idsOf(entries);
+    const ids = idsWithVideos(entries);
     if (isRemoving) entriesBeingRemoved.update((before) => new Set([...before, ...ids]));
     const progress: Progress = (done, of) => {
       if (of >= SHOWS_PROGRESS_FROM) showRunning({ title: text.working, done, of });
@@ -129,7 +130,7 @@ async function undoMove(run: Run, entries: readonly Entry[]): Promise<void> {
     const inFolder = new Set(ids);
     const back = entries.filter(({ id }) => inFolder.has(id));
     const { done } = await run(back, (some, progress) => moveEntries(some, folder, progress));
-    count += done.length;
+    count += countOf(back, done);
   }
   if (count > 0) toast({ text: text.movedBack(count) });
 }
@@ -158,7 +159,7 @@ async function trash(run: Run, entries: readonly Entry[]): Promise<readonly stri
 
 async function restore(run: Run, entries: readonly Entry[]): Promise<readonly string[]> {
   const { done } = await run(entries, restoreEntries, true);
-  if (done.length > 0) toast({ text: text.restored(done.length) });
+  if (done.length > 0) toast({ text: text.restored(countOf(entries, done)) });
   return idsOf(done);
 }
 
@@ -169,7 +170,13 @@ async function tag(
 ): Promise<void> {
   const files = entries.filter((entry) => entry.type === "file");
   const { done } = await run(files, (ids, progress) => tagEntries(ids, changes, progress));
-  if (done.length > 0) toast({ text: text.tagged(done.length) });
+  if (done.length > 0) toast({ text: text.tagged(countOf(files, done)) });
+}
+
+/** How many of these entries are done. The videos of Live Photos don't count. */
+function countOf(entries: readonly Entry[], done: readonly Entry[]): number {
+  const ids = new Set(idsOf(done));
+  return entries.filter(({ id }) => ids.has(id)).length;
 }
 
 async function favorite(run: Run, entries: readonly Entry[], isFavorite: boolean): Promise<void> {

@@ -78,6 +78,7 @@ function listDetails(info: FileInfo): Detail[] {
     [text.kind, info.mimeType],
     [text.size, formatBytes(info.size)],
     ...detailIfKnown(text.captured, captured, formatCaptured),
+    ...detailIfKnown(text.place, info.place, (place) => <PlaceLink key="place" place={place} />),
     ...(info.media === null ? [] : listMediaDetails(info.media)),
     [text.folderPath, <FolderLink key="in" folder={info.folder} />],
     [text.uploaded, formatDateTime(info.uploadedAt)],
@@ -113,8 +114,20 @@ function listMediaDetails(media: Media): Detail[] {
 }
 
 /** Nothing if the value is unknown. */
-function detailIfKnown<T>(name: string, value: T | null, format: (value: T) => string = String): Detail[] {
+function detailIfKnown<T>(name: string, value: T | null, format: (value: T) => ReactNode = String): Detail[] {
   return value === null ? [] : [[name, format(value)]];
+}
+
+function PlaceLink({ place }: { readonly place: NonNullable<FileInfo["place"]> }) {
+  return (
+    <Link
+      to="/photos"
+      search={{ place: place.id }}
+      className="inline-flex min-h-6 items-center text-accent hover:underline"
+    >
+      {place.name}
+    </Link>
+  );
 }
 
 function FolderLink({ folder }: { readonly folder: string }) {

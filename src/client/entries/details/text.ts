@@ -22,6 +22,7 @@ export const text = defineText("details", {
   captured: "Taken",
   dimensions: "Dimensions",
   camera: "Camera",
+  place: "Place",
   coordinates: "Coordinates",
   duration: "Length",
   codec: "Codec",

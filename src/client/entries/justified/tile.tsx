@@ -1,4 +1,4 @@
-import { Film, Play } from "lucide-react";
+import { CircleDot, Film, Play } from "lucide-react";
 import { Check, Image as ImageIcon, Star } from "../../ui/icons.ts";
 import { memo, type MouseEvent, type RefObject, useEffect, useState } from "react";
 import { cx } from "../../ui/cx.ts";
@@ -65,6 +65,7 @@ function Content({
 }: Omit<TileProps, "left" | "top" | "width" | "height"> & { readonly item: GridItem; readonly side: number }) {
   const press = useLongPress();
   const when = formatMoment(photo.takenAt);
+  const isLive = photo.motion === "pair" || photo.motion === "embedded";
   const onClick = (event: MouseEvent) => {
     if (press.isEndOfPress()) return;
     if (isSelecting || event.shiftKey || event.ctrlKey || event.metaKey) events.onToggle(index, event.shiftKey);
@@ -79,7 +80,9 @@ function Content({
         aria-label={
           photo.isVideo
             ? text.video(photo.name, when, formatDuration(photo.durationSeconds ?? 0))
-            : text.photo(photo.name, when)
+            : isLive
+              ? text.livePhoto(photo.name, when)
+              : text.photo(photo.name, when)
         }
         onClick={onClick}
         onFocus={() => events.onFocus(index)}
@@ -96,6 +99,7 @@ function Content({
         )}
       >
         <Picture photo={photo} side={side} isSelected={isSelected} scrolledAt={scrolledAt} />
+        {isLive && <LiveBadge />}
         {photo.isVideo && <VideoLength seconds={photo.durationSeconds} />}
         {photo.isFavorite === true && (
           <Star
@@ -112,6 +116,15 @@ function Content({
         onClick={(event) => events.onToggle(index, event.shiftKey)}
       />
     </>
+  );
+}
+
+function LiveBadge() {
+  return (
+    <span className="absolute end-1.5 bottom-1.5 inline-flex items-center gap-1 rounded-md bg-black/70 px-1.5 py-0.5 text-xs text-white">
+      <CircleDot aria-hidden size={12} />
+      {text.live}
+    </span>
   );
 }
 

@@ -5,7 +5,8 @@ import type { Schemas } from "../../api/generated.ts";
 export type GridItem = Pick<
   Schemas["Photo"],
   "id" | "name" | "isVideo" | "durationSeconds" | "takenAt" | "hasThumbnail" | "width" | "height"
-> & { readonly isFavorite?: boolean | undefined };
+> &
+  Partial<Pick<Schemas["Photo"], "motion">> & { readonly isFavorite?: boolean | undefined };
 
 /** Which items are selected: a set or map of ids. */
 export interface SelectedIds {

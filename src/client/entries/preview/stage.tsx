@@ -1,11 +1,13 @@
 import type { FileRecord } from "../../api/types.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
+import { hasMotion } from "../live.ts";
 import { ImageView } from "./image-view.tsx";
 import { previewKind } from "./kind.ts";
 import { MediaView } from "./media-view.tsx";
 import { NoPreview } from "./no-preview.tsx";
 import { text } from "./text.ts";
 
+const LiveView = lazyPart(() => import("./live-view.tsx").then((part) => part.LiveView));
 const PdfView = lazyPart(() => import("./pdf-view.tsx").then((part) => part.PdfView));
 const TextView = lazyPart(() => import("./text-view.tsx").then((part) => part.TextView));
 
@@ -14,7 +16,7 @@ export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly o
   const kind = previewKind(file);
   switch (kind) {
     case "image":
-      return <ImageView file={file} onSwipe={onSwipe} />;
+      return hasMotion(file) ? <LiveView file={file} onSwipe={onSwipe} /> : <ImageView file={file} onSwipe={onSwipe} />;
     case "video":
     case "audio":
       return <MediaView file={file} kind={kind} />;

@@ -1,9 +1,10 @@
-import { BookImage, PenLine } from "lucide-react";
+import { BookImage, Film, PenLine } from "lucide-react";
 import type { FileRecord } from "../../api/types.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { Download, FolderInput, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { useEntryActions } from "../actions/use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
+import { hasMotion, motionAddress } from "../live.ts";
 import { text as entriesText } from "../text.ts";
 import type { PreviewAction } from "./actions.ts";
 import { downloadAddress } from "./addresses.ts";
@@ -55,7 +56,10 @@ export function useFileActions(
     run: () => void favorite([file], !isFavorite),
   };
   const marks = canMark ? [mark] : [];
-  if (!canChange) return [{ ...download, place: "bar" }, ...marks, details];
+  const video: readonly PreviewAction[] = hasMotion(file)
+    ? [{ label: text.downloadVideo, icon: Film, href: motionAddress(file, false), download: "" }]
+    : [];
+  if (!canChange) return [{ ...download, place: "bar" }, ...marks, details, ...video];
   const moveToTrash = () => {
     onTrash();
     void trash([file]);
@@ -69,6 +73,7 @@ export function useFileActions(
     { label: entriesText.rename, icon: PenLine, keys: "f2", run: () => openDialog("rename", [file]) },
     { label: entriesText.move, icon: FolderInput, keys: "shift+m", run: () => openDialog("move", [file]) },
     { label: entriesText.addToAlbum, icon: BookImage, run: () => openDialog("album", [file]) },
+    ...video,
     { label: entriesText.editTags, icon: Tag, run: () => openDialog("tags", [file]) },
   ];
 }

@@ -9,6 +9,13 @@ import type { Chunk } from "./layout.ts";
 /** Which photos are shown. */
 export type PhotoKind = "all" | "photo" | "video";
 
+/** The photos of the page: of a kind, and of a place if there is one. */
+export interface PhotoScope {
+  readonly kind: PhotoKind;
+  /** The id of a place. */
+  readonly place?: string | undefined;
+}
+
 /** A photo or video in the grid. */
 export type PhotoRecord = Schemas["Photo"];
 
@@ -21,16 +28,15 @@ const NEWEST_SHAPES = 500;
 const SHAPES_PAGE = 5000;
 const SETTLING_INTERVAL_MS = 3000;
 
-function timelineKey(kind: PhotoKind) {
-  return [...keys.photos, "timeline", kind] as const;
+function timelineKey(scope: PhotoScope) {
+  return [...keys.photos, "timeline", scope] as const;
 }
 
 /** The number of photos per day. */
-export function timelineQuery(kind: PhotoKind) {
+export function timelineQuery(scope: PhotoScope) {
   return queryOptions({
-    queryKey: timelineKey(kind),
-    queryFn: ({ signal }) =>
-      request<Timeline>("GET", "/api/photos/timeline", { query: { type: typeOf(kind) }, signal }),
+    queryKey: timelineKey(scope),
+    queryFn: ({ signal }) => request<Timeline>("GET", "/api/photos/timeline", { query: queryOf(scope), signal }),
     // While older photos are being indexed, the number grows every second, and new photos may still move to another
     // day.
     refetchInterval: ({ state }) =>
@@ -58,12 +64,12 @@ export function memoriesQuery(date: string) {
 }
 
 /** The photos of some days. If there are fewer than counted, the days are counted again. */
-export function chunkQuery(kind: PhotoKind, chunk: Chunk) {
+export function chunkQuery(scope: PhotoScope, chunk: Chunk) {
   return queryOptions({
-    queryKey: [...keys.photos, "chunk", kind, chunk],
+    queryKey: [...keys.photos, "chunk", scope, chunk],
     queryFn: async ({ signal, client }) => {
-      const photos = await readChunk<PhotoRecord>(kind, chunk, false, signal);
-      if (photos.length < chunk.count) void client.invalidateQueries({ queryKey: timelineKey(kind) });
+      const photos = await readChunk<PhotoRecord>(scope, chunk, false, signal);
+      if (photos.length < chunk.count) void client.invalidateQueries({ queryKey: timelineKey(scope) });
       return photos;
     },
     ...live,
@@ -73,10 +79,10 @@ export function chunkQuery(kind: PhotoKind, chunk: Chunk) {
 }
 
 /** The same photos with their full file records, for actions on them. */
-export function recordsQuery(kind: PhotoKind, chunk: Chunk) {
+export function recordsQuery(scope: PhotoScope, chunk: Chunk) {
   return queryOptions({
-    queryKey: [...keys.photos, "records", kind, chunk],
-    queryFn: ({ signal }) => readChunk<PhotoRecord & FileRecord>(kind, chunk, true, signal),
+    queryKey: [...keys.photos, "records", scope, chunk],
+    queryFn: ({ signal }) => readChunk<PhotoRecord & FileRecord>(scope, chunk, true, signal),
     staleTime: 10_000,
     gcTime: 60_000,
   });
@@ -86,26 +92,26 @@ export function recordsQuery(kind: PhotoKind, chunk: Chunk) {
 export type Shapes = ReadonlyMap<string, readonly number[]>;
 
 /** The shapes of the newest photos, which the first view needs. Requested together with the timeline. */
-export function newestShapesQuery(kind: PhotoKind) {
+export function newestShapesQuery(scope: PhotoScope) {
   return queryOptions({
-    queryKey: [...keys.photos, "shapes", kind, "newest"],
-    queryFn: ({ signal }) => readShapes(kind, {}, NEWEST_SHAPES, signal),
+    queryKey: [...keys.photos, "shapes", scope, "newest"],
+    queryFn: ({ signal }) => readShapes(scope, {}, NEWEST_SHAPES, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
 }
 
 /** The shapes of the photos of some days. */
-export function shapesQuery(kind: PhotoKind, chunk: Chunk) {
+export function shapesQuery(scope: PhotoScope, chunk: Chunk) {
   return queryOptions({
-    queryKey: [...keys.photos, "shapes", kind, chunk],
-    queryFn: ({ signal }) => readShapes(kind, { at: chunk.from }, chunk.count, signal),
+    queryKey: [...keys.photos, "shapes", scope, chunk],
+    queryFn: ({ signal }) => readShapes(scope, { at: chunk.from }, chunk.count, signal),
     gcTime: 0,
   });
 }
 
 async function readShapes(
-  kind: PhotoKind,
+  scope: PhotoScope,
   start: { readonly at?: string },
   count: number,
   signal: AbortSignal,
@@ -113,7 +119,7 @@ async function readShapes(
   const shapes = new Map<string, number[]>();
   let position: { at?: string; cursor?: string } = start;
   for (let missing = count; missing > 0; ) {
-    const query = { ...position, limit: Math.min(SHAPES_PAGE, missing), type: typeOf(kind) };
+    const query = { ...position, limit: Math.min(SHAPES_PAGE, missing), ...queryOf(scope) };
     // oxlint-disable-next-line no-await-in-loop -- each page says where the next one starts
     const { days, nextCursor } = await request<Aspects>("GET", "/api/photos/aspects", { query, signal });
     for (const { date, aspects } of days) {
@@ -129,7 +135,7 @@ async function readShapes(
 }
 
 async function readChunk<T extends PhotoRecord>(
-  kind: PhotoKind,
+  scope: PhotoScope,
   chunk: Chunk,
   isFull: boolean,
   signal: AbortSignal,
@@ -138,7 +144,7 @@ async function readChunk<T extends PhotoRecord>(
   let position: { at?: string; cursor?: string } = { at: chunk.from };
   for (;;) {
     const limit = Math.max(1, Math.min(PAGE, chunk.count - collected.length));
-    const query = { ...position, limit, type: typeOf(kind), full: isFull || undefined };
+    const query = { ...position, limit, ...queryOf(scope), full: isFull || undefined };
     const { photos, nextCursor } = await request<{ photos: T[]; nextCursor: string | null }>("GET", "/api/photos", {
       query,
       signal,
@@ -150,6 +156,6 @@ async function readChunk<T extends PhotoRecord>(
   }
 }
 
-function typeOf(kind: PhotoKind): string | undefined {
-  return kind === "all" ? undefined : kind;
+function queryOf({ kind, place }: PhotoScope) {
+  return { type: kind === "all" ? undefined : kind, place };
 }

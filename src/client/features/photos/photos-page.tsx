@@ -3,8 +3,11 @@ import { Play } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { useNewMenu } from "../../ui/new-menu.ts";
 import { Page } from "../../ui/page.tsx";
+import { Link } from "@tanstack/react-router";
+import { useTextSearch } from "../../base/search-params.ts";
+import { PlacesLink, usePlaceName } from "./place-heading.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClassName } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { Select } from "../../ui/select.tsx";
@@ -21,27 +24,43 @@ import { useCanWrite } from "../../api/session.ts";
 /** The folder for photos that are added on this page. */
 const FOLDER = "/Photos";
 
-/** All photos and videos by the day they were taken. */
+/** All photos and videos by the day they were taken, or those of one place. */
 export function PhotosPage() {
+  const { place } = useTextSearch();
+  return <PhotosOfPlace key={place} place={place} />;
+}
+
+function PhotosOfPlace({ place }: { readonly place: string | undefined }) {
+  const placeName = usePlaceName(place);
   const canWrite = useCanWrite();
   const [kind, setKind] = useState<PhotoKind>("all");
   const [visibleDays, setVisibleDays] = useState<DayRange>();
   const [size] = usePhotoSize();
   const grid = useRef<PhotoGridHandle>(null);
-  const library = usePhotoLibrary(kind, visibleDays);
+  const scope = useMemo(() => ({ kind, place }), [kind, place]);
+  const library = usePhotoLibrary(scope, visibleDays);
   const { data, error, refetch } = library.timeline;
   useNewMenu(useMemo(() => ({ items: [], folder: FOLDER, canUpload: canWrite }), [canWrite]));
   return (
     <Page
-      title={text.title}
+      title={placeName ?? text.title}
       fill
       actions={
-        <ViewChoice
-          kind={kind}
-          onKind={setKind}
-          total={data?.total ?? 0}
-          onSlideshow={() => grid.current?.startSlideshow()}
-        />
+        <>
+          <ViewChoice
+            kind={kind}
+            onKind={setKind}
+            total={data?.total ?? 0}
+            onSlideshow={() => grid.current?.startSlideshow()}
+          />
+          {place === undefined ? (
+            <PlacesLink />
+          ) : (
+            <Link to="/photos/places" className={buttonClassName({})}>
+              {text.places}
+            </Link>
+          )}
+        </>
       }
     >
       <DropZone folder={FOLDER} disabled={!canWrite} className="flex min-h-0 flex-1 flex-col">
@@ -66,6 +85,8 @@ export function PhotosPage() {
           <div className="flex justify-center py-24 text-muted">
             <Spinner size={28} label={text.loading} />
           </div>
+        ) : place !== undefined ? (
+          <EmptyState icon={ImageIcon} title={text.nothingHere} />
         ) : kind === "all" ? (
           <EmptyState
             icon={ImageIcon}

@@ -3,6 +3,9 @@ import { defineText, plural } from "../../base/text.ts";
 /** The text of the photos page. */
 export const text = defineText("photos", {
   title: "Photos",
+  places: "Places",
+  elsewhere: "Elsewhere",
+  nothingHere: "No photos from this place",
   gridLabel: "Photos, newest first",
   show: "Show",
   all: "Photos and videos",

@@ -1,7 +1,7 @@
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import type { FileRecord } from "../../api/types.ts";
-import { chunkQuery, type PhotoKind, type PhotoRecord, recordsQuery, timelineQuery } from "./api.ts";
+import { chunkQuery, type PhotoScope, type PhotoRecord, recordsQuery, timelineQuery } from "./api.ts";
 import { type Chunk, chunksBetween, chunksOf, type DayCount } from "./layout.ts";
 import { useShapes } from "./use-shapes.ts";
 
@@ -9,11 +9,11 @@ const NO_DAYS: readonly DayCount[] = [];
 
 /** The days of the photo grid, and the photos of the visible days. */
 export function usePhotoLibrary(
-  kind: PhotoKind,
+  scope: PhotoScope,
   visibleDays: { readonly newest: string; readonly oldest: string } | undefined,
 ) {
   const queryClient = useQueryClient();
-  const timeline = useQuery(timelineQuery(kind));
+  const timeline = useQuery(timelineQuery(scope));
   const days = timeline.data?.days ?? NO_DAYS;
   const chunks = useMemo(() => chunksOf(days), [days]);
   const visibleChunks =
@@ -21,10 +21,10 @@ export function usePhotoLibrary(
       ? []
       : chunksBetween(chunks, visibleDays.newest, visibleDays.oldest).flatMap((i) => chunks[i] ?? []);
   const photos = useQueries({
-    queries: visibleChunks.map((chunk) => chunkQuery(kind, chunk)),
+    queries: visibleChunks.map((chunk) => chunkQuery(scope, chunk)),
     combine: byDay,
   });
-  const { days: shapedDays, isReady } = useShapes(kind, days, visibleDays, photos);
+  const { days: shapedDays, isReady } = useShapes(scope, days, visibleDays, photos);
 
   const chunkOf = useCallback((date: string) => chunks.find(({ from, to }) => to <= date && date <= from), [chunks]);
 
@@ -32,15 +32,18 @@ export function usePhotoLibrary(
    * The photos of a chunk, from the cache if possible.
    * @throws ApiError, OfflineError
    */
-  const load = useCallback((chunk: Chunk) => queryClient.ensureQueryData(chunkQuery(kind, chunk)), [queryClient, kind]);
+  const load = useCallback(
+    (chunk: Chunk) => queryClient.ensureQueryData(chunkQuery(scope, chunk)),
+    [queryClient, scope],
+  );
 
   /**
    * The file records of a chunk.
    * @throws ApiError, OfflineError
    */
   const loadRecords = useCallback(
-    (chunk: Chunk): Promise<(PhotoRecord & FileRecord)[]> => queryClient.fetchQuery(recordsQuery(kind, chunk)),
-    [queryClient, kind],
+    (chunk: Chunk): Promise<(PhotoRecord & FileRecord)[]> => queryClient.fetchQuery(recordsQuery(scope, chunk)),
+    [queryClient, scope],
   );
 
   return { timeline, days: shapedDays, isReady, chunks, photos, chunkOf, load, loadRecords };

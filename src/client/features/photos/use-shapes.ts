@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { aspectOf } from "../../entries/justified/layout.ts";
 import type { ShapedDay } from "../../entries/justified/types.ts";
-import { newestShapesQuery, type PhotoKind, type PhotoRecord, type Shapes, shapesQuery } from "./api.ts";
+import { newestShapesQuery, type PhotoScope, type PhotoRecord, type Shapes, shapesQuery } from "./api.ts";
 import { CHUNK_SHAPES, chunksBetween, chunksOf, type DayCount } from "./layout.ts";
 
 /**
@@ -11,13 +11,13 @@ import { CHUNK_SHAPES, chunksBetween, chunksOf, type DayCount } from "./layout.t
  * @param photos the loaded records, which know shapes that have changed
  */
 export function useShapes(
-  kind: PhotoKind,
+  scope: PhotoScope,
   days: readonly DayCount[],
   visibleDays: { readonly newest: string; readonly oldest: string } | undefined,
   photos: ReadonlyMap<string, readonly PhotoRecord[]>,
 ): { readonly days: readonly ShapedDay[]; readonly isReady: boolean } {
   const queryClient = useQueryClient();
-  const newest = useQuery(newestShapesQuery(kind));
+  const newest = useQuery(newestShapesQuery(scope));
   const [loaded, setLoaded] = useState<Shapes>(NONE);
   const chunks = useMemo(() => chunksOf(days, CHUNK_SHAPES), [days]);
   const requested = useRef(new Set<string>());
@@ -29,13 +29,13 @@ export function useShapes(
       const key = JSON.stringify(chunk);
       if (requested.current.has(key)) continue;
       requested.current.add(key);
-      queryClient.fetchQuery(shapesQuery(kind, chunk)).then(
+      queryClient.fetchQuery(shapesQuery(scope, chunk)).then(
         (shapes) => setLoaded((before) => new Map([...before, ...shapes])),
         // Estimates stay until the days are in view again.
         () => requested.current.delete(key),
       );
     }
-  }, [queryClient, kind, chunks, visibleDays]);
+  }, [queryClient, scope, chunks, visibleDays]);
   return { days: useShapedDays(days, newest.data ?? NONE, loaded, photos), isReady: !newest.isPending };
 }
 

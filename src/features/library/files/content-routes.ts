@@ -1,8 +1,10 @@
 import { toChecksum } from "../../../blobs/digest.ts";
+import { notFound } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams } from "../../../http/fields.ts";
 import { type authGuard, requireScope, uploaderOf } from "../../accounts/auth/guard.ts";
 import { keyedRequest } from "../idempotency/service.ts";
+import type { LivePairs } from "../photos/live-pairs.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
@@ -21,6 +23,7 @@ export interface FileContentRoutesOptions {
   readonly files: FileService;
   readonly permissions: Permissions;
   readonly sender: ContentSender;
+  readonly livePairs: Pick<LivePairs, "findVideo">;
   readonly rateGate: RateGate;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
@@ -93,8 +96,8 @@ export function fileUploadRoutes({ files, permissions, guard, hasThumbnail }: Fi
     );
 }
 
-/** GET /api/files/{id}/download and checksum. */
-export function fileDownloadRoutes({ files, sender, rateGate, guard, allowLong }: FileContentRoutesOptions) {
+/** GET /api/files/{id}/download, motion and checksum. */
+export function fileDownloadRoutes({ files, sender, livePairs, rateGate, guard, allowLong }: FileContentRoutesOptions) {
   return new Router({ name: "file-download-routes", prefix: "/api/files", guard })
     .get(
       "/:id/download",
@@ -109,6 +112,29 @@ export function fileDownloadRoutes({ files, sender, rateGate, guard, allowLong }
       ({ principal, params, request, set }) => {
         const { node } = files.open(principal.user, params.id);
         return sender.send(node, downloadBy({ principal, request, set }, rateGate));
+      },
+    )
+    .get(
+      "/:id/motion",
+      {
+        access: "reader",
+        scope: "files:read",
+        rate: "downloads",
+        audit: { action: "file.download", target: "file", targetParam: "id", files: "all" },
+        docs: docs.motion,
+        params: IdParams,
+      },
+      ({ principal, params, request, set }) => {
+        const { node } = files.open(principal.user, params.id);
+        const video = livePairs.findVideo(node);
+        if (video === undefined) throw notFound("The video of this photo");
+        const download = downloadBy({ principal, request, set }, rateGate);
+        if (!("fileId" in video)) return sender.sendPart(node, video, download);
+        // Who can open the photo may not be able to open its video: it can be in a folder that is not shared.
+        return sender.send(files.open(principal.user, video.fileId).node, {
+          ...download,
+          query: { ...download.query, thumbnail: undefined },
+        });
       },
     )
     .get(

@@ -27,6 +27,12 @@ export interface ContentSenderOptions {
   readonly onCounted?: (file: FileNode) => void;
 }
 
+/** The position of a video inside a photo. */
+export interface EmbeddedVideo {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
 /** A request for file content. */
 export interface ContentRequest {
   readonly request: Request;
@@ -102,6 +108,38 @@ export class ContentSender {
     const response = await this.#sendThumbnail(file, variant, contentRequest);
     if (response === undefined) throw notFound("A thumbnail of this file");
     return response;
+  }
+
+  /**
+   * The response with the video inside a photo.
+   * @throws AppError precondition_failed | range_not_satisfiable | content_missing
+   */
+  async sendPart(file: FileNode, part: EmbeddedVideo, contentRequest: ContentRequest): Promise<Response> {
+    const { blobs } = this.#options;
+    const isRemote = (await blobs.prepareRead(file.digest)) === "remote";
+    if (!isRemote && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
+    const remote = lazyBlobStream(blobs, file.digest);
+    const inline = readBoolean(contentRequest.query["inline"], "inline") ?? false;
+    const sent = sendBlob({
+      ...contentRequest,
+      commonHeaders: toTextHeaders(contentRequest.set.headers),
+      blob: {
+        sizeBytes: part.bytes,
+        path: blobs.pathOf(file.digest),
+        offset: part.offset,
+        ...(isRemote && { stream: (offset, length) => remote(part.offset + offset, length) }),
+      },
+      etag: `"${file.digest}-motion"`,
+      lastModifiedMs: file.contentAtMs,
+      mediaType: "video/mp4",
+      fileName: `${file.name.replace(/\.\w+$/, "")}.mp4`,
+      inline,
+    });
+    contentRequest.set.headers = {};
+    // Played in the preview, it is no download.
+    this.#count(file, contentRequest.callerKey, sent, inline);
+    if (sent.kind !== "head" && sent.kind !== "notModified") contentRequest.onContentSent?.();
+    return sent.response;
   }
 
   #sendContent(file: FileNode, contentRequest: ContentRequest): Response | Promise<Response> {

@@ -94,6 +94,9 @@ export const FILE_SCHEMAS = {
     isFavorite: IsFavorite,
     owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
     media: t.Union([MediaRecord, t.Null()]),
+    place: t.Union([t.Object({ id: t.String(), name: t.String() }), t.Null()], {
+      description: "The nearest town, for the owner of the file: see GET /api/photos/places",
+    }),
   }),
   UpdatedFile: t.Object({
     id: t.String(),

@@ -176,6 +176,14 @@ export const download = (): RouteDocs => ({
   ...DOWNLOAD,
 });
 
+export const motion = (): RouteDocs => ({
+  tag: "Files",
+  summary: "Download the video of a Live Photo",
+  description: "Sends the file that belongs to the photo, or the video inside the photo. Supports ranges.",
+  ...DOWNLOAD,
+  query: { inline: DOWNLOAD.query.inline },
+});
+
 export const checkContent = (): RouteDocs => ({
   tag: "Files",
   summary: "Verify the content of a file",

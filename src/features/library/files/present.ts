@@ -5,6 +5,7 @@ import { requestContextOf } from "../../../http/request-context.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { presentMedia } from "../../media/metadata/present.ts";
 import type { MediaInfo } from "../../media/metadata/types.ts";
+import type { Town } from "../../media/places/types.ts";
 import type { NodeAccess } from "../../accounts/plans/access-counters.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -121,6 +122,8 @@ export function presentInfo(
     shareToken: string | undefined;
     access: NodeAccess;
     media: MediaInfo | undefined;
+    /** Where it was taken, for the owner. */
+    place: Town | undefined;
   },
 ) {
   const urls = fileUrls(file, context);
@@ -148,6 +151,7 @@ export function presentInfo(
     metadata: file.metadata,
     owner: { id: context.owner.publicId, name: context.owner.name, email: context.owner.email },
     media: presentMedia(context.media),
+    place: context.place === undefined ? null : { id: String(context.place.id), name: context.place.name },
     checksum: toChecksum(file.digest),
     version: file.version,
   };

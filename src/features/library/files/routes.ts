@@ -43,7 +43,7 @@ export interface FileRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Finds the nodes that the caller marked. */
   readonly favorites: Pick<FavoriteService, "among">;
-  readonly mediaInfo: Pick<MediaInfoService, "find">;
+  readonly mediaInfo: Pick<MediaInfoService, "describe">;
   /** The history of the tree, for queries with a time. */
   readonly past: {
     list(user: User, query: Query, context: PresentContext): Promise<object>;
@@ -83,7 +83,7 @@ export function fileRoutes(options: FileRoutesOptions) {
           owner,
           shareToken: file.isPublic ? links.findToken(file.id) : undefined,
           access: access.read(file.id, file.publicId),
-          media: mediaInfo.find(file.digest, file.mediaType),
+          ...mediaInfo.describe(file, owner.id === principal.user.id),
         });
       const query = queryOf(request);
       if (query["at"] !== undefined) {

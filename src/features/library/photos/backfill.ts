@@ -1,15 +1,17 @@
 /**
  * Background work for the photo list, in bounded steps: indexing files stored before the list existed, and moving the
- * files of a blob to their new dates after its metadata was read, if they are many. Each step records its progress. New
+ * files of a blob to their new dates after its metadata was read, if they are many, and pairing Live Photos. Each step records its progress. New
  * files are in the list immediately.
  */
 import type { Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
+import type { LivePairs } from "./live-pairs.ts";
 import type { PhotoRows } from "./queries.ts";
 
 /** Dependencies of {@link PhotoBackfill}. */
 export interface PhotoBackfillOptions {
   readonly rows: PhotoRows;
+  readonly livePairs: LivePairs;
   readonly writer: Pick<Writer, "run" | "waiting">;
   readonly log: Log;
   /** Called when dates changed without a change in any journal. */
@@ -18,13 +20,17 @@ export interface PhotoBackfillOptions {
 
 /** Files per transaction of some milliseconds. */
 const FILES_PER_TRANSACTION = 500;
+const PAIRED_PER_TRANSACTION = 100;
 const REST_MS = 5;
+/** After a change of files: both halves of a Live Photo are often moved or deleted right after each other. */
+const PAIRING_DELAY_MS = 300;
 const BUSY_REST_MS = 100;
 
 /** Runs the background work. Only in the server. */
 export class PhotoBackfill {
   readonly #options: PhotoBackfillOptions;
   #working: Promise<void> | undefined;
+  #soon: ReturnType<typeof setTimeout> | undefined;
   #isStarted = false;
   #isStopped = false;
   #isWoken = false;
@@ -45,13 +51,27 @@ export class PhotoBackfill {
     if (this.#isStarted && !this.#isStopped) this.#working ??= this.#work();
   }
 
+  /** Checks for work a moment after files changed. */
+  wakeSoon(): void {
+    if (!this.#isStarted || this.#isStopped) return;
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      this.wake();
+    }, PAIRING_DELAY_MS);
+  }
+
   /** Completes all work, unless stopped. */
   async drain(): Promise<void> {
-    const { rows, writer, onMoved } = this.#options;
+    const { rows, livePairs, writer, onMoved } = this.#options;
     while (!this.#isStopped) {
       if (rows.hasFilesToMove()) {
         await writer.run((tx) => {
           rows.moveSome(FILES_PER_TRANSACTION);
+          tx.afterCommit(onMoved);
+        });
+      } else if (livePairs.hasQueued()) {
+        await writer.run((tx) => {
+          livePairs.pairSome(PAIRED_PER_TRANSACTION);
           tx.afterCommit(onMoved);
         });
       } else if (!rows.isBackfilled()) {
@@ -66,6 +86,7 @@ export class PhotoBackfill {
   /** Ends after the current step. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    clearTimeout(this.#soon);
     await this.#working;
   }
 

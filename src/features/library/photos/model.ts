@@ -21,6 +21,10 @@ export const Photo = t.Object({
     examples: ["2026-07-01T12:30:00.000+02:00"],
     description: "With the UTC offset of the location, if known; the first ten characters are the local date",
   }),
+  motion: t.Union([t.Literal("pair"), t.Literal("embedded"), t.Null()], {
+    description: "A Live Photo has a short video, in a file of its own or in this one: GET /api/files/{id}/motion",
+  }),
+  motionFileId: t.Union([t.String(), t.Null()], { description: "The file of its own" }),
   thumbnailUrl: t.String(),
   hasThumbnail: t.Boolean(),
   isFavorite: t.Boolean({ description: "Whether you marked it" }),
@@ -52,6 +56,28 @@ export const TimelineRecord = t.Object({
   isSettling: t.Boolean({
     description: "Recent photos may move to another day: their capture time is not read yet",
   }),
+});
+
+/** The API's id of the place of photos far from all towns. */
+export const ELSEWHERE = "elsewhere";
+
+/** GET /api/photos/places */
+export const PlacesRecord = t.Object({
+  places: t.Array(
+    t.Object({
+      id: t.String({ description: "The id of the town at GeoNames, or elsewhere", examples: ["2267057"] }),
+      name: t.String({ description: "In the spelling of GeoNames; empty for elsewhere" }),
+      region: t.Union([t.String(), t.Null()]),
+      country: t.Union([t.String(), t.Null()], { description: "ISO 3166-1 alpha-2" }),
+      latitude: t.Union([t.Number(), t.Null()]),
+      longitude: t.Union([t.Number(), t.Null()]),
+      count: Count,
+      coverFileId: t.String({ description: "The newest photo" }),
+      coverUrl: t.String(),
+      hasCover: t.Boolean(),
+    }),
+  ),
+  isSettling: t.Boolean({ description: "Recent photos may be missing: their position is not read yet" }),
 });
 
 /** GET /api/photos/aspects */
@@ -86,6 +112,7 @@ export const QUERY_OF_PHOTOS = {
   type: { type: "string", enum: [...PHOTO_TYPES] },
   tags: { type: "string", description: "Tags that all files must have, separated by commas" },
   folder: { type: "string", description: "Only below this folder" },
+  place: { type: "string", description: "Only from this place of GET /api/photos/places" },
 };
 
 export const LIMIT_MAX = 1_000;

@@ -4,6 +4,7 @@ import type { Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import { PhotoBackfill } from "./backfill.ts";
+import { LivePairs } from "./live-pairs.ts";
 import { PhotoRows } from "./queries.ts";
 import { PhotoService } from "./service.ts";
 
@@ -21,11 +22,18 @@ export interface PhotosOptions {
 /** Builds the list, its background work (started by the server), and a callback for metadata that was read. */
 export function openPhotos({ sqlite, reader, writer, tree, isReadingMetadata, log }: PhotosOptions) {
   const rows = new PhotoRows(sqlite);
-  const photos = new PhotoService({ rows, tree, reader, isReadingMetadata });
-  const photoBackfill = new PhotoBackfill({ rows, writer, log, onMoved: () => photos.noteChanged() });
+  const livePairs = new LivePairs(sqlite);
+  // Some changes have no event: then the next request for photos starts the work.
+  const isPairing = () => {
+    const hasQueued = livePairs.hasQueued();
+    if (hasQueued) photoBackfill.wakeSoon();
+    return hasQueued;
+  };
+  const photos = new PhotoService({ rows, tree, reader, isReadingMetadata, isPairing });
+  const photoBackfill = new PhotoBackfill({ rows, livePairs, writer, log, onMoved: () => photos.noteChanged() });
   const onMetadataRead = () => {
     photos.noteChanged();
     photoBackfill.wake();
   };
-  return { photos, photoBackfill, onMetadataRead };
+  return { photos, photoBackfill, livePairs, onMetadataRead };
 }

@@ -7,6 +7,7 @@ import {
   MEMORY_PHOTOS,
   MemoriesRecord,
   PhotosRecord,
+  PlacesRecord,
   QUERY_OF_PHOTOS,
   TimelineRecord,
 } from "./model.ts";
@@ -38,6 +39,16 @@ export const timeline = (): RouteDocs => ({
   query: QUERY_OF_PHOTOS,
   data: TimelineRecord,
   errors: ["invalid_field", "invalid_path", "not_found", "overloaded"],
+});
+
+export const places = (): RouteDocs => ({
+  tag: "Files",
+  summary: "List the places of photos and videos",
+  description:
+    "The towns nearest to where your photos and videos were taken, most photos first, at most 5,000. A photo without " +
+    "a position has no place; one that is more than 100 km from all towns is elsewhere. Town data: GeoNames, CC BY 4.0.",
+  data: PlacesRecord,
+  errors: ["overloaded"],
 });
 
 export const aspects = (): RouteDocs => ({

@@ -3,7 +3,9 @@ import { presentFileItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { toDate, toCursor } from "./cursor.ts";
 import type { AspectPage, PhotoPage, PhotoTimeline } from "./service.ts";
-import type { Photo, PhotoMemory } from "./types.ts";
+import { ELSEWHERE_ID } from "../../media/places/types.ts";
+import { ELSEWHERE } from "./model.ts";
+import type { Photo, PhotoMemory, PhotoPlace } from "./types.ts";
 
 /** Data for presenting photos, in addition to the photos. */
 export interface PhotoContext {
@@ -37,6 +39,20 @@ export function presentTimeline({ days, total }: PhotoTimeline) {
   return { days: days.map(({ day, count }) => ({ date: toDate(day), count })), total };
 }
 
+/** The places of GET /api/photos/places. */
+export function presentPlaces(
+  places: readonly PhotoPlace[],
+  { baseUrl, hasThumbnail }: Omit<PhotoContext, "favorites">,
+) {
+  return places.map(({ id, cover, ...place }) => ({
+    id: id === ELSEWHERE_ID ? ELSEWHERE : String(id),
+    ...place,
+    coverFileId: cover.publicId,
+    coverUrl: `${baseUrl}/api/files/${cover.publicId}/download?thumbnail=true`,
+    hasCover: hasThumbnail(cover),
+  }));
+}
+
 /** A page of GET /api/photos/aspects. */
 export function presentAspects({ photos, next }: AspectPage) {
   const days: { readonly date: string; readonly aspects: number[] }[] = [];
@@ -61,7 +77,7 @@ export function presentMemories(memories: readonly PhotoMemory[], context: Photo
 }
 
 function presentPhoto(photo: Photo, { baseUrl, hasThumbnail, favorites }: PhotoContext) {
-  const { publicId, name, mediaType, sizeBytes, isVideo, width, height, durationMs } = photo;
+  const { publicId, name, mediaType, sizeBytes, isVideo, width, height, durationMs, motion, motionFileId } = photo;
   return {
     id: publicId,
     name,
@@ -71,6 +87,8 @@ function presentPhoto(photo: Photo, { baseUrl, hasThumbnail, favorites }: PhotoC
     width,
     height,
     durationSeconds: durationMs === null ? null : durationMs / 1000,
+    motion,
+    motionFileId,
     takenAt: toTakenAt(photo),
     thumbnailUrl: `${baseUrl}/api/files/${publicId}/download?thumbnail=true`,
     hasThumbnail: hasThumbnail(photo),

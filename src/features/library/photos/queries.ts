@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import type { Bindable } from "../../../db/reader.worker.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
-import type { PhotoPosition, PhotoType } from "./types.ts";
+import type { PhotoPlace, PhotoPosition, PhotoType } from "./types.ts";
 
 /** A row of {@link selectPage}. */
 export interface PhotoRow {
@@ -19,6 +19,8 @@ export interface PhotoRow {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
+  readonly motionOffset: number | null;
+  readonly motionFileId: string | null;
 }
 
 /** Which photos to list, with ids instead of names. */
@@ -28,6 +30,7 @@ export interface PhotoQuery {
   /** Tags that a photo must have, rarest first. */
   readonly tags: readonly { readonly id: number; readonly count: number }[];
   readonly folderId: number | undefined;
+  readonly placeId: number | undefined;
   /** Only these days. */
   readonly days?: readonly number[] | undefined;
   /** Whether the account has unreachable folders whose files still have rows. */
@@ -56,7 +59,9 @@ export function selectPage(query: PhotoQuery, after: PhotoPosition, limit: numbe
   return {
     sql: `${gone.sql} SELECT p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs, p.offset_minutes AS offsetMinutes,
         p.is_video AS isVideo, n.public_id AS publicId, n.name, n.media_type AS mediaType, n.size_bytes AS sizeBytes,
-        lower(hex(b.digest)) AS digest, m.width, m.height, m.duration_ms AS durationMs
+        lower(hex(b.digest)) AS digest, m.width, m.height, m.duration_ms AS durationMs,
+        m.motion_offset AS motionOffset,
+        (SELECT v.public_id FROM live_pairs l CROSS JOIN nodes v ON v.id = l.video_id WHERE l.photo_id = p.node_id) AS motionFileId
       ${fromPage(sql)}`,
     parameters: [...gone.parameters, ...parameters, after.day, after.takenAtMs, after.nodeId, limit],
   };
@@ -102,6 +107,7 @@ function matching({
   type,
   tags,
   folderId,
+  placeId,
   days,
   hasGone,
 }: PhotoQuery): PhotoStatement & { readonly gone: PhotoStatement } {
@@ -113,6 +119,7 @@ function matching({
     ...(type === undefined ? [] : [`p.is_video = ${type === "video" ? 1 : 0}`]),
     ...walked.map(() => "EXISTS (SELECT 1 FROM node_tags t WHERE t.tag_id = ? AND t.node_id = p.node_id)"),
     ...(folderId === undefined ? [] : [BELOW]),
+    ...(placeId === undefined ? [] : ["p.place_id = ?"]),
     ...(days === undefined ? [] : [`p.day IN (${days.join(", ")})`]),
     ...(hasGone ? ["p.parent_id NOT IN (SELECT id FROM gone)"] : []),
   ];
@@ -121,19 +128,40 @@ function matching({
     sql: `FROM ${
       isRare
         ? "node_tags r CROSS JOIN photos p ON r.tag_id = ? AND p.node_id = r.node_id"
-        : "photos p INDEXED BY photos_taken"
+        : `photos p INDEXED BY ${placeId === undefined ? "photos_taken" : "photos_place"}`
     } WHERE ${conditions.join(" AND ")}`,
     parameters: [
       ...(isRare ? [rarest.id] : []),
       accountId,
       ...walked.map(({ id }) => id),
       ...(folderId === undefined ? [] : [folderId]),
+      ...(placeId === undefined ? [] : [placeId]),
     ],
   };
 }
 
 const BELOW = `p.parent_id IN (WITH RECURSIVE s(id) AS (SELECT ? UNION ALL
   SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0) SELECT id FROM s)`;
+
+/** A row of {@link selectPlaces}. */
+export interface PlaceRow extends Omit<PhotoPlace, "cover"> {
+  readonly publicId: string;
+  readonly mediaType: string;
+  readonly digest: string;
+}
+
+/** The places of an account, most photos first. One scan of the index photos_place. */
+export function selectPlaces(accountId: number, hasGone: boolean, limit: number): PhotoStatement {
+  return {
+    sql: `${hasGone ? WITH_GONE_FOLDERS : ""} SELECT l.id, l.name, l.region, l.country, l.latitude, l.longitude, p.count,
+        n.public_id AS publicId, n.media_type AS mediaType, lower(hex(b.digest)) AS digest
+      FROM (SELECT p.place_id, count(*) AS count, max(p.taken_at), p.node_id FROM photos p INDEXED BY photos_place
+        WHERE p.account_id = ? AND p.place_id IS NOT NULL ${hasGone ? "AND p.parent_id NOT IN (SELECT id FROM gone)" : ""}
+        GROUP BY p.place_id ORDER BY count DESC, p.place_id LIMIT ?) p
+      CROSS JOIN places l ON l.id = p.place_id CROSS JOIN nodes n ON n.id = p.node_id CROSS JOIN blobs b ON b.id = n.blob_id`,
+    parameters: [...(hasGone ? [accountId, accountId] : []), accountId, limit],
+  };
+}
 
 /** Queries on the writing connection. Changes run inside a transaction. */
 export class PhotoRows {

@@ -3,14 +3,22 @@ import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readBoolean, readChoice, readInteger, queryOf, readQuery } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
+import { ELSEWHERE_ID } from "../../media/places/types.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../favorites/service.ts";
 import { parseTagList } from "../../../tree/model/labels.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { ASPECTS_MAX, LIMIT_MAX, MEMORY_PHOTOS } from "./model.ts";
+import { ASPECTS_MAX, ELSEWHERE, LIMIT_MAX, MEMORY_PHOTOS } from "./model.ts";
 import { NEWEST, readCursor, readDatePosition, readDay } from "./cursor.ts";
-import { type PhotoContext, presentAspects, presentMemories, presentPhotos, presentTimeline } from "./present.ts";
+import {
+  type PhotoContext,
+  presentAspects,
+  presentMemories,
+  presentPhotos,
+  presentPlaces,
+  presentTimeline,
+} from "./present.ts";
 import type { PhotoService } from "./service.ts";
 import { type Photo, PHOTO_TYPES, type PhotoFilter, type PhotoPosition } from "./types.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -46,12 +54,25 @@ export function photoRoutes({ photos, guard, hasThumbnail, favorites }: PhotoRou
       },
     )
     .get(
+      "/places",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.places },
+      async ({ principal, request }) => {
+        const { baseUrl } = requestContextOf(request);
+        const accountId = principal.user.id;
+        const isSettling = photos.isSettling(accountId);
+        return ok({ places: presentPlaces(await photos.places(accountId), { baseUrl, hasThumbnail }), isSettling });
+      },
+    )
+    .get(
       "/timeline",
       { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.timeline },
       async ({ principal, request }) => {
         const accountId = principal.user.id;
         // Read before the days are counted: once it is false, the counts include everything stored until then.
-        const state = { isIndexing: !photos.isComplete, isSettling: photos.isSettling(accountId) };
+        const state = {
+          isIndexing: !photos.isComplete,
+          isSettling: photos.isSettling(accountId),
+        };
         const timeline = await photos.timeline(accountId, readFilter(queryOf(request)));
         return ok({ ...presentTimeline(timeline), ...state });
       },
@@ -88,7 +109,17 @@ function readFilter(query: Query): PhotoFilter {
     type: readChoice(query["type"] || undefined, "type", PHOTO_TYPES),
     tags: parseTagList(query["tags"] ?? ""),
     folderPath: folder === undefined ? undefined : normalizePath(folder),
+    placeId: readPlace(query["place"] || undefined),
   };
+}
+
+/** @throws AppError invalid_field */
+function readPlace(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (text === ELSEWHERE) return ELSEWHERE_ID;
+  if (!/^\d{1,10}$/.test(text))
+    throw invalidField("place", "place must be the id of a place of GET /api/photos/places.");
+  return Number(text);
 }
 
 /** @throws AppError invalid_field */

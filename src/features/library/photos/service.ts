@@ -15,12 +15,14 @@ import {
   type PhotoQuery,
   type PhotoRow,
   type PhotoRows,
+  type PlaceRow,
   selectAspects,
   selectDays,
   selectOldestDay,
   selectPage,
+  selectPlaces,
 } from "./queries.ts";
-import type { Photo, PhotoAspect, PhotoDay, PhotoFilter, PhotoMemory, PhotoPosition } from "./types.ts";
+import type { Photo, PhotoAspect, PhotoDay, PhotoFilter, PhotoMemory, PhotoPlace, PhotoPosition } from "./types.ts";
 
 /** Dependencies of {@link PhotoService}. */
 export interface PhotoServiceOptions {
@@ -30,6 +32,8 @@ export interface PhotoServiceOptions {
   readonly reader: Reader;
   /** Whether metadata of recently added files is still to be read. */
   readonly isReadingMetadata: (accountId: number) => boolean;
+  /** Whether the halves of Live Photos are still to be found. */
+  readonly isPairing: () => boolean;
 }
 
 /** A page of the list. */
@@ -54,6 +58,8 @@ export interface PhotoTimeline {
 
 /** Cached timelines. */
 const CACHED_MAX = 32;
+/** Places of an account; more are not listed. */
+const PLACES_MAX = 5_000;
 
 interface CachedTimeline {
   readonly state: string;
@@ -78,7 +84,8 @@ export class PhotoService {
 
   /** Whether recently added photos may still move to another day, because their metadata is not read yet. */
   isSettling(accountId: number): boolean {
-    return this.#options.isReadingMetadata(accountId) || this.#options.rows.hasFilesToMove();
+    const { isReadingMetadata, isPairing, rows: table } = this.#options;
+    return isReadingMetadata(accountId) || table.hasFilesToMove() || isPairing();
   }
 
   /** Called when dates changed without a change in any journal: metadata was read. */
@@ -158,8 +165,18 @@ export class PhotoService {
     return timeline;
   }
 
+  /** The places where photos were taken, most photos first. @throws AppError overloaded */
+  async places(accountId: number): Promise<readonly PhotoPlace[]> {
+    const { sql, parameters } = selectPlaces(accountId, this.#hasGone(accountId), PLACES_MAX);
+    const [found] = await this.#options.reader.read([rows<PlaceRow>(sql, parameters)]);
+    return found.map(({ publicId, mediaType, digest, ...place }) => ({
+      ...place,
+      cover: { publicId, mediaType, digest: toDigest(digest) },
+    }));
+  }
+
   /** @returns undefined if no file has one of the tags */
-  #toQuery(accountId: number, { type, tags = [], folderPath }: PhotoFilter): PhotoQuery | undefined {
+  #toQuery(accountId: number, { type, tags = [], folderPath, placeId }: PhotoFilter): PhotoQuery | undefined {
     const { rows: table, tree } = this.#options;
     const folder = folderPath === undefined ? undefined : tree.findFolderByPath(accountId, folderPath);
     if (folderPath !== undefined && folder === undefined) throw notFound("This folder");
@@ -170,6 +187,7 @@ export class PhotoService {
       type,
       tags: known.toSorted((a, b) => a.count - b.count),
       folderId: folder?.id,
+      placeId,
       hasGone: this.#hasGone(accountId),
     };
   }
@@ -193,6 +211,7 @@ function isInOrder({ type, tags, folderId, hasGone }: PhotoQuery): boolean {
   return type === undefined && tags.length === 0 && folderId === undefined && !hasGone;
 }
 
-function toPhoto({ digest, isVideo, ...rest }: PhotoRow): Photo {
-  return { ...rest, digest: toDigest(digest), isVideo: isVideo === 1 };
+function toPhoto({ digest, isVideo, motionOffset, ...rest }: PhotoRow): Photo {
+  const motion = rest.motionFileId !== null ? "pair" : motionOffset !== null ? "embedded" : null;
+  return { ...rest, digest: toDigest(digest), isVideo: isVideo === 1, motion };
 }

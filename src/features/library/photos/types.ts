@@ -1,4 +1,5 @@
 import type { Digest } from "../../../blobs/digest.ts";
+import type { Town } from "../../media/places/types.ts";
 
 /** Types of photos: pictures and videos. */
 export const PHOTO_TYPES = ["photo", "video"] as const;
@@ -13,6 +14,8 @@ export interface PhotoFilter {
   readonly tags?: readonly string[] | undefined;
   /** Only below this folder; normalized. */
   readonly folderPath?: string | undefined;
+  /** Only those taken at this place. */
+  readonly placeId?: number | undefined;
 }
 
 /**
@@ -40,6 +43,20 @@ export interface Photo extends PhotoPosition {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
+  /** The short video that belongs to a photo, in a file of its own or in the same one; null if there is none. */
+  readonly motion: "pair" | "embedded" | null;
+  /** The API's id of the file with that video; null unless it is one of its own. */
+  readonly motionFileId: string | null;
+}
+
+/** A town, or everything far from all towns, and how many photos were taken there. */
+export interface PhotoPlace extends Omit<Town, "country" | "latitude" | "longitude"> {
+  readonly country: string | null;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly count: number;
+  /** The newest photo. */
+  readonly cover: { readonly publicId: string; readonly mediaType: string; readonly digest: Digest };
 }
 
 /** How many photos were taken on a day. */

@@ -3,6 +3,7 @@ import { attempt, type Outcome } from "../files/outcomes.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import type { LivePairs } from "../photos/live-pairs.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
 import { actingDevice, type Permissions } from "../permissions/permissions.ts";
 import type { TrashQuery } from "../../../tree/queries/trash-list.ts";
@@ -20,6 +21,8 @@ export interface TrashServiceOptions {
   readonly treeWriter: TreeWriter;
   readonly permissions: Permissions;
   readonly access: Pick<AccessCounters, "forget">;
+  /** A Live Photo in the trash is restored with its video. */
+  readonly livePairs: Pick<LivePairs, "withTrashedVideos">;
   /** How long items stay in the trash. */
   readonly keepMs: number;
   /** Called when a folder with content was cut off and its rows remain to be deleted. */
@@ -108,13 +111,13 @@ export class TrashService {
   }
 
   /**
-   * Restores files and folders from the trash, each independently, the last trashed one first: a folder then exists again
-   * before the files that were trashed from it earlier.
+   * Restores files and folders from the trash, and Live Photos with their videos, each independently, the last trashed
+   * one first: a folder then exists again before the files that were trashed from it earlier.
    */
   async restore(user: User, ids: readonly string[]): Promise<Outcome<TreeNode>[]> {
-    const { writer, tree, treeWriter } = this.#options;
+    const { writer, tree, treeWriter, livePairs } = this.#options;
     const trashedSeq = (publicId: string) => tree.trashedSeqOf({ accountId: user.id, publicId }) ?? 0;
-    const known = [...new Set(ids)];
+    const known = livePairs.withTrashedVideos(ids);
     const order = known.map((id) => ({ id, seq: trashedSeq(id) })).sort((a, b) => b.seq - a.seq);
     const outcomes = await Promise.all(
       order.map(({ id: publicId }) =>

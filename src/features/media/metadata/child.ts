@@ -1,6 +1,7 @@
 import { setPriority } from "node:os";
 import { readMedia } from "./read-media.ts";
-import type { FromProcess, ReadRequest } from "./types.ts";
+import { findPlace } from "../places/find-place.ts";
+import type { FromProcess, MediaReading, ReadRequest, Source } from "./types.ts";
 import { messageOf } from "../../../lib/error.ts";
 
 /** The lowest priority that a process can give itself (setpriority(2)). */
@@ -24,12 +25,20 @@ export function runMediaChild(): void {
   setPriority(LOWEST_PRIORITY);
   process.on("message", (request: ReadRequest) => {
     const { id } = request;
-    readMedia(request.path, request.mediaType).then(
-      (info) => send({ type: "read", id, info }),
+    read(request).then(
+      (reading) => send({ type: "read", id, reading }),
       (error: unknown) => send({ type: "failed", id, reason: describe(error) }),
     );
   });
   send({ type: "hello" });
+}
+
+async function read(source: Source): Promise<MediaReading> {
+  const parts =
+    "known" in source
+      ? { info: source.known, contentId: null, motion: null }
+      : await readMedia(source.path, source.mediaType);
+  return { ...parts, place: await findPlace(parts.info) };
 }
 
 function send(message: FromProcess): void {

@@ -3,7 +3,7 @@
  * process.
  */
 import { findResidentBytes } from "../thumbnails/process-memory.ts";
-import type { FromProcess, MediaInfo, ReadRequest } from "./types.ts";
+import type { FromProcess, MediaReading, ReadRequest, Source } from "./types.ts";
 
 /** Dependencies of {@link MediaProcess}. */
 export interface MediaProcessOptions {
@@ -16,7 +16,7 @@ export interface MediaProcessOptions {
 }
 
 /** The result for a file. `isLost`: the process crashed, or exceeded its time or memory. */
-export type ReadResult = { readonly info: MediaInfo } | { readonly reason: string; readonly isLost: boolean };
+export type ReadResult = { readonly reading: MediaReading } | { readonly reason: string; readonly isLost: boolean };
 
 interface Child {
   readonly process: Bun.Subprocess<"ignore", "ignore", "ignore">;
@@ -41,8 +41,8 @@ export class MediaProcess {
     this.#options = options;
   }
 
-  /** Reads the metadata of a file. Call it only after the previous call has resolved. Never throws. */
-  async read(path: string, mediaType: string): Promise<ReadResult> {
+  /** Reads a file. Call it only after the previous call has resolved. Never throws. */
+  async read(source: Source): Promise<ReadResult> {
     clearTimeout(this.#idle);
     const { promise, resolve } = Promise.withResolvers<ReadResult>();
     const id = ++this.#lastId;
@@ -54,7 +54,7 @@ export class MediaProcess {
       watch = this.#watch(child, performance.now() + startMs + this.#options.timeoutMs);
       await Promise.race([child.ready, promise]);
       if (child.isReady && this.#child === child) {
-        child.process.send({ id, path, mediaType } satisfies ReadRequest);
+        child.process.send({ ...source, id } satisfies ReadRequest);
       }
       return await promise;
     } catch (error) {
@@ -89,7 +89,7 @@ export class MediaProcess {
           resolve();
         }
         if (message.type !== "hello" && message.id === this.#pending?.id) {
-          this.#pending.resolve(message.type === "read" ? { info: message.info } : { ...message, isLost: false });
+          this.#pending.resolve(message.type === "read" ? { reading: message.reading } : { ...message, isLost: false });
         }
       },
     });

@@ -14,6 +14,7 @@ export interface MediaOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly findPath: (digest: Digest) => Promise<string | undefined>;
+  readonly isLocal: (digest: Digest) => boolean;
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
   readonly isBusy: () => boolean;
   readonly program: string;

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { MediaInfo } from "./types.ts";
+import { ELSEWHERE_ID, type Town } from "../places/types.ts";
+import { type MediaInfo, type MediaReading, READING_VERSION } from "./types.ts";
 
 const COLUMNS = `width, height, orientation, duration_ms AS durationMs, taken_at AS takenAt, camera, latitude, longitude,
   codec, bitrate, title, artist, album`;
@@ -20,6 +21,10 @@ export class MediaRows {
   readonly #next;
   readonly #hasQueued;
   readonly #put;
+  readonly #putPlace;
+  readonly #findPlace;
+  readonly #enqueueOutdated;
+  readonly #noteUnreadable;
   readonly #dequeue;
   readonly #countAttempt;
 
@@ -38,8 +43,25 @@ export class MediaRows {
     this.#hasQueued = sqlite.prepare<{ has: number }, []>("SELECT EXISTS (SELECT 1 FROM media_queue) AS has");
     this.#put = sqlite.prepare<undefined, (Uint8Array | string | number | null)[]>(
       `INSERT OR REPLACE INTO media_info (digest, width, height, orientation, duration_ms, taken_at, camera, latitude,
-         longitude, codec, bitrate, title, artist, album, failure, program, read_at)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`,
+         longitude, codec, bitrate, title, artist, album, failure, program, read_at, content_id, motion_offset,
+         motion_bytes, place_id, reading)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)`,
+    );
+    this.#putPlace = sqlite.prepare<undefined, [number, string, string | null, string, number, number]>(
+      `INSERT INTO places (id, name, region, country, latitude, longitude) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (id) DO UPDATE SET name = ?2, region = ?3, country = ?4, latitude = ?5, longitude = ?6
+         WHERE (name, region, country, latitude, longitude) IS NOT (?2, ?3, ?4, ?5, ?6)`,
+    );
+    this.#findPlace = sqlite.prepare<Town, [Uint8Array, number]>(
+      `SELECT p.id, p.name, p.region, p.country, p.latitude, p.longitude FROM media_info m CROSS JOIN places p
+         ON p.id = m.place_id WHERE m.digest = ?1 AND p.id <> ?2`,
+    );
+    this.#enqueueOutdated = sqlite.prepare<undefined, [number, number]>(
+      `INSERT OR IGNORE INTO media_queue (digest) SELECT digest FROM media_info INDEXED BY media_info_reading
+         WHERE reading < ?1 LIMIT ?2`,
+    );
+    this.#noteUnreadable = sqlite.prepare<undefined, [Uint8Array, number]>(
+      "UPDATE media_info SET reading = ?2 WHERE digest = ?1",
     );
     this.#dequeue = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM media_queue WHERE digest = ?1");
     this.#countAttempt = sqlite.prepare<undefined, [Uint8Array]>(
@@ -81,7 +103,27 @@ export class MediaRows {
     this.#dequeue.run(digest);
   }
 
-  put(digest: Uint8Array, info: MediaInfo, failure: string | null, program: string, nowMs: number): void {
+  /** The town where it was taken; undefined if unknown. */
+  findPlace(digest: Uint8Array): Town | undefined {
+    return this.#findPlace.get(digest, ELSEWHERE_ID) ?? undefined;
+  }
+
+  /** Queues some blobs that an earlier version of the reader read. @returns whether there were any */
+  enqueueOutdated(limit: number): boolean {
+    return this.#enqueueOutdated.run(READING_VERSION, limit).changes > 0;
+  }
+
+  /** Removes a blob that can't be read now from the queue; what is known of it stays. */
+  skip(digest: Uint8Array): void {
+    this.#noteUnreadable.run(digest, READING_VERSION);
+    this.#dequeue.run(digest);
+  }
+
+  put(digest: Uint8Array, reading: MediaReading, failure: string | null, program: string, nowMs: number): void {
+    const { info, contentId, motion, place } = reading;
+    if (place !== null && place !== "elsewhere") {
+      this.#putPlace.run(place.id, place.name, place.region, place.country, place.latitude, place.longitude);
+    }
     this.#put.run(
       digest,
       info.width,
@@ -100,6 +142,11 @@ export class MediaRows {
       failure,
       program,
       nowMs,
+      contentId,
+      motion?.offset ?? null,
+      motion?.bytes ?? null,
+      place === "elsewhere" ? ELSEWHERE_ID : (place?.id ?? null),
+      READING_VERSION,
     );
   }
 

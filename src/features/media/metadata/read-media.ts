@@ -5,19 +5,20 @@
 import { open } from "node:fs/promises";
 import { EXIF_HEAD_BYTES, readExif } from "./exif.ts";
 import { readMovie } from "./read-movie.ts";
-import { type MediaInfo, NO_MEDIA_INFO } from "./types.ts";
+import { readLiveParts } from "./read-motion.ts";
+import { type LiveParts, type MediaInfo, NO_MEDIA_INFO } from "./types.ts";
 
 const TEXT_MAX = 200;
 const PIXELS_MAX = 1_000_000;
 
 /** @throws Error if no metadata can be read */
-export async function readMedia(path: string, mediaType: string): Promise<MediaInfo> {
+export async function readMedia(path: string, mediaType: string): Promise<LiveParts & { readonly info: MediaInfo }> {
   const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
   return type.startsWith("image/") ? readPicture(path, type) : readRecording(path, type);
 }
 
-async function readPicture(path: string, mediaType: string): Promise<MediaInfo> {
-  const head = await readHead(path);
+async function readPicture(path: string, mediaType: string): Promise<LiveParts & { readonly info: MediaInfo }> {
+  const { head, parts } = await readHead(path);
   const { capturedAt, location } = await readExif(head, mediaType);
   const { default: exif } = await import("exifreader");
   const tags: Readonly<Record<string, unknown>> = exif.load(head.buffer, { includeUnknown: false });
@@ -28,7 +29,7 @@ async function readPicture(path: string, mediaType: string): Promise<MediaInfo> 
   const orientation = orientationOf(tags["Orientation"]);
   const isTurned = orientation !== null && orientation >= 5;
   const [latitude, longitude] = location?.split(",").map(Number) ?? [];
-  return {
+  const info = {
     ...NO_MEDIA_INFO,
     width: isTurned ? stored.height : stored.width,
     height: isTurned ? stored.width : stored.height,
@@ -38,9 +39,10 @@ async function readPicture(path: string, mediaType: string): Promise<MediaInfo> 
     latitude: latitude ?? null,
     longitude: longitude ?? null,
   };
+  return { ...parts, info };
 }
 
-async function readRecording(path: string, mediaType: string): Promise<MediaInfo> {
+async function readRecording(path: string, mediaType: string): Promise<LiveParts & { readonly info: MediaInfo }> {
   const { parseFile } = await import("music-metadata");
   const [parsed, movie] = await Promise.all([
     // Videos of phones are described by their headers; the audio parser may find nothing in them.
@@ -48,11 +50,13 @@ async function readRecording(path: string, mediaType: string): Promise<MediaInfo
     /^(video|audio)\/(mp4|quicktime|x-m4a|x-m4v|3gpp2?)$/.test(mediaType) ? readMovieAt(path) : undefined,
   ]);
   if ("error" in parsed && movie === undefined) throw parsed.error;
-  if ("error" in parsed) return { ...NO_MEDIA_INFO, ...movie };
+  const { contentId = null, ...described } = movie ?? {};
+  const parts = { contentId, motion: null };
+  if ("error" in parsed) return { ...parts, info: { ...NO_MEDIA_INFO, ...described } };
   const { format, common } = parsed;
   const video = format.trackInfo.find((track) => track.video?.pixelWidth !== undefined);
   const durationMs = format.duration === undefined ? null : count(format.duration * 1000);
-  return {
+  const info = {
     ...NO_MEDIA_INFO,
     width: movie?.width ?? pixels(video?.video?.pixelWidth),
     height: movie?.height ?? pixels(video?.video?.pixelHeight),
@@ -66,14 +70,17 @@ async function readRecording(path: string, mediaType: string): Promise<MediaInfo
     artist: text(common.artist),
     album: text(common.album),
   };
+  return { ...parts, info };
 }
 
-async function readHead(path: string): Promise<Uint8Array<ArrayBuffer>> {
+/** The beginning of a picture, and what may be at its end. */
+async function readHead(path: string): Promise<{ head: Uint8Array<ArrayBuffer>; parts: LiveParts }> {
   const file = await open(path, "r");
   try {
-    const head = new Uint8Array(EXIF_HEAD_BYTES);
-    const { bytesRead } = await file.read(head, 0, head.length, 0);
-    return head.slice(0, bytesRead);
+    const bytes = new Uint8Array(EXIF_HEAD_BYTES);
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+    const head = bytes.slice(0, bytesRead);
+    return { head, parts: await readLiveParts(file, (await file.stat()).size, Buffer.from(head.buffer)) };
   } finally {
     await file.close();
   }

@@ -3,6 +3,7 @@
  * Format). Only the box `moov` is read, at any position, up to a size limit.
  */
 import type { FileHandle } from "node:fs/promises";
+import { readContentId } from "./read-motion.ts";
 
 /** Metadata of a video; null for what it does not contain. */
 export interface Movie {
@@ -12,6 +13,8 @@ export interface Movie {
   readonly takenAt: string | null;
   readonly latitude: number | null;
   readonly longitude: number | null;
+  /** The identifier that the video of a Live Photo shares with its photo (Apple). */
+  readonly contentId: string | null;
 }
 
 /** The header of a one-hour video has about a megabyte. */
@@ -26,8 +29,10 @@ export async function readMovie(file: FileHandle, sizeBytes: number): Promise<Mo
   if (head === undefined) return undefined;
   let size = { width: 0, height: 0 };
   let mvhd: Buffer | undefined;
+  let contentId: string | null = null;
   for (const box of boxesIn(head)) {
     if (box.type === "mvhd") mvhd = box.body;
+    if (box.type === "meta") contentId = contentIdOf(box.body) ?? contentId;
     if (box.type !== "trak") continue;
     for (const inner of boxesIn(box.body)) {
       if (inner.type !== "tkhd") continue;
@@ -44,6 +49,7 @@ export async function readMovie(file: FileHandle, sizeBytes: number): Promise<Mo
     ...readClock(mvhd, local),
     latitude: position?.[1] === undefined ? null : Number(position[1]),
     longitude: position?.[2] === undefined ? null : Number(position[2]),
+    contentId,
   };
 }
 
@@ -75,6 +81,22 @@ function* boxesIn(body: Buffer): Generator<{ type: string; body: Buffer }> {
     yield { type: body.toString("latin1", at + 4, at + 8), body: body.subarray(at + 8, at + length) };
     at += length;
   }
+}
+
+/** The content identifier in the metadata of QuickTime: names of keys, then values by the number of their key. */
+function contentIdOf(meta: Buffer): string | undefined {
+  const boxes = [...boxesIn(meta)];
+  const keys = boxes.find(({ type }) => type === "keys")?.body;
+  const values = boxes.find(({ type }) => type === "ilst")?.body;
+  if (keys === undefined || values === undefined) return undefined;
+  const names = [...boxesIn(keys.subarray(8))].map(({ body }) => body.toString("latin1"));
+  const number = names.indexOf("com.apple.quicktime.content.identifier") + 1;
+  for (const { type, body } of boxesIn(values)) {
+    const isIdentifier = number > 0 && Buffer.from(type, "latin1").readUInt32BE(0) === number;
+    // A box of its own, which begins with the kind and the language of the text.
+    if (isIdentifier) return readContentId(body.toString("latin1", 16));
+  }
+  return undefined;
 }
 
 /** Width and height of a track, rotated according to its matrix. */

@@ -9,7 +9,8 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { MediaProcess } from "./media-process.ts";
 import type { MediaRows, QueuedBlob } from "./queries.ts";
-import { hasMetadata, type MediaInfo, NO_MEDIA_INFO } from "./types.ts";
+import type { Town } from "../places/types.ts";
+import { hasMetadata, type MediaInfo, type MediaReading, NO_MEDIA_INFO } from "./types.ts";
 
 /** Dependencies of {@link MediaInfoService}. */
 export interface MediaInfoOptions {
@@ -20,6 +21,8 @@ export interface MediaInfoOptions {
   readonly process: Pick<MediaProcess, "read" | "close">;
   /** Path of a blob; undefined if it is not available. */
   readonly findPath: (digest: Digest) => Promise<string | undefined>;
+  /** Whether a blob is on this disk. A blob in the bucket is not fetched only to be read again. */
+  readonly isLocal: (digest: Digest) => boolean;
   /** Called in the transaction that stores the metadata of a blob. */
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
   /** Whether uploads are in progress: then reading waits up to {@link PATIENCE_MS}. */
@@ -35,6 +38,9 @@ const PATIENCE_MS = 2_000;
 const SWEEP_ROWS = 1_000;
 /** Blobs whose results share a commit. */
 const READ_TOGETHER = 16;
+/** Blobs that an earlier version read, queued at a time: new ones wait for no more than these. */
+const OUTDATED_TOGETHER = 64;
+const NOTHING_READ: MediaReading = { info: NO_MEDIA_INFO, contentId: null, motion: null, place: null };
 
 /** Reads and stores embedded metadata. */
 export class MediaInfoService {
@@ -53,6 +59,16 @@ export class MediaInfoService {
    */
   find(digest: Digest, mediaType: string): MediaInfo | undefined {
     return hasMetadata(mediaType) ? this.#options.rows.find(digestToBytes(digest)) : undefined;
+  }
+
+  /** The metadata of a file and, for its owner, the town: places are pages of the owner. Undefined for what is unknown. */
+  describe(
+    { digest, mediaType }: { readonly digest: Digest; readonly mediaType: string },
+    isOwner: boolean,
+  ): { media: MediaInfo | undefined; place: Town | undefined } {
+    const media = this.find(digest, mediaType);
+    const hasPosition = isOwner && media !== undefined && media.latitude !== null;
+    return { media, place: hasPosition ? this.#options.rows.findPlace(digestToBytes(digest)) : undefined };
   }
 
   /** Whether blobs are still queued. */
@@ -109,6 +125,12 @@ export class MediaInfoService {
   }
 
   async #work(): Promise<void> {
+    const { rows, writer } = this.#options;
+    do await this.#readQueued();
+    while (!this.#isStopped && (await writer.run(() => rows.enqueueOutdated(OUTDATED_TOGETHER))));
+  }
+
+  async #readQueued(): Promise<void> {
     const { rows, isBusy } = this.#options;
     for (let some = rows.next(READ_TOGETHER); some.length > 0; some = rows.next(READ_TOGETHER)) {
       const results: ((tx: Transaction) => void)[] = [];
@@ -128,14 +150,17 @@ export class MediaInfoService {
   /** Reads the metadata of a blob. @returns a function that stores it, inside a transaction */
   async #readOne({ digest, attempts, mediaType }: QueuedBlob): Promise<(tx: Transaction) => void> {
     const { rows, clock, findPath, onRead, program, log } = this.#options;
-    const path = await findPath(digestFromBytes(digest));
-    if (path === undefined || mediaType === null) return () => rows.dequeue(digest);
-    const reading = await this.#options.process.read(path, mediaType);
-    if ("reason" in reading && reading.isLost && attempts + 1 < ATTEMPTS_MAX) return () => rows.countAttempt(digest);
-    if ("reason" in reading) log.debug("No embedded metadata.", { reason: reading.reason });
-    const [info, failure] = "info" in reading ? [reading.info, null] : [NO_MEDIA_INFO, reading.reason];
+    const known = rows.find(digest);
+    const isAway = known !== undefined && !this.#options.isLocal(digestFromBytes(digest));
+    const path = isAway ? undefined : await findPath(digestFromBytes(digest));
+    if (mediaType === null || (path === undefined && !isAway)) return () => rows.skip(digest);
+    const source = path === undefined ? { known: known ?? NO_MEDIA_INFO } : { path, mediaType };
+    const result = await this.#options.process.read(source);
+    if ("reason" in result && result.isLost && attempts + 1 < ATTEMPTS_MAX) return () => rows.countAttempt(digest);
+    if ("reason" in result) log.debug("No embedded metadata.", { reason: result.reason });
+    const [reading, failure] = "reading" in result ? [result.reading, null] : [NOTHING_READ, result.reason];
     return (tx) => {
-      rows.put(digest, info, failure, program, clock.nowMs());
+      rows.put(digest, reading, failure, program, clock.nowMs());
       rows.dequeue(digest);
       if (failure === null) onRead(tx, digest);
     };

@@ -1,3 +1,11 @@
+import type { Town } from "../places/types.ts";
+
+/**
+ * The version of what a file is read for. Raise it when the reader learns something new, and when the towns change: files
+ * that an earlier version read are then read again in the background.
+ */
+export const READING_VERSION = 1;
+
 /** Embedded metadata of a file; null for what it does not contain. */
 export interface MediaInfo {
   /** Pixels as displayed, rotated according to the orientation. */
@@ -38,17 +46,31 @@ export const NO_MEDIA_INFO: MediaInfo = Object.freeze({
   album: null,
 });
 
-/** To the process: read this file. */
-export interface ReadRequest {
-  readonly id: number;
-  readonly path: string;
-  readonly mediaType: string;
+/** What makes a photo or video a part of a Live Photo; null for what it does not contain. */
+export interface LiveParts {
+  /** The identifier that a photo and its video share (Apple). */
+  readonly contentId: string | null;
+  /** The video inside a photo. */
+  readonly motion: { readonly offset: number; readonly bytes: number } | null;
 }
+
+/** Everything that is read from a file. */
+export interface MediaReading extends LiveParts {
+  readonly info: MediaInfo;
+  /** The town where it was taken; null without a position. */
+  readonly place: Town | "elsewhere" | null;
+}
+
+/** What to read: a file, or only the place of a file that was read before and is not on this disk now. */
+export type Source = { readonly path: string; readonly mediaType: string } | { readonly known: MediaInfo };
+
+/** To the process: read this. */
+export type ReadRequest = Source & { readonly id: number };
 
 /** From the process: it is ready, the metadata of a file, or why it could not be read. */
 export type FromProcess =
   | { readonly type: "hello" }
-  | { readonly type: "read"; readonly id: number; readonly info: MediaInfo }
+  | { readonly type: "read"; readonly id: number; readonly reading: MediaReading }
   | { readonly type: "failed"; readonly id: number; readonly reason: string };
 
 /** Whether files of this media type may contain metadata. */

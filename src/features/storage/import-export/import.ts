@@ -3,8 +3,7 @@
  * 1. Plan: skip a file whose path, size and time the account has already.
  * 2. Read: threads read files and copy their bytes into the store.
  * 3. Sync: one sync makes some thousand files durable.
- * 4. Write: the files get their rows, in short transactions.
- * A crash at any point leaves only complete files, and the next import continues from there.
+ * 4. Write: the files get their rows, in short transactions. After a crash, the next import continues from there.
  */
 import * as fs from "node:fs";
 import type { BlobStore } from "../../../blobs/blob-store.ts";

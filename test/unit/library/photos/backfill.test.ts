@@ -7,6 +7,7 @@ import { MIGRATIONS } from "../../../../src/db/migrations.ts";
 import { type Db, openDatabase } from "../../../../src/db/open.ts";
 import { Writer } from "../../../../src/db/transaction.ts";
 import { PhotoBackfill } from "../../../../src/features/library/photos/backfill.ts";
+import { LivePairs } from "../../../../src/features/library/photos/live-pairs.ts";
 import { PhotoRows } from "../../../../src/features/library/photos/queries.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 
@@ -60,7 +61,13 @@ test("files of an earlier version are indexed in steps, and a restart continues"
   const writer = new Writer(db.sqlite, silentLog);
   await writer.run(() => rows.backfillSome(500));
   expect(rows.isBackfilled()).toBe(false);
-  await new PhotoBackfill({ rows, writer, log: silentLog, onMoved: () => {} }).drain();
+  await new PhotoBackfill({
+    rows,
+    livePairs: new LivePairs(db.sqlite),
+    writer,
+    log: silentLog,
+    onMoved: () => {},
+  }).drain();
   expect(rows.isBackfilled()).toBe(true);
   const even = Array.from({ length: 600 }, (_, index) => 2 + 2 * index);
   expect(inList().map(({ id }) => id)).toEqual([...even, 2_000]);
@@ -105,7 +112,13 @@ test("metadata of a blob moves all files that have it, in steps", async () => {
   // The transaction itself moves a few.
   expect(moved()).toBe(50);
   let movedNames = 0;
-  const photoBackfill = new PhotoBackfill({ rows, writer, log: silentLog, onMoved: () => movedNames++ });
+  const photoBackfill = new PhotoBackfill({
+    rows,
+    livePairs: new LivePairs(db.sqlite),
+    writer,
+    log: silentLog,
+    onMoved: () => movedNames++,
+  });
   await writer.run(() => rows.moveSome(500));
   expect(moved()).toBe(300);
   await photoBackfill.drain();

@@ -17,6 +17,7 @@ beforeEach(() => {
   accountId = tree.addAccount();
   detached = 0;
   trash = new TrashService({
+    livePairs: { withTrashedVideos: (ids: readonly string[]) => [...new Set(ids)] },
     writer: tree.writer,
     clock: tree.clock,
     tree: tree.read,

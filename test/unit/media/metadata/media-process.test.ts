@@ -6,16 +6,19 @@ import { join } from "node:path";
 import { MediaProcess } from "../../../../src/features/media/metadata/media-process.ts";
 import { NO_MEDIA_INFO } from "../../../../src/features/media/metadata/types.ts";
 
+const NOTHING = { contentId: null, motion: null, place: null };
+
 const directory = mkdtempSync(join(tmpdir(), "larder-media-process-"));
 const program = join(directory, "program.ts");
 writeFileSync(
   program,
-  `process.on("message", ({ id, path }) => {
+  `const readingOf = (title) => ({ ...${JSON.stringify(NOTHING)}, info: { ...${JSON.stringify(NO_MEDIA_INFO)}, title } });
+   process.on("message", ({ id, path }) => {
      if (path === "crash") process.exit(3);
      if (path === "hang") for (;;);
      if (path === "grow") globalThis.held = Buffer.alloc(400 * 1024 * 1024, 1);
      if (path === "refuse") process.send({ type: "failed", id, reason: "no" });
-     else if (path !== "grow") process.send({ type: "read", id, info: { ...${JSON.stringify(NO_MEDIA_INFO)}, title: path } });
+     else if (path !== "grow") process.send({ type: "read", id, reading: readingOf(path) });
    });
    process.on("disconnect", () => process.exit(0));
    process.send({ type: "hello" });`,
@@ -32,11 +35,15 @@ afterAll(() => {
 });
 
 test("a file that crashes, blocks or bloats the process fails alone, and the next one is read", async () => {
-  expect(await reading.read("one", "")).toEqual({ info: { ...NO_MEDIA_INFO, title: "one" } });
-  expect(await reading.read("refuse", "")).toMatchObject({ reason: "no", isLost: false });
+  expect(await reading.read({ path: "one", mediaType: "" })).toEqual({
+    reading: { ...NOTHING, info: { ...NO_MEDIA_INFO, title: "one" } },
+  });
+  expect(await reading.read({ path: "refuse", mediaType: "" })).toMatchObject({ reason: "no", isLost: false });
   for (const harm of ["crash", "hang", "grow"]) {
-    expect(await reading.read(harm, "")).toMatchObject({ isLost: true });
-    expect(await reading.read("after", "")).toEqual({ info: { ...NO_MEDIA_INFO, title: "after" } });
+    expect(await reading.read({ path: harm, mediaType: "" })).toMatchObject({ isLost: true });
+    expect(await reading.read({ path: "after", mediaType: "" })).toEqual({
+      reading: { ...NOTHING, info: { ...NO_MEDIA_INFO, title: "after" } },
+    });
   }
 }, 120_000);
 
@@ -47,6 +54,6 @@ test("a program that cannot be started is reported, not thrown", async () => {
     timeoutMs: 100,
     memoryLimitBytes: 1,
   });
-  expect(await none.read("x", "")).toMatchObject({ isLost: true });
+  expect(await none.read({ path: "x", mediaType: "" })).toMatchObject({ isLost: true });
   none.close();
 });

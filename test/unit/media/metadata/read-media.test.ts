@@ -2,12 +2,15 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readMedia } from "../../../../src/features/media/metadata/read-media.ts";
+import { readMedia as readAll } from "../../../../src/features/media/metadata/read-media.ts";
 import { hasMetadata } from "../../../../src/features/media/metadata/types.ts";
 import { seededRandom } from "../../../support/random.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "larder-media-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** What is described of a file; test/api/live-photos.test.ts has the parts of Live Photos. */
+const readMedia = async (path: string, mediaType: string) => (await readAll(path, mediaType)).info;
 
 function fileOf(...parts: Uint8Array[]): string {
   const path = join(directory, crypto.randomUUID());

@@ -1,0 +1,29 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { MapPin } from "lucide-react";
+import { placesQuery } from "../../api/places.ts";
+import { buttonClassName } from "../../ui/button.tsx";
+import { useWasIdle } from "../../ui/use-was-idle.ts";
+import { text } from "./text.ts";
+
+/** The name of a place by its id; undefined until it is known. */
+export function usePlaceName(id: string | undefined): string | undefined {
+  const { data } = useQuery({ ...placesQuery, enabled: id !== undefined });
+  if (id === undefined || data === undefined) return undefined;
+  const name = data.places.find((place) => place.id === id)?.name ?? "";
+  return name === "" ? text.elsewhere : name;
+}
+
+/** A link to the page of places; nothing until there are any. */
+export function PlacesLink() {
+  // The photos come first.
+  const isIdle = useWasIdle();
+  const { data } = useQuery({ ...placesQuery, enabled: isIdle });
+  if (data === undefined || data.places.length === 0) return null;
+  return (
+    <Link to="/photos/places" className={buttonClassName({})}>
+      <MapPin aria-hidden size={18} className="shrink-0" />
+      {text.places}
+    </Link>
+  );
+}

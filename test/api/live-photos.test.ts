@@ -1,0 +1,192 @@
+// Live Photos: a photo and its video are one item.
+import { describe, expect, test } from "bun:test";
+import { shareWith } from "../support/account-shares.ts";
+import type { Client } from "../support/client.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
+import {
+  type LiveOptions,
+  liveVideo,
+  livePhoto,
+  microVideo,
+  motionPhoto,
+  samsungPhoto,
+} from "../support/live-photos.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer({ hasAccounts: true });
+
+const TAKEN_AT = "2024:05:06 07:08:09";
+let color = 0;
+
+interface Item {
+  readonly id: string;
+  readonly name: string;
+  readonly motion: string | null;
+  readonly motionFileId: string | null;
+}
+
+const storePhoto = async (client: Client, name: string, options: LiveOptions, folder = "/") =>
+  client.storedId(await livePhoto(++color, options), { name, type: "image/jpeg", fields: { folder } });
+const storeVideo = async (client: Client, name: string, options: LiveOptions & { seconds?: number }, folder = "/") =>
+  client.storedId(liveVideo(options.seconds ?? 2.5, options, Buffer.alloc(300 + ++color, 7)), {
+    name,
+    type: "video/quicktime",
+    fields: { folder },
+  });
+
+/** The items, oldest name first, once all metadata is read and all pairs are found. */
+async function listItems(client: Client): Promise<Item[]> {
+  await eventually("all pairs are found", async () => {
+    const response = await client.get("/api/photos/timeline");
+    expectStatus(response, 200);
+    return response.at("data.isSettling") === false;
+  });
+  const listed = (await client.get("/api/photos?full=true")).list("data.photos") as Item[];
+  const total = (await client.get("/api/photos/timeline")).at("data.total");
+  expect(total).toBe(listed.length);
+  return listed
+    .map(({ id, name, motion, motionFileId }) => ({ id, name, motion, motionFileId }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+describe("a pair of files", () => {
+  test.concurrent("with the identifier of Apple is one item, in either order of arrival", async () => {
+    const { client } = await server().signUp();
+    const [one, two] = [crypto.randomUUID(), crypto.randomUUID()];
+    const photo = await storePhoto(client, "A.JPG", { contentId: one, takenAt: TAKEN_AT });
+    expect(await listItems(client)).toEqual([{ id: photo, name: "A.JPG", motion: null, motionFileId: null }]);
+    const video = await storeVideo(client, "A.MOV", { contentId: one.toUpperCase() });
+    const early = await storeVideo(client, "other.MOV", { contentId: two, seconds: 30 });
+    expect((await listItems(client)).map(({ name }) => name)).toEqual(["A.JPG", "other.MOV"]);
+    const late = await storePhoto(client, "B.JPG", { contentId: two });
+    expect(await listItems(client)).toEqual([
+      { id: photo, name: "A.JPG", motion: "pair", motionFileId: video },
+      { id: late, name: "B.JPG", motion: "pair", motionFileId: early },
+    ]);
+    // The videos are still files.
+    expect((await client.get("/api/files?folder=/")).list("data.files")).toHaveLength(4);
+  });
+
+  test.concurrent("with the same name and time is one item; a long video, another time or name is not", async () => {
+    const { client } = await server().signUp();
+    const photo = await storePhoto(client, "IMG_1.jpg", { takenAt: TAKEN_AT });
+    const video = await storeVideo(client, "img_1.MOV", { takenAt: "2024:05:06 07:08:11" });
+    await storePhoto(client, "IMG_2.jpg", { takenAt: TAKEN_AT });
+    await storeVideo(client, "IMG_2.mov", { takenAt: TAKEN_AT, seconds: 9 });
+    await storePhoto(client, "IMG_3.jpg", { takenAt: TAKEN_AT });
+    await storeVideo(client, "IMG_3.mov", { takenAt: "2024:05:06 08:08:09" });
+    await storePhoto(client, "IMG_4.jpg", { takenAt: TAKEN_AT }, "/elsewhere");
+    await storeVideo(client, "IMG_4.mov", { takenAt: TAKEN_AT });
+    const items = await listItems(client);
+    expect(items).toHaveLength(7);
+    expect(items.filter(({ motion }) => motion !== null)).toEqual([
+      { id: photo, name: "IMG_1.jpg", motion: "pair", motionFileId: video },
+    ]);
+  });
+
+  test.concurrent("ends when a half is renamed, replaced, moved or deleted, and begins again when it is back", async () => {
+    const { client } = await server().signUp();
+    const photo = await storePhoto(client, "A.jpg", { takenAt: TAKEN_AT });
+    const video = await storeVideo(client, "A.mov", { takenAt: TAKEN_AT });
+    const paired = [{ id: photo, name: "A.jpg", motion: "pair", motionFileId: video }];
+    const names = async () => (await listItems(client)).map(({ name }) => name);
+    expect(await listItems(client)).toEqual(paired);
+    await client.put(`/api/files/${video}`, { name: "B.mov" });
+    expect(await names()).toEqual(["A.jpg", "B.mov"]);
+    await client.put(`/api/files/${video}`, { name: "A.mov" });
+    expect(await listItems(client)).toEqual(paired);
+    await client.put(`/api/files/${photo}`, { folder: "/moved" });
+    expect(await names()).toEqual(["A.jpg", "A.mov"]);
+    await client.put(`/api/files/${video}`, { folder: "/moved" });
+    expect(await listItems(client)).toEqual(paired);
+    await client.putContent(video, liveVideo(60, { takenAt: TAKEN_AT }));
+    expect(await names()).toEqual(["A.jpg", "A.mov"]);
+    await client.putContent(video, liveVideo(1, { takenAt: TAKEN_AT }));
+    expect(await listItems(client)).toEqual(paired);
+    expectStatus(await client.post("/api/files/trash", { fileIds: [photo] }), 200);
+    expect(await names()).toEqual(["A.mov"]);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [photo] }), 200);
+    expect(await listItems(client)).toEqual(paired);
+    expectStatus(await client.delete(`/api/files/${photo}`), 200);
+    expect(await names()).toEqual(["A.mov"]);
+  });
+
+  test.concurrent("goes to the trash and comes back as one", async () => {
+    const { client } = await server().signUp();
+    const photo = await storePhoto(client, "A.jpg", { takenAt: TAKEN_AT });
+    const video = await storeVideo(client, "A.mov", { takenAt: TAKEN_AT });
+    expect(await listItems(client)).toHaveLength(1);
+    expectStatus(await client.post("/api/files/trash", { fileIds: [photo, video] }), 200);
+    expect(await listItems(client)).toEqual([]);
+    const restored = await client.post("/api/files/trash/restore", { fileIds: [photo] });
+    expect(restored.strings("data.restored", "id")).toEqual([photo, video]);
+    expect(await listItems(client)).toEqual([{ id: photo, name: "A.jpg", motion: "pair", motionFileId: video }]);
+  });
+});
+
+describe("GET /api/files/{id}/motion", () => {
+  test.concurrent("sends the other file of a pair, whole or in part", async () => {
+    const { client } = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const photo = await storePhoto(client, "A.JPG", { contentId });
+    const bytes = liveVideo(2, { contentId });
+    await client.stored(bytes, { name: "A.MOV", type: "video/quicktime" });
+    await listItems(client);
+    const whole = await client.get(`/api/files/${photo}/motion`);
+    expectStatus(whole, 200);
+    expect(whole.header("content-type")).toBe("video/quicktime");
+    expect(Buffer.from(whole.bytes)).toEqual(Buffer.from(bytes));
+    const part = await client.get(`/api/files/${photo}/motion`, { range: "bytes=4-11" });
+    expectStatus(part, 206);
+    expect(Buffer.from(part.bytes).toString("latin1")).toBe("ftypqt  ");
+    expectError(await client.get(`/api/files/${await storePhoto(client, "still.jpg", {})}/motion`), 404, "not_found");
+  });
+
+  test.concurrent.each([
+    ["Android's format", motionPhoto],
+    ["its predecessor", microVideo],
+    ["Samsung's trailer", samsungPhoto],
+  ] as const)("sends the video inside a photo in %s", async (_, make) => {
+    const { client } = await server().signUp();
+    const video = Buffer.from(liveVideo(2, {}, Buffer.alloc(200_000, 9)));
+    const id = await client.storedId(await make(++color, video), { name: "PXL_1.MP.jpg", type: "image/jpeg" });
+    expect(await listItems(client)).toEqual([{ id, name: "PXL_1.MP.jpg", motion: "embedded", motionFileId: null }]);
+    const whole = await client.get(`/api/files/${id}/motion?inline=true`);
+    expectStatus(whole, 200);
+    expect(whole.header("content-type")).toBe("video/mp4");
+    expect(whole.header("content-length")).toBe(String(video.length));
+    expect(Buffer.from(whole.bytes).equals(video)).toBe(true);
+    const part = await client.get(`/api/files/${id}/motion`, { range: "bytes=100000-100099" });
+    expectStatus(part, 206);
+    expect(part.header("content-range")).toBe(`bytes 100000-100099/${video.length}`);
+    expect(Buffer.from(part.bytes).equals(video.subarray(100_000, 100_100))).toBe(true);
+    const again = await client.get(`/api/files/${id}/motion`, { "if-none-match": whole.header("etag") ?? "" });
+    expectStatus(again, 304);
+  });
+
+  test.concurrent("is for those who can open the photo and its video, and not for a link without locations", async () => {
+    const { client } = await server().signUp();
+    const friend = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const photo = await storePhoto(client, "A.JPG", { contentId }, "/shared");
+    const video = await storeVideo(client, "A.MOV", { contentId }, "/private");
+    const inside = await client.storedId(await motionPhoto(++color, liveVideo(2, {})), {
+      name: "B.jpg",
+      type: "image/jpeg",
+      fields: { folder: "/shared" },
+    });
+    await listItems(client);
+    expectError(await friend.client.get(`/api/files/${photo}/motion`), 404, "not_found");
+    await shareWith(client, photo, friend);
+    await shareWith(client, inside, friend);
+    expectStatus(await friend.client.get(`/api/files/${inside}/motion`), 200);
+    // The photo is shared, but its video is not.
+    expectError(await friend.client.get(`/api/files/${photo}/motion`), 404, "not_found");
+    await shareWith(client, video, friend);
+    expectStatus(await friend.client.get(`/api/files/${photo}/motion`), 200);
+    const link = await client.post(`/api/files/${inside}/shares`, { hideLocation: true });
+    const sent = await server().visitor.get(`/api/public/${link.string("data.token")}/download`);
+    expectStatus(sent, 200);
+    expect(Buffer.from(sent.bytes).includes("ftyp")).toBe(false);
+  });
+});
