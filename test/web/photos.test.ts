@@ -422,7 +422,14 @@ describeWeb("the photos page", (web) => {
         .flatMap((date) => Array.from({ length: PER_DAY }, (_, index) => photoOf(date, index)));
       return route.fulfill({ json: { success: true, data: { photos, nextCursor: null, isIndexing: false } } });
     });
-    await page.route(/\/api\/files\/file_/, (route) => route.fulfill({ contentType: "image/svg+xml", body: DOT }));
+    await page.route(/\/api\/files\/file_[^/]*\/download/, (route) =>
+      route.fulfill({ contentType: "image/svg+xml", body: DOT }),
+    );
+    await page.route(/\/api\/files\/file_[^/]*$/, (route) =>
+      route.fulfill({
+        json: { success: true, data: { type: "none", media: null, createdAt: "2024-12-30T12:00:00Z" } },
+      }),
+    );
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
     // In the middle of a chunk: nothing more is requested until its ends are near.
     await tile(page, "2024-12-30 1.jpg").press("Enter");
@@ -432,21 +439,17 @@ describeWeb("the photos page", (web) => {
     await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
     await page.getByText("1,325 items").waitFor();
 
-    const [newest, firstLast] = [older[0] ?? "", older[11] ?? ""];
+    await shown("2024-12-30 1.jpg").getByText("351 of 1,325").waitFor();
+    for (let count = 0; count < PER_DAY + 1; count++) await page.keyboard.press("ArrowLeft");
+    await shown(`2025-12-19 ${PER_DAY}.jpg`).getByText("325 of 1,325").waitFor();
     await page.keyboard.press("End");
-    await shown(`${firstLast} ${PER_DAY}.jpg`).waitFor();
-    await shown(`${firstLast} ${PER_DAY}.jpg`)
-      .getByText(/ of 3\d\d$/)
-      .waitFor({ state: "detached" });
-    await page.keyboard.press("ArrowRight");
-    await shown(`${older[12]} 1.jpg`).waitFor();
+    await shown(`${older.at(-1)} ${PER_DAY}.jpg`)
+      .getByText("1,325 of 1,325")
+      .waitFor();
     await page.keyboard.press("Home");
-    await shown(`${newest} 1.jpg`).waitFor();
-    await shown(`${newest} 1.jpg`)
-      .getByText(/^1 of /)
-      .waitFor({ state: "detached" });
-    await page.keyboard.press("ArrowLeft");
-    await shown(`2025-12-19 ${PER_DAY}.jpg`).waitFor();
+    await shown("2025-12-31 1.jpg").getByText("1 of 1,325").waitFor();
+    await page.keyboard.press("ArrowRight");
+    await shown("2025-12-31 2.jpg").getByText("2 of 1,325").waitFor();
   });
 
   test("a viewer can't change anything", async () => {

@@ -30,7 +30,7 @@ export function useFileActions(
     label: text.details,
     icon: Info,
     keys: "i",
-    place: "wide",
+    shownIn: "wide",
     isPressed: hasDetails,
     run: onDetails,
   };
@@ -39,20 +39,20 @@ export function useFileActions(
     name: text.downloadOf(file.name),
     icon: Download,
     keys: "d",
-    place: "wide",
+    shownIn: "wide",
     href: downloadAddress(file),
     download: file.name,
   };
-  if (!canChange) return [{ ...download, place: "bar" }, details];
+  if (!canChange) return [{ ...download, shownIn: "bar" }, details];
   const moveToTrash = () => {
     onTrash();
     void trash([file]);
   };
   return [
-    { label: entriesText.share, icon: Share2, place: "bar", run: () => openDialog("share", [file]) },
+    { label: entriesText.share, icon: Share2, shownIn: "bar", run: () => openDialog("share", [file]) },
     download,
     details,
-    { label: entriesText.remove, icon: Trash2, keys: "delete", place: "bar", run: moveToTrash },
+    { label: entriesText.remove, icon: Trash2, keys: "delete", shownIn: "bar", run: moveToTrash },
     { label: entriesText.rename, icon: PenLine, keys: "f2", run: () => openDialog("rename", [file]) },
     { label: entriesText.move, icon: FolderInput, keys: "shift+m", run: () => openDialog("move", [file]) },
     { label: entriesText.editTags, icon: Tag, run: () => openDialog("tags", [file]) },
