@@ -63,6 +63,7 @@ describeWeb("Back, reload, and links", (web) => {
     const path = `/files/${encodeURIComponent(folder)}`;
     const page = await web.open({ as: account, path: `${path}?view=${ids[220] ?? ""}` });
     await showing(page, "f320.txt", "221 of 250");
+    await web.lookAt(page, "preview-text");
     await page.locator('[role="dialog"]:focus').waitFor();
     await page.keyboard.press("ArrowLeft");
     await showing(page, "f319.txt", "220 of 250");
@@ -80,6 +81,7 @@ describeWeb("Back, reload, and links", (web) => {
     const other = await web.openTab(page, `${path}?view=${strange}`);
     const message = other.getByRole("dialog", { name: "File not found" });
     await message.waitFor();
+    await web.lookAt(other, "preview-missing");
     await message.getByRole("button", { name: "Close" }).last().click();
     await message.waitFor({ state: "detached" });
     await row(other, "f100.txt").waitFor();
@@ -156,6 +158,7 @@ describeWeb("Back, reload, and links", (web) => {
     await page.locator('[role="dialog"]:focus').waitFor();
     await page.keyboard.press("F2");
     const rename = page.getByRole("dialog", { name: "Rename" });
+    await web.lookAt(page, "preview-rename");
     await rename.getByLabel("New name").fill("aa.txt");
     await page.keyboard.press("Enter");
     await rename.waitFor({ state: "detached" });

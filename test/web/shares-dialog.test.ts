@@ -203,7 +203,7 @@ describeWeb("shared with me", (web) => {
     expect((await friend.client.get("/api/shares/received")).at("data.shares")).toEqual([]);
   });
 
-  test("closes its preview on Back, and does not reopen it", async () => {
+  test("closes its preview on Back, and opens it again on forward", async () => {
     const owner = await web.account();
     const friend = await web.account();
     const folder = await owner.client.folderId("Holiday");
@@ -216,11 +216,17 @@ describeWeb("shared with me", (web) => {
     await page.getByRole("button", { name: "walk.txt" }).click();
     const viewer = page.getByRole("dialog").filter({ hasText: "Up the hill." });
     await viewer.waitFor();
+    // Nothing of it can be changed here.
+    expect(await viewer.getByRole("button", { name: "Move to trash" }).count()).toBe(0);
+    await page.goBack();
+    await viewer.waitFor({ state: "detached" });
+    await page.getByRole("heading", { level: 1, name: "Day 1" }).waitFor();
+    await page.goForward();
+    await viewer.waitFor();
+    await page.goBack();
+    await viewer.waitFor({ state: "detached" });
     await page.goBack();
     await page.getByRole("heading", { level: 1, name: "Holiday" }).waitFor();
-    await viewer.waitFor({ state: "detached" });
-    await page.goForward();
-    await page.getByRole("button", { name: "walk.txt" }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 

@@ -46,7 +46,7 @@ const unwrittenSteps = new Set<() => void>();
 /** Ids of the dialogs without an address that are open. */
 const openDialogs = new Set<string>();
 let lastId = 0;
-/** Pending while the browser goes back. An entry that is added meanwhile would be the one that it leaves. */
+/** Pending while the browser goes back. An entry that is added before it arrives would be the one that it leaves. */
 let leaving: Promise<void> | undefined;
 
 /** An overlay of the page, by its query parameter. */

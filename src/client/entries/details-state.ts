@@ -40,12 +40,14 @@ export function useDetailsState(entry: Entry | undefined, pages: Pick<Pages<Entr
   if (id !== undefined) {
     return { isOpen: true, entry: listed ?? data, hasAddress: true, toggle: overlay.close, close: overlay.close };
   }
-  if (isWide) {
-    const setOpen = (isOpen: boolean) => () => panelOpen.set(isOpen);
-    return { isOpen: isPanelOpen, entry, hasAddress: false, toggle: setOpen(!isPanelOpen), close: setOpen(false) };
-  }
-  const open = () => entry !== undefined && overlay.open(entry.id);
-  return { isOpen: false, entry, hasAddress: false, toggle: open, close: overlay.close };
+  const close = () => panelOpen.set(false);
+  // Opened when the window was wider, they stay open.
+  if (isPanelOpen) return { isOpen: true, entry, hasAddress: false, toggle: close, close };
+  const open = () => {
+    if (isWide) panelOpen.set(true);
+    else if (entry !== undefined) overlay.open(entry.id);
+  };
+  return { isOpen: false, entry, hasAddress: false, toggle: open, close };
 }
 
 /** Whether the details are next to the list. */

@@ -28,15 +28,15 @@ const NEAR = 3;
  */
 export function useFileWindow(source: PreviewSource, id: string | undefined): FileWindow {
   const queryClient = useQueryClient();
-  const [held, setHeld] = useState<number>();
-  const isSearching = id !== undefined && held === undefined;
+  const [currentPage, setCurrentPage] = useState<number>();
+  const isSearching = id !== undefined && currentPage === undefined;
   const found = useQuery({
     queryKey: [...source.key, "page of", id],
     // A query can't have the result undefined.
     queryFn: async ({ signal }) => (await source.findPage(id ?? "", signal)) ?? null,
     enabled: isSearching,
   });
-  const page = held ?? found.data ?? undefined;
+  const page = currentPage ?? found.data ?? undefined;
   const middle = useFilePage(source, id === undefined ? undefined : page);
   const inMiddle = indexOf(middle, id);
   const count = middle?.files.length ?? 0;
@@ -54,8 +54,8 @@ export function useFileWindow(source: PreviewSource, id: string | undefined): Fi
           ? page + 1
           : undefined;
   useEffect(() => {
-    if (id === undefined) setHeld(undefined);
-    else if (middle !== undefined) setHeld(pageOfFile);
+    if (id === undefined) setCurrentPage(undefined);
+    else if (middle !== undefined) setCurrentPage(pageOfFile);
   }, [id, middle, pageOfFile]);
 
   const items = [...(before?.files ?? []), ...(middle?.files ?? []), ...(after?.files ?? [])];
@@ -64,7 +64,7 @@ export function useFileWindow(source: PreviewSource, id: string | undefined): Fi
   const load = async (position: number) => {
     const number = source.pageAt?.(position) ?? pageOf(position);
     const { files, first: start } = await queryClient.fetchQuery(pageQuery(source, number));
-    setHeld(number);
+    setCurrentPage(number);
     return start === undefined ? undefined : files[position - start];
   };
   return {

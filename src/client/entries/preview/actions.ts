@@ -6,7 +6,7 @@ export interface PreviewAction extends MenuEntry {
    * Where it is shown: `bar` always in the bar, `wide` in the bar if there is room and in the menu on phones, `menu`
    * always in the menu (the default).
    */
-  readonly place?: "bar" | "wide" | "menu";
+  readonly shownIn?: "bar" | "wide" | "menu";
   /** The accessible name in the bar, if the label is not enough. */
   readonly name?: string;
   /** For actions that are on or off. */

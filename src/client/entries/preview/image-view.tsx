@@ -16,8 +16,8 @@ import { Loading } from "./loading.tsx";
  */
 export function ImageView({ file, onSwipe }: { readonly file: FileRecord; readonly onSwipe: (by: 1 | -1) => void }) {
   const thumbnail = useThumbnail(file);
-  const [isOriginalWanted, setOriginalWanted] = useState(() => mayMove(file));
-  const original = useOriginal(file, isOriginalWanted || thumbnail === "none");
+  const [needsOriginal, setNeedsOriginal] = useState(() => mayMove(file));
+  const original = useOriginal(file, needsOriginal || thumbnail === "none");
   const shown = pictureOf(original) ?? pictureOf(thumbnail);
   const layout = layoutSize(pictureOf(thumbnail) ?? pictureOf(original) ?? NOTHING);
   const zoom = useZoom(layout, onSwipe);
@@ -25,7 +25,7 @@ export function ImageView({ file, onSwipe }: { readonly file: FileRecord; readon
   const size = layout.width === 0 ? layout : fitOnStage(layout, stage);
   const isBlurred = shown !== undefined && size.width * view.scale * window.devicePixelRatio > shown.width;
   useEffect(() => {
-    if (isBlurred && view.scale > 1) setOriginalWanted(true);
+    if (isBlurred && view.scale > 1) setNeedsOriginal(true);
   }, [isBlurred, view.scale]);
   if (original === "none" && thumbnail === "none") return <NoPreview file={file} message={text.imageFailed} />;
   return (

@@ -38,10 +38,10 @@ export function useThumbnail(file: FileRecord): LoadedPicture | "none" | undefin
   return address === undefined ? "none" : picture;
 }
 
-/** The original, once it is wanted; "none" if it can't be shown. */
-export function useOriginal(file: FileRecord, isWanted: boolean): LoadedPicture | "none" | undefined {
+/** The original, once it is needed; "none" if it can't be shown. */
+export function useOriginal(file: FileRecord, isNeeded: boolean): LoadedPicture | "none" | undefined {
   const canShow = isShownByBrowsers(file.mimeType) && file.size <= ORIGINAL_BYTES_MAX;
-  const address = isWanted && canShow ? contentAddress(file) : undefined;
+  const address = isNeeded && canShow ? contentAddress(file) : undefined;
   const [picture, setPicture] = useState<LoadedPicture | "none">();
   useEffect(() => {
     if (address === undefined) return undefined;

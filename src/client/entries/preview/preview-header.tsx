@@ -26,8 +26,8 @@ export function PreviewHeader({
   readonly actions: readonly PreviewAction[];
   readonly onClose: () => void;
 }) {
-  const inBar = actions.filter(({ place }) => place === "bar" || place === "wide");
-  const hasMenu = actions.some(({ place }) => place !== "bar" && place !== "wide");
+  const inBar = actions.filter(({ shownIn }) => shownIn === "bar" || shownIn === "wide");
+  const hasMenu = actions.some(({ shownIn }) => shownIn !== "bar" && shownIn !== "wide");
   return (
     <header className="flex items-center gap-1 border-b border-line bg-raised px-2 py-1.5 sm:gap-2 sm:px-4">
       <FileIcon mimeType={file.mimeType} className="hidden sm:block" />
@@ -57,9 +57,9 @@ export function PreviewHeader({
 }
 
 function BarAction({ action }: { readonly action: PreviewAction }) {
-  const { label, name, icon: Icon, run, href, download, place, isPressed } = action;
+  const { label, name, icon: Icon, run, href, download, shownIn, isPressed } = action;
   if (Icon === undefined) return null;
-  const className = cx(place === "wide" && "max-sm:hidden");
+  const className = cx(shownIn === "wide" && "max-sm:hidden");
   if (href === undefined) {
     return (
       <IconButton
@@ -90,5 +90,5 @@ function BarAction({ action }: { readonly action: PreviewAction }) {
 
 /** The actions that are not in the bar at the current width. */
 function menuItems(actions: readonly PreviewAction[]): readonly MenuItem[] {
-  return actions.filter(({ place }) => place !== "bar" && (place !== "wide" || !ROOMY.matches));
+  return actions.filter(({ shownIn }) => shownIn !== "bar" && (shownIn !== "wide" || !ROOMY.matches));
 }

@@ -1,9 +1,10 @@
+import { formatNumber } from "../../base/format.ts";
 import { defineText } from "../../base/text.ts";
 
 /** The text of the preview. */
 export const text = defineText("preview", {
-  position: (n: number, all: number) => `${n} of ${all}`,
-  announce: (name: string, n: number, all: number) => `${name}, ${n} of ${all}`,
+  position: (n: number, all: number) => `${formatNumber(n)} of ${formatNumber(all)}`,
+  announce: (name: string, n: number, all: number) => `${name}, ${formatNumber(n)} of ${formatNumber(all)}`,
   previous: "Previous",
   next: "Next",
   first: "First",

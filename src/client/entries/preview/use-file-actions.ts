@@ -33,7 +33,7 @@ export function useFileActions(
     label: text.details,
     icon: Info,
     keys: "i",
-    place: "wide",
+    shownIn: "wide",
     isPressed: hasDetails,
     run: onDetails,
   };
@@ -42,7 +42,7 @@ export function useFileActions(
     name: text.downloadOf(file.name),
     icon: Download,
     keys: "d",
-    place: "wide",
+    shownIn: "wide",
     href: downloadAddress(file),
     download: file.name,
   };
@@ -51,7 +51,7 @@ export function useFileActions(
     label: isFavorite ? entriesText.removeFavorite : entriesText.addFavorite,
     icon: Star,
     keys: "shift+s",
-    place: "wide",
+    shownIn: "wide",
     isPressed: isFavorite,
     run: () => void favorite([file], !isFavorite),
   };
@@ -59,17 +59,17 @@ export function useFileActions(
   const video: readonly PreviewAction[] = hasMotion(file)
     ? [{ label: text.downloadVideo, icon: Film, href: motionAddress(file, false), download: "" }]
     : [];
-  if (!canChange) return [{ ...download, place: "bar" }, ...marks, details, ...video];
+  if (!canChange) return [{ ...download, shownIn: "bar" }, ...marks, details, ...video];
   const moveToTrash = () => {
     onTrash();
     void trash([file]);
   };
   return [
-    { label: entriesText.share, icon: Share2, place: "bar", run: () => openDialog("share", [file]) },
+    { label: entriesText.share, icon: Share2, shownIn: "bar", run: () => openDialog("share", [file]) },
     download,
     ...marks,
     details,
-    { label: entriesText.remove, icon: Trash2, keys: "delete", place: "bar", run: moveToTrash },
+    { label: entriesText.remove, icon: Trash2, keys: "delete", shownIn: "bar", run: moveToTrash },
     { label: entriesText.rename, icon: PenLine, keys: "f2", run: () => openDialog("rename", [file]) },
     { label: entriesText.move, icon: FolderInput, keys: "shift+m", run: () => openDialog("move", [file]) },
     { label: entriesText.addToAlbum, icon: BookImage, run: () => openDialog("album", [file]) },

@@ -21,7 +21,9 @@ export function usePreviewSlideshow(
   const [isRunning, setRunning] = useState(false);
   const canShow = file !== undefined && slidesOf([file]).length > 0;
   return {
-    actions: canShow ? [{ label: text.start, icon: Play, keys: "p", place: "wide", run: () => setRunning(true) }] : [],
+    actions: canShow
+      ? [{ label: text.start, icon: Play, keys: "p", shownIn: "wide", run: () => setRunning(true) }]
+      : [],
     slideshow: isRunning && file !== undefined && (
       <Suspense fallback={null}>
         <Slideshow

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
@@ -25,6 +25,10 @@ export function usePhotoPreview(library: PhotoLibrary, onClosed: (photo: PhotoRe
 
 /** The photos of the library as the preview goes through them: a page is a chunk of days. */
 function usePhotoSource({ chunks, loadRecords, chunkOf, photos }: PhotoLibrary): PreviewSource {
+  const visible = useRef(photos);
+  useEffect(() => {
+    visible.current = photos;
+  });
   return useMemo(() => {
     const total = chunks.reduce((sum, { count }) => sum + count, 0);
     const firstOf = (index: number) => chunks.slice(0, index).reduce((sum, { count }) => sum + count, 0);
@@ -43,18 +47,17 @@ function usePhotoSource({ chunks, loadRecords, chunkOf, photos }: PhotoLibrary):
       fetchPage,
       pageAt: (position) => Math.max(1, chunks.findLastIndex((_, index) => firstOf(index) <= position) + 1),
       findPage: async (id, signal) => {
-        const shown = [...photos.values()].flat().find((photo) => photo.id === id);
+        const shown = [...visible.current.values()].flat().find((photo) => photo.id === id);
         const day = shown === undefined ? await readDay(id, signal) : dayOf(shown);
         const page = pageOfDay(day);
         const isThere = page !== undefined && (await fetchPage(page, signal)).files.some((file) => file.id === id);
         return isThere ? page : searchPages(fetchPage, id, signal);
       },
     };
-    // oxlint-disable-next-line react/exhaustive-deps -- photos only makes the search faster
   }, [chunks, loadRecords, chunkOf]);
 }
 
-/** The local day on which a photo was taken, as far as its record tells. */
+/** The local day on which a photo was taken, as far as its record has it. */
 async function readDay(id: string, signal: AbortSignal | undefined): Promise<string> {
   const info = await request<ResponseData["GET /api/files/{id}"]>("GET", `/api/files/${id}`, {
     ...(signal !== undefined && { signal }),
