@@ -50,6 +50,7 @@ export interface Schemas {
     readonly type: "file";
     readonly createdAt: string;
     readonly modifiedAt: string;
+    readonly fileModifiedAt: string | null;
     readonly contentAvailable?: boolean;
     readonly isDeleted?: boolean;
   };

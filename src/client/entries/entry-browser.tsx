@@ -13,6 +13,8 @@ import { entriesBeingRemoved } from "./actions/use-entry-actions.ts";
 import { detailsOpen } from "./details-store.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";
 import { useViewPreferences } from "./preferences.ts";
+import type { ListKind } from "./read-preferences.ts";
+import { useColumns } from "./use-columns.ts";
 import { SelectionBar } from "./actions/selection-bar.tsx";
 import { type SelectionActions, useSelectionActions } from "./actions/use-selection-actions.tsx";
 import { usePreview } from "./use-preview.tsx";
@@ -25,6 +27,9 @@ export interface EntryBrowserProps<T extends Entry> {
   readonly label: string;
   /** The current folder, at which folder choosers open. */
   readonly folder: string;
+  /** What the list is remembered as on this device. */
+  readonly kind: ListKind;
+  /** Every column that the list can have. */
   readonly columns: readonly GridColumn<T>[];
   readonly sort?: GridSort;
   onOpenFolder(path: string): void;
@@ -141,11 +146,12 @@ function Bar<T extends Entry>({
 
 /** How the entries are shown: by the preferences of this browser and the page. */
 function useDisplay<T extends Entry>(
-  { columns, nameOf, subtitle = subtitleOf }: EntryBrowserProps<T>,
+  { collection, kind, columns: allColumns, nameOf, subtitle = subtitleOf }: EntryBrowserProps<T>,
   renaming: SelectionActions["renaming"],
 ): GridDisplay<T> {
   const [{ layout, density }] = useViewPreferences();
   const removing = useStore(entriesBeingRemoved);
+  const columns = useColumns(kind, allColumns, collection);
   return useMemo<GridDisplay<T>>(
     () => ({
       layout,

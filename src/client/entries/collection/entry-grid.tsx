@@ -1,4 +1,13 @@
-import { type FocusEvent, type MouseEvent, type PointerEvent, type ReactNode, useEffect, useMemo, useRef } from "react";
+import {
+  type CSSProperties,
+  type FocusEvent,
+  type MouseEvent,
+  type PointerEvent,
+  type ReactNode,
+  useEffect,
+  useMemo,
+  useRef,
+} from "react";
 import type { Entry } from "../../api/types.ts";
 import { GridRows, SelectionBox } from "./grid-rows.tsx";
 import type { GridDisplay, GridSort } from "./grid-types.ts";
@@ -77,18 +86,18 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
       aria-label={props.label}
       aria-multiselectable="true"
       aria-rowcount={isTiles ? rows : rows + 1}
-      aria-colcount={isTiles ? columns : display.columns.length + 2}
+      aria-colcount={isTiles ? columns : layout.fitting.length + 2}
       aria-busy={pages.total === undefined || collection.isLoadingSelection}
       className="relative min-h-0 flex-1 overflow-auto select-none [overflow-anchor:none]"
       onScroll={(event) => props.onScrolled?.(event.currentTarget.scrollTop)}
       {...handlers}
       {...dragging.handlers}
     >
-      <div style={{ paddingInline: layout.edge, paddingBottom: SPACE_BELOW }}>
+      <div style={{ paddingInline: layout.edge, paddingBottom: SPACE_BELOW, ...columnTracks(layout.template) }}>
         {isTiles ? (
           <div style={{ height: EDGE_SPACE }} />
         ) : (
-          <Header layout={layout} display={display} sort={props.sort} />
+          <ListHeader columns={display.columns} layout={layout} isSelecting={collection.count > 0} sort={props.sort} />
         )}
         <div
           ref={body}
@@ -105,6 +114,12 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
   );
 }
 
+/** The widths of the columns, as a property that all rows inherit: while a column is resized, no row is rendered. */
+function columnTracks(template: string): CSSProperties {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type has no custom properties
+  return { "--list-columns": template } as CSSProperties;
+}
+
 function viewAt<T extends Entry>({ collection, display }: EntryGridProps<T>, position: number) {
   const entry = collection.pages.at(position);
   return {
@@ -117,22 +132,10 @@ function viewAt<T extends Entry>({ collection, display }: EntryGridProps<T>, pos
   };
 }
 
-function Header<T extends Entry>({
-  layout: { template, isNarrow },
-  display,
-  sort,
-}: {
-  readonly layout: GridLayout;
-  readonly display: GridDisplay<T>;
-  readonly sort: GridSort | undefined;
-}) {
-  return <ListHeader columns={display.columns} template={template} isNarrow={isNarrow} sort={sort} />;
-}
-
 interface GridParts {
   readonly scroller: { readonly current: HTMLDivElement | null };
   readonly body: { readonly current: HTMLDivElement | null };
-  readonly layout: GridLayout;
+  readonly layout: Pick<GridLayout<Entry>, "columns" | "rowHeight" | "above">;
   readonly focusHandlers: { onFocus(): void; onBlur(): void };
 }
 

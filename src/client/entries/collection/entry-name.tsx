@@ -15,8 +15,9 @@ export function EntryName<T extends Entry>({
 }) {
   if (display.renaming?.id === entry.id) return <RenameField entry={entry} renaming={display.renaming} />;
   return (
-    <span className="block truncate" title={entry.name} dir="auto">
-      {display.nameOf?.(entry) ?? entry.name}
+    <span className="block min-w-0 truncate" title={entry.name}>
+      {/* Isolated, so that a name in another direction stays at its place. */}
+      <bdi>{display.nameOf?.(entry) ?? entry.name}</bdi>
     </span>
   );
 }
@@ -64,7 +65,7 @@ function RenameField({ entry, renaming }: { readonly entry: Entry; readonly rena
       onClick={(event) => event.stopPropagation()}
       onDoubleClick={(event) => event.stopPropagation()}
       onPointerDown={(event) => event.stopPropagation()}
-      className="relative"
+      className="relative min-w-0 flex-1"
     >
       <input
         ref={field}

@@ -16,13 +16,15 @@ import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { EntryBrowser, type EntryBrowserProps } from "../../entries/entry-browser.tsx";
+import type { GridSort } from "../../entries/collection/grid-types.ts";
+import { ItemCount } from "../../entries/item-count.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { folderName, useEntryActions } from "../../entries/actions/use-entry-actions.ts";
-import { marksColumn, modifiedColumn, sizeColumn } from "../../entries/entry-columns.tsx";
+import { columnsOf } from "../../entries/entry-columns.tsx";
 import { parentOf, useGoToFolder } from "../../entries/folder-address.ts";
-import { useViewPreferences } from "../../entries/preferences.ts";
+import { sortOptions, useListSort } from "../../entries/list-sort.ts";
 import { text } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
 import { saveListState, findListState } from "./list-states.ts";
@@ -49,7 +51,8 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
   useEffect(() => {
     openedFromList = false;
   }, []);
-  const collection = useCollection(useFolderSource(folder), savedState?.cursor ?? 0);
+  const sort = useListSort("files", SORTS);
+  const collection = useCollection(useFolderSource(folder, sort), savedState?.cursor ?? 0);
   useEffect(() => saveListState(openedAt, { cursor: collection.cursor }), [openedAt, collection.cursor]);
 
   const goTo = (path: string) => {
@@ -61,8 +64,12 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
   const { pages } = collection;
   const isMissing = pages.error instanceof ApiError && pages.error.status === 404;
   return (
-    <Page title={folderName(folder)} fill keepFocus={takesFocus}>
-      {(pages.error !== undefined || pages.total === 0) && folder !== "/" && <Breadcrumbs folder={folder} />}
+    <Page
+      title={folderName(folder)}
+      breadcrumbs={folder !== "/" && <Breadcrumbs folder={folder} />}
+      fill
+      keepFocus={takesFocus}
+    >
       <DropZone folder={folder} disabled={!canWrite || isMissing} className="flex min-h-0 flex-1 flex-col">
         {isMissing ? (
           <MissingFolder />
@@ -74,6 +81,7 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
           <FolderContent
             folder={folder}
             collection={collection}
+            sort={sort}
             onOpenFolder={goTo}
             takesFocus={takesFocus}
             startOffset={savedState?.offset ?? 0}
@@ -91,8 +99,7 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
 }
 
 /** The listing of a folder in the preferred order. */
-function useFolderSource(folder: string): PageSource<Entry> {
-  const [{ sort, order }] = useViewPreferences();
+function useFolderSource(folder: string, { field: sort, order }: GridSort): PageSource<Entry> {
   return useMemo(
     () => ({
       key: keys.listing(folder, { sort, order }),
@@ -144,31 +151,21 @@ function FolderContent({
   ...browser
 }: Pick<
   EntryBrowserProps<Entry>,
-  "folder" | "collection" | "onOpenFolder" | "takesFocus" | "startOffset" | "onScrolled"
+  "folder" | "collection" | "sort" | "onOpenFolder" | "takesFocus" | "startOffset" | "onScrolled"
 >) {
-  const [{ sort, order }, changePreferences] = useViewPreferences();
-  const { total } = collection.pages;
   return (
     <EntryBrowser
       {...browser}
       folder={folder}
       collection={collection}
       label={text.listLabel(folderName(folder))}
+      kind="files"
       columns={COLUMNS}
-      sort={{
-        field: sort,
-        order,
-        change: (field, direction) => changePreferences({ sort: field, order: direction }),
-      }}
       toolbar={
         <>
-          {folder === "/" ? (
-            <span className="text-sm text-muted">{total !== undefined && text.items(total)}</span>
-          ) : (
-            <Breadcrumbs folder={folder} />
-          )}
+          <ItemCount collection={collection} />
           <div className="flex shrink-0">
-            <ViewOptions />
+            <ViewOptions sort={browser.sort} />
           </div>
         </>
       }
@@ -192,7 +189,8 @@ function MissingFolder() {
   );
 }
 
-const COLUMNS = [marksColumn<Entry>(), modifiedColumn<Entry>(), sizeColumn<Entry>()];
+const COLUMNS = columnsOf(["tags", "type", "modified", "uploaded", "size"]);
+const SORTS = sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]);
 
 /**
  * Explains how to fill a folder. If it was opened from a list, this takes the focus, because there is no entry to

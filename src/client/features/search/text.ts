@@ -6,6 +6,8 @@ export const text = defineText("search", {
   resultsFor: (query: string) => `Results for “${query}”`,
   found: (n: number) => plural(n, "# result", "# results"),
   foundAtLeast: (n: number) => plural(n, "More than # result", "More than # results"),
+  relevance: "Relevance",
+  sortedBy: (label: string) => `Sorted by ${label.toLocaleLowerCase()}`,
   indexing: "Recent changes may not appear yet.",
   filters: "Filters",
   clearFilters: "Clear filters",

@@ -58,6 +58,7 @@ export const FILE_SCHEMAS = {
     type: t.Literal("file"),
     createdAt: Timestamp,
     modifiedAt: Timestamp,
+    fileModifiedAt: TextOrNull,
     ...AT_FIELDS,
   }),
   FolderItem: t.Object({
