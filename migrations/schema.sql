@@ -153,7 +153,7 @@ CREATE TABLE `nodes` (
 	`captured_at` text,
 	`is_public` integer DEFAULT 0 NOT NULL,
 	`tags` text,
-	`metadata` text, `content_device_id` integer, `file_at` integer DEFAULT 0 NOT NULL,
+	`metadata` text, `content_device_id` integer, `file_at` integer DEFAULT 0 NOT NULL, `natural_key` text,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`blob_id`) REFERENCES `blobs`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "nodes_kind" CHECK("nodes"."kind" IN (0, 1))
@@ -1397,6 +1397,10 @@ WHEN OLD.at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - coalesce((SELECT CAS
 BEGIN
 	SELECT RAISE(ABORT, 'the audit log is kept for its retention');
 END;
+
+CREATE INDEX `nodes_natural` ON `nodes` (`parent_id`,`kind`,`natural_key`,`name`);
+
+CREATE INDEX `nodes_unkeyed` ON `nodes` (`account_id`) WHERE natural_key IS NULL;
 
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 

@@ -18,6 +18,14 @@ export function numbers(sql: string, parameters: readonly Bindable[] = []): Read
   return { sql, parameters, as: "numbers" };
 }
 
+/**
+ * A statement that returns columns `id`, `kind` and `name`. The result is the ids, sorted in the natural order of the names
+ * within each kind, folders first.
+ */
+export function naturalOrder(sql: string, parameters: readonly Bindable[], order: "asc" | "desc"): Read<Float64Array> {
+  return { sql, parameters, as: `natural-${order}` };
+}
+
 /** The results of several statements, in their order. */
 export type Results<Reads extends readonly Read<unknown>[]> = {
   readonly [Index in keyof Reads]: Reads[Index] extends Read<infer Result> ? Result : never;

@@ -1,4 +1,5 @@
 import { TreeReader } from "./reader.ts";
+import type { NaturalKeys } from "./tables/natural-keys.ts";
 import { TreeStore, type TreeOptions } from "./tables/store.ts";
 import { TreeWriter } from "./writer.ts";
 
@@ -6,10 +7,11 @@ import { TreeWriter } from "./writer.ts";
 interface Tree {
   readonly reader: TreeReader;
   readonly writer: TreeWriter;
+  readonly naturalKeys: NaturalKeys;
 }
 
 /** Builds both sides; some forty statements are prepared, nothing is read. */
 export function openTree(options: TreeOptions): Tree {
   const store = new TreeStore(options);
-  return { reader: new TreeReader(store), writer: new TreeWriter(store) };
+  return { reader: new TreeReader(store), writer: new TreeWriter(store), naturalKeys: store.naturalKeys };
 }

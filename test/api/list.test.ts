@@ -135,6 +135,41 @@ describe("sorting", () => {
     expect(newestFirst).toEqual(["none", "west", "east", "old"]);
   });
 
+  test("in the natural order, numbers count by value, and accents and case do not count", async () => {
+    const { client } = await server().signUp();
+    const names = ["a2", "A10", "á9", "b", "IMG_0009.jpg", "img_10.jpg", "note 1", "note 2", "note 10", "Ö 1", "p"];
+    await fill(
+      client,
+      ["s100", "s10", "s1"].map((folder) => `/n/${folder}/x`),
+    );
+    await fill(
+      client,
+      names.toReversed().map((name) => `/n/${name}`),
+    );
+    const folders = ["s1", "s10", "s100"];
+    expect(await client.names("/n", "&sort=natural&limit=100")).toEqual([
+      ...folders,
+      "a2",
+      "á9",
+      "A10",
+      ...names.slice(3),
+    ]);
+    expect(await client.names("/n", "&sort=natural&order=desc&type=folder")).toEqual(folders.toReversed());
+    expect(await client.names("/", "&sort=natural&recursive=true&search=1&limit=100")).toEqual([
+      ...folders,
+      "A10",
+      "img_10.jpg",
+      "note 1",
+      "note 10",
+      "Ö 1",
+    ]);
+    expect(await client.names("/", "&sort=natural&order=desc&recursive=true&search=note")).toEqual([
+      "note 10",
+      "note 2",
+      "note 1",
+    ]);
+  });
+
   test("breaks ties by id in the direction of the sort", async () => {
     const { client } = await server().signUp();
     for (let index = 0; index < 12; index++)
@@ -149,7 +184,7 @@ describe("sorting", () => {
   test("puts folders first in every sort and direction", async () => {
     const { client } = await server().signUp();
     await fill(client, ["/m", "/folder/x", "/a", "/zfolder/x"]);
-    for (const sort of ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"])
+    for (const sort of ["name", "natural", "size", "createdAt", "modifiedAt", "fileModifiedAt"])
       for (const order of ["asc", "desc"]) {
         const response = await client.get(`/api/files?sort=${sort}&order=${order}`);
         expect(response.strings("data.files", "type")).toEqual(["folder", "folder", "file", "file"]);
@@ -169,7 +204,7 @@ describe("pages", () => {
       Array.from({ length: 43 }, (_, index) => client.stored("x".repeat(index % 5), { name: `f${index}` })),
     );
     for (let index = 0; index < 7; index++) await client.folderId(`d${index}`);
-    for (const sort of ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"])
+    for (const sort of ["name", "natural", "size", "createdAt", "modifiedAt", "fileModifiedAt"])
       for (const order of ["asc", "desc"]) {
         const whole = (await client.get(`/api/files?limit=100&sort=${sort}&order=${order}`)).strings(
           "data.files",

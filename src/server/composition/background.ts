@@ -1,5 +1,5 @@
 import { isExhausted } from "../../blobs/disk.ts";
-import { REAP_JOB } from "../../features/library/jobs.ts";
+import { NATURAL_KEYS_JOB, REAP_JOB } from "../../features/library/jobs.ts";
 import { QueueWorker } from "../../features/mobile/offline-queue/worker.ts";
 import { QUICK_CHECK_JOB, SNAPSHOT_JOB } from "../../features/storage/jobs.ts";
 import { ClockWatch } from "../../jobs/clock-watch.ts";
@@ -47,6 +47,7 @@ export class Background {
     services.passwordReset.handleRequests();
     services.searchIndexer.start();
     services.photoBackfill.start();
+    if (services.naturalKeys.isMissing()) void this.scheduler.runNow(NATURAL_KEYS_JOB);
     services.storeJournal.start();
     services.remoteStore?.start();
     await services.mediaInfo.start();

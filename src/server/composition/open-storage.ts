@@ -64,12 +64,13 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   const { blobs, blobRows, integrity, uploadsInProgress, openSnapshotReferences } = store;
   const epoch = readClientEpoch(sqlite);
   const treeOptions = { reader, writer, clock, log, epoch, maxNodesOf: maxNodesOf(sqlite, config.plans) };
-  const { reader: tree, writer: treeWriter } = openTree({ ...treeOptions, sqlite, events });
+  const { reader: tree, writer: treeWriter, naturalKeys } = openTree({ ...treeOptions, sqlite, events });
   return {
     ...data,
     ...store,
     tree,
     treeWriter,
+    naturalKeys,
     trials: new TreeTrials(new Trials(paths.database, writer), treeOptions),
     derived: new DerivedStore(paths.thumbs),
     idempotency: new Idempotency(sqlite, clock),

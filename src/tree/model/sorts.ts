@@ -1,3 +1,4 @@
+import { compareUtf8 } from "../../lib/compare-utf8.ts";
 import type { SortField } from "./types.ts";
 
 /** How a sort of a folder's children is read from an index alone. */
@@ -10,6 +11,7 @@ export interface Sort {
 /** Every sort has its own index. Ties end with the id, which every index contains anyway. Folders have the size 0. */
 export const SORTS: Readonly<Record<SortField, Sort>> = {
   name: { index: "nodes_name", keys: ["sort_key", "name"] },
+  natural: { index: "nodes_natural", keys: ["natural_key", "name"] },
   size: { index: "nodes_size", keys: ["size_bytes", "id"] },
   createdAt: { index: "nodes_created", keys: ["created_at", "id"] },
   modifiedAt: { index: "nodes_modified", keys: ["modified_at", "id"] },
@@ -20,6 +22,8 @@ export const SORTS: Readonly<Record<SortField, Sort>> = {
 export interface SortKeys {
   readonly id: number;
   readonly sort_key: string;
+  /** Null until it is computed, after an upgrade. */
+  readonly natural_key: string | null;
   readonly name: string;
   readonly size_bytes: number;
   readonly created_at: number;
@@ -28,7 +32,8 @@ export interface SortKeys {
 }
 
 /** The columns of {@link SortKeys}. */
-export const SORT_COLUMNS = "n.id, n.sort_key, n.name, n.size_bytes, n.created_at, n.modified_at, n.file_at";
+export const SORT_COLUMNS =
+  "n.id, n.sort_key, n.natural_key, n.name, n.size_bytes, n.created_at, n.modified_at, n.file_at";
 
 /**
  * SQL for the children from a position in the sort on, in order, from an index alone: columns `id`, `a`, `b`. Bound:
@@ -54,24 +59,9 @@ const NUMBERS = {
 /** Compares as the index does: negative if `a` comes first. @see SORTS */
 export function compareKeys(sort: SortField, a: SortKeys, b: SortKeys): number {
   if (sort === "name") return compareUtf8(a.sort_key, b.sort_key) || compareUtf8(a.name, b.name);
+  if (sort === "natural") {
+    return compareUtf8(a.natural_key ?? "", b.natural_key ?? "") || compareUtf8(a.name, b.name);
+  }
   const column = NUMBERS[sort];
   return a[column] - b[column] || a.id - b.id;
-}
-
-/** Compares by UTF-8 bytes, as SQLite's BINARY does. `<` would order characters beyond U+FFFF before U+E000. */
-export function compareUtf8(a: string, b: string): number {
-  if (a === b) return 0;
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    let x = a.charCodeAt(i);
-    let y = b.charCodeAt(i);
-    if (x === y) continue;
-    // Surrogates encode the largest code points, so they sort after everything else.
-    if (x >= 0xd800 && y >= 0xd800) {
-      if (x <= 0xdfff) x += 0x10000;
-      if (y <= 0xdfff) y += 0x10000;
-    }
-    return x - y;
-  }
-  return a.length - b.length;
 }

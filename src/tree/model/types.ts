@@ -72,8 +72,11 @@ export interface NodeRef {
   readonly publicId: string;
 }
 
-/** `fileModifiedAt`: files by their own date, folders by their creation. */
-export type SortField = "name" | "size" | "createdAt" | "modifiedAt" | "fileModifiedAt";
+/**
+ * `natural`: by name as people expect it, see `lib/natural-key.ts`. `fileModifiedAt`: files by their own date, folders by
+ * their creation.
+ */
+export type SortField = "name" | "natural" | "size" | "createdAt" | "modifiedAt" | "fileModifiedAt";
 export type SortOrder = "asc" | "desc";
 
 /** One page of a folder: folders first, then files; ties by id in the direction of the sort. */

@@ -14,7 +14,7 @@ export function createAccountRoot(store: TreeStore, accountId: number): number {
   const nowMs = store.clock.nowMs();
   const insert = store.sqlite.prepare<{ id: number }, [string, number, string, number]>(
     `INSERT INTO nodes (public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
-       size_bytes, file_at) VALUES (?1, ?2, NULL, 0, ?3, ?3, ?4, ?4, 0, 0, 0, ?4) RETURNING id`,
+       size_bytes, file_at, natural_key) VALUES (?1, ?2, NULL, 0, ?3, ?3, ?4, ?4, 0, 0, 0, ?4, ?3) RETURNING id`,
   );
   const row = insert.get(newId("fold", nowMs), accountId, ROOT_NAME, nowMs);
   invariant(row !== null, "an inserted root has an id");

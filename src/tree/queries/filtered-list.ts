@@ -4,8 +4,9 @@
  * Results are cached for a minute, so that the following pages cost nothing; any change of the account invalidates
  * them.
  */
-import { numbers, rows } from "../../db/reader.ts";
+import { naturalOrder, numbers, rows } from "../../db/reader.ts";
 import type { Bindable } from "../../db/reader.worker.ts";
+import { naturalKey } from "../../lib/natural-key.ts";
 import { fold } from "../../lib/path.ts";
 import { usageType } from "../tables/accounts.ts";
 import {
@@ -22,7 +23,7 @@ import { isShortened } from "../tables/folder-paths.ts";
 import { FILE, FOLDER } from "../model/rows.ts";
 import { compareKeys, SORT_COLUMNS, type SortKeys } from "../model/sorts.ts";
 import type { TreeStore } from "../tables/store.ts";
-import type { FindQuery, FolderNode, NodePage } from "../model/types.ts";
+import type { FindQuery, FolderNode, NodePage, SortOrder } from "../model/types.ts";
 
 /** Candidates read on the main thread (about two milliseconds). */
 const IN_PLACE_MAX = 2_000;
@@ -41,6 +42,7 @@ const CACHED_IDS_MAX = 2_000_000;
 const CACHED_MS = 60_000;
 
 interface Candidate extends SortKeys {
+  natural_key: string | null;
   readonly kind: number;
   readonly parent_id: number | null;
 }
@@ -148,6 +150,7 @@ export class FilteredLister {
     const found = isByPath ? this.#below(query.folder, candidates) : candidates;
     const { sort, order, offset, limit } = query;
     const sign = order === "asc" ? 1 : -1;
+    if (sort === "natural") for (const node of found) node.natural_key ??= naturalKey(node.name);
     found.sort((a, b) => a.kind - b.kind || sign * (compareKeys(sort, a, b) || a.id - b.id));
     const ids = found.slice(offset, offset + limit).map(({ id }) => id);
     return { nodes: this.#store.findByIds(ids), total: found.length };
@@ -203,6 +206,9 @@ export class FilteredLister {
     isFirst: boolean,
   ): Promise<Float64Array> {
     const { sort, order } = query;
+    if (sort === "natural" && this.#store.naturalKeys.isMissingInAccount(query.accountId)) {
+      return this.#sortNaturally(criteria, plan, order);
+    }
     const limit = isFirst ? `LIMIT ${FIRST_IDS}` : "";
     // Within one folder an index gives the order. For sorts other than by name this pays only if hits are frequent, or
     // if a tag narrows the candidates to a few.
@@ -225,6 +231,16 @@ export class FilteredLister {
     const read = statements.map(({ sql, parameters }) => numbers(`SELECT group_concat(id) FROM (${sql})`, parameters));
     const results = await this.#store.reader.read(read);
     return results.length === 1 && results[0] !== undefined ? results[0] : joinNumbers(results);
+  }
+
+  /** All ids in order, while names have no natural key yet: the reading thread computes it. */
+  async #sortNaturally(criteria: Criteria, plan: Plan, order: SortOrder): Promise<Float64Array> {
+    const source = this.#tagSource(criteria, plan) ?? plan.source;
+    const columns = "n.id AS id, n.kind AS kind, n.name AS name";
+    const grouping = isRepeating(criteria, source) ? "GROUP BY n.id" : "";
+    const { sql, parameters } = selectMatches(columns, criteria, source, scopeOf(criteria), grouping);
+    const [ids] = await this.#store.reader.read([naturalOrder(sql, parameters, order)]);
+    return ids;
   }
 
   /** The tag source, if so few files carry the tags that fetching those is faster than reading all others. */

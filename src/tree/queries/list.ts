@@ -4,7 +4,7 @@
  * than page 1.
  */
 import type { Statement } from "bun:sqlite";
-import { numbers } from "../../db/reader.ts";
+import { naturalOrder, numbers } from "../../db/reader.ts";
 import { boundary, type Run } from "../tables/page-index.ts";
 import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toNode } from "../model/rows.ts";
 import { selectFrom, SORTS } from "../model/sorts.ts";
@@ -34,11 +34,23 @@ interface FolderCounts {
   readonly child_files: number;
 }
 
+/** All children of one kind, while some have no natural key. */
+interface SortedFolder {
+  readonly folderId: number;
+  readonly kind: number;
+  readonly rev: number;
+  readonly ids: Float64Array;
+}
+
+const NAMES_SQL = "SELECT id, kind, name FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = ?2";
+
 /** Lists folders. */
 export class Lister {
   readonly #store: TreeStore;
   readonly #counts;
   readonly #byIds;
+  /** The last folder that the reading thread sorted by name. */
+  #sorted: SortedFolder | undefined;
   readonly #pages = new Map<string, Statement<NodeRow>>();
 
   constructor(store: TreeStore) {
@@ -87,6 +99,9 @@ export class Lister {
   }
 
   async #ascending(run: Run, rev: number, total: number, range: PageRange): Promise<NodeRow[]> {
+    if (run.sort === "natural" && this.#store.naturalKeys.isMissingInFolder(run.folderId, run.kind)) {
+      return this.#unkeyed(run, rev, range);
+    }
     if (total < INDEXED_MIN) return this.#walk(run, range);
     const page = this.#pageOfLarge(run, rev, total, range);
     // Built after this page is read: a reader of the first page may well request others, and in the reading thread this
@@ -122,6 +137,20 @@ export class Lister {
     const [found] = await this.#store.reader.read([numbers(`SELECT group_concat(id) FROM (${ids})`, parameters)]);
     const rows = this.#byIds.all(JSON.stringify([...found]));
     return isAscending ? rows : rows.reverse();
+  }
+
+  /** A page of a folder in which names have no natural key yet: the reading thread sorts them. */
+  async #unkeyed({ folderId, kind }: Run, rev: number, { before, count }: PageRange): Promise<NodeRow[]> {
+    const known = this.#sorted?.folderId === folderId && this.#sorted.kind === kind && this.#sorted.rev === rev;
+    const ids = known ? this.#sorted?.ids : undefined;
+    const sorted = ids ?? (await this.#sortNaturally(folderId, kind));
+    this.#sorted = { folderId, kind, rev, ids: sorted };
+    return this.#byIds.all(JSON.stringify([...sorted.subarray(before, before + count)]));
+  }
+
+  async #sortNaturally(folderId: number, kind: number): Promise<Float64Array> {
+    const [ids] = await this.#store.reader.read([naturalOrder(NAMES_SQL, [folderId, kind], "asc")]);
+    return ids;
   }
 
   #page(run: Run, way: ReadOrder): Statement<NodeRow> {

@@ -42,8 +42,8 @@ export interface ListedRow {
   readonly total: number;
 }
 
-/** The past records no former dates of files. */
-export type PastSortField = Exclude<SortField, "fileModifiedAt">;
+/** The past records no former dates of files, and no former keys. */
+export type PastSortField = Exclude<SortField, "fileModifiedAt" | "natural">;
 
 /** One page of a folder at a moment. */
 export interface PastListQuery {

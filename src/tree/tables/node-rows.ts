@@ -5,6 +5,7 @@ import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { naturalKey } from "../../lib/natural-key.ts";
 import { fold } from "../../lib/path.ts";
 import { ChildCounts } from "./child-counts.ts";
 import { FolderStates } from "./folder-states.ts";
@@ -111,8 +112,8 @@ export class NodeRows {
     this.#insert = sqlite.prepare<undefined, Value[]>(
       `INSERT INTO nodes (public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
          size_bytes, media_type, blob_id, version, content_at, content_by, original_name, file_modified_at, captured_at,
-         is_public, tags, metadata, content_device_id, file_at)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?23, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?24)`,
+         is_public, tags, metadata, content_device_id, file_at, natural_key)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?23, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?24, ?25)`,
     );
     this.#insertFolder = sqlite.prepare<undefined, [number, number, number, number, number]>(
       `INSERT INTO folders (node_id, path_seq, levels_below, bytes_below, bytes, tree_bytes, tree_rev)
@@ -123,12 +124,12 @@ export class NodeRows {
       "INSERT INTO node_names (node_names, rowid, t) VALUES ('delete', ?1, ?2)",
     );
     this.#stored = sqlite.prepare<StoredNode, [number]>(
-      `SELECT id, kind, public_id, account_id, parent_id, name, sort_key, created_at, modified_at, size_bytes, media_type,
+      `SELECT id, kind, public_id, account_id, parent_id, name, sort_key, natural_key, created_at, modified_at, size_bytes, media_type,
          blob_id, version, content_at, content_by, original_name, file_modified_at, file_at, tags, created_seq FROM nodes WHERE id = ?1`,
     );
     this.#update = sqlite.prepare<undefined, Value[]>(
       `UPDATE nodes SET parent_id = ?2, name = ?3, sort_key = ?4, original_name = ?5, modified_at = ?6, seq = ?7,
-         is_public = ?8, tags = ?9, metadata = ?10, file_modified_at = ?11, file_at = ?12 WHERE id = ?1`,
+         is_public = ?8, tags = ?9, metadata = ?10, file_modified_at = ?11, file_at = ?12, natural_key = ?13 WHERE id = ?1`,
     );
     this.#setContent = sqlite.prepare<undefined, Value[]>(
       `UPDATE nodes SET blob_id = ?2, size_bytes = ?3, media_type = ?4, version = ?5, content_at = ?6, content_by = ?7,
@@ -144,7 +145,7 @@ export class NodeRows {
       "UPDATE nodes SET parent_id = NULL, seq = ?2 WHERE id = ?1",
     );
     this.#reattach = sqlite.prepare<undefined, Value[]>(
-      "UPDATE nodes SET parent_id = ?2, name = ?3, sort_key = ?4, seq = ?5 WHERE id = ?1",
+      "UPDATE nodes SET parent_id = ?2, name = ?3, sort_key = ?4, seq = ?5, natural_key = ?6 WHERE id = ?1",
     );
     this.#setCreatedSeq = sqlite.prepare<undefined, [number, number]>(
       "UPDATE nodes SET created_seq = ?2 WHERE id = ?1",
@@ -189,6 +190,7 @@ export class NodeRows {
       node.contentDeviceId,
       node.createdSeq ?? node.seq,
       dateOf(node),
+      naturalKey(node.name),
     );
     const id = Number(lastInsertRowid);
     if (!isFile) {
@@ -207,6 +209,7 @@ export class NodeRows {
     const after = {
       id,
       sort_key: fold(node.name),
+      natural_key: naturalKey(node.name),
       name: node.name,
       size_bytes: node.sizeBytes,
       created_at: node.createdAtMs,
@@ -220,6 +223,7 @@ export class NodeRows {
   /** Changes everything of a node except its content, and updates the counts of the folders it leaves and enters. */
   update(tx: Transaction, before: StoredNode, change: NodeUpdate): void {
     const sortKey = fold(change.name);
+    const sortedAs = naturalKey(change.name);
     const { fileModifiedAt = before.file_modified_at } = change;
     const isDated = change.fileModifiedAt !== undefined && before.content_at !== null;
     const fileAtMs = isDated ? fileDate(change.fileModifiedAt, before.content_at) : before.file_at;
@@ -236,6 +240,7 @@ export class NodeRows {
       change.metadata,
       fileModifiedAt,
       fileAtMs,
+      sortedAs,
     );
     if (sortKey !== before.sort_key) {
       this.#deleteName.run(before.id, before.sort_key);
@@ -246,6 +251,7 @@ export class NodeRows {
       ...before,
       name: change.name,
       sort_key: sortKey,
+      natural_key: sortedAs,
       modified_at: change.modifiedAtMs,
       file_at: fileAtMs,
     };
@@ -356,13 +362,14 @@ export class NodeRows {
     target: { readonly parentId: number; readonly name: string; readonly seq: number },
   ): void {
     const sortKey = fold(target.name);
-    this.#reattach.run(node.id, target.parentId, target.name, sortKey, target.seq);
+    const sortedAs = naturalKey(target.name);
+    this.#reattach.run(node.id, target.parentId, target.name, sortKey, target.seq, sortedAs);
     if (node.kind === FOLDER) this.heights.raise(target.parentId, target.name, this.heights.boundBelow(node.id));
     if (sortKey !== node.sort_key) {
       this.#deleteName.run(node.id, node.sort_key);
       this.#insertName.run(node.id, sortKey);
     }
-    const after = { ...node, name: target.name, sort_key: sortKey };
+    const after = { ...node, name: target.name, sort_key: sortKey, natural_key: sortedAs };
     this.children.changed(tx, { accountId: node.account_id, folderId: target.parentId, kind: node.kind, after });
   }
 }

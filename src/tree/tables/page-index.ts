@@ -198,6 +198,7 @@ export class PageIndex {
 export function boundary(run: Run, keys: SortKeys): [number, number, string | number, string | number] {
   const { folderId, kind, sort } = run;
   if (sort === "name") return [folderId, kind, keys.sort_key, keys.name];
+  if (sort === "natural") return [folderId, kind, keys.natural_key ?? "", keys.name];
   const values = {
     size: keys.size_bytes,
     createdAt: keys.created_at,

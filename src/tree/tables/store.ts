@@ -15,6 +15,7 @@ import { FolderPaths } from "./folder-paths.ts";
 import { HistoryLog } from "./history.ts";
 import { Locks } from "./locks.ts";
 import { Names } from "./names.ts";
+import { NaturalKeys } from "./natural-keys.ts";
 import { NodeRows } from "./node-rows.ts";
 import { NODE_COLUMNS, type NodeRow, toFile, toFolder, toNode } from "../model/rows.ts";
 import { Properties } from "./properties.ts";
@@ -64,6 +65,7 @@ export class TreeStore {
   readonly pageIndex: PageIndex;
   readonly blobs: BlobRows;
   readonly names: Names;
+  readonly naturalKeys: NaturalKeys;
   readonly nodes: NodeRows;
   readonly paths: FolderPaths;
   readonly properties: Properties;
@@ -103,6 +105,7 @@ export class TreeStore {
     this.pageIndex = new PageIndex(sqlite, reader, log);
     this.blobs = new BlobRows(sqlite);
     this.names = new Names(sqlite);
+    this.naturalKeys = new NaturalKeys(sqlite, writer);
     this.nodes = new NodeRows(sqlite, this.pageIndex, clock, epoch);
     this.paths = new FolderPaths(sqlite);
     this.properties = new Properties(sqlite);

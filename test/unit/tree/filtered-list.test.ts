@@ -1,6 +1,6 @@
 /** Searches, compared with a naive filter over the same files, on the main thread and in the reading thread. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
+import { compareUtf8 } from "../../../src/lib/compare-utf8.ts";
 import type { FileNode, FindQuery, TreeNode } from "../../../src/tree/model/types.ts";
 import { fold } from "../../../src/lib/path.ts";
 import { seededRandom } from "../../support/random.ts";

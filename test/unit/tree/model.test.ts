@@ -1,12 +1,13 @@
 /** Random changes, compared with a plain model in memory: every listing, total and reference count must match. */
 import { afterEach, expect, test } from "bun:test";
-import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
+import { compareUtf8 } from "../../../src/lib/compare-utf8.ts";
 import type { FileNode, FolderNode, SortField, SortOrder, TreeNode } from "../../../src/tree/model/types.ts";
+import { naturalKey } from "../../../src/lib/natural-key.ts";
 import { fold, joinPath } from "../../../src/lib/path.ts";
 import { seededRandom, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
-const SORTS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"];
+const SORTS: readonly SortField[] = ["name", "natural", "size", "createdAt", "modifiedAt", "fileModifiedAt"];
 const DATES = ["2001-02-03T04:05:06Z", "2026-01-02T03:04:05.678+05:30", "1969-12-31T00:00:00Z", undefined];
 const NAMES = [
   "a",
@@ -48,7 +49,9 @@ function expectedListing(
     .sort((a, b) => {
       if (a.kind !== b.kind) return a.kind === "folder" ? -1 : 1;
       const byName = () => compareUtf8(fold(a.name), fold(b.name)) || compareUtf8(a.name, b.name);
-      return sign * ((sort === "name" ? byName() : value(a) - value(b)) || a.id - b.id);
+      const naturally = () => compareUtf8(naturalKey(a.name), naturalKey(b.name)) || compareUtf8(a.name, b.name);
+      const compared = sort === "name" ? byName() : sort === "natural" ? naturally() : value(a) - value(b);
+      return sign * (compared || a.id - b.id);
     })
     .map((node) => node.publicId);
 }

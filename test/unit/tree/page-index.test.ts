@@ -7,7 +7,7 @@ import { seededRandom } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
 const FILES = 21_000;
-const FIELDS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"];
+const FIELDS: readonly SortField[] = ["name", "natural", "size", "createdAt", "modifiedAt", "fileModifiedAt"];
 
 let tree: TestTree;
 afterEach(() => tree.close());

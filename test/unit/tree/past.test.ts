@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import type { PastNode } from "../../../src/tree/queries/past.ts";
 import type { AccountMoment, PastListQuery } from "../../../src/tree/queries/past-sql.ts";
 import type { FolderNode, TreeNode } from "../../../src/tree/model/types.ts";
-import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
+import { compareUtf8 } from "../../../src/lib/compare-utf8.ts";
 import { fold } from "../../../src/lib/path.ts";
 import { seededRandom, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";

@@ -15,7 +15,15 @@ export interface Listing extends NodePage {
   readonly limit: number;
 }
 
-const SORTS = ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"] as const satisfies readonly SortField[];
+/** The sorts of listings. */
+export const LISTING_SORTS = [
+  "name",
+  "natural",
+  "size",
+  "createdAt",
+  "modifiedAt",
+  "fileModifiedAt",
+] as const satisfies readonly SortField[];
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 /** Beyond any list; page × limit stays exact. */
@@ -33,7 +41,7 @@ export async function readListing(
   const path = normalizePath(query["folder"] || "/");
   const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
   const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: LIMIT_DEFAULT });
-  const sort = readChoice(query["sort"], "sort", SORTS) ?? "name";
+  const sort = readChoice(query["sort"], "sort", LISTING_SORTS) ?? "name";
   const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? "asc";
   const kind = readChoice(query["type"], "type", ["file", "folder"]);
   const tagMode = readChoice(query["tagMode"], "tagMode", ["all", "any"]) ?? "all";

@@ -1,5 +1,6 @@
 /** Texts of these routes in the OpenAPI document. */
 import { ContentCheckRecord, CopiedRecord, ListingRecord, MovedRecord, RawRequest, UploadRequest } from "./model.ts";
+import { LISTING_SORTS } from "./listing.ts";
 import { ref, type RouteDocs } from "../../../http/documented.ts";
 
 const AT = {
@@ -7,8 +8,17 @@ const AT = {
   format: "date-time",
   description:
     "The tree as it was at this time, at most 30 days ago (configurable): names, locations and file content. Tags " +
-    "and descriptions are the current ones. Can be combined only with folder, type, sort (except fileModifiedAt), order, page and limit. " +
+    "and descriptions are the current ones. Can be combined only with folder, type, sort (except natural and fileModifiedAt), order, page and limit. " +
     "Permanently deleted files are not included.",
+};
+
+const SORT = {
+  type: "string",
+  enum: [...LISTING_SORTS],
+  default: "name",
+  description:
+    "name: by code points, ignoring case; natural: also ignoring accents, and numbers by value (note 2 before note 10); " +
+    "fileModifiedAt: files by their own date, folders by their creation. Folders come first",
 };
 
 const QUERY_OF_LISTING = {
@@ -19,7 +29,7 @@ const QUERY_OF_LISTING = {
   },
   page: { type: "integer", minimum: 1, default: 1 },
   limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
-  sort: { type: "string", enum: ["name", "size", "createdAt", "modifiedAt", "fileModifiedAt"], default: "name" },
+  sort: SORT,
   order: { type: "string", enum: ["asc", "desc"], default: "asc" },
   search: { type: "string", description: "Part of a file or folder name, case-insensitive" },
   type: { type: "string", enum: ["file", "folder"] },
