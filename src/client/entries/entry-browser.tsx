@@ -3,6 +3,7 @@ import type { Entry } from "../api/types.ts";
 import { useStore } from "../base/store.ts";
 import { ContextMenu } from "../ui/menu.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
+import type { MenuItem } from "../ui/menu-items.ts";
 import { EntryGrid } from "./collection/entry-grid.tsx";
 import type { GridColumn, GridDisplay, GridSort } from "./collection/grid-types.ts";
 import { ListSkeleton } from "./collection/list-skeleton.tsx";
@@ -32,6 +33,8 @@ export interface EntryBrowserProps<T extends Entry> {
   /** Every column that the list can have. */
   readonly columns: readonly GridColumn<T>[];
   readonly sort?: GridSort;
+  /** The menu of the empty space around the entries. */
+  readonly backgroundItems?: readonly MenuItem[];
   onOpenFolder(path: string): void;
   nameOf?(entry: T): ReactNode;
   subtitle?(entry: T): string;
@@ -82,7 +85,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
       <Bar collection={collection} actions={actions} toolbar={props.toolbar} onClear={onClear} />
       <div className="flex min-h-0 flex-1 gap-3">
         {/* A list, not a function: the click that opens the menu may have changed the selection. */}
-        <ContextMenu items={actions.items()}>
+        <ContextMenu items={count === 0 ? (props.backgroundItems ?? []) : actions.items()}>
           <div ref={frame} className="flex min-h-0 min-w-0 flex-1 flex-col">
             {!isKnown || pages.total === undefined ? (
               <ListSkeleton layout={layout} />
@@ -94,6 +97,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
                 sort={props.sort}
                 onOpen={onOpen}
                 drag={actions.drag}
+                hasBackgroundMenu={props.backgroundItems !== undefined}
                 takesFocus={props.takesFocus ?? false}
                 {...(props.startOffset !== undefined && { startOffset: props.startOffset })}
                 {...(props.onScrolled !== undefined && { onScrolled: props.onScrolled })}

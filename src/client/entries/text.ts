@@ -31,6 +31,7 @@ export const text = defineText("browse", {
   selectAll: "Select all",
 
   uploadFiles: "Upload files",
+  uploadFolder: "Upload folder",
   newFolder: "New folder",
   viewMenu: "View",
   asList: "List",

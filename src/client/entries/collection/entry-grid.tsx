@@ -15,7 +15,7 @@ import { ListHeader } from "./list-header.tsx";
 import type { Collection } from "./use-collection.ts";
 import { type DragRules, useEntryDrag } from "./use-entry-drag.ts";
 import { elementAt, useGridFocus } from "./use-grid-focus.ts";
-import { useGridKeys } from "./use-grid-keys.ts";
+import { useForwardedKeys, useGridKeys } from "./use-grid-keys.ts";
 import { EDGE_SPACE, type GridLayout, useGridLayout } from "./use-grid-layout.ts";
 import { positionOf, useGridPointer } from "./use-grid-pointer.ts";
 import { useRubberBand } from "./use-rubber-band.ts";
@@ -35,6 +35,8 @@ interface EntryGridProps<T extends Entry> {
   onScrolled?(offset: number): void;
   /** Focuses the cursor once there are entries: the person came from another list by keyboard or press. */
   readonly takesFocus?: boolean;
+  /** Whether the surrounding context menu also opens outside of entries. */
+  readonly hasBackgroundMenu?: boolean;
   /** Shown below the last entry. */
   readonly children?: ReactNode;
 }
@@ -141,10 +143,11 @@ interface GridParts {
 
 /** The keys and pointers of a grid. The rows have no handlers of their own. */
 function useGridEvents<T extends Entry>(
-  { collection, onOpen }: EntryGridProps<T>,
+  { collection, onOpen, hasBackgroundMenu = false }: EntryGridProps<T>,
   { scroller, body, layout: { columns, rowHeight, above }, focusHandlers }: GridParts,
 ) {
   const { pages, cursor } = collection;
+  useForwardedKeys(scroller);
   const onKeyDown = useGridKeys({
     collection,
     columns,
@@ -164,7 +167,10 @@ function useGridEvents<T extends Entry>(
     if (position !== undefined && position !== cursor) collection.point(position);
   };
   const onContextMenu = (event: MouseEvent) => {
+    // The header has a menu of its own.
+    if (event.defaultPrevented) return event.stopPropagation();
     const position = positionOf(event.target);
+    if (position === undefined && hasBackgroundMenu && pointer.wantsMenu()) return collection.clear();
     const entry = position === undefined ? undefined : pages.at(position);
     if (position === undefined || entry === undefined || !pointer.wantsMenu()) {
       event.preventDefault();

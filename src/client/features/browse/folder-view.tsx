@@ -1,4 +1,4 @@
-import { FolderX } from "lucide-react";
+import { ArrowDownUp, CheckCheck, FolderUp, FolderX } from "lucide-react";
 import { FolderOpen, FolderPlus, Upload } from "../../ui/icons.ts";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
@@ -11,7 +11,10 @@ import { useShortcuts } from "../../base/shortcuts.ts";
 import { Button, buttonClassName } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
+import { ContextMenu } from "../../ui/menu.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
+import type { MenuItem } from "../../ui/menu-items.ts";
+import { showError } from "../../ui/toast.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
@@ -26,7 +29,7 @@ import { columnsOf } from "../../entries/entry-columns.tsx";
 import { parentOf, useGoToFolder } from "../../entries/folder-address.ts";
 import { sortOptions, useListSort } from "../../entries/list-sort.ts";
 import { text } from "../../entries/text.ts";
-import { ViewOptions } from "../../entries/view-options.tsx";
+import { sortItems, ViewOptions } from "../../entries/view-options.tsx";
 import { saveListState, findListState } from "./list-states.ts";
 import { useCanWrite } from "../../api/session.ts";
 
@@ -59,7 +62,8 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
     openedFromList = true;
     goToFolder(path);
   };
-  useFolderCommands({ folder, canWrite, goTo, createFolder: useCallback(() => setCreating(true), []) });
+  const createFolder = useCallback(() => setCreating(true), []);
+  useFolderCommands({ folder, canWrite, goTo, createFolder });
 
   const { pages } = collection;
   const isMissing = pages.error instanceof ApiError && pages.error.status === 404;
@@ -76,13 +80,18 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
         ) : pages.error !== undefined ? (
           <ErrorState error={pages.error} onRetry={pages.refetch} />
         ) : pages.total === 0 ? (
-          <EmptyFolder canWrite={canWrite} folder={folder} takesFocus={takesFocus} />
+          <ContextMenu items={canWrite ? addItems(folder, createFolder) : []}>
+            <div className="flex flex-1 flex-col">
+              <EmptyFolder canWrite={canWrite} folder={folder} takesFocus={takesFocus} />
+            </div>
+          </ContextMenu>
         ) : (
           <FolderContent
             folder={folder}
             collection={collection}
             sort={sort}
             onOpenFolder={goTo}
+            onCreateFolder={canWrite ? createFolder : undefined}
             takesFocus={takesFocus}
             startOffset={savedState?.offset ?? 0}
             onScrolled={(offset) => saveListState(openedAt, { offset })}
@@ -148,14 +157,26 @@ function useFolderCommands({
 function FolderContent({
   folder,
   collection,
+  sort,
+  onCreateFolder,
   ...browser
 }: Pick<
   EntryBrowserProps<Entry>,
-  "folder" | "collection" | "sort" | "onOpenFolder" | "takesFocus" | "startOffset" | "onScrolled"
->) {
+  "folder" | "collection" | "onOpenFolder" | "takesFocus" | "startOffset" | "onScrolled"
+> & {
+  readonly sort: GridSort;
+  /** Undefined for people who may only read. */
+  readonly onCreateFolder: (() => void) | undefined;
+}) {
   return (
     <EntryBrowser
       {...browser}
+      sort={sort}
+      backgroundItems={[
+        ...(onCreateFolder === undefined ? [] : [...addItems(folder, onCreateFolder), null]),
+        { label: text.selectAll, icon: CheckCheck, keys: "mod+a", run: collection.selectAll },
+        { label: text.sortBy, icon: ArrowDownUp, items: sortItems(sort) },
+      ]}
       folder={folder}
       collection={collection}
       label={text.listLabel(folderName(folder))}
@@ -165,12 +186,21 @@ function FolderContent({
         <>
           <ItemCount collection={collection} />
           <div className="flex shrink-0">
-            <ViewOptions sort={browser.sort} />
+            <ViewOptions sort={sort} />
           </div>
         </>
       }
     />
   );
+}
+
+/** The entries of the menu that add something to a folder. */
+function addItems(folder: string, createFolder: () => void): MenuItem[] {
+  return [
+    { label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: createFolder },
+    { label: text.uploadFiles, icon: Upload, run: () => void uploads.pickFiles(folder) },
+    { label: text.uploadFolder, icon: FolderUp, run: () => void uploads.pickFolder(folder).catch(showError) },
+  ];
 }
 
 function MissingFolder() {
