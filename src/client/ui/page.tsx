@@ -54,11 +54,7 @@ export function Page({
       <div className="mb-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <div className="flex max-w-full min-w-0 flex-wrap items-center sm:flex-nowrap">
           {breadcrumbs}
-          <h1
-            ref={headingRef}
-            tabIndex={-1}
-            className="min-w-0 text-xl font-semibold break-words sm:max-w-[70%] sm:text-2xl sm:nth-2:shrink-0"
-          >
+          <h1 ref={headingRef} tabIndex={-1} className="min-w-0 text-xl font-semibold break-words sm:text-2xl">
             {heading ?? title}
           </h1>
         </div>

@@ -4,6 +4,7 @@ import {
   type MouseEvent,
   type PointerEvent,
   type ReactNode,
+  type SyntheticEvent,
   useEffect,
   useMemo,
   useRef,
@@ -181,18 +182,18 @@ function useGridEvents<T extends Entry>(
     else collection.point(position);
   };
   const handlers = {
-    onKeyDown,
+    onKeyDown: inside(onKeyDown),
     onBlur: focusHandlers.onBlur,
-    onFocus,
-    onClick: pointer.onClick,
-    onDoubleClick: pointer.onDoubleClick,
-    onContextMenu,
+    onFocus: inside(onFocus),
+    onClick: inside(pointer.onClick),
+    onDoubleClick: inside(pointer.onDoubleClick),
+    onContextMenu: inside(onContextMenu),
     // A long press selects, so the surrounding context menu must not open on it.
     onTouchStart: (event: { stopPropagation(): void }) => event.stopPropagation(),
-    onPointerDown: (event: PointerEvent<HTMLElement>) => {
+    onPointerDown: inside((event: PointerEvent<HTMLElement>) => {
       pointer.onPointerDown(event);
       band.handlers.onPointerDown(event);
-    },
+    }),
     onPointerMove: (event: PointerEvent) => {
       pointer.onPointerMove(event);
       band.handlers.onPointerMove(event);
@@ -207,6 +208,13 @@ function useGridEvents<T extends Entry>(
     },
   };
   return { box: band.box, handlers };
+}
+
+/** A handler without the events of the header's menus: React passes those on, although they are not in the grid. */
+function inside<E extends SyntheticEvent>(handler: (event: E) => void) {
+  return (event: E) => {
+    if (event.target instanceof Node && event.currentTarget.contains(event.target)) handler(event);
+  };
 }
 
 /** Opens the context menu as if the person had right-clicked an element. */

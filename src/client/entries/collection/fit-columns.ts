@@ -18,6 +18,8 @@ export const MENU_WIDTH = 2.75;
 const GAP = 0.75;
 /** The padding at both ends of a row. */
 const ROW_PADDING = 1;
+/** Stored widths are rounded; a column that was widened as far as possible must still fit. */
+const ROUNDING = 0.02;
 /** The least width that a column can be given. */
 export const COLUMN_MIN = 4;
 
@@ -43,7 +45,7 @@ export function fitColumns<C extends MeasuredColumn>(
   room: number,
 ): C[] {
   const fitting = [...columns];
-  while (fitting.length > 0 && spareRoom(fitting, widths, room) < 0) {
+  while (fitting.length > 0 && spareRoom(fitting, widths, room) < -ROUNDING) {
     const first = fitting.reduce((weakest, column) => (rank(column) >= rank(weakest) ? column : weakest));
     fitting.splice(fitting.indexOf(first), 1);
   }

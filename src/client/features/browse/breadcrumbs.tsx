@@ -22,7 +22,7 @@ export function Breadcrumbs({ folder }: { readonly folder: string }) {
   const itemsFor = (folders: typeof above) =>
     folders.map(({ path, name }) => ({ label: name, run: () => goToFolder(path) }));
   return (
-    <nav aria-label={text.pathLabel} className="-ms-1.5 min-w-0">
+    <nav aria-label={text.pathLabel} className="-ms-1.5 me-1.5 min-w-0 shrink-[4]">
       <ol className="flex min-w-0 items-center whitespace-nowrap">
         {hidden.length > 0 && <Hidden className="max-sm:hidden" items={itemsFor(hidden)} />}
         {above.length > 1 && <Hidden className="sm:hidden" items={itemsFor(above.slice(0, -1))} />}
