@@ -9,6 +9,8 @@ const OPTIONS = {
   fileModifiedAt: () => ({ field: "fileModifiedAt", label: text.modified }),
   createdAt: () => ({ field: "createdAt", label: text.uploaded }),
   size: () => ({ field: "size", label: text.size }),
+  name: () => ({ field: "name", label: text.name }),
+  shared: () => ({ field: "createdAt", label: text.shared, order: "desc" as const }),
 } satisfies Readonly<Record<string, () => SortOption>>;
 
 /** Options to sort a list by, in the order of their names. */

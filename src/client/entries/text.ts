@@ -12,6 +12,7 @@ export const text = defineText("browse", {
   size: "Size",
   modified: "Modified",
   uploaded: "Uploaded",
+  shared: "Date shared",
   type: "Type",
   location: "Location",
   tags: "Tags",

@@ -48,7 +48,7 @@ export function Page({
       className={cx(
         "flex flex-col px-4 pt-4 sm:px-6",
         fill ? "h-full min-h-0" : "min-h-full pb-10",
-        !fill && !wide && "mx-auto w-full max-w-5xl",
+        !fill && !wide && "w-full max-w-5xl",
       )}
     >
       <div className="mb-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">

@@ -10,6 +10,7 @@ export const text = defineText("search", {
   sortedBy: (label: string) => `Sorted by ${label.toLocaleLowerCase()}`,
   indexing: "Recent changes may not appear yet.",
   filters: "Filters",
+  filtersSet: (n: number) => `Filters (${n})`,
   clearFilters: "Clear filters",
   any: "Any",
   type: "Type",

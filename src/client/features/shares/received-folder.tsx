@@ -13,6 +13,10 @@ import { formatBytes, formatDate } from "../../base/format.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { PagedList } from "../../ui/paged-list.tsx";
+import type { GridSort } from "../../entries/collection/grid-types.ts";
+import { dateOf } from "../../entries/entry-columns.tsx";
+import { sortOptions, useListSort } from "../../entries/list-sort.ts";
+import { SortMenu } from "../../entries/view-options.tsx";
 import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
@@ -21,6 +25,7 @@ import { text } from "../../entries/sharing/text.ts";
 
 const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 const PAGE_SIZE = 100;
+const SORTS = sortOptions(["natural", "fileModifiedAt", "size"]);
 
 /** A folder that another account shares: browse it, and upload files if that is allowed. */
 export function ReceivedFolder({
@@ -32,15 +37,8 @@ export function ReceivedFolder({
   readonly top: FolderRecord;
   readonly path: string;
 }) {
-  const listing = useInfiniteQuery({
-    queryKey: keys.listing(path, "share", share.id),
-    queryFn: ({ pageParam, signal }) =>
-      request<Listing>("GET", "/api/files", {
-        query: { share: share.id, folder: path, page: pageParam, limit: PAGE_SIZE },
-        signal,
-      }),
-    ...byPage,
-  });
+  const sort = useListSort("received", SORTS);
+  const listing = useReceivedListing(share, path, sort);
   const [shownId, setShownId] = useState<string>();
   const entries = listing.data?.pages.flatMap((page) => page.files) ?? [];
   const files = entries.filter((entry): entry is FileRecord => entry.type === "file");
@@ -59,6 +57,7 @@ export function ReceivedFolder({
           {text.downloadZip}
         </LinkButton>
       )}
+      {entries.length > 1 && <SortMenu sort={sort} />}
     </>
   );
   return (
@@ -90,6 +89,26 @@ export function ReceivedFolder({
       </Suspense>
     </Page>
   );
+}
+
+/** The content of a folder of a share, page by page. */
+function useReceivedListing(share: ReceivedShare, path: string, { field, order }: GridSort) {
+  return useInfiniteQuery({
+    queryKey: keys.listing(path, "share", share.id, { field, order }),
+    queryFn: ({ pageParam, signal }) =>
+      request<Listing>("GET", "/api/files", {
+        query: {
+          share: share.id,
+          folder: path,
+          sort: field,
+          order,
+          page: pageParam,
+          limit: PAGE_SIZE,
+        },
+        signal,
+      }),
+    ...byPage,
+  });
 }
 
 function ReceivedBreadcrumbs({
@@ -139,12 +158,16 @@ function columnsOf(shareId: string, path: string, onOpen: (id: string) => void):
         entry.type === "folder" ? (
           <Link to="/shared/with-me" search={{ share: shareId, path: below(entry.name) }} className={className}>
             <Thumbnail entry={entry} size="small" />
-            <span className="min-w-0 break-words">{entry.name}</span>
+            <span className="min-w-0 break-words">
+              <bdi>{entry.name}</bdi>
+            </span>
           </Link>
         ) : (
           <button type="button" onClick={() => onOpen(entry.id)} className={className}>
             <Thumbnail entry={entry} size="small" />
-            <span className="min-w-0 break-words">{entry.name}</span>
+            <span className="min-w-0 break-words">
+              <bdi>{entry.name}</bdi>
+            </span>
           </button>
         ),
     },
@@ -154,7 +177,7 @@ function columnsOf(shareId: string, path: string, onOpen: (id: string) => void):
       align: "end",
       cell: (entry) => (entry.type === "folder" ? text.itemCount(entry.itemCount) : formatBytes(entry.size)),
     },
-    { key: "modified", title: text.modified, align: "end", cell: (entry) => formatDate(entry.modifiedAt) },
+    { key: "modified", title: text.modified, align: "end", cell: (entry) => formatDate(dateOf(entry)) },
     {
       key: "actions",
       title: text.actions,
