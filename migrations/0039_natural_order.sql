@@ -1,7 +1,7 @@
--- Names are also sorted in the natural order, in which "note 2" comes before "note 10". Keys start as NULL: the server computes
--- them in the background. Until then it sorts the names without a key itself.
+-- Names are also sorted in the natural order, in which "note 2" comes before "note 10". The server computes the keys in the
+-- background; they are NULL until then.
 ALTER TABLE `nodes` ADD `natural_key` text;
 --> statement-breakpoint
-CREATE INDEX `nodes_natural` ON `nodes` (`parent_id`,`kind`,`natural_key`,`name`);
+CREATE INDEX `nodes_natural` ON `nodes` (`parent_id`,`kind`,`natural_key`,`name`) WHERE natural_key IS NOT NULL;
 --> statement-breakpoint
-CREATE INDEX `nodes_unkeyed` ON `nodes` (`account_id`) WHERE natural_key IS NULL;
+CREATE INDEX `nodes_unkeyed` ON `nodes` (`parent_id`,`kind`) WHERE natural_key IS NULL;

@@ -1398,9 +1398,9 @@ BEGIN
 	SELECT RAISE(ABORT, 'the audit log is kept for its retention');
 END;
 
-CREATE INDEX `nodes_natural` ON `nodes` (`parent_id`,`kind`,`natural_key`,`name`);
+CREATE INDEX `nodes_natural` ON `nodes` (`parent_id`,`kind`,`natural_key`,`name`) WHERE natural_key IS NOT NULL;
 
-CREATE INDEX `nodes_unkeyed` ON `nodes` (`account_id`) WHERE natural_key IS NULL;
+CREATE INDEX `nodes_unkeyed` ON `nodes` (`parent_id`,`kind`) WHERE natural_key IS NULL;
 
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 

@@ -8,6 +8,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { newId } from "../../src/lib/id.ts";
+import { naturalKey } from "../../src/lib/natural-key.ts";
 import { fold } from "../../src/lib/path.ts";
 
 /** Words in the names of exactly one file, 1,000 files, and every second file. */
@@ -49,7 +50,18 @@ function seed(data: string, folderName: string, count: number): void {
   const lastId = database.query<{ id: number }, []>("SELECT max(id) AS id FROM nodes").get();
   if (account === null || lastId === null) throw new Error("the database has no account");
 
-  const own = ["id", "public_id", "name", "sort_key", "created_at", "modified_at", "seq", "created_seq", "size_bytes"];
+  const own = [
+    "id",
+    "public_id",
+    "name",
+    "sort_key",
+    "natural_key",
+    "created_at",
+    "modified_at",
+    "seq",
+    "created_seq",
+    "size_bytes",
+  ];
   const columns = database.query<{ name: string }, []>("SELECT name FROM pragma_table_info('nodes')").all();
   const copied = columns.map((column) => column.name).filter((name) => !own.includes(name));
   const insertNode = database.prepare(
@@ -75,6 +87,7 @@ function seed(data: string, folderName: string, count: number): void {
         newId("file", now),
         name,
         sortKey,
+        naturalKey(name),
         createdAt,
         createdAt + (scattered % 9973),
         seq,

@@ -9,6 +9,7 @@ import { Reader } from "../../src/db/reader.ts";
 import { type Transaction, Writer } from "../../src/db/transaction.ts";
 import { toDigest } from "../../src/blobs/digest.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import { naturalKey } from "../../src/lib/natural-key.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { TreeStore } from "../../src/tree/tables/store.ts";
 import { TreeWriter } from "../../src/tree/writer.ts";
@@ -76,14 +77,17 @@ function seed(sqlite: Database, files: number): void {
   }
   const { node } = writer.runNow((tx) => treeWriter.copy(tx, createFile(tx, "/"), "/", COPY));
   const columns = sqlite.query<{ name: string }, []>("SELECT name FROM pragma_table_info('nodes')").all();
-  const own = ["id", "public_id", "parent_id", "name", "sort_key"];
+  const own = ["id", "public_id", "parent_id", "name", "sort_key", "natural_key"];
   const copied = columns.map(({ name }) => name).filter((name) => !own.includes(name));
   const folders = sqlite.query<{ id: number }, []>("SELECT node_id AS id FROM folders ORDER BY 1").all();
-  const insert = sqlite.prepare(`INSERT INTO nodes (public_id, parent_id, name, sort_key, ${copied.join(", ")})
-    SELECT ?1, ?2, ?1, ?1, ${copied.join(", ")} FROM nodes WHERE id = ${node.id}`);
+  const insert =
+    sqlite.prepare(`INSERT INTO nodes (public_id, parent_id, name, sort_key, natural_key, ${copied.join(", ")})
+    SELECT ?1, ?2, ?1, ?1, ?3, ${copied.join(", ")} FROM nodes WHERE id = ${node.id}`);
   sqlite.transaction(() => {
-    for (let i = 0; i < files; i++)
-      insert.run(`photo ${Math.imul(i, 2_654_435_761) >>> 0}`, folders[i % folders.length]?.id ?? 0);
+    for (let i = 0; i < files; i++) {
+      const name = `photo ${Math.imul(i, 2_654_435_761) >>> 0}`;
+      insert.run(name, folders[i % folders.length]?.id ?? 0, naturalKey(name));
+    }
     sqlite.run("INSERT INTO node_names (rowid, t) SELECT id, sort_key FROM nodes WHERE id > ?1", [node.id]);
     sqlite.run(`UPDATE folders SET bytes = NULL, tree_bytes = NULL, child_files =
       (SELECT count(*) FROM nodes INDEXED BY nodes_size WHERE parent_id = node_id AND kind = 1)`);

@@ -3,8 +3,7 @@
  * such as searches over whole trees. All statements of one request read the same state.
  */
 import { type Database, SQLiteError, type Statement } from "bun:sqlite";
-import { compareUtf8 } from "../lib/compare-utf8.ts";
-import { naturalKey } from "../lib/natural-key.ts";
+import { type NamedRow, sortNaturally } from "../lib/natural-key.ts";
 import { openReadOnly } from "./open.ts";
 
 /** A value that SQLite binds. */
@@ -31,13 +30,6 @@ export interface ReadRequest {
 export type ReadReply =
   | { readonly id: number; readonly results: readonly (Float64Array | readonly object[])[] }
   | { readonly id: number; readonly error: string; readonly code: string };
-
-/** A row to be sorted by its name. */
-interface NamedRow {
-  readonly id: number;
-  readonly kind: number;
-  readonly name: string;
-}
 
 declare const self: Worker;
 
@@ -66,7 +58,9 @@ function readAll(sqlite: Database, statements: readonly ReadStatement[]): (Float
     return statements.map(({ sql, parameters, as }) => {
       const statement = prepare(sqlite, sql);
       if (as === "natural-asc" || as === "natural-desc") {
-        return sortNaturally(statement.iterate(...parameters), as === "natural-asc" ? 1 : -1);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement selects these columns
+        const named = statement.iterate(...parameters) as Iterable<NamedRow>;
+        return Float64Array.from(sortNaturally(named, as === "natural-asc" ? "asc" : "desc"));
       }
       const rows = statement.all(...parameters);
       return as === "rows" ? rows : parseNumbers(Object.values(rows[0] ?? {})[0]);
@@ -86,17 +80,6 @@ function prepare(sqlite: Database, sql: string): Statement<object> {
   const statement = sqlite.prepare<object, Bindable[]>(sql);
   prepared.set(sql, statement);
   return statement;
-}
-
-/** Ties are sorted by name, then by id, like the rows of the natural index. */
-function sortNaturally(rows: Iterable<object>, sign: 1 | -1): Float64Array<ArrayBuffer> {
-  const entries: (NamedRow & { readonly key: string })[] = [];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement selects these columns
-  for (const row of rows as Iterable<NamedRow>) entries.push({ ...row, key: naturalKey(row.name) });
-  entries.sort(
-    (a, b) => a.kind - b.kind || sign * (compareUtf8(a.key, b.key) || compareUtf8(a.name, b.name) || a.id - b.id),
-  );
-  return Float64Array.from(entries, ({ id }) => id);
 }
 
 /** SQLite returns a text of a hundred thousand numbers in a tenth of the time of a hundred thousand rows. */

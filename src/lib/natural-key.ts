@@ -7,6 +7,8 @@
  * `test/unit/lib/natural-key.test.ts` fails if a new Bun gives other keys. This is version 1.
  */
 
+import { compareUtf8 } from "./compare-utf8.ts";
+
 /** UTF-16 units of a key. Only names of compatibility characters, such as "㍿", get this long. */
 const KEY_MAX = 400;
 /** Counts of digits below this one are written as one digit. */
@@ -44,6 +46,26 @@ const SPELLED = new RegExp(`[${Object.keys(SPELLINGS).join("")}]`, "g");
 export function naturalKey(name: string): string {
   const plain = ASCII.test(name) ? name.toLowerCase() : withoutAccents(name);
   return cut(plain.replace(DIGITS, numberKey));
+}
+
+/** A row to be sorted by its name. */
+export interface NamedRow {
+  readonly id: number;
+  readonly kind: number;
+  readonly name: string;
+}
+
+/**
+ * Ids in the natural order of the names within each kind, which is always ascending. Ties are sorted by name, then by id, like
+ * the rows of the index.
+ */
+export function sortNaturally(rows: Iterable<NamedRow>, order: "asc" | "desc"): number[] {
+  const sign = order === "asc" ? 1 : -1;
+  const keyed = Array.from(rows, ({ id, kind, name }) => ({ id, kind, name, key: naturalKey(name) }));
+  keyed.sort(
+    (a, b) => a.kind - b.kind || sign * (compareUtf8(a.key, b.key) || compareUtf8(a.name, b.name) || a.id - b.id),
+  );
+  return keyed.map(({ id }) => id);
 }
 
 function withoutAccents(name: string): string {

@@ -52,7 +52,7 @@ export const nodes = sqliteTable(
     capturedAt: text("captured_at"),
     /** The file's own date in ms, to sort by: `fileModifiedAt`, else `contentAt`. For folders `createdAt`. */
     fileAt: integer("file_at").notNull().default(0),
-    /** `naturalKey(name)`; null until it is computed, after an upgrade. */
+    /** `naturalKey(name)`; null until it is stored, see `tree/tables/natural-keys.ts`. */
     naturalKey: text("natural_key"),
     isPublic: integer("is_public").notNull().default(0),
     /** JSON array in the given order, null for none, so that a listing needs no join. */
@@ -67,8 +67,10 @@ export const nodes = sqliteTable(
     index("nodes_created").on(table.parentId, table.kind, table.createdAt),
     index("nodes_modified").on(table.parentId, table.kind, table.modifiedAt),
     index("nodes_file_at").on(table.parentId, table.kind, table.fileAt),
-    index("nodes_natural").on(table.parentId, table.kind, table.naturalKey, table.name),
-    index("nodes_unkeyed").on(table.accountId).where(sql`natural_key IS NULL`),
+    index("nodes_natural")
+      .on(table.parentId, table.kind, table.naturalKey, table.name)
+      .where(sql`natural_key IS NOT NULL`),
+    index("nodes_unkeyed").on(table.parentId, table.kind).where(sql`natural_key IS NULL`),
     index("nodes_blob").on(table.blobId, table.accountId).where(sql`blob_id IS NOT NULL`),
     check("nodes_kind", sql`${table.kind} IN (0, 1)`),
   ],

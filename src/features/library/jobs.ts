@@ -4,7 +4,6 @@ import type { Writer } from "../../db/transaction.ts";
 import type { Job } from "../../jobs/scheduler.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import type { NaturalKeys } from "../../tree/tables/natural-keys.ts";
 import type { TreeReader } from "../../tree/reader.ts";
 import { UNDO_MS } from "../../tree/tables/undo.ts";
 import type { TreeWriter } from "../../tree/writer.ts";
@@ -25,16 +24,12 @@ export interface LibraryJobsOptions {
   readonly users: UserService;
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
-  readonly naturalKeys: Pick<NaturalKeys, "fill">;
   readonly trash: TrashService;
   readonly idempotency: Idempotency;
 }
 
 /** Name of the job that removes the rows of deleted folders; each such deletion also starts it. */
 export const REAP_JOB = "reap-deleted";
-
-/** Name of the job that computes natural keys; a start after an upgrade also runs it. */
-export const NATURAL_KEYS_JOB = "natural-keys";
 
 /** The result of {@link REAP_JOB} when nothing is left to remove. */
 export const NOTHING_REAPED = reapResult(0, 0);
@@ -68,7 +63,6 @@ export function libraryJobs(options: LibraryJobsOptions): Job[] {
     },
     undoJob(options),
     folderStatesJob(options),
-    naturalKeysJob(options),
     recountJob(options),
   ];
 }
@@ -203,15 +197,6 @@ function folderStatesJob({ treeWriter }: LibraryJobsOptions): Job {
       const { refreshed, filled } = await treeWriter.refreshEverything(signal);
       return `${refreshed} changed folders refreshed, ${filled} sizes added up`;
     },
-  };
-}
-
-function naturalKeysJob({ naturalKeys }: LibraryJobsOptions): Job {
-  return {
-    name: NATURAL_KEYS_JOB,
-    schedule: "47 * * * *",
-    description: "Computes the keys that sort names by number, after an upgrade.",
-    run: async ({ signal }) => `${await naturalKeys.fill(signal)} keys computed`,
   };
 }
 

@@ -1,5 +1,5 @@
 import { isExhausted } from "../../blobs/disk.ts";
-import { NATURAL_KEYS_JOB, REAP_JOB } from "../../features/library/jobs.ts";
+import { REAP_JOB } from "../../features/library/jobs.ts";
 import { QueueWorker } from "../../features/mobile/offline-queue/worker.ts";
 import { QUICK_CHECK_JOB, SNAPSHOT_JOB } from "../../features/storage/jobs.ts";
 import { ClockWatch } from "../../jobs/clock-watch.ts";
@@ -47,7 +47,7 @@ export class Background {
     services.passwordReset.handleRequests();
     services.searchIndexer.start();
     services.photoBackfill.start();
-    if (services.naturalKeys.isMissing()) void this.scheduler.runNow(NATURAL_KEYS_JOB);
+    services.naturalKeys.start();
     services.storeJournal.start();
     services.remoteStore?.start();
     await services.mediaInfo.start();
@@ -67,6 +67,7 @@ export class Background {
     services.tree.dropCaches();
     services.queue.dropCaches();
     services.blobRows.dropCaches();
+    services.naturalKeys.wake();
     void this.scheduler.handleRequests();
     services.pushDispatcher.wake();
     services.mailDispatcher.wake();

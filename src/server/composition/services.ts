@@ -78,6 +78,7 @@ async function closeServices(services: Omit<Services, "close">, takeSnapshot: bo
     services.searchIndexer.stop(),
     services.mediaInfo.stop(),
     services.photoBackfill.stop(),
+    services.naturalKeys.stop(),
   ]);
   await Promise.all([
     services.audit.flush(),

@@ -19,7 +19,6 @@ const ORDER = [
   "leftovers",
   // Early: until it has run after an upgrade, each request of a sync client adds sizes up.
   "folder-states",
-  "natural-keys",
   "blob-places",
   "bucket-stock",
   "bucket-scrub",

@@ -1,4 +1,5 @@
 import { compareUtf8 } from "../../lib/compare-utf8.ts";
+import { naturalKey } from "../../lib/natural-key.ts";
 import type { SortField } from "./types.ts";
 
 /** How a sort of a folder's children is read from an index alone. */
@@ -6,12 +7,14 @@ export interface Sort {
   readonly index: string;
   /** Columns after `(parent_id, kind)` that decide the order; the last one makes it total. */
   readonly keys: readonly [string, string];
+  /** The condition of a partial index: what it leaves out must not exist when it is read. */
+  readonly condition?: string;
 }
 
 /** Every sort has its own index. Ties end with the id, which every index contains anyway. Folders have the size 0. */
 export const SORTS: Readonly<Record<SortField, Sort>> = {
   name: { index: "nodes_name", keys: ["sort_key", "name"] },
-  natural: { index: "nodes_natural", keys: ["natural_key", "name"] },
+  natural: { index: "nodes_natural", keys: ["natural_key", "name"], condition: "natural_key IS NOT NULL" },
   size: { index: "nodes_size", keys: ["size_bytes", "id"] },
   createdAt: { index: "nodes_created", keys: ["created_at", "id"] },
   modifiedAt: { index: "nodes_modified", keys: ["modified_at", "id"] },
@@ -22,7 +25,7 @@ export const SORTS: Readonly<Record<SortField, Sort>> = {
 export interface SortKeys {
   readonly id: number;
   readonly sort_key: string;
-  /** Null until it is computed, after an upgrade. */
+  /** Null until it is stored; it follows from the name. */
   readonly natural_key: string | null;
   readonly name: string;
   readonly size_bytes: number;
@@ -60,8 +63,13 @@ const NUMBERS = {
 export function compareKeys(sort: SortField, a: SortKeys, b: SortKeys): number {
   if (sort === "name") return compareUtf8(a.sort_key, b.sort_key) || compareUtf8(a.name, b.name);
   if (sort === "natural") {
-    return compareUtf8(a.natural_key ?? "", b.natural_key ?? "") || compareUtf8(a.name, b.name);
+    return compareUtf8(naturalKeyOf(a), naturalKeyOf(b)) || compareUtf8(a.name, b.name);
   }
   const column = NUMBERS[sort];
   return a[column] - b[column] || a.id - b.id;
+}
+
+/** The natural key of a node, stored or not. */
+export function naturalKeyOf({ natural_key: key, name }: Pick<SortKeys, "natural_key" | "name">): string {
+  return key ?? naturalKey(name);
 }

@@ -63,8 +63,9 @@ export function selectMatches(columns: string, criteria: Criteria, source: Sourc
 
 /** The ids of the matches among the children of one kind in a folder, in the order of an index, without sorting. */
 export function selectOrdered(criteria: Criteria, kind: number, sort: SortField, order: SortOrder, tail: string): Sql {
-  const { index, keys } = SORTS[sort];
-  const inFolder = { sql: "n.parent_id = ? AND n.kind = ?", parameters: [criteria.folderId, kind] };
+  const { index, keys, condition } = SORTS[sort];
+  const indexed = condition === undefined ? "" : ` AND n.${condition}`;
+  const inFolder = { sql: `n.parent_id = ? AND n.kind = ?${indexed}`, parameters: [criteria.folderId, kind] };
   const conditions = [inFolder, ...filters(criteria)];
   return {
     sql: `SELECT n.id AS id FROM nodes n INDEXED BY ${index} WHERE ${conditions.map(({ sql }) => sql).join(" AND ")}

@@ -6,7 +6,6 @@
  */
 import { naturalOrder, numbers, rows } from "../../db/reader.ts";
 import type { Bindable } from "../../db/reader.worker.ts";
-import { naturalKey } from "../../lib/natural-key.ts";
 import { fold } from "../../lib/path.ts";
 import { usageType } from "../tables/accounts.ts";
 import {
@@ -21,7 +20,7 @@ import {
 } from "./filter-sql.ts";
 import { isShortened } from "../tables/folder-paths.ts";
 import { FILE, FOLDER } from "../model/rows.ts";
-import { compareKeys, SORT_COLUMNS, type SortKeys } from "../model/sorts.ts";
+import { compareKeys, naturalKeyOf, SORT_COLUMNS, type SortKeys } from "../model/sorts.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { FindQuery, FolderNode, NodePage, SortOrder } from "../model/types.ts";
 
@@ -40,6 +39,10 @@ const TAG_SHARE = 0.2;
 const CACHED_MAX = 8;
 const CACHED_IDS_MAX = 2_000_000;
 const CACHED_MS = 60_000;
+
+/** In the same state as the matches: a node without a natural key would be in the wrong position. */
+const UNKEYED_SQL = "SELECT id FROM nodes INDEXED BY nodes_unkeyed WHERE natural_key IS NULL LIMIT 1";
+const NO_ROW_SQL = "SELECT 1 WHERE 0";
 
 interface Candidate extends SortKeys {
   natural_key: string | null;
@@ -150,7 +153,7 @@ export class FilteredLister {
     const found = isByPath ? this.#below(query.folder, candidates) : candidates;
     const { sort, order, offset, limit } = query;
     const sign = order === "asc" ? 1 : -1;
-    if (sort === "natural") for (const node of found) node.natural_key ??= naturalKey(node.name);
+    if (sort === "natural") for (const node of found) node.natural_key = naturalKeyOf(node);
     found.sort((a, b) => a.kind - b.kind || sign * (compareKeys(sort, a, b) || a.id - b.id));
     const ids = found.slice(offset, offset + limit).map(({ id }) => id);
     return { nodes: this.#store.findByIds(ids), total: found.length };
@@ -206,9 +209,8 @@ export class FilteredLister {
     isFirst: boolean,
   ): Promise<Float64Array> {
     const { sort, order } = query;
-    if (sort === "natural" && this.#store.naturalKeys.isMissingInAccount(query.accountId)) {
-      return this.#sortNaturally(criteria, plan, order);
-    }
+    const isNatural = sort === "natural";
+    if (isNatural) await this.#store.naturalKeys.catchUp();
     const limit = isFirst ? `LIMIT ${FIRST_IDS}` : "";
     // Within one folder an index gives the order. For sorts other than by name this pays only if hits are frequent, or
     // if a tag narrows the candidates to a few.
@@ -229,11 +231,13 @@ export class FilteredLister {
           ),
         ];
     const read = statements.map(({ sql, parameters }) => numbers(`SELECT group_concat(id) FROM (${sql})`, parameters));
-    const results = await this.#store.reader.read(read);
+    const unkeyed = isNatural ? UNKEYED_SQL : NO_ROW_SQL;
+    const [missing, ...results] = await this.#store.reader.read([rows(unkeyed), ...read]);
+    if (missing.length > 0) return this.#sortNaturally(criteria, plan, order);
     return results.length === 1 && results[0] !== undefined ? results[0] : joinNumbers(results);
   }
 
-  /** All ids in order, while names have no natural key yet: the reading thread computes it. */
+  /** All ids in order, if natural keys are missing: the reading thread computes them. */
   async #sortNaturally(criteria: Criteria, plan: Plan, order: SortOrder): Promise<Float64Array> {
     const source = this.#tagSource(criteria, plan) ?? plan.source;
     const columns = "n.id AS id, n.kind AS kind, n.name AS name";

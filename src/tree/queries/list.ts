@@ -5,6 +5,7 @@
  */
 import type { Statement } from "bun:sqlite";
 import { naturalOrder, numbers } from "../../db/reader.ts";
+import { type NamedRow, sortNaturally } from "../../lib/natural-key.ts";
 import { boundary, type Run } from "../tables/page-index.ts";
 import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toNode } from "../model/rows.ts";
 import { selectFrom, SORTS } from "../model/sorts.ts";
@@ -17,6 +18,11 @@ const INDEXED_MIN = 20_000;
 const WALK_SHORT_MAX = 4_096;
 /** Beyond this many entries (two milliseconds), the reading thread scans them if there is no page index yet. */
 const WALK_IN_PLACE_MAX = 65_536;
+
+/** Up to this many names are sorted on the main thread if natural keys are missing (two milliseconds). */
+const SORTED_HERE_MAX = 1_000;
+/** Others may create nodes while keys are stored; but from the first time on, new ones have keys. */
+const CATCH_UPS = 3;
 
 type ReadOrder = "asc" | "desc" | "from";
 
@@ -34,7 +40,7 @@ interface FolderCounts {
   readonly child_files: number;
 }
 
-/** All children of one kind, while some have no natural key. */
+/** All children of one kind, sorted because natural keys are missing. */
 interface SortedFolder {
   readonly folderId: number;
   readonly kind: number;
@@ -99,8 +105,9 @@ export class Lister {
   }
 
   async #ascending(run: Run, rev: number, total: number, range: PageRange): Promise<NodeRow[]> {
-    if (run.sort === "natural" && this.#store.naturalKeys.isMissingInFolder(run.folderId, run.kind)) {
-      return this.#unkeyed(run, rev, range);
+    if (run.sort === "natural") {
+      const unkeyed = await this.#unkeyed(run, rev, total, range);
+      if (unkeyed !== undefined) return unkeyed;
     }
     if (total < INDEXED_MIN) return this.#walk(run, range);
     const page = this.#pageOfLarge(run, rev, total, range);
@@ -139,16 +146,36 @@ export class Lister {
     return isAscending ? rows : rows.reverse();
   }
 
-  /** A page of a folder in which names have no natural key yet: the reading thread sorts them. */
-  async #unkeyed({ folderId, kind }: Run, rev: number, { before, count }: PageRange): Promise<NodeRow[]> {
-    const known = this.#sorted?.folderId === folderId && this.#sorted.kind === kind && this.#sorted.rev === rev;
-    const ids = known ? this.#sorted?.ids : undefined;
-    const sorted = ids ?? (await this.#sortNaturally(folderId, kind));
-    this.#sorted = { folderId, kind, rev, ids: sorted };
-    return this.#byIds.all(JSON.stringify([...sorted.subarray(before, before + count)]));
+  /**
+   * A page of a folder in which natural keys are missing; undefined if none is missing, or none any more. A few names are
+   * sorted here. Else the keys are stored, or, if that is not possible, the reading thread sorts.
+   */
+  async #unkeyed(run: Run, rev: number, total: number, range: PageRange): Promise<NodeRow[] | undefined> {
+    const { folderId, kind } = run;
+    const { naturalKeys } = this.#store;
+    if (!naturalKeys.isMissingIn(folderId, kind)) return undefined;
+    if (total <= SORTED_HERE_MAX) return this.#rowsOf(this.#sortHere(folderId, kind), range);
+    for (let attempt = 0; attempt < CATCH_UPS; attempt++) {
+      if (!(await naturalKeys.catchUpIn(folderId, kind))) break;
+      if (!naturalKeys.isMissingIn(folderId, kind)) return undefined;
+    }
+    const known = this.#sorted;
+    const isKnown = known?.folderId === folderId && known.kind === kind && known.rev === rev;
+    const ids = isKnown ? known.ids : await this.#sortInReader(folderId, kind);
+    this.#sorted = { folderId, kind, rev, ids };
+    return this.#rowsOf([...ids.subarray(range.before, range.before + range.count)], { ...range, before: 0 });
   }
 
-  async #sortNaturally(folderId: number, kind: number): Promise<Float64Array> {
+  #rowsOf(ids: readonly number[], { before, count }: PageRange): NodeRow[] {
+    return this.#byIds.all(JSON.stringify(ids.slice(before, before + count)));
+  }
+
+  #sortHere(folderId: number, kind: number): number[] {
+    const names = this.#store.sqlite.query<NamedRow, [number, number]>(NAMES_SQL).all(folderId, kind);
+    return sortNaturally(names, "asc");
+  }
+
+  async #sortInReader(folderId: number, kind: number): Promise<Float64Array> {
     const [ids] = await this.#store.reader.read([naturalOrder(NAMES_SQL, [folderId, kind], "asc")]);
     return ids;
   }
@@ -169,9 +196,10 @@ export class Lister {
  */
 export function idsSql(sort: SortField, way: ReadOrder): string {
   if (way === "from") return `${selectFrom(sort, ">=", ["?3", "?4"])} LIMIT ?5 OFFSET ?6`;
-  const { index, keys } = SORTS[sort];
+  const { index, keys, condition } = SORTS[sort];
+  const indexed = condition === undefined ? "" : `AND ${condition}`;
   const direction = way === "desc" ? " DESC" : "";
   const order = keys.map((key) => `${key}${direction}`).join(", ");
-  return `SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2
+  return `SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2 ${indexed}
     ORDER BY ${order} LIMIT ?3 OFFSET ?4`;
 }

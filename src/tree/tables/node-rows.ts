@@ -9,6 +9,7 @@ import { naturalKey } from "../../lib/natural-key.ts";
 import { fold } from "../../lib/path.ts";
 import { ChildCounts } from "./child-counts.ts";
 import { FolderStates } from "./folder-states.ts";
+import type { NaturalKeys } from "./natural-keys.ts";
 import type { PageIndex } from "./page-index.ts";
 import { Heights, EMPTY_PATH, type PathSize } from "./heights.ts";
 import { fileDate, FILE, FOLDER } from "../model/rows.ts";
@@ -80,6 +81,14 @@ export interface StoredNode extends SortKeys {
 
 type Value = string | number | null;
 
+/** Dependencies of {@link NodeRows}. */
+interface NodeRowsOptions {
+  readonly pageIndex: PageIndex;
+  readonly naturalKeys: NaturalKeys;
+  readonly clock: Clock;
+  readonly epoch: string;
+}
+
 /** The rows of `nodes` and `folders`. Every change runs inside a transaction. */
 export class NodeRows {
   /** How deep the tree is below folders; inserts and moves raise it. */
@@ -89,6 +98,7 @@ export class NodeRows {
   /** Counts and sizes of folders; the caller of an uncounted change updates them. */
   readonly children: ChildCounts;
   readonly #clock: Clock;
+  readonly #naturalKeys: NaturalKeys;
   readonly #insert;
   readonly #insertFolder;
   readonly #insertName;
@@ -104,8 +114,9 @@ export class NodeRows {
   readonly #setCreatedSeq;
   readonly #setMediaType;
 
-  constructor(sqlite: Database, pageIndex: PageIndex, clock: Clock, epoch: string) {
+  constructor(sqlite: Database, { pageIndex, naturalKeys, clock, epoch }: NodeRowsOptions) {
     this.#clock = clock;
+    this.#naturalKeys = naturalKeys;
     this.heights = new Heights(sqlite);
     this.states = new FolderStates(sqlite, clock, epoch);
     this.children = new ChildCounts(sqlite, { states: this.states, pageIndex, clock });
@@ -190,7 +201,7 @@ export class NodeRows {
       node.contentDeviceId,
       node.createdSeq ?? node.seq,
       dateOf(node),
-      naturalKey(node.name),
+      this.#naturalKeys.forNew(node.parentId, node.name),
     );
     const id = Number(lastInsertRowid);
     if (!isFile) {
@@ -209,7 +220,7 @@ export class NodeRows {
     const after = {
       id,
       sort_key: fold(node.name),
-      natural_key: naturalKey(node.name),
+      natural_key: null,
       name: node.name,
       size_bytes: node.sizeBytes,
       created_at: node.createdAtMs,

@@ -7,7 +7,7 @@
 import type { Database, Statement } from "bun:sqlite";
 import { type Reader, rows } from "../../db/reader.ts";
 import type { Log } from "../../lib/log.ts";
-import { compareKeys, selectFrom, SORT_COLUMNS, SORTS, type SortKeys } from "../model/sorts.ts";
+import { compareKeys, naturalKeyOf, selectFrom, SORT_COLUMNS, SORTS, type SortKeys } from "../model/sorts.ts";
 import { FOLDER } from "../model/rows.ts";
 import type { SortField } from "../model/types.ts";
 
@@ -53,6 +53,8 @@ interface FolderRow {
   readonly children_rev: number;
   readonly child_folders: number;
   readonly child_files: number;
+  /** 1: children are missing in the natural index. */
+  readonly isUnkeyed: number;
 }
 
 /** The page indexes of all large folders of a database. One for all readers and writers. */
@@ -155,10 +157,12 @@ export class PageIndex {
     const set: BlockIndex = { run, rev: 0, blocks: undefined, pending: [] };
     this.#sets.set(keyOf(run), set);
     this.#watched.set(run.folderId, (this.#watched.get(run.folderId) ?? 0) + 1);
-    const counts = "SELECT children_rev, child_folders, child_files FROM folders WHERE node_id = ?1";
+    const counts = `SELECT children_rev, child_folders, child_files,
+        EXISTS (SELECT 1 FROM nodes INDEXED BY nodes_unkeyed WHERE parent_id = ?1 AND kind = ?2 AND natural_key IS NULL)
+          AS isUnkeyed FROM folders WHERE node_id = ?1`;
     const building = this.#reader
       .read([
-        rows<FolderRow>(counts, [run.folderId]),
+        rows<FolderRow>(counts, [run.folderId, run.kind]),
         rows<SortKeys>(pageStartsSql(run.sort), [run.folderId, run.kind, BLOCK - 1]),
       ])
       .then(([folder, pageStarts]) => {
@@ -176,7 +180,7 @@ export class PageIndex {
 
   /** Fills an index with what the thread read, and applies what was committed since. */
   #complete(set: BlockIndex, [folder]: readonly FolderRow[], pageStarts: readonly SortKeys[]): boolean {
-    if (folder === undefined) return false;
+    if (folder === undefined || (set.run.sort === "natural" && folder.isUnkeyed === 1)) return false;
     const total = set.run.kind === FOLDER ? folder.child_folders : folder.child_files;
     const blocks = pageStarts.map((first, i) => ({ first, count: Math.min(BLOCK, total - i * BLOCK) }));
     set.rev = folder.children_rev;
@@ -198,7 +202,7 @@ export class PageIndex {
 export function boundary(run: Run, keys: SortKeys): [number, number, string | number, string | number] {
   const { folderId, kind, sort } = run;
   if (sort === "name") return [folderId, kind, keys.sort_key, keys.name];
-  if (sort === "natural") return [folderId, kind, keys.natural_key ?? "", keys.name];
+  if (sort === "natural") return [folderId, kind, naturalKeyOf(keys), keys.name];
   const values = {
     size: keys.size_bytes,
     createdAt: keys.created_at,
@@ -241,10 +245,11 @@ function count(sort: SortField, blocks: readonly Block[], keys: SortKeys, change
 
 /** SQL for the first child of every block. Each step continues after the last one found, within the index. */
 function pageStartsSql(sort: SortField): string {
-  const { index, keys } = SORTS[sort];
+  const { index, keys, condition } = SORTS[sort];
   const order = keys.join(", ");
+  const indexed = condition === undefined ? "" : `AND ${condition}`;
   return `WITH RECURSIVE block_start(id) AS (
-      SELECT (SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2 ORDER BY ${order} LIMIT 1)
+      SELECT (SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2 ${indexed} ORDER BY ${order} LIMIT 1)
       UNION ALL
       SELECT (SELECT id FROM (${selectFrom(sort, ">", [lastPageStarts(keys[0]), lastPageStarts(keys[1])])} LIMIT 1 OFFSET ?3)) FROM block_start WHERE block_start.id IS NOT NULL)
     SELECT ${SORT_COLUMNS} FROM block_start CROSS JOIN nodes n ON n.id = block_start.id`;

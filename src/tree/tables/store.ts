@@ -105,8 +105,8 @@ export class TreeStore {
     this.pageIndex = new PageIndex(sqlite, reader, log);
     this.blobs = new BlobRows(sqlite);
     this.names = new Names(sqlite);
-    this.naturalKeys = new NaturalKeys(sqlite, writer);
-    this.nodes = new NodeRows(sqlite, this.pageIndex, clock, epoch);
+    this.naturalKeys = new NaturalKeys(sqlite, writer, log);
+    this.nodes = new NodeRows(sqlite, { pageIndex: this.pageIndex, naturalKeys: this.naturalKeys, clock, epoch });
     this.paths = new FolderPaths(sqlite);
     this.properties = new Properties(sqlite);
     this.locks = new Locks(sqlite, clock, this.paths);

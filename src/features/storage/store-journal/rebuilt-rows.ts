@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
 import { toDigest } from "../../../blobs/digest.ts";
-import { naturalKey } from "../../../lib/natural-key.ts";
 import { fold } from "../../../lib/path.ts";
 import { FILE, FOLDER, parseTags } from "../../../tree/model/rows.ts";
 import { BlobRows } from "../../../tree/tables/blob-rows.ts";
@@ -55,8 +54,8 @@ export class RebuiltRows {
     this.#insertNode = sqlite.prepare<undefined, Value[]>(
       `INSERT INTO nodes (id, public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
          size_bytes, media_type, blob_id, version, content_at, content_by, original_name, file_modified_at, captured_at,
-         is_public, tags, metadata, file_at, natural_key)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)`,
+         is_public, tags, metadata, file_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)`,
     );
     // Without a size: the server adds the sizes up in the background.
     this.#insertFolder = sqlite.prepare<undefined, [number, number, number]>(
@@ -110,7 +109,6 @@ export class RebuiltRows {
       row.tags,
       row.metadata,
       row.fileAt,
-      naturalKey(name),
     );
     this.#insertJournal.run(accountId, seq, id, build.nowMs);
     this.#insertPast(build, id, record);

@@ -4,7 +4,6 @@
  */
 import type { Database } from "bun:sqlite";
 import { newId } from "../../../lib/id.ts";
-import { naturalKey } from "../../../lib/natural-key.ts";
 import { fold } from "../../../lib/path.ts";
 import { FILE, FOLDER } from "../../../tree/model/rows.ts";
 import { AccountBuild } from "./account-build.ts";
@@ -136,12 +135,12 @@ export class TreeBuilder {
       .all(build.accountId, rootId);
     if (orphans.length === 0) return 0;
     const lostFolderId = this.#makeFolder(build, rootId, LOST_FOLDER);
-    const move = this.#sqlite.query<undefined, [number, number, string, string, string]>(
-      "UPDATE nodes SET parent_id = ?2, name = ?3, sort_key = ?4, natural_key = ?5 WHERE id = ?1",
+    const move = this.#sqlite.query<undefined, [number, number, string, string]>(
+      "UPDATE nodes SET parent_id = ?2, name = ?3, sort_key = ?4 WHERE id = ?1",
     );
     for (const { id, name } of orphans) {
       const free = this.#rows.freeName(lostFolderId, name === ROOT ? LOST_FOLDER : name);
-      move.run(id, lostFolderId, free, fold(free), naturalKey(free));
+      move.run(id, lostFolderId, free, fold(free));
     }
     return orphans.length;
   }
