@@ -24,7 +24,7 @@ const COLUMNS = {
     has: (entry: Entry) => entry.type === "file" && entry.tags.length > 0,
     render: (entry: Entry) => <Tags entry={entry} />,
   }),
-  type: () => ({ id: "type", header: text.type, width: 10, isExtra: true, render: describeKind }),
+  type: () => ({ id: "type", header: text.type, width: 11, isExtra: true, render: describeKind }),
   modified: () => ({
     id: "modified",
     header: text.modified,

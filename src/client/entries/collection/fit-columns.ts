@@ -24,7 +24,7 @@ const ROUNDING = 0.02;
 export const COLUMN_MIN = 4;
 
 /** In a narrow list, the columns disappear from the end of this order to its beginning. Unknown ones disappear first. */
-const KEPT_LONGEST = [
+const LEAST_HIDDEN = [
   "location",
   "deleted",
   "size",
@@ -74,6 +74,6 @@ export function templateOf(columns: readonly MeasuredColumn[], widths: Readonly<
 }
 
 function rank({ id }: MeasuredColumn): number {
-  const at = KEPT_LONGEST.indexOf(id);
-  return at < 0 ? KEPT_LONGEST.length : at;
+  const at = LEAST_HIDDEN.indexOf(id);
+  return at < 0 ? LEAST_HIDDEN.length : at;
 }

@@ -9,10 +9,8 @@ import { text } from "../text.ts";
 import { ColumnSeparator } from "./column-separator.tsx";
 import { widthOf } from "./fit-columns.ts";
 import type { GridColumns, GridSort, SortOption } from "./grid-types.ts";
+import { HEADER_HEIGHT } from "./tile-layout.ts";
 import type { GridLayout } from "./use-grid-layout.ts";
-
-/** Height of the header, in CSS pixels. */
-export const HEADER_HEIGHT = 40;
 
 /** The column headers: those that sort are buttons, and the lines between them change the widths. */
 export function ListHeader<T extends Entry>({
@@ -109,7 +107,7 @@ function ColumnHeader({
   readonly children: ReactNode;
 }) {
   return (
-    <div role="columnheader" aria-sort={sortedBy(option, sort)} className="relative min-w-0">
+    <div role="columnheader" aria-sort={sortedBy(option, sort)} className="relative flex h-8 min-w-0 items-center">
       {children}
       <SortButton header={header} option={option} sort={sort} />
     </div>

@@ -2,8 +2,7 @@ import { type RefObject, useMemo } from "react";
 import type { Entry } from "../../api/types.ts";
 import { fitColumns, spareRoom, templateOf } from "./fit-columns.ts";
 import { type GridColumn, type GridDisplay, NARROW_BELOW } from "./grid-types.ts";
-import { HEADER_HEIGHT } from "./list-header.tsx";
-import { layTiles, ROW_HEIGHT } from "./tile-layout.ts";
+import { HEADER_HEIGHT, layTiles, ROW_HEIGHT } from "./tile-layout.ts";
 import { rootFontSize } from "./root-font-size.ts";
 import { useSize } from "../../ui/use-size.ts";
 

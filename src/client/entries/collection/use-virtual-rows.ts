@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useLayoutEffect, useRef } from "react";
 import type { Entry } from "../../api/types.ts";
-import { HEADER_HEIGHT } from "./list-header.tsx";
+import { HEADER_HEIGHT } from "./tile-layout.ts";
 import type { GridLayout } from "./use-grid-layout.ts";
 
 /** Space below the last entry, for elements that float above the page. */

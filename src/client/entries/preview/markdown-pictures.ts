@@ -21,12 +21,12 @@ export function picturePath(href: string, folder: string): string | undefined {
 
 /** The addresses of those paths that are pictures in the store. */
 export async function findPictures(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const wanted = [...new Set(paths)].slice(0, PICTURES_MAX);
-  const found = await Promise.all(wanted.map(async (path) => [path, await findPicture(path)] as const));
+  const requested = [...new Set(paths)].slice(0, PICTURES_MAX);
+  const found = await Promise.all(requested.map(async (path) => [path, await findPicture(path)] as const));
   return new Map(found.flatMap(([path, address]) => (address === undefined ? [] : [[path, address] as const])));
 }
 
-/** A picture that can't be found is described in words, for whatever reason. */
+/** Undefined if the picture is missing or can't be requested: it is then described in words. */
 async function findPicture(path: string): Promise<string | undefined> {
   const at = path.lastIndexOf("/");
   const name = path.slice(at + 1);

@@ -66,12 +66,12 @@ export async function drawMarkdown(markdown: string, file: Pick<FileRecord, "fol
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
   });
-  await placePictures(fragment, pictures);
+  await fillInPictures(fragment, pictures);
   return fragment;
 }
 
 /** Gives each picture its address; those that are not in the store are replaced by their description. */
-async function placePictures(fragment: DocumentFragment, paths: readonly string[]): Promise<void> {
+async function fillInPictures(fragment: DocumentFragment, paths: readonly string[]): Promise<void> {
   if (paths.length === 0) return;
   const addresses = await findPictures(paths);
   for (const picture of fragment.querySelectorAll("img")) {

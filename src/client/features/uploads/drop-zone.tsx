@@ -3,6 +3,7 @@ import { type DragEvent, type ReactNode, useEffect, useRef, useState } from "rea
 import { cx } from "../../ui/cx.ts";
 import { text } from "./text.ts";
 import type { UploadSource } from "./engine/types.ts";
+import { uploads } from "./uploads.ts";
 import { uploadWalk } from "./upload-walk.ts";
 import { carriesFiles, type WalkedItem, walkTransfer } from "./engine/walk.ts";
 
@@ -31,7 +32,7 @@ export function DropZone({
       const { clipboardData } = event;
       if (clipboardData === null || !carriesFiles(clipboardData) || isDialogOpen() || isField(event.target)) return;
       event.preventDefault();
-      void uploadWalk((skip) => named(walkTransfer(clipboardData, skip)), folder, share);
+      void uploadWalk((skip) => named(walkTransfer(clipboardData, skip)), folder, share, uploads.add);
     };
     document.addEventListener("paste", paste);
     return () => document.removeEventListener("paste", paste);
@@ -59,7 +60,8 @@ export function DropZone({
       }}
       onDrop={(event) => {
         setIsOver(false);
-        if (accept(event)) void uploadWalk((skip) => walkTransfer(event.dataTransfer, skip), folder, share);
+        if (accept(event))
+          void uploadWalk((skip) => walkTransfer(event.dataTransfer, skip), folder, share, uploads.add);
       }}
     >
       {children}

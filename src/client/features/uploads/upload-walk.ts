@@ -3,10 +3,17 @@ import { ApiError, messageOf, request } from "../../api/http.ts";
 import { invalidateTree } from "../../api/queries.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { toast } from "../../ui/toast.tsx";
+import type { AddOptions } from "./engine/engine.ts";
 import type { UploadSource } from "./engine/types.ts";
 import type { WalkedItem } from "./engine/walk.ts";
 import { text } from "./text.ts";
-import { uploads } from "./uploads.ts";
+
+/** Adds files to a batch of the upload queue, or to a new one, and returns it. */
+type AddBatch = (
+  items: readonly UploadSource[],
+  folder: string,
+  options: Pick<AddOptions, "share" | "batch">,
+) => Promise<string | undefined>;
 
 /** Files are added to the upload queue in batches of this size. */
 const BATCH_SIZE = 200;
@@ -14,11 +21,13 @@ const BATCH_SIZE = 200;
 /**
  * Uploads what a walk finds into a folder, batch by batch, and creates the empty folders.
  * @param walk starts the walk; it reports each unreadable path to its parameter
+ * @param add adds a batch to the queue
  */
 export async function uploadWalk(
   walk: (onUnreadable: (path: string) => void) => AsyncIterable<WalkedItem>,
   folder: string,
   share: string | undefined,
+  add: AddBatch,
 ): Promise<void> {
   const unreadable: string[] = [];
   const progress = new ReadingMessage();
@@ -28,7 +37,7 @@ export async function uploadWalk(
   const flush = async (): Promise<void> => {
     const next = pending;
     pending = [];
-    batch = await uploads.add(next, folder, { share, batch });
+    batch = await add(next, folder, { share, batch });
   };
   for await (const item of walk((path) => void unreadable.push(path))) {
     if ("emptyFolder" in item) await makeFolder(folder, item.emptyFolder, share, createdFolders);

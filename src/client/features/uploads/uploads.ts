@@ -44,6 +44,6 @@ export const uploads = {
     const directory = await pickDirectory();
     if (directory === undefined) return;
     const { uploadWalk } = await loadScript(() => import("./upload-walk.ts"));
-    await uploadWalk((onUnreadable) => walkDirectory(directory, onUnreadable), folder, share);
+    await uploadWalk((onUnreadable) => walkDirectory(directory, onUnreadable), folder, share, uploads.add);
   },
 };
