@@ -23,6 +23,7 @@ const DIGITS = /[0-9]+/g;
  * the points of Hebrew, which are accents.
  */
 const ACCENTS = /[\p{Script=Inherited}\p{Cf}\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]/gu;
+const SURROGATE = /[\ud800-\udfff]/;
 const OTHER_DIGIT = /\p{Nd}/gu;
 /** Characters with a usual spelling that Unicode does not decompose. */
 const SPELLINGS: Readonly<Record<string, string>> = {
@@ -61,11 +62,16 @@ export interface NamedRow {
  */
 export function sortNaturally(rows: Iterable<NamedRow>, order: "asc" | "desc"): number[] {
   const sign = order === "asc" ? 1 : -1;
-  const keyed = Array.from(rows, ({ id, kind, name }) => ({ id, kind, name, key: naturalKey(name) }));
-  keyed.sort(
-    (a, b) => a.kind - b.kind || sign * (compareUtf8(a.key, b.key) || compareUtf8(a.name, b.name) || a.id - b.id),
-  );
+  // No name contains NUL, so a key that another one begins with comes first.
+  const keyed = Array.from(rows, ({ id, kind, name }) => ({ id, kind, text: `${naturalKey(name)}\0${name}` }));
+  // Without surrogates, the order of UTF-16 is that of UTF-8, and ten times as fast.
+  const compare = keyed.some(({ text }) => SURROGATE.test(text)) ? compareUtf8 : compareUtf16;
+  keyed.sort((a, b) => a.kind - b.kind || sign * (compare(a.text, b.text) || a.id - b.id));
   return keyed.map(({ id }) => id);
+}
+
+function compareUtf16(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function withoutAccents(name: string): string {

@@ -7,7 +7,6 @@ import type {
   ListQuery,
   NodePage,
   NodeRef,
-  TrashedNode,
   TreeNode,
   TypeUsage,
   Usage,
@@ -22,6 +21,7 @@ import { ChildReader, type ListedNode, type ListingPosition } from "./queries/ch
 import { Lister } from "./queries/list.ts";
 import { PastReader } from "./queries/past.ts";
 import { recountAccount, recountBlobs } from "./queries/recount.ts";
+import { TrashLister } from "./queries/trash-list.ts";
 import { FilteredLister } from "./queries/filtered-list.ts";
 import type { Locks } from "./tables/locks.ts";
 import { countUpTo } from "./operations/copy.ts";
@@ -29,7 +29,7 @@ import type { TreeStore } from "./tables/store.ts";
 import type { DeadProperty } from "./tables/properties.ts";
 import type { TagCount } from "./tables/tags.ts";
 import { findVersion, listVersions } from "./tables/versions.ts";
-import { isInTrash, listTrash, tagsInTrash, trashedBefore, trashedSeqOf, typesInTrash } from "./tables/trash.ts";
+import { isInTrash, tagsInTrash, trashedBefore, trashedSeqOf, typesInTrash } from "./tables/trash.ts";
 import { bytesBelow, type FolderSize, isCurrent, isLarge, measureInReader } from "./operations/measure-folder.ts";
 import { type WalkVisitor, walkBelow } from "./queries/walk.ts";
 
@@ -62,6 +62,8 @@ export class TreeReader {
   readonly #withContent;
   /** The history of the tree. */
   readonly past: PastReader;
+  /** The trash of all accounts. */
+  readonly trash: TrashLister;
   /** The locks of WebDAV clients. */
   readonly locks: Pick<Locks, "on" | "list" | "find">;
   readonly #version;
@@ -73,6 +75,7 @@ export class TreeReader {
     this.#filtered = new FilteredLister(store);
     this.#changes = new ChangeReader(store);
     this.locks = store.locks;
+    this.trash = new TrashLister(store);
     this.past = new PastReader(store, (accountId, atMs) => this.#changes.seqBefore(accountId, atMs));
     this.#cutOff = store.sqlite.prepare<{ id: number }, [number]>(
       `SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/'
@@ -370,11 +373,6 @@ export class TreeReader {
   /** Whether nothing changed in the account of a folder since it was measured. */
   isCurrent({ accountId }: TreeNode, measured: FolderSize): boolean {
     return isCurrent(this.#store, accountId, measured);
-  }
-
-  /** A page of the trash of an account, newest first, and the total number. */
-  listTrash(accountId: number, offset: number, limit: number): { entries: readonly TrashedNode[]; total: number } {
-    return listTrash(this.#store, accountId, offset, limit);
   }
 
   /** Journal number at which a node was trashed; undefined if it is not in the trash. */

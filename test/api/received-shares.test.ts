@@ -76,6 +76,36 @@ describe("GET /api/shares/received", () => {
     expect(response.text.toLowerCase()).not.toContain("token");
   });
 
+  test("sorts them by time, name and owner", async () => {
+    const guest = await server().signUp({ name: "Gil Guest" });
+    for (const name of ["Zoe 10", "zoe 9"]) {
+      const owner = await server().signUp({ name });
+      await shareWith(owner.client, await owner.client.storedId("x", { name: `Note ${name.length}` }), guest);
+      await shareWith(owner.client, await owner.client.folderId(`plans of ${name}`), guest);
+      await shareWith(owner.client, await owner.client.storedId("x", { name: `note 10 ${name}` }), guest);
+    }
+    const names = async (query: string) =>
+      (await guest.client.get(`/api/shares/received?${query}`))
+        .list("data.shares")
+        .map((share) => (share as { file?: { name: string }; folder?: { name: string } }).file?.name ?? "folder");
+    const newestFirst = ["note 10 zoe 9", "folder", "Note 5", "note 10 Zoe 10", "folder", "Note 6"];
+    expect(await names("")).toEqual(newestFirst);
+    expect(await names("sort=createdAt&order=asc")).toEqual(newestFirst.toReversed());
+    const byName = ["Note 5", "Note 6", "note 10 zoe 9", "note 10 Zoe 10"];
+    expect(await names("sort=natural")).toEqual(["folder", "folder", ...byName]);
+    expect(await names("sort=natural&order=desc")).toEqual(["folder", "folder", ...byName.toReversed()]);
+    expect(await names("sort=owner")).toEqual([
+      "folder",
+      "Note 5",
+      "note 10 zoe 9",
+      "folder",
+      "Note 6",
+      "note 10 Zoe 10",
+    ]);
+    expectError(await guest.client.get("/api/shares/received?sort=name"), 400, "invalid_field", "sort");
+    expectError(await guest.client.get("/api/shares/received?order=up"), 400, "invalid_field", "order");
+  });
+
   test("lists them to no other account", async () => {
     const { owner } = await createScene();
     expect(await listReceived(owner.client)).toEqual([]);
@@ -137,6 +167,21 @@ describe("GET /api/files?share=", () => {
     expect(page.at("data.pagination")).toMatchObject({ page: 2, total: 3, totalPages: 3 });
     const found = await guest.client.get(`/api/files?share=${share}&search=monday`);
     expect(found.at("data.files.0.folder")).toBe("/days");
+  });
+
+  test("sorts the folder like a listing", async () => {
+    const { owner, guest, share } = await createScene();
+    for (const name of ["Note 10", "note 9", "änderung"])
+      await owner.client.stored(name, { name, fields: { folder: "/above/trips" } });
+    const natural = ["änderung", "note 9", "Note 10", "rome.txt"];
+    expect(await listNames(guest.client, share, "&sort=natural&type=file")).toEqual(natural);
+    expect(await listNames(guest.client, share, "&sort=natural&type=file&order=desc")).toEqual(natural.toReversed());
+    expect(await listNames(guest.client, share, "&sort=fileModifiedAt&type=file&order=desc")).toEqual([
+      "änderung",
+      "note 9",
+      "Note 10",
+      "rome.txt",
+    ]);
   });
 
   test("finds no folder outside it", async () => {

@@ -86,6 +86,40 @@ describe("GET /api/files/search: words", () => {
     expect(await searchNames(client, "lagoon", "&limit=2&page=9")).toEqual([]);
   });
 
+  test("sorts by relevance, name, size and dates, with folders first, over pages", async () => {
+    const { client } = await server().signUp();
+    await client.folderId("hit 10");
+    await client.folderId("hit 9");
+    await store(client, "Hit 10.txt", { fileModifiedAt: "2001-01-01T00:00:00Z" });
+    await client.storedId("x", { name: "hít 2.txt", fields: { fileModifiedAt: "2003-01-01T00:00:00Z" } });
+    await client.storedId("xyz", {
+      name: "other.txt",
+      fields: { tags: "hit", fileModifiedAt: "2002-01-01T00:00:00Z" },
+    });
+    const folders = ["hit 9", "hit 10"];
+    const newestFirst = ["hít 2.txt", "Hit 10.txt", "hit 9", "hit 10", "other.txt"];
+    const orders: [query: string, names: string[]][] = [
+      ["", newestFirst],
+      ["&sort=relevance", newestFirst],
+      ["&sort=natural", [...folders, "hít 2.txt", "Hit 10.txt", "other.txt"]],
+      ["&sort=natural&order=desc", [...folders.toReversed(), "other.txt", "Hit 10.txt", "hít 2.txt"]],
+      ["&sort=name", [...folders.toReversed(), "Hit 10.txt", "hít 2.txt", "other.txt"]],
+      ["&sort=size", [...folders.toReversed(), "hít 2.txt", "other.txt", "Hit 10.txt"]],
+      ["&sort=fileModifiedAt", [...folders.toReversed(), "Hit 10.txt", "other.txt", "hít 2.txt"]],
+      ["&sort=createdAt&order=desc", [...folders, "other.txt", "hít 2.txt", "Hit 10.txt"]],
+      ["&sort=modifiedAt", [...folders.toReversed(), "Hit 10.txt", "hít 2.txt", "other.txt"]],
+    ];
+    for (const [query, names] of orders) {
+      const found = [];
+      for (const page of [1, 2]) found.push(...(await searchNames(client, "hit", `${query}&limit=3&page=${page}`)));
+      expect([query, ...found]).toEqual([query, ...names]);
+    }
+    const response = await search(client, "hit", "&sort=size&order=desc");
+    expect([response.at("data.sort"), response.at("data.order")]).toEqual(["size", "desc"]);
+    expectError(await search(client, "hit", "&sort=best"), 400, "invalid_field", "sort");
+    expectError(await search(client, "hit", "&order=best"), 400, "invalid_field", "order");
+  });
+
   test("finds folders, too", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("Lagoon trip");

@@ -74,6 +74,33 @@ describe("POST …/shares", () => {
     });
   });
 
+  test("are listed newest first, or by name or end, over pages", async () => {
+    const { client } = await server().signUp();
+    const make = async (name: string, body: object) =>
+      (await client.post(`/api/files/${await client.storedId(name, { name })}/shares`, body)).string("data.id");
+    const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const ten = await make("Note 10", { expiresAt: inMs(7_200_000) });
+    const nine = await make("note 9", {});
+    const ae = await make("Ä", { expiresAt: inMs(3_600_000) });
+    const folder = (await client.post(`/api/files/folders/${await client.folderId("z")}/shares`, {})).string("data.id");
+    const orders: [query: string, ids: string[]][] = [
+      ["", [folder, ae, nine, ten]],
+      ["sort=createdAt&order=asc", [ten, nine, ae, folder]],
+      ["sort=natural", [folder, ae, nine, ten]],
+      ["sort=natural&order=desc", [folder, ten, nine, ae]],
+      ["sort=expiresAt", [ae, ten, nine, folder]],
+      ["sort=expiresAt&order=desc", [ten, ae, folder, nine]],
+    ];
+    for (const [query, ids] of orders) {
+      const pages = [];
+      for (const page of [1, 2]) pages.push(await client.get(`/api/shares?${query}&limit=3&page=${page}`));
+      expect([query, ...pages.flatMap((page) => page.strings("data.shares", "id"))]).toEqual([query, ...ids]);
+      expect(pages[0]?.at("data.pagination.total")).toBe(4);
+    }
+    expectError(await client.get("/api/shares?sort=name"), 400, "invalid_field", "sort");
+    expectError(await client.get("/api/shares?order=up"), 400, "invalid_field", "order");
+  });
+
   test("counts expiresIn from now, and keeps expiresAt to the millisecond", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");

@@ -194,6 +194,38 @@ describe("GET and DELETE /api/files/trash", () => {
     expectError(await client.get("/api/files/trash?page=0"), 400, "invalid_field", "page");
   });
 
+  test("sorts by time, name and size, with folders first by name and size, over pages", async () => {
+    const { client } = await server().signUp();
+    const ids: string[] = [];
+    for (const [name, sizeBytes] of [
+      ["Note 10", 3],
+      ["note 9", 5],
+      ["b", 4],
+      ["Ä", 5],
+    ] as const)
+      ids.push(await client.storedId("x".repeat(sizeBytes), { name }));
+    ids.push(await client.folderId("z 10"), await client.folderId("z 2"));
+    for (const id of ids) expectStatus(await moveToTrash(client, id), 200);
+    const byTime = ["Note 10", "note 9", "b", "Ä", "z 10", "z 2"];
+    const orders: [query: string, names: string[]][] = [
+      ["sort=deletedAt", byTime.toReversed()],
+      ["order=desc", byTime.toReversed()],
+      ["order=asc", byTime],
+      ["sort=natural", ["z 2", "z 10", "Ä", "b", "note 9", "Note 10"]],
+      ["sort=natural&order=desc", ["z 10", "z 2", "Note 10", "note 9", "b", "Ä"]],
+      ["sort=name", ["z 10", "z 2", "b", "Note 10", "note 9", "Ä"]],
+      ["sort=size", ["z 10", "z 2", "Note 10", "b", "note 9", "Ä"]],
+      ["sort=size&order=desc", ["z 2", "z 10", "Ä", "note 9", "b", "Note 10"]],
+    ];
+    for (const [query, names] of orders) {
+      const pages = [];
+      for (const page of [1, 2]) pages.push(await client.get(`/api/files/trash?${query}&limit=4&page=${page}`));
+      expect([query, ...pages.flatMap((page) => page.strings("data.files", "name"))]).toEqual([query, ...names]);
+    }
+    expectError(await client.get("/api/files/trash?sort=trashedAt"), 400, "invalid_field", "sort");
+    expectError(await client.get("/api/files/trash?order=up"), 400, "invalid_field", "order");
+  });
+
   test("empties the trash, and frees its space", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("f");

@@ -885,6 +885,8 @@ export interface ResponseData {
     readonly pagination: Schemas["Pagination"];
     readonly totalIsLowerBound: boolean;
     readonly isIndexing: boolean;
+    readonly sort: "relevance" | "name" | "natural" | "size" | "createdAt" | "modifiedAt" | "fileModifiedAt";
+    readonly order: "asc" | "desc";
     readonly query: readonly {
       readonly key: string;
       readonly value: string;

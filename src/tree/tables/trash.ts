@@ -19,7 +19,8 @@ export interface TrashRow {
   readonly version_bytes: number;
 }
 
-const TRASH_COLUMNS = `t.node_id, t.account_id, t.trashed_at, t.seq, t.parent_id, t.folder, t.files, t.folders, t.file_bytes,
+/** The columns of a {@link TrashRow}, for a table `t` of the trash. */
+export const TRASH_COLUMNS = `t.node_id, t.account_id, t.trashed_at, t.seq, t.parent_id, t.folder, t.files, t.folders, t.file_bytes,
   t.version_bytes`;
 
 /** Writes the row of a node that moves to the trash. */
@@ -79,25 +80,6 @@ export function toTrashedNode(
   const row = store.sqlite.query<NodeRow, [number]>(`SELECT ${NODE_COLUMNS} FROM nodes n WHERE n.id = ?1`).get(nodeId);
   invariant(row !== null, "a node in the trash has a row");
   return { node: toNode(row, folder), folder, trashedAtMs };
-}
-
-/** @see TreeReader.listTrash */
-export function listTrash(
-  store: TreeStore,
-  accountId: number,
-  offset: number,
-  limit: number,
-): { readonly entries: readonly TrashedNode[]; readonly total: number } {
-  const total = store.sqlite
-    .query<{ total: number }, [number]>("SELECT count(*) AS total FROM trash WHERE account_id = ?1")
-    .get(accountId);
-  const page = store.sqlite
-    .query<TrashRow, [number, number, number]>(
-      `SELECT ${TRASH_COLUMNS} FROM (SELECT node_id FROM trash WHERE account_id = ?1
-         ORDER BY trashed_at DESC, node_id DESC LIMIT ?2 OFFSET ?3) k CROSS JOIN trash t ON t.node_id = k.node_id`,
-    )
-    .all(accountId, limit, offset);
-  return { entries: page.map((row) => toTrashedNode(store, row)), total: total?.total ?? 0 };
 }
 
 /** @see TreeReader.trashedBefore */

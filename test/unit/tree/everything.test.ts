@@ -126,7 +126,7 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
   const deviceId = random.chance(0.5) ? DEVICE : undefined;
   const node = nodes.length > 0 ? random.pick(nodes) : undefined;
   const file: FileNode | undefined = files.length > 0 ? random.pick(files) : undefined;
-  const { entries } = tree.read.listTrash(accountId, 0, 100);
+  const { entries } = tree.read.trash.byTime({ accountId, order: "desc", offset: 0, limit: 100 });
   const trashed = entries.length > 0 ? random.pick(entries).node : undefined;
   const tags = TAGS.filter(() => random.chance(0.5));
   const blob = blobOf(`${random.below(40)}`, random.below(50));
@@ -198,7 +198,7 @@ async function expectAgreement(accountId: number): Promise<TreeNode[]> {
   }
   const usage = tree.read.usage(accountId);
   expect([usage.files + usage.folders, usage.fileBytes]).toEqual([nodes.length, fileBytes]);
-  const { entries, total } = tree.read.listTrash(accountId, 0, 1_000);
+  const { entries, total } = tree.read.trash.byTime({ accountId, order: "desc", offset: 0, limit: 1_000 });
   expect(total).toBe(entries.length);
   for (const { node } of entries) expect(tree.read.findNode(accountId, node.publicId)).toBeUndefined();
   const found = await tree.read.find({

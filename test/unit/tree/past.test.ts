@@ -77,7 +77,7 @@ function change(accountId: number, random: ReturnType<typeof seededRandom>, snap
   const deviceId = random.chance(0.5) ? DEVICE : undefined;
   const node = nodes.length > 0 ? random.pick(nodes) : undefined;
   const kind = random.below(13);
-  const { entries } = tree.read.listTrash(accountId, 0, 100);
+  const { entries } = tree.read.trash.byTime({ accountId, order: "desc", offset: 0, limit: 100 });
   const trashed = entries.length > 0 ? random.pick(entries).node : undefined;
   let gone: readonly string[] = [];
   tree.run((tx) =>

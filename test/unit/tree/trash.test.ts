@@ -114,7 +114,10 @@ describe("a file in the trash", () => {
     expect(() => trash(file)).toThrow("not found");
     expect(() => restore({ accountId: other, publicId: file.publicId })).toThrow("not found");
     expect(() => purge({ accountId: other, publicId: file.publicId })).toThrow("not found");
-    expect(tree.read.listTrash(other, 0, 10)).toEqual({ entries: [], total: 0 });
+    expect(tree.read.trash.byTime({ accountId: other, order: "desc", offset: 0, limit: 10 })).toEqual({
+      entries: [],
+      total: 0,
+    });
     expect(() => trash(tree.read.getRoot(accountId))).toThrow(expect.objectContaining({ reason: "invalid_path" }));
   });
 });

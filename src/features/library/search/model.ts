@@ -1,11 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
+import { SEARCH_SORTS } from "./service.ts";
 
 /** GET /api/files/search */
 export const SearchRecord = {
   type: "object",
-  required: ["files", "pagination", "totalIsLowerBound", "isIndexing", "query"],
+  required: ["files", "pagination", "totalIsLowerBound", "isIndexing", "sort", "order", "query"],
   properties: {
     files: { type: "array", items: { oneOf: [ref("FileItem"), ref("FolderItem")] } },
     pagination: ref("Pagination"),
@@ -13,6 +14,8 @@ export const SearchRecord = {
       description: "There are more than pagination.total; only that many can be paged through",
     }),
     isIndexing: t.Boolean({ description: "The most recent changes may be missing" }),
+    sort: t.String({ enum: [...SEARCH_SORTS] }),
+    order: t.String({ enum: ["asc", "desc"] }),
     query: Type.Array(
       t.Object({
         key: t.String({ description: "text for words, else the filter" }),
@@ -35,6 +38,13 @@ export const QUERY_OF_SEARCH = {
   folder: { type: "string", default: "/", description: "Only below this folder" },
   page: { type: "integer", minimum: 1, default: 1 },
   limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+  sort: {
+    type: "string",
+    enum: [...SEARCH_SORTS],
+    default: "relevance",
+    description: "Except by relevance, folders come first, and the 10,000 best hits are sorted",
+  },
+  order: { type: "string", enum: ["asc", "desc"], default: "asc", description: "No effect on relevance: best first" },
 };
 
 /** The search language, for the OpenAPI document. */
@@ -46,4 +56,4 @@ export const SEARCH_DESCRIPTION = `Searches your own files and folders by name, 
 - \`size:>10MB\`, \`size:<1GB\`, \`size:1MB..5MB\` (1 MB = 1,048,576 bytes).
 - \`modified:2026-01\`, \`created:2026\`, \`taken:2026-01-05\`, with \`a..b\`, \`>\`, \`>=\`, \`<\`, \`<=\`; days in UTC, of pictures where they were taken.
 
-Values with spaces go in quotes: \`tag:"summer holiday"\`. Best first: all words in the name, then with tags, description and metadata taken in; then the newest. At most 10,000 hits are counted and can be paged through. What others share with you is not searched.`;
+Values with spaces go in quotes: \`tag:"summer holiday"\`. By default best first: all words in the name, then with tags, description and metadata taken in; then the newest. At most 10,000 hits are counted and can be paged through. What others share with you is not searched.`;

@@ -1,13 +1,13 @@
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { readInteger, queryOf } from "../../../http/fields.ts";
+import { readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { presentContextOf, presentItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import type { SearchService } from "./service.ts";
+import { SEARCH_SORTS, type SearchService } from "./service.ts";
 import type { SearchTerm } from "./types.ts";
 
 /** Dependencies of {@link searchRoutes}. */
@@ -31,11 +31,15 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
       if (q === undefined) throw invalidField("q", "The search is empty. Send q with the words to search for.");
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
+      const sort = readChoice(query["sort"], "sort", SEARCH_SORTS) ?? "relevance";
+      const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? "asc";
       const folder = query["folder"] || undefined;
       const { nodes, total, isLowerBound, isLagging, terms } = await search.search({
         accountId: principal.user.id,
         q,
         folderPath: folder === undefined ? undefined : normalizePath(folder),
+        sort,
+        order,
         offset: (page - 1) * limit,
         limit,
       });
@@ -45,6 +49,8 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
         pagination: paginate(page, limit, total),
         totalIsLowerBound: isLowerBound,
         isIndexing: isLagging,
+        sort,
+        order,
         query: terms.map(presentTerm),
       });
     },

@@ -2,7 +2,9 @@
 import { numbers, type Reader, rows } from "../../../db/reader.ts";
 import { notFound } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { TreeNode } from "../../../tree/model/types.ts";
+import { sortedIds } from "../../../tree/queries/sorted-ids.ts";
+import type { SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
+import { LISTING_SORTS } from "../files/listing.ts";
 import type { SearchIndexer } from "./indexer.ts";
 import { hasWords, matchExpression, type SearchFolders, selectGoneFolders, selectIds, TIERS } from "./match.ts";
 import { parseQuery } from "./parse-query.ts";
@@ -18,12 +20,20 @@ export interface SearchServiceOptions {
   readonly foldersBelow: (folderId: number, limit: number) => readonly number[] | undefined;
 }
 
+/** The sorts of a search. By `relevance`, files and folders are mixed; in the others, folders come first. */
+export const SEARCH_SORTS = ["relevance", ...LISTING_SORTS] as const;
+type SearchSort = (typeof SEARCH_SORTS)[number];
+
 /** What to search for. */
 export interface SearchRequest {
   readonly accountId: number;
   readonly q: string;
   /** Only below this folder; normalized. */
   readonly folderPath: string | undefined;
+  /** `relevance` by default. */
+  readonly sort?: SearchSort;
+  /** Of all sorts but `relevance`; `asc` by default. */
+  readonly order?: SortOrder;
   readonly offset: number;
   readonly limit: number;
 }
@@ -66,20 +76,22 @@ export class SearchService {
 
   /**
    * One page of the matching files and folders of the caller, best first: all words in the name; then in name and tags;
-   * then also in the description; then anywhere. Equal matches are sorted newest first.
+   * then also in the description; then anywhere. Equal matches are sorted newest first. In another sort, the best
+   * {@link FOUND_MAX} matches are sorted.
    * @throws AppError invalid_field (q) | invalid_path | not_found if a folder does not exist | overloaded
    */
   async search(request: SearchRequest): Promise<SearchResult> {
-    const { accountId, q, folderPath, offset, limit } = request;
+    const { accountId, q, folderPath, sort = "relevance", order = "asc", offset, limit } = request;
     const { tree, indexer } = this.#options;
     const terms = parseQuery(q);
     const folders = [...new Set(pathsOf(terms, folderPath))].map((path) => this.#searchFolders(accountId, path));
     const knownSeq = await indexer.catchUp(accountId, CATCH_UP_MS);
-    const key = JSON.stringify([accountId, indexer.revision, terms, folders]);
+    const key = JSON.stringify([accountId, indexer.revision, terms, folders, sort, order]);
     const seq = tree.headOf(accountId);
     let ids = this.#fresh(key, seq);
     if (ids === undefined) {
-      ids = await this.#find(accountId, terms, folders);
+      const found = await this.#find(accountId, terms, folders);
+      ids = sort === "relevance" ? found : await this.#sorted(found, sort, order);
       // A result that may be incomplete is not cached, so the next search finds the rest.
       if (knownSeq === seq) this.#cache(key, { seq, sinceMs: performance.now(), ids });
     }
@@ -92,6 +104,17 @@ export class SearchService {
     const folder = this.#options.tree.findFolderByPath(accountId, path);
     if (folder === undefined) throw notFound("This folder");
     return { folderId: folder.id, folderIds: this.#options.foldersBelow(folder.id, FOLDERS_NAMED_MAX) };
+  }
+
+  /** All ids in another order; one more than can be paged through stays at the end. */
+  async #sorted(ids: Float64Array, sort: SortField, order: SortOrder): Promise<Float64Array> {
+    const hits = {
+      id: "n.id",
+      from: "json_each(?1) j CROSS JOIN nodes n ON n.id = j.value",
+      parameters: [JSON.stringify([...ids.subarray(0, FOUND_MAX)])],
+    };
+    const [found] = await this.#options.reader.read([sortedIds(hits, sort, order)]);
+    return Float64Array.from([...found, ...ids.subarray(FOUND_MAX)]);
   }
 
   /** At most one more than can be paged through. */

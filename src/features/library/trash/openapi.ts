@@ -1,5 +1,6 @@
 /** Texts of these routes in the OpenAPI document. */
 import { EmptiedRecord, MovedToTrashRecord, RestoredRecord, TrashRecord } from "./model.ts";
+import { TRASH_SORTS } from "../../../tree/queries/trash-list.ts";
 import { ref, type RouteDocs } from "../../../http/documented.ts";
 
 export const moveToTrash = (): RouteDocs => ({
@@ -15,11 +16,13 @@ export const moveToTrash = (): RouteDocs => ({
 
 export const list = (): RouteDocs => ({
   tag: "Trash",
-  summary: "List the trash, newest first",
-  description: "Items in the trash count toward the usage of the account.",
+  summary: "List the trash",
+  description: "By default newest first. Items in the trash count toward the usage of the account.",
   query: {
     page: { type: "integer", minimum: 1, default: 1 },
     limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+    sort: { type: "string", enum: [...TRASH_SORTS], default: "deletedAt" },
+    order: { type: "string", enum: ["asc", "desc"], description: "By default desc for deletedAt, else asc" },
   },
   data: TrashRecord,
   errors: ["invalid_field"],

@@ -1,8 +1,9 @@
 import { ok, paginate } from "../../../http/envelope.ts";
-import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
+import { IdParams, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { presentContextOf, presentDeleted, presentItem, presentOutcomes } from "../files/present.ts";
+import { TRASH_SORTS } from "../../../tree/queries/trash-list.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { CHANGE_FILES, READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -20,6 +21,9 @@ export interface TrashRoutesOptions {
   /** Disables the idle timeout of a request. */
   readonly allowLong: (request: Request) => void;
 }
+
+/** Beyond any list; page × limit stays exact. */
+const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** Files in the trash can't be downloaded, nor their thumbnails. */
 const inTrash = (request: Request) => presentContextOf(request, () => false);
@@ -41,11 +45,14 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
         return ok({ trashed: done, failed });
       },
     )
-    .get("/", { ...READ_FILES, docs: docs.list }, ({ principal, request }) => {
+    .get("/", { ...READ_FILES, docs: docs.list }, async ({ principal, request }) => {
       const query = queryOf(request);
-      const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
+      const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
-      const { entries, total } = trash.list(principal.user, page, limit);
+      const sort = readChoice(query["sort"], "sort", TRASH_SORTS) ?? "deletedAt";
+      const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? (sort === "deletedAt" ? "desc" : "asc");
+      const offset = (page - 1) * limit;
+      const { entries, total } = await trash.list(principal.user, { sort, order, offset, limit });
       return ok({
         files: entries.map((entry) => presentTrashed(entry, inTrash(request))),
         pagination: paginate(page, limit, total),

@@ -5,6 +5,7 @@ import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
 import { actingDevice, type Permissions } from "../permissions/permissions.ts";
+import type { TrashQuery } from "../../../tree/queries/trash-list.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FolderSize } from "../../../tree/operations/measure-folder.ts";
 import type { NodeRef, TrashedNode, TreeNode } from "../../../tree/model/types.ts";
@@ -97,9 +98,12 @@ export class TrashService {
     }
   }
 
-  /** A page of the user's own trash, newest first. */
-  list(user: User, page: number, limit: number): { entries: readonly TrashEntry[]; total: number } {
-    const { entries, total } = this.#options.tree.listTrash(user.id, (page - 1) * limit, limit);
+  /** A page of the user's own trash. */
+  async list(
+    user: User,
+    query: Omit<TrashQuery, "accountId">,
+  ): Promise<{ entries: readonly TrashEntry[]; total: number }> {
+    const { entries, total } = await this.#options.tree.trash.list({ ...query, accountId: user.id });
     return { entries: entries.map((entry) => this.#entry(entry)), total };
   }
 

@@ -1,11 +1,12 @@
 import { ok } from "../../../http/envelope.ts";
-import { IdParams } from "../../../http/fields.ts";
+import { IdParams, queryOf, readChoice } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { presentContextOf } from "../../library/files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { presentReceived } from "./present.ts";
+import { RECEIVED_SORTS, sortReceived } from "./sort.ts";
 import type { ReceivedShareService } from "./service.ts";
 
 /** Dependencies of the routes of received shares. */
@@ -23,7 +24,14 @@ export function receivedShareRoutes({ received, guard, hasThumbnail }: ReceivedS
       { access: "reader", scope: "shares", rate: "operations", audit: "unaudited", docs: docs.list },
       ({ principal, request }) => {
         const context = presentContextOf(request, hasThumbnail);
-        return ok({ shares: received.list(principal.user).map((share) => presentReceived(share, context)) });
+        const query = queryOf(request);
+        const sort = readChoice(query["sort"], "sort", RECEIVED_SORTS) ?? "createdAt";
+        const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? (sort === "createdAt" ? "desc" : "asc");
+        return ok({
+          shares: sortReceived(received.list(principal.user), sort, order).map((share) =>
+            presentReceived(share, context),
+          ),
+        });
       },
     )
     .delete(

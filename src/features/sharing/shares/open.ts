@@ -1,5 +1,6 @@
 /** Builds the services of shares, in order of dependency. */
 import type { Database } from "bun:sqlite";
+import type { Reader } from "../../../db/reader.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -23,6 +24,7 @@ import { reissueTokens, ShareTokens } from "./tokens.ts";
 /** Dependencies of shares. */
 interface SharesOptions {
   readonly sqlite: Database;
+  readonly reader: Reader;
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;

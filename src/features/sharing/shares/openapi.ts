@@ -10,6 +10,7 @@ import {
   SharesRecord,
 } from "./model.ts";
 import { SHARED_LISTING_QUERY } from "./listing.ts";
+import { SHARE_SORTS } from "./types.ts";
 import { ref, type RouteDocs } from "../../../http/documented.ts";
 
 const GRANT_HEADER = { "X-Share-Grant": "The grant from unlock, for a locked share" };
@@ -110,11 +111,19 @@ export const upload = (): RouteDocs => ({
 
 export const listShares = (): RouteDocs => ({
   tag: "Shares",
-  summary: "List your shares, newest first",
-  description: "Links, drop boxes and shares with accounts, with their statistics.",
+  summary: "List your shares",
+  description: "Links, drop boxes and shares with accounts, with their statistics. By default newest first.",
   query: {
     page: { type: "integer", minimum: 1, default: 1 },
     limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+    sort: {
+      type: "string",
+      enum: [...SHARE_SORTS],
+      default: "createdAt",
+      description:
+        "natural: by the name of the file or folder, folders first; expiresAt: shares without an end come last",
+    },
+    order: { type: "string", enum: ["asc", "desc"], description: "By default desc for createdAt, else asc" },
   },
   data: SharePageRecord,
   errors: ["invalid_field"],

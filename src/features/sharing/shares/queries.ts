@@ -1,7 +1,10 @@
 /** The rows of `shares`, without the counts that are not written yet: see `statistics.ts`. */
 import type { Database } from "bun:sqlite";
+import { numbers, type Reader } from "../../../db/reader.ts";
+import { sortedIds } from "../../../tree/queries/sorted-ids.ts";
+import type { SortOrder } from "../../../tree/model/types.ts";
 import { hashShareToken, isShareToken } from "./tokens.ts";
-import type { NewShare, Share } from "./types.ts";
+import type { NewShare, Share, SharesQuery } from "./types.ts";
 
 interface ShareRow extends Omit<Share, "hidesLocation" | "canWrite" | "showsVersions"> {
   readonly hidesLocation: number;
@@ -53,9 +56,7 @@ export class ShareRows {
         "SELECT count(*) AS total FROM shares INDEXED BY shares_node WHERE node_id = ?1",
       ),
       // By shares_account.
-      ofAccount: sqlite.prepare<ShareRow, [number, number, number]>(
-        `${SELECT} WHERE account_id = ?1 AND ${IS_NOT_IN_TRASH} ORDER BY id DESC LIMIT ?2 OFFSET ?3`,
-      ),
+      ofAccount: { asc: ofAccount(sqlite, "asc"), desc: ofAccount(sqlite, "desc") },
       count: sqlite.prepare<{ total: number }, [number]>(
         `SELECT count(*) AS total FROM shares INDEXED BY shares_account WHERE account_id = ?1 AND ${IS_NOT_IN_TRASH}`,
       ),
@@ -132,9 +133,25 @@ export class ShareRows {
     return this.#statements.countOfNode.get(nodeId)?.total ?? 0;
   }
 
-  /** Newest first, without shares of nodes that are in the trash themselves. */
-  ofAccount(accountId: number, limit: number, offset: number): Share[] {
-    return this.#statements.ofAccount.all(accountId, limit, offset).flatMap((row) => toShare(row) ?? []);
+  /** In the order of their creation, without shares of nodes that are in the trash themselves. */
+  ofAccount(accountId: number, { order, offset, limit }: Omit<SharesQuery, "sort">): Share[] {
+    return this.#statements.ofAccount[order].all(accountId, limit, offset).flatMap((row) => toShare(row) ?? []);
+  }
+
+  /** A page of the same shares in another order, which the reading thread determines. */
+  async sortedOfAccount(reader: Reader, accountId: number, query: SharesQuery): Promise<Share[]> {
+    const { sort, order, offset, limit } = query;
+    const from = `shares INDEXED BY shares_account CROSS JOIN nodes n ON n.id = shares.node_id
+      WHERE shares.account_id = ?1 AND ${IS_NOT_IN_TRASH}`;
+    // Shares without an end come last.
+    const byExpiry = `SELECT group_concat(id) FROM (SELECT shares.id AS id FROM ${from}
+      ORDER BY shares.expires_at ${order} NULLS LAST, shares.id ${order})`;
+    const ids =
+      sort === "natural"
+        ? sortedIds({ id: "shares.id", from, parameters: [accountId] }, sort, order)
+        : numbers(byExpiry, [accountId]);
+    const [sorted] = await reader.read([ids]);
+    return [...sorted.subarray(offset, offset + limit)].flatMap((id) => this.findById(id) ?? []);
   }
 
   countOfAccount(accountId: number): number {
@@ -231,6 +248,12 @@ function toShare(row: ShareRow | null): Share | undefined {
   if (row === null) return undefined;
   const showsVersions = row.showsVersions === null ? null : row.showsVersions === 1;
   return { ...row, hidesLocation: row.hidesLocation === 1, canWrite: row.canWrite === 1, showsVersions };
+}
+
+function ofAccount(sqlite: Database, order: SortOrder) {
+  return sqlite.prepare<ShareRow, [number, number, number]>(
+    `${SELECT} WHERE account_id = ?1 AND ${IS_NOT_IN_TRASH} ORDER BY id ${order} LIMIT ?2 OFFSET ?3`,
+  );
 }
 
 function numberOrNull(value: boolean | null): number | null {

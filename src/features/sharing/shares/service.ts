@@ -7,6 +7,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import type { PasswordHasher } from "../../accounts/users/passwords.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
+import type { Reader } from "../../../db/reader.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
@@ -20,7 +21,7 @@ import { type ShareRows, SHARES_OF_NODE_MAX } from "./queries.ts";
 import { type CheckedChanges, checkChanges, checkNewShare } from "./settings.ts";
 import type { ShareCounts, ShareStatistics } from "./statistics.ts";
 import type { ShareTokens } from "./tokens.ts";
-import type { OwnShare, Share, ShareRequest, ShareSettings } from "./types.ts";
+import type { OwnShare, Share, ShareRequest, ShareSettings, SharesQuery } from "./types.ts";
 
 /** Dependencies of {@link ShareService}. */
 interface ShareServiceOptions {
@@ -32,6 +33,8 @@ interface ShareServiceOptions {
   readonly clock: Clock;
   readonly events: Events;
   readonly tree: TreeReader;
+  /** Sorts shares by name. */
+  readonly reader: Reader;
   readonly treeWriter: TreeWriter;
   readonly users: Pick<UserService, "findByEmail">;
   readonly permissions: Pick<Permissions, "file" | "folder">;
@@ -108,12 +111,14 @@ export class ShareService {
   }
 
   /**
-   * A page of all shares of this user, newest first, without those of nodes in the trash. The total still includes
+   * A page of all shares of this user, without those of nodes in the trash. The total still includes
    * shares of nodes below a folder in the trash.
    */
-  list(user: User, page: number, limit: number): { shares: OwnShare[]; total: number } {
-    const { rows, tree } = this.#options;
-    const shares = rows.ofAccount(user.id, limit, (page - 1) * limit).flatMap((share) => {
+  async list(user: User, query: SharesQuery): Promise<{ shares: OwnShare[]; total: number }> {
+    const { rows, tree, reader } = this.#options;
+    const isByCreation = query.sort === "createdAt";
+    const page = isByCreation ? rows.ofAccount(user.id, query) : await rows.sortedOfAccount(reader, user.id, query);
+    const shares = page.flatMap((share) => {
       const node = tree.findById(share.nodeId);
       return node === undefined ? [] : [{ share, node }];
     });

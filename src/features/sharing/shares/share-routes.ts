@@ -1,7 +1,7 @@
 /** Shares, for their owners. */
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
+import { IdParams, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -9,7 +9,7 @@ import * as docs from "./openapi.ts";
 import { CreateShareBody, UpdateShareBody } from "./model.ts";
 import { presentShare } from "./present.ts";
 import type { ShareService } from "./service.ts";
-import type { OwnShare } from "./types.ts";
+import { type OwnShare, SHARE_SORTS } from "./types.ts";
 
 /** Dependencies of the routes of shares. */
 export interface ShareRoutesOptions {
@@ -18,6 +18,8 @@ export interface ShareRoutesOptions {
   readonly clock: Clock;
 }
 
+/** Beyond any list; page × limit stays exact. */
+const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 const READ_SHARES = { access: "reader", scope: "shares", rate: "operations", audit: "unaudited" } as const;
 const CHANGE_SHARES = { access: "writer", scope: "shares", rate: "operations" } as const;
 
@@ -58,11 +60,13 @@ export function nodeShareRoutes({ shares, guard }: ShareRoutesOptions) {
 /** /api/shares */
 export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
   return new Router({ name: "share-routes", guard })
-    .get("/api/shares", { ...READ_SHARES, docs: docs.listShares }, ({ principal, request }) => {
+    .get("/api/shares", { ...READ_SHARES, docs: docs.listShares }, async ({ principal, request }) => {
       const query = queryOf(request);
-      const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
+      const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
-      const found = shares.list(principal.user, page, limit);
+      const sort = readChoice(query["sort"], "sort", SHARE_SORTS) ?? "createdAt";
+      const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? (sort === "createdAt" ? "desc" : "asc");
+      const found = await shares.list(principal.user, { sort, order, offset: (page - 1) * limit, limit });
       return ok({
         shares: found.shares.map((own) => present(shares, request, own)),
         pagination: paginate(page, limit, found.total),

@@ -1,5 +1,5 @@
 /** Nouns of this feature. Times are milliseconds since 1970 UTC, sizes bytes. */
-import type { TreeNode } from "../../../tree/model/types.ts";
+import type { SortOrder, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /**
@@ -112,4 +112,15 @@ export interface OpenedShare {
   /** The shared node; a pinned file has the content of its version. */
   readonly node: TreeNode;
   readonly owner: User;
+}
+
+/** The sorts of the owner's list. */
+export const SHARE_SORTS = ["createdAt", "natural", "expiresAt"] as const;
+
+/** One page of the shares of an account. */
+export interface SharesQuery {
+  readonly sort: (typeof SHARE_SORTS)[number];
+  readonly order: SortOrder;
+  readonly offset: number;
+  readonly limit: number;
 }

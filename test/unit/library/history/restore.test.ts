@@ -86,7 +86,7 @@ function change(accountId: number, random: ReturnType<typeof seededRandom>, node
   } else if (kind === 9) by((tx) => tree.write.trash(tx, node));
   else if (kind === 10) by((tx) => tree.write.reapSome(tx, 3));
   else if (kind === 11) {
-    const { entries } = tree.read.listTrash(accountId, 0, 100);
+    const { entries } = tree.read.trash.byTime({ accountId, order: "desc", offset: 0, limit: 100 });
     const trashed = entries.length > 0 ? random.pick(entries).node : undefined;
     if (trashed !== undefined) {
       by((tx) => tree.write.restore(tx, trashed));

@@ -56,7 +56,9 @@ test("items whose time in the trash has expired are deleted, and nothing else", 
   expect(await trash.sweep()).toBe(21);
   expect(detached).toBe(1);
   while (tree.run((tx) => tree.write.reapSome(tx)) > 0);
-  expect(tree.read.listTrash(accountId, 0, 10).entries.map(({ node }) => node.name)).toEqual(["young"]);
+  expect(
+    tree.read.trash.byTime({ accountId, order: "desc", offset: 0, limit: 10 }).entries.map(({ node }) => node.name),
+  ).toEqual(["young"]);
   expect(tree.read.usage(accountId)).toMatchObject({ usedBytes: 5, trashBytes: 5 });
   expect(await tree.read.recount(accountId)).toEqual([]);
   expect(await tree.read.recountBlobs()).toEqual([]);

@@ -312,7 +312,9 @@ test("nodes that were trashed from a folder that can't be created again are merg
   add(accountId, "/", "x", "x");
   expect(await merge()).toMatchObject({ accounts: [{ files: 2, trashed: 1 }] });
   expect(Object.keys(await contentsOf(accountId))).toEqual(["/x", "/after"]);
-  expect(tree.read.listTrash(accountId, 0, 10).entries.map(({ node }) => node.name)).toEqual(["trashed"]);
+  expect(
+    tree.read.trash.byTime({ accountId, order: "desc", offset: 0, limit: 10 }).entries.map(({ node }) => node.name),
+  ).toEqual(["trashed"]);
   await expectSound();
 });
 

@@ -47,7 +47,7 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
   const folderPath = folders.length > 0 && random.chance(0.7) ? random.pick(folders).path : "/";
   const node = nodes.length > 0 ? random.pick(nodes) : undefined;
   const file: FileNode | undefined = files.length > 0 ? random.pick(files) : undefined;
-  const { entries } = tree.read.listTrash(accountId, 0, 100);
+  const { entries } = tree.read.trash.byTime({ accountId, order: "desc", offset: 0, limit: 100 });
   const trashed = entries.length > 0 ? random.pick(entries).node : undefined;
   const labels = { tags: TAGS.filter(() => random.chance(0.5)), metadata: { k: `${random.below(3)}`, "ü\n": "x" } };
   const blob = blobOf(`${random.below(40)}`, random.below(50));
