@@ -1,7 +1,7 @@
 // The columns of lists: which are shown, how wide they are, and what is remembered.
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { eventually, names, row } from "./files-helpers.ts";
+import { eventually, expectSelected, names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 
 /** The headers of the columns, without the one of the buttons. */
@@ -114,5 +114,43 @@ describeWeb("the columns of a list", (web) => {
     await page.getByRole("columnheader", { name: "Name" }).getByRole("button").focus();
     await page.keyboard.press("Enter");
     await eventually(() => names(page), ["note 10.txt", "note 2.txt", "Note 1.txt"]);
+  });
+
+  test("sort searches by the address, and the trash as last chosen", async () => {
+    const account = await web.account();
+    const ids: string[] = [];
+    for (const name of ["note 2.txt", "note 10.txt", "note 1.txt"]) {
+      ids.push(await account.client.storedId(name, { name }));
+    }
+    const page = await web.open({ as: account, path: "/search?q=note" });
+    await page.getByText("3 results · Sorted by relevance").waitFor();
+    await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
+    await eventually(() => names(page), ["note 1.txt", "note 2.txt", "note 10.txt"]);
+    expect(new URL(page.url()).searchParams.get("sort")).toBe("natural");
+    await page.reload();
+    await eventually(() => names(page), ["note 1.txt", "note 2.txt", "note 10.txt"]);
+
+    await account.client.post("/api/files/trash", { fileIds: ids });
+    await page.goto("/trash");
+    await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
+    await eventually(() => names(page), ["note 1.txt", "note 2.txt", "note 10.txt"]);
+    await page.reload();
+    await eventually(() => names(page), ["note 1.txt", "note 2.txt", "note 10.txt"]);
+  });
+
+  test("takes keys before the first click, and has a menu on its empty space", async () => {
+    const account = await web.account();
+    for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
+    const page = await web.open({ as: account });
+    await row(page, "b.txt").waitFor();
+    await page.keyboard.press("Control+a");
+    await expectSelected(page, 2);
+    await page.keyboard.press("Escape");
+    await expectSelected(page, 0);
+    await page.getByRole("grid").click({ button: "right", position: { x: 300, y: 400 } });
+    await page.getByRole("menuitem", { name: "New folder" }).waitFor();
+    await web.lookAt(page, "files-background-menu");
+    await page.getByRole("menuitem", { name: "Select all" }).click();
+    await expectSelected(page, 2);
   });
 });
