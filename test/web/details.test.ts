@@ -20,7 +20,7 @@ describeWeb("the details of a file", (web) => {
     const page = await web.open({ as: account });
     await openDetails(page, "beach.jpg");
     const panel = page.getByRole("region", { name: "Details of beach.jpg" });
-    await panel.getByText("image/jpeg").waitFor();
+    await panel.getByText("JPEG image").waitFor();
     await panel.getByLabel("Checksum").waitFor();
     await panel.getByLabel("Description").fill("The north beach.");
     await panel.getByRole("button", { name: "Save" }).click();

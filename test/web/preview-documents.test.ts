@@ -14,7 +14,21 @@ describeWeb("the preview of documents", (web) => {
       name: "2 code.ts",
       type: "text/plain",
     });
-    await account.client.upload("# Title\n\n- one\n- two\n\n[link](https://example.com/x)\n", { name: "3 read.md" });
+    const picture =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><rect width="40" height="30"/></svg>';
+    await account.client.upload(picture, {
+      name: "a plan.svg",
+      type: "image/svg+xml",
+      fields: { folder: "/drawings" },
+    });
+    const markdown = [
+      "# Title",
+      "- [x] done\n- [ ] open",
+      "[link](https://example.com/x)",
+      "```ts\nconst answer = 42;\n```",
+      "![the plan](drawings/a%20plan.svg) ![lost](drawings/lost.svg)",
+    ];
+    await account.client.upload(markdown.join("\n\n"), { name: "3 read.md" });
     const page = await web.open({ as: account });
     await openPreview(page, "1 plain.txt");
     await untilFocused(page);
@@ -27,6 +41,14 @@ describeWeb("the preview of documents", (web) => {
     await overlay(page).getByRole("heading", { name: "Title" }).waitFor();
     const link = overlay(page).getByRole("link", { name: "link", exact: true });
     expect(await link.getAttribute("rel")).toContain("noreferrer");
+    await overlay(page).locator("pre .hljs-number", { hasText: "42" }).waitFor();
+    expect(await overlay(page).getByRole("checkbox", { checked: true }).count()).toBe(1);
+    const plan = overlay(page).getByRole("img", { name: "the plan" });
+    await page.waitForFunction(
+      (image) => image instanceof HTMLImageElement && image.naturalWidth > 0,
+      await plan.elementHandle(),
+    );
+    await overlay(page).getByText("[image: lost]").waitFor();
     await web.lookAt(page, "preview-markdown");
     await page.keyboard.press("Escape");
     await overlay(page).waitFor({ state: "detached" });

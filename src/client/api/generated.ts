@@ -51,6 +51,7 @@ export interface Schemas {
     readonly createdAt: string;
     readonly modifiedAt: string;
     readonly isFavorite?: boolean;
+    readonly fileModifiedAt: string | null;
     readonly contentAvailable?: boolean;
     readonly isDeleted?: boolean;
   };

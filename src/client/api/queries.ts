@@ -58,11 +58,16 @@ export const byPage = {
 };
 
 /** A list that the server returns as a whole, in one field of the response. */
-export function listQuery<Item>(queryKey: QueryKey, path: `/api/${string}`, field: string) {
+export function listQuery<Item>(
+  queryKey: QueryKey,
+  path: `/api/${string}`,
+  field: string,
+  query: Readonly<Record<string, string>> = {},
+) {
   return queryOptions({
     queryKey,
     queryFn: async ({ signal }) => {
-      const { [field]: items = [] } = await request<Record<string, readonly Item[]>>("GET", path, { signal });
+      const { [field]: items = [] } = await request<Record<string, readonly Item[]>>("GET", path, { query, signal });
       return items;
     },
   });

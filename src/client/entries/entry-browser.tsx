@@ -4,6 +4,7 @@ import { useStore } from "../base/store.ts";
 import { HasAddress } from "../ui/dialog.tsx";
 import { ContextMenu } from "../ui/menu.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
+import type { MenuItem } from "../ui/menu-items.ts";
 import { EntryGrid } from "./collection/entry-grid.tsx";
 import type { GridColumn, GridDisplay, GridSort } from "./collection/grid-types.ts";
 import { ListSkeleton } from "./collection/list-skeleton.tsx";
@@ -13,6 +14,8 @@ import { afterFocusReturns } from "./focus.ts";
 import { entriesBeingRemoved } from "./actions/use-entry-actions.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";
 import { useViewPreferences } from "./preferences.ts";
+import type { ListKind } from "./read-preferences.ts";
+import { useColumns } from "./use-columns.ts";
 import { SelectionBar } from "./actions/selection-bar.tsx";
 import { type SelectionActions, useSelectionActions } from "./actions/use-selection-actions.tsx";
 import { type PreviewOptions, usePreview } from "./use-preview.tsx";
@@ -27,8 +30,13 @@ export interface EntryBrowserProps<T extends Entry> {
   readonly label: string;
   /** The current folder, at which folder choosers open. */
   readonly folder: string;
+  /** What the list is remembered as on this device. */
+  readonly kind: ListKind;
+  /** Every column that the list can have. */
   readonly columns: readonly GridColumn<T>[];
   readonly sort?: GridSort;
+  /** The menu of the empty space around the entries. */
+  readonly backgroundItems?: readonly MenuItem[];
   onOpenFolder(path: string): void;
   nameOf?(entry: T): ReactNode;
   subtitle?(entry: T): string;
@@ -82,7 +90,10 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
       <Bar collection={collection} actions={actions} toolbar={props.toolbar} onClear={onClear} />
       <div className="flex min-h-0 flex-1 gap-3">
         {/* A list, not a function: the click that opens the menu may have changed the selection. */}
-        <ContextMenu items={actions.items()} onClosed={() => setMenuTarget(undefined)}>
+        <ContextMenu
+          items={count === 0 && menuTarget === undefined ? (props.backgroundItems ?? []) : actions.items()}
+          onClosed={() => setMenuTarget(undefined)}
+        >
           <div ref={frame} className="flex min-h-0 min-w-0 flex-1 flex-col">
             {!isKnown || pages.total === undefined ? (
               <ListSkeleton layout={layout} />
@@ -95,6 +106,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
                 onOpen={onOpen}
                 onMenuTarget={setMenuTarget}
                 drag={actions.drag}
+                hasBackgroundMenu={props.backgroundItems !== undefined}
                 takesFocus={props.takesFocus ?? false}
                 {...(props.startOffset !== undefined && { startOffset: props.startOffset })}
                 {...(props.onScrolled !== undefined && { onScrolled: props.onScrolled })}
@@ -155,11 +167,12 @@ function Bar<T extends Entry>({
 
 /** How the entries are shown: by the preferences of this browser and the page. */
 function useDisplay<T extends Entry>(
-  { columns, nameOf, subtitle = subtitleOf }: EntryBrowserProps<T>,
+  { collection, kind, columns: allColumns, nameOf, subtitle = subtitleOf }: EntryBrowserProps<T>,
   renaming: SelectionActions["renaming"],
 ): GridDisplay<T> {
   const [{ layout, density }] = useViewPreferences();
   const removing = useStore(entriesBeingRemoved);
+  const columns = useColumns(kind, allColumns, collection);
   return useMemo<GridDisplay<T>>(
     () => ({
       layout,

@@ -1,55 +1,87 @@
-import { Link2 } from "../ui/icons.ts";
 import type { Entry } from "../api/types.ts";
 import { Badge } from "../ui/badge.tsx";
 import { formatBytes, formatDate, formatDateTime } from "../base/format.ts";
+import { describeKind } from "../base/media-types.ts";
 import type { GridColumn } from "./collection/grid-types.ts";
 import { text } from "./text.ts";
 
-/** Tags, and whether there is a public link. */
-export function marksColumn<T extends Entry>(): GridColumn<T> {
-  return { id: "marks", header: text.tags, track: "minmax(5rem, 12rem)", render: (entry) => <Marks entry={entry} /> };
-}
-
-/** When it was last modified. */
-export function modifiedColumn<T extends Entry>(): GridColumn<T> {
-  return {
+/** The columns that lists of files share. Each is chosen by its name. */
+const COLUMNS = {
+  location: () => ({
+    id: "location",
+    header: text.location,
+    width: 14,
+    render: (entry: Entry) => (
+      <span title={entry.folder}>
+        <bdi>{locationOf(entry.folder)}</bdi>
+      </span>
+    ),
+  }),
+  tags: () => ({
+    id: "tags",
+    header: text.tags,
+    width: 9,
+    has: (entry: Entry) => entry.type === "file" && entry.tags.length > 0,
+    render: (entry: Entry) => <Tags entry={entry} />,
+  }),
+  type: () => ({ id: "type", header: text.type, width: 11, isExtra: true, render: describeKind }),
+  modified: () => ({
     id: "modified",
     header: text.modified,
-    track: "8.5rem",
-    sort: "modifiedAt",
-    render: ({ modifiedAt }) => (
-      <time dateTime={modifiedAt} title={formatDateTime(modifiedAt)}>
-        {formatDate(modifiedAt)}
-      </time>
-    ),
-  };
+    width: 8.5,
+    sort: "fileModifiedAt",
+    render: (entry: Entry) => <Day moment={dateOf(entry)} />,
+  }),
+  uploaded: () => ({
+    id: "uploaded",
+    header: text.uploaded,
+    width: 8.5,
+    sort: "createdAt",
+    isExtra: true,
+    render: (entry: Entry) => <Day moment={entry.createdAt} />,
+  }),
+  size: () => ({ id: "size", header: text.size, width: 9.5, sort: "size", render: (entry: Entry) => sizeOf(entry) }),
+} satisfies Readonly<Record<string, () => GridColumn<Entry>>>;
+
+/** Columns of a list, in the order of their names. */
+export function columnsOf(names: readonly (keyof typeof COLUMNS)[]): GridColumn<Entry>[] {
+  return names.map((name) => COLUMNS[name]());
 }
 
-/** The size of a file, or the number of items in a folder. */
-export function sizeColumn<T extends Entry>(): GridColumn<T> {
-  return { id: "size", header: text.size, track: "6.5rem", sort: "size", render: sizeOf };
+/** A day, with the exact time as its tooltip. */
+export function Day({ moment }: { readonly moment: string }) {
+  return (
+    <time dateTime={moment} title={formatDateTime(moment)}>
+      {formatDate(moment)}
+    </time>
+  );
 }
 
-/** The size of a file, or the number of items in a folder, as text. */
+/** The file's own date; for others, when the entry was last modified. */
+export function dateOf(entry: Entry): string {
+  return (entry.type === "file" ? entry.fileModifiedAt : null) ?? entry.modifiedAt;
+}
+
+/** The size of a file; of a folder, the number of its items. */
 export function sizeOf(entry: Entry): string {
   return entry.type === "folder" ? text.items(entry.itemCount) : formatBytes(entry.size);
 }
 
 /** Size and date in one line. */
 export function subtitleOf(entry: Entry): string {
-  return `${sizeOf(entry)} · ${formatDate(entry.modifiedAt)}`;
+  return `${sizeOf(entry)} · ${formatDate(dateOf(entry))}`;
 }
 
-function Marks({ entry }: { readonly entry: Entry }) {
+/** A folder as people read it. */
+export function locationOf(folder: string): string {
+  return folder === "/" ? text.home : folder;
+}
+
+function Tags({ entry }: { readonly entry: Entry }) {
   if (entry.type === "folder") return null;
   const [first, ...more] = entry.tags;
   return (
     <span className="flex items-center gap-1.5" title={entry.tags.join(", ")}>
-      {entry.isPublic && (
-        <span role="img" aria-label={text.isShared} title={text.isShared}>
-          <Link2 aria-hidden className="size-4" />
-        </span>
-      )}
       {first !== undefined && <Badge>{first}</Badge>}
       {more.length > 0 && <span className="text-xs">{text.moreTags(more.length)}</span>}
     </span>

@@ -1,45 +1,38 @@
 import { LayoutGrid, List, SlidersHorizontal } from "lucide-react";
+import { Button } from "../ui/button.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
+import { ArrowDown, ArrowUp } from "../ui/icons.ts";
 import { Menu } from "../ui/menu.tsx";
 import type { MenuItem } from "../ui/menu-items.ts";
+import type { GridSort } from "./collection/grid-types.ts";
 import { useViewPreferences } from "./preferences.ts";
-import type { SortField } from "./read-preferences.ts";
 import { text } from "./text.ts";
 
 /** Buttons for the view: list or tiles, density, and (if the page sorts) the sort order. */
-export function ViewOptions({ hasSort = true }: { readonly hasSort?: boolean }) {
-  const [{ layout, density, sort, order }, change] = useViewPreferences();
-  const sorts: readonly (readonly [SortField, string])[] = [
-    ["name", text.name],
-    ["modifiedAt", text.modified],
-    ["createdAt", text.created],
-    ["size", text.size],
-  ];
+export function ViewOptions({
+  sort,
+  hasTiles = true,
+}: {
+  readonly sort?: GridSort | undefined;
+  /** False for lists without pictures. */
+  readonly hasTiles?: boolean;
+}) {
+  const [{ layout, density }, change] = useViewPreferences();
   const items = (): MenuItem[] => [
     { label: text.comfortable, checked: density === "comfortable", run: () => change({ density: "comfortable" }) },
     { label: text.compact, checked: density === "compact", run: () => change({ density: "compact" }) },
-    ...(hasSort
-      ? [
-          null,
-          ...sorts.map(([field, label]) => ({
-            label: `${text.sortBy}: ${label}`,
-            checked: sort === field,
-            run: () => change({ sort: field }),
-          })),
-          null,
-          { label: text.ascending, checked: order === "asc", run: () => change({ order: "asc" }) },
-          { label: text.descending, checked: order === "desc", run: () => change({ order: "desc" }) },
-        ]
-      : []),
+    ...(sort === undefined ? [] : [null, ...sortItems(sort)]),
   ];
   const isList = layout === "list";
   return (
     <>
-      <IconButton
-        label={isList ? text.asTiles : text.asList}
-        icon={isList ? LayoutGrid : List}
-        onClick={() => change({ layout: isList ? "tiles" : "list" })}
-      />
+      {hasTiles && (
+        <IconButton
+          label={isList ? text.asTiles : text.asList}
+          icon={isList ? LayoutGrid : List}
+          onClick={() => change({ layout: isList ? "tiles" : "list" })}
+        />
+      )}
       <Menu
         align="end"
         trigger={<IconButton label={text.viewMenu} icon={SlidersHorizontal} hasTooltip={false} />}
@@ -47,4 +40,38 @@ export function ViewOptions({ hasSort = true }: { readonly hasSort?: boolean }) 
       />
     </>
   );
+}
+
+/** A button for the order of a list that has no other view options. */
+export function SortMenu({ sort }: { readonly sort: GridSort }) {
+  const chosen = sort.options.find(({ field }) => field === sort.field);
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <Button
+          icon={sort.order === "asc" ? ArrowUp : ArrowDown}
+          variant="quiet"
+          aria-label={`${text.sortBy}: ${chosen?.label ?? ""}`}
+        >
+          {chosen?.label}
+        </Button>
+      }
+      items={sortItems(sort)}
+    />
+  );
+}
+
+/** The entries of a menu that sorts a list. */
+export function sortItems({ field, order, options, change }: GridSort): MenuItem[] {
+  return [
+    ...options.map((option) => ({
+      label: `${text.sortBy}: ${option.label}`,
+      checked: field === option.field,
+      run: () => change(option.field, option.order ?? "asc"),
+    })),
+    null,
+    { label: text.ascending, checked: order === "asc", run: () => change(field, "asc") },
+    { label: text.descending, checked: order === "desc", run: () => change(field, "desc") },
+  ];
 }

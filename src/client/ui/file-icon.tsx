@@ -1,25 +1,50 @@
 import {
+  Box,
+  CalendarDays,
+  Contact,
+  Disc,
   File,
   FileArchive,
+  FileBraces,
   FileCode,
+  FileKey,
   FileMusic,
   FileSpreadsheet,
+  FileTerminal,
   FileText,
+  FileType,
   FileVideoCamera,
   type LucideIcon,
+  Mail,
+  NotebookText,
+  Presentation,
 } from "lucide-react";
+import { type MediaFamily, mediaFamily } from "../base/media-types.ts";
 import { Folder, Image } from "./icons.ts";
 import { cx } from "./cx.ts";
 
-const BY_TYPE: readonly (readonly [RegExp, LucideIcon])[] = [
-  [/^image\//, Image],
-  [/^video\//, FileVideoCamera],
-  [/^audio\//, FileMusic],
-  [/zip|tar|compressed|7z|rar|gzip/, FileArchive],
-  [/spreadsheet|excel|csv/, FileSpreadsheet],
-  [/json|javascript|typescript|xml|html|css|x-sh|x-python|x-c/, FileCode],
-  [/^text\/|pdf|word|document|rtf|epub/, FileText],
-];
+const ICONS: Readonly<Record<MediaFamily, LucideIcon>> = {
+  image: Image,
+  video: FileVideoCamera,
+  audio: FileMusic,
+  document: FileText,
+  spreadsheet: FileSpreadsheet,
+  presentation: Presentation,
+  book: NotebookText,
+  archive: FileArchive,
+  disk: Disc,
+  code: FileCode,
+  data: FileBraces,
+  text: FileText,
+  font: FileType,
+  model: Box,
+  mail: Mail,
+  calendar: CalendarDays,
+  contact: Contact,
+  key: FileKey,
+  program: FileTerminal,
+  unknown: File,
+};
 
 /** The icon of a file type, or of a folder if `mimeType` is `folder`. */
 export function FileIcon({
@@ -32,12 +57,13 @@ export function FileIcon({
   readonly className?: string;
 }) {
   const isFolder = mimeType === "folder";
-  const Icon = isFolder ? Folder : (BY_TYPE.find(([pattern]) => pattern.test(mimeType))?.[1] ?? File);
+  const Icon = isFolder ? Folder : ICONS[mediaFamily(mimeType)];
   return (
     <Icon
       aria-hidden
       size={size}
       strokeWidth={1.75}
+      data-icon={isFolder ? "folder" : mediaFamily(mimeType)}
       className={cx("shrink-0", isFolder ? "fill-accent-soft text-accent" : "text-muted", className)}
     />
   );

@@ -17,6 +17,8 @@ export interface MenuEntry {
   readonly keys?: string;
   /** For options: whether it is the selected one. */
   readonly checked?: boolean;
+  /** For options: the menu stays open, so that several can be changed. */
+  readonly staysOpen?: boolean;
   readonly items?: readonly MenuItem[];
 }
 

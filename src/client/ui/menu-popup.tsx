@@ -70,7 +70,7 @@ function Lines({ items }: { readonly items: readonly MenuItem[] }) {
 }
 
 function Line({ item }: { readonly item: MenuEntry }) {
-  const { label, run, href, download, disabled = false, checked, items } = item;
+  const { label, run, href, download, disabled = false, checked, staysOpen = false, items } = item;
   const className = cx(ROW, item.danger === true && "text-danger");
   if (items !== undefined) {
     return (
@@ -108,7 +108,7 @@ function Line({ item }: { readonly item: MenuEntry }) {
       <Base.CheckboxItem
         checked={checked}
         disabled={disabled}
-        closeOnClick
+        closeOnClick={!staysOpen}
         onCheckedChange={() => run?.()}
         className={className}
       >

@@ -15,14 +15,17 @@ export function Page({
   title,
   heading,
   actions,
+  breadcrumbs,
   fill = false,
   wide = false,
   keepFocus = false,
   children,
 }: {
   readonly title: string;
-  /** Shown in place of the title inside the h1. Breadcrumbs go into `actions`. */
+  /** Shown in place of the title inside the h1. */
   readonly heading?: ReactNode;
+  /** The pages above this one; the title continues their path. */
+  readonly breadcrumbs?: ReactNode;
   readonly actions?: ReactNode;
   readonly fill?: boolean;
   /** Without the maximum width that keeps lines of text readable. */
@@ -45,13 +48,16 @@ export function Page({
       className={cx(
         "flex flex-col px-4 pt-4 sm:px-6",
         fill ? "h-full min-h-0" : "min-h-full pb-10",
-        !fill && !wide && "mx-auto w-full max-w-5xl",
+        !fill && !wide && "w-full max-w-5xl",
       )}
     >
       <div className="mb-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-        <h1 ref={headingRef} tabIndex={-1} className="min-w-0 text-xl font-semibold break-words sm:text-2xl">
-          {heading ?? title}
-        </h1>
+        <div className="flex max-w-full min-w-0 flex-wrap items-center sm:flex-nowrap">
+          {breadcrumbs}
+          <h1 ref={headingRef} tabIndex={-1} className="min-w-0 text-xl font-semibold break-words sm:text-2xl">
+            {heading ?? title}
+          </h1>
+        </div>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </div>
       {fill ? <div className="flex min-h-0 flex-1 flex-col">{children}</div> : children}

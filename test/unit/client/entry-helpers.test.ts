@@ -39,15 +39,16 @@ describe("the filters of a query", () => {
 
 describe("preferences", () => {
   test("are as stored, and default if that is invalid", () => {
-    const byDefault = { layout: "list", density: "comfortable", sort: "name", order: "asc" };
+    const byDefault = { layout: "list", density: "comfortable", lists: {} };
     expect(readPreferences(undefined)).toEqual(byDefault as never);
     expect(readPreferences("{nonsense")).toEqual(byDefault as never);
-    expect(readPreferences('{"layout":7,"sort":"colour"}')).toEqual(byDefault as never);
-    expect(readPreferences('{"layout":"tiles","density":"compact","sort":"size","order":"desc"}')).toEqual({
-      layout: "tiles",
-      density: "compact",
-      sort: "size",
-      order: "desc",
+    expect(readPreferences('{"layout":7,"lists":[1]}')).toEqual(byDefault as never);
+    const files = { sort: "size", order: "desc", columns: { tags: false }, widths: { size: 7 } } as const;
+    const stored = { layout: "tiles", density: "compact", lists: { files } } as const;
+    expect(readPreferences(JSON.stringify(stored))).toEqual(stored);
+    const damaged = { files: { order: "up", columns: { tags: 1 }, widths: { size: -7 } }, other: {} };
+    expect(readPreferences(JSON.stringify({ ...stored, lists: damaged })).lists).toEqual({
+      files: { columns: {}, widths: {} },
     });
   });
 });
@@ -115,6 +116,7 @@ function file(id: string, parent: string): FileRecord {
     hasThumbnail: false,
     createdAt: time,
     modifiedAt: time,
+    fileModifiedAt: null,
     isPublic: false,
     tags: [],
     metadata: {},

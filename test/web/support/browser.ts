@@ -273,10 +273,11 @@ class Harness implements Web {
 
 /** Gives a new profile what all have. */
 async function prepare(context: BrowserContext): Promise<BrowserContext> {
-  // Chromium's newer file picker can't be controlled from outside, so pages use the older one, as in other browsers.
-  await context.addInitScript(() =>
-    Object.defineProperty(window, "showOpenFilePicker", { value: undefined, writable: true }),
-  );
+  // Chromium's newer pickers can't be controlled from outside, so pages use the older ones, as in other browsers.
+  await context.addInitScript(() => {
+    for (const name of ["showOpenFilePicker", "showDirectoryPicker"])
+      Object.defineProperty(window, name, { value: undefined, writable: true });
+  });
   context.setDefaultTimeout(WAIT_MS_MAX);
   context.setDefaultNavigationTimeout(WAIT_MS_MAX);
   return context;

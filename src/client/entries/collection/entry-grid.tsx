@@ -1,4 +1,14 @@
-import { type FocusEvent, type MouseEvent, type PointerEvent, type ReactNode, useEffect, useMemo, useRef } from "react";
+import {
+  type CSSProperties,
+  type FocusEvent,
+  type MouseEvent,
+  type PointerEvent,
+  type ReactNode,
+  type SyntheticEvent,
+  useEffect,
+  useMemo,
+  useRef,
+} from "react";
 import type { Entry } from "../../api/types.ts";
 import { GridRows, SelectionBox } from "./grid-rows.tsx";
 import type { GridDisplay, GridSort } from "./grid-types.ts";
@@ -6,7 +16,7 @@ import { ListHeader } from "./list-header.tsx";
 import type { Collection } from "./use-collection.ts";
 import { type DragRules, useEntryDrag } from "./use-entry-drag.ts";
 import { elementAt, useGridFocus } from "./use-grid-focus.ts";
-import { useGridKeys } from "./use-grid-keys.ts";
+import { useForwardedKeys, useGridKeys } from "./use-grid-keys.ts";
 import { EDGE_SPACE, type GridLayout, useGridLayout } from "./use-grid-layout.ts";
 import { positionOf, useGridPointer } from "./use-grid-pointer.ts";
 import { useRubberBand } from "./use-rubber-band.ts";
@@ -28,6 +38,8 @@ interface EntryGridProps<T extends Entry> {
   onScrolled?(offset: number): void;
   /** Focuses the cursor once there are entries: the person came from another list by keyboard or press. */
   readonly takesFocus?: boolean;
+  /** Whether the surrounding context menu also opens outside of entries. */
+  readonly hasBackgroundMenu?: boolean;
   /** Shown below the last entry. */
   readonly children?: ReactNode;
 }
@@ -79,18 +91,18 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
       aria-label={props.label}
       aria-multiselectable="true"
       aria-rowcount={isTiles ? rows : rows + 1}
-      aria-colcount={isTiles ? columns : display.columns.length + 2}
+      aria-colcount={isTiles ? columns : layout.fitting.length + 2}
       aria-busy={pages.total === undefined || collection.isLoadingSelection}
       className="relative min-h-0 flex-1 overflow-auto select-none [overflow-anchor:none]"
       onScroll={(event) => props.onScrolled?.(event.currentTarget.scrollTop)}
       {...handlers}
       {...dragging.handlers}
     >
-      <div style={{ paddingInline: layout.edge, paddingBottom: SPACE_BELOW }}>
+      <div style={{ paddingInline: layout.edge, paddingBottom: SPACE_BELOW, ...columnTracks(layout.template) }}>
         {isTiles ? (
           <div style={{ height: EDGE_SPACE }} />
         ) : (
-          <Header layout={layout} display={display} sort={props.sort} />
+          <ListHeader columns={display.columns} layout={layout} isSelecting={collection.count > 0} sort={props.sort} />
         )}
         <div
           ref={body}
@@ -107,6 +119,12 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
   );
 }
 
+/** The widths of the columns, as a property that all rows inherit: while a column is resized, no row is rendered. */
+function columnTracks(template: string): CSSProperties {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type has no custom properties
+  return { "--list-columns": template } as CSSProperties;
+}
+
 function viewAt<T extends Entry>({ collection, display }: EntryGridProps<T>, position: number) {
   const entry = collection.pages.at(position);
   return {
@@ -119,31 +137,20 @@ function viewAt<T extends Entry>({ collection, display }: EntryGridProps<T>, pos
   };
 }
 
-function Header<T extends Entry>({
-  layout: { template, isNarrow },
-  display,
-  sort,
-}: {
-  readonly layout: GridLayout;
-  readonly display: GridDisplay<T>;
-  readonly sort: GridSort | undefined;
-}) {
-  return <ListHeader columns={display.columns} template={template} isNarrow={isNarrow} sort={sort} />;
-}
-
 interface GridParts {
   readonly scroller: { readonly current: HTMLDivElement | null };
   readonly body: { readonly current: HTMLDivElement | null };
-  readonly layout: GridLayout;
+  readonly layout: Pick<GridLayout<Entry>, "columns" | "rowHeight" | "above">;
   readonly focusHandlers: { onFocus(): void; onBlur(): void };
 }
 
 /** The keys and pointers of a grid. The rows have no handlers of their own. */
 function useGridEvents<T extends Entry>(
-  { collection, onOpen, onMenuTarget }: EntryGridProps<T>,
+  { collection, onOpen, onMenuTarget, hasBackgroundMenu = false }: EntryGridProps<T>,
   { scroller, body, layout: { columns, rowHeight, above }, focusHandlers }: GridParts,
 ) {
   const { pages, cursor } = collection;
+  useForwardedKeys(scroller);
   const onKeyDown = useGridKeys({
     collection,
     columns,
@@ -163,7 +170,10 @@ function useGridEvents<T extends Entry>(
     if (position !== undefined && position !== cursor) collection.point(position);
   };
   const onContextMenu = (event: MouseEvent) => {
+    // The header has a menu of its own.
+    if (event.defaultPrevented) return event.stopPropagation();
     const position = positionOf(event.target);
+    if (position === undefined && hasBackgroundMenu && pointer.wantsMenu()) return collection.clear();
     const entry = position === undefined ? undefined : pages.at(position);
     if (position === undefined || entry === undefined || !pointer.wantsMenu()) {
       event.preventDefault();
@@ -178,18 +188,18 @@ function useGridEvents<T extends Entry>(
     else collection.select(position, "only");
   };
   const handlers = {
-    onKeyDown,
+    onKeyDown: inside(onKeyDown),
     onBlur: focusHandlers.onBlur,
-    onFocus,
-    onClick: pointer.onClick,
-    onDoubleClick: pointer.onDoubleClick,
-    onContextMenu,
+    onFocus: inside(onFocus),
+    onClick: inside(pointer.onClick),
+    onDoubleClick: inside(pointer.onDoubleClick),
+    onContextMenu: inside(onContextMenu),
     // A long press selects, so the surrounding context menu must not open on it.
     onTouchStart: (event: { stopPropagation(): void }) => event.stopPropagation(),
-    onPointerDown: (event: PointerEvent<HTMLElement>) => {
+    onPointerDown: inside((event: PointerEvent<HTMLElement>) => {
       pointer.onPointerDown(event);
       band.handlers.onPointerDown(event);
-    },
+    }),
     onPointerMove: (event: PointerEvent) => {
       pointer.onPointerMove(event);
       band.handlers.onPointerMove(event);
@@ -204,6 +214,13 @@ function useGridEvents<T extends Entry>(
     },
   };
   return { box: band.box, handlers };
+}
+
+/** A handler without the events of the header's menus: React passes those on, although they are not in the grid. */
+function inside<E extends SyntheticEvent>(handler: (event: E) => void) {
+  return (event: E) => {
+    if (event.target instanceof Node && event.currentTarget.contains(event.target)) handler(event);
+  };
 }
 
 /** Opens the context menu as if the person had right-clicked an element. */

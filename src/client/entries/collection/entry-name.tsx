@@ -17,8 +17,9 @@ export function EntryName<T extends Entry>({
   if (display.renaming?.id === entry.id) return <RenameField entry={entry} renaming={display.renaming} />;
   return (
     <span className="flex min-w-0 items-center gap-1.5">
-      <span className="block truncate" title={entry.name} dir="auto">
-        {display.nameOf?.(entry) ?? entry.name}
+      <span className="block min-w-0 truncate" title={entry.name}>
+        {/* Isolated, so that a name in another direction stays at its place. */}
+        <bdi>{display.nameOf?.(entry) ?? entry.name}</bdi>
       </span>
       {entry.isFavorite === true && (
         <Star role="img" aria-label={text.isFavorite} className="size-3.5 shrink-0 fill-current text-warning" />
@@ -70,7 +71,7 @@ function RenameField({ entry, renaming }: { readonly entry: Entry; readonly rena
       onClick={(event) => event.stopPropagation()}
       onDoubleClick={(event) => event.stopPropagation()}
       onPointerDown={(event) => event.stopPropagation()}
-      className="relative"
+      className="relative min-w-0 flex-1"
     >
       <input
         ref={field}

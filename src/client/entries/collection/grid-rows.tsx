@@ -14,15 +14,15 @@ export function GridRows<T extends Entry>({
 }: {
   readonly items: readonly VirtualItem[];
   readonly total: number;
-  readonly layout: GridLayout;
+  readonly layout: GridLayout<T>;
   readonly viewOf: (position: number) => EntryViewProps<T>;
 }) {
-  const { isTiles, isNarrow, columns, rowHeight, above, template } = layout;
+  const { isTiles, isNarrow, columns, rowHeight, above, fitting } = layout;
   return items.map(({ index, start }) => {
     const top = start - above;
     if (!isTiles) {
       return (
-        <ListRow key={index} {...viewOf(index)} top={top} height={rowHeight} isNarrow={isNarrow} template={template} />
+        <ListRow key={index} {...viewOf(index)} top={top} height={rowHeight} isNarrow={isNarrow} columns={fitting} />
       );
     }
     const first = index * columns;

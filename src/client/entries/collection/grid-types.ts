@@ -1,24 +1,49 @@
 import type { ReactNode } from "react";
 import type { Entry } from "../../api/types.ts";
 import type { Store } from "../../base/store.ts";
-import type { SortField, ViewPreferences } from "../read-preferences.ts";
+import type { MenuItem } from "../../ui/menu-items.ts";
+import type { SortOrder, ViewPreferences } from "../read-preferences.ts";
 
 /** A column of the list, next to the name. */
 export interface GridColumn<T extends Entry> {
   readonly id: string;
   readonly header: string;
-  /** The width as a track of a CSS grid. */
-  readonly track: string;
+  /** The width in rem, until the person chooses another one. */
+  readonly width: number;
   /** The field that its header sorts by. */
-  readonly sort?: SortField;
+  readonly sort?: string;
+  /** Shown only if the person chose it. */
+  readonly isExtra?: boolean;
+  /** Whether an entry has a value. A column without any value is hidden. By default each entry has one. */
+  has?(entry: T): boolean;
   render(entry: T): ReactNode;
 }
 
+/** A field that a list can be sorted by. */
+export interface SortOption<F extends string = string> {
+  readonly field: F;
+  readonly label: string;
+  /** The order when the field is chosen; ascending by default. */
+  readonly order?: SortOrder;
+}
+
 /** The sort order of a list, and how to change it. */
-export interface GridSort {
-  readonly field: SortField;
-  readonly order: "asc" | "desc";
-  change(field: SortField, order: "asc" | "desc"): void;
+export interface GridSort<F extends string = string> {
+  readonly field: F;
+  readonly order: SortOrder;
+  readonly options: readonly SortOption<F>[];
+  change(field: F, order: SortOrder): void;
+}
+
+/** The columns of a list, and how the person changes them. */
+export interface GridColumns<T extends Entry> {
+  /** The chosen columns that have values, in order. */
+  readonly shown: readonly GridColumn<T>[];
+  /** Widths in rem by the id of the column. */
+  readonly widths: Readonly<Record<string, number>>;
+  resize(id: string, width: number): void;
+  /** The entries of the menu that chooses columns. */
+  menu(): readonly MenuItem[];
 }
 
 /**
@@ -59,7 +84,7 @@ interface Caret {
 export interface GridDisplay<T extends Entry> {
   readonly layout: ViewPreferences["layout"];
   readonly density: ViewPreferences["density"];
-  readonly columns: readonly GridColumn<T>[];
+  readonly columns: GridColumns<T>;
   /** A line below the name, on phones. */
   subtitle(entry: T): string;
   /** A short text below the name of a tile. */

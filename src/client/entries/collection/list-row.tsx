@@ -1,10 +1,10 @@
-import { Check, EllipsisVertical } from "../../ui/icons.ts";
+import { Check, EllipsisVertical, Link2 } from "../../ui/icons.ts";
 import { memo } from "react";
 import type { Entry } from "../../api/types.ts";
 import { cx } from "../../ui/cx.ts";
 import { text } from "../text.ts";
 import { EntryName } from "./entry-name.tsx";
-import type { GridDisplay } from "./grid-types.ts";
+import type { GridColumn, GridDisplay } from "./grid-types.ts";
 import { Thumbnail } from "./thumbnail.tsx";
 
 /** Props of a row or tile; without an entry it shows a placeholder. */
@@ -46,16 +46,16 @@ function Row<T extends Entry>(
     readonly top: number;
     readonly height: number;
     readonly isNarrow: boolean;
-    readonly template: string;
+    readonly columns: readonly GridColumn<T>[];
   },
 ) {
-  const { entry, position, display, isSelected, isSelecting, top, height, isNarrow, template } = props;
+  const { entry, position, display, isSelected, isSelecting, top, height, isNarrow, columns } = props;
   return (
     <div
       {...viewAttributes(props)}
       role="row"
       aria-rowindex={position + 2}
-      style={{ height, transform: `translateY(${top}px)`, gridTemplateColumns: template }}
+      style={{ height, transform: `translateY(${top}px)`, gridTemplateColumns: "var(--list-columns)" }}
       className={cx(
         viewClasses(props),
         "absolute inset-x-0 top-0 grid items-center gap-3 rounded-lg px-2 text-sm",
@@ -70,20 +70,33 @@ function Row<T extends Entry>(
           <>
             <Thumbnail entry={entry} size="small" />
             <div className="min-w-0 flex-1">
-              <EntryName entry={entry} display={display} />
+              <div className="flex items-center gap-1.5">
+                <EntryName entry={entry} display={display} />
+                <SharedMark entry={entry} />
+              </div>
               {isNarrow && <span className="block truncate text-xs text-muted">{display.subtitle(entry)}</span>}
             </div>
           </>
         )}
       </div>
       {!isNarrow &&
-        display.columns.map((column) => (
+        columns.map((column) => (
           <div role="gridcell" key={column.id} className="min-w-0 truncate text-muted">
             {entry === undefined ? <span className="skeleton block h-3 w-2/3" /> : column.render(entry)}
           </div>
         ))}
       <div role="gridcell">{entry !== undefined && <MenuButton name={entry.name} />}</div>
     </div>
+  );
+}
+
+/** Says that anyone with the link can open a file. */
+function SharedMark({ entry }: { readonly entry: Entry }) {
+  if (entry.type === "folder" || !entry.isPublic) return null;
+  return (
+    <span role="img" aria-label={text.isShared} title={text.isShared} className="shrink-0 text-muted">
+      <Link2 aria-hidden className="size-4" />
+    </span>
   );
 }
 

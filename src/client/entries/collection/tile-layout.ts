@@ -19,6 +19,9 @@ export function layTiles(width: number, density: "comfortable" | "compact"): Til
   return { columns, rowHeight: Math.round(tileWidth * 0.75) + TILE_CAPTION + TILE_GAP };
 }
 
+/** The height of the header of the list. */
+export const HEADER_HEIGHT = 40;
+
 /** The row height of the list. */
 export const ROW_HEIGHT: Readonly<Record<"comfortable" | "compact", number>> = { comfortable: 48, compact: 36 };
 

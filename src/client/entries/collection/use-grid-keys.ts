@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useRef } from "react";
+import { type KeyboardEvent, type RefObject, useEffect, useRef } from "react";
 import type { Entry } from "../../api/types.ts";
 import { isPressed } from "../../base/shortcuts.ts";
 import { moveCursor, TYPE_AHEAD_MS, findTyped } from "./cursor.ts";
@@ -44,7 +44,7 @@ export function useGridKeys<T extends Entry>(options: GridKeysOptions<T>) {
       event.preventDefault();
       event.stopPropagation();
     };
-    if (event.altKey) return;
+    if (event.altKey || isOnHeader(event.target)) return;
 
     const isRightToLeft = getComputedStyle(event.currentTarget).direction === "rtl";
     const view = { total: pages.total ?? 0, columns, rowsInView: rowsInView(), isRightToLeft };
@@ -77,4 +77,40 @@ export function useGridKeys<T extends Entry>(options: GridKeysOptions<T>) {
       handled();
     }
   };
+}
+
+/** Whether an element belongs to the header, whose buttons and separators have keys of their own. */
+function isOnHeader(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('[data-part="header"]') !== null;
+}
+
+/** Keys that the list takes from the page. */
+const FORWARDED_KEYS = "mod+a arrowdown arrowup home end pagedown pageup";
+
+/**
+ * Hands keys to a list while nothing else has the focus, for example after its page was opened by its address. The
+ * list then has the focus.
+ */
+export function useForwardedKeys(grid: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const onKeyDown = (event: globalThis.KeyboardEvent) => {
+      if (event.defaultPrevented || !isPressed(event, FORWARDED_KEYS) || !isUnfocused(event.target)) return;
+      if (document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null) return;
+      const row = grid.current?.querySelector<HTMLElement>('[data-position][tabindex="0"]');
+      if (row === null || row === undefined) return;
+      event.preventDefault();
+      row.focus({ preventScroll: true });
+      const { key, ctrlKey, metaKey, shiftKey } = event;
+      row.dispatchEvent(
+        new window.KeyboardEvent("keydown", { key, ctrlKey, metaKey, shiftKey, bubbles: true, cancelable: true }),
+      );
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, [grid]);
+}
+
+/** Whether a key reached only the page, or its title, which has the focus after a navigation. */
+function isUnfocused(target: EventTarget | null): boolean {
+  return target instanceof Element && target.matches("body, main, h1");
 }

@@ -1,12 +1,13 @@
-import type { RefObject } from "react";
+import { type RefObject, useMemo } from "react";
 import type { Entry } from "../../api/types.ts";
-import { type GridDisplay, NARROW_BELOW } from "./grid-types.ts";
-import { HEADER_HEIGHT } from "./list-header.tsx";
-import { layTiles, ROW_HEIGHT } from "./tile-layout.ts";
+import { fitColumns, spareRoom, templateOf } from "./fit-columns.ts";
+import { type GridColumn, type GridDisplay, NARROW_BELOW } from "./grid-types.ts";
+import { HEADER_HEIGHT, layTiles, ROW_HEIGHT } from "./tile-layout.ts";
+import { rootFontSize } from "./root-font-size.ts";
 import { useSize } from "../../ui/use-size.ts";
 
 /** The measures of a list or a grid of tiles at its current width, in CSS pixels. */
-export interface GridLayout {
+export interface GridLayout<T extends Entry> {
   readonly isTiles: boolean;
   /** Whether only the name fits. */
   readonly isNarrow: boolean;
@@ -17,37 +18,46 @@ export interface GridLayout {
   readonly rowHeight: number;
   /** The height of what is above the first row. */
   readonly above: number;
+  /** The columns of the list that fit next to the names. */
+  readonly fitting: readonly GridColumn<T>[];
   /** The columns of the list, as a CSS grid template. */
   readonly template: string;
+  /** By how much a column can be widened, in rem. */
+  readonly spare: number;
 }
 
 /** Space at the sides, where a selection rectangle can be started, and above tiles. */
 export const EDGE_SPACE = 12;
 const TILES_WIDTH_MIN = 240;
 const LIST_ROW_NARROW = 60;
-const MENU_TRACK = "2.75rem";
 
 /** Lays out the entries in the width of `scroller`. */
 export function useGridLayout<T extends Entry>(
   scroller: RefObject<HTMLElement | null>,
-  { layout, density, columns }: GridDisplay<T>,
-): GridLayout {
+  { layout, density, columns: { shown, widths } }: GridDisplay<T>,
+): GridLayout<T> {
   const { width: outerWidth } = useSize(scroller, window.innerWidth);
   const edge = outerWidth < NARROW_BELOW ? 0 : EDGE_SPACE;
   const width = outerWidth - 2 * edge;
   const isNarrow = width < NARROW_BELOW;
-  if (layout === "tiles") {
+  const isTiles = layout === "tiles";
+  const columns = useMemo(() => {
+    if (isTiles || isNarrow) return { fitting: [], template: templateOf([], {}), spare: 0 };
+    const room = width / rootFontSize();
+    const fitting = fitColumns(shown, widths, room);
+    return { fitting, template: templateOf(fitting, widths), spare: Math.max(0, spareRoom(fitting, widths, room)) };
+  }, [isTiles, isNarrow, width, shown, widths]);
+  if (isTiles) {
     const tiles = layTiles(Math.max(width, TILES_WIDTH_MIN), density);
-    return { ...tiles, isTiles: true, isNarrow, edge, above: EDGE_SPACE, template: "" };
+    return { ...columns, ...tiles, isTiles, isNarrow, edge, above: EDGE_SPACE };
   }
-  const tracks = isNarrow ? [] : columns.map(({ track }) => track);
   return {
-    isTiles: false,
+    ...columns,
+    isTiles,
     isNarrow,
     edge,
     columns: 1,
     rowHeight: isNarrow ? LIST_ROW_NARROW : ROW_HEIGHT[density],
     above: HEADER_HEIGHT,
-    template: ["minmax(0,1fr)", ...tracks, MENU_TRACK].join(" "),
   };
 }

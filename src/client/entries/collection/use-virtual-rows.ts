@@ -1,6 +1,7 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useLayoutEffect, useRef } from "react";
-import { HEADER_HEIGHT } from "./list-header.tsx";
+import type { Entry } from "../../api/types.ts";
+import { HEADER_HEIGHT } from "./tile-layout.ts";
 import type { GridLayout } from "./use-grid-layout.ts";
 
 /** Space below the last entry, for elements that float above the page. */
@@ -9,7 +10,7 @@ export const SPACE_BELOW = 88;
 /** Renders only the rows that are visible, and those around the cursor. */
 export function useVirtualRows(options: {
   readonly scroller: RefObject<HTMLElement | null>;
-  readonly layout: GridLayout;
+  readonly layout: Pick<GridLayout<Entry>, "isTiles" | "rowHeight" | "above">;
   readonly rows: number;
   readonly cursorRow: number;
   readonly startOffset: number;

@@ -6,6 +6,7 @@ import type { Entry, FileRecord, FolderRecord } from "../../api/types.ts";
 import { CopyField } from "../../ui/copy-field.tsx";
 import { DescriptionList } from "../../ui/description-list.tsx";
 import { formatBytes, formatDateTime, formatDuration, formatNumber, formatRelative } from "../../base/format.ts";
+import { describeMediaType } from "../../base/media-types.ts";
 import { folderParam } from "../folder-address.ts";
 import { type FileInfo, fileInfoQuery, folderInfoQuery, type Media } from "./api.ts";
 import { formatCaptured } from "./captured.ts";
@@ -75,7 +76,12 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
 function listDetails(info: FileInfo): Detail[] {
   const captured = info.capturedAt ?? info.media?.takenAt ?? null;
   return [
-    [text.kind, info.mimeType],
+    [
+      text.kind,
+      <span key="kind" title={info.mimeType}>
+        {describeMediaType(info.mimeType, info.name)}
+      </span>,
+    ],
     [text.size, formatBytes(info.size)],
     ...detailIfKnown(text.captured, captured, formatCaptured),
     ...detailIfKnown(text.place, info.place, (place) => <PlaceLink key="place" place={place} />),
@@ -83,8 +89,8 @@ function listDetails(info: FileInfo): Detail[] {
     [text.folderPath, <FolderLink key="in" folder={info.folder} />],
     [text.uploaded, formatDateTime(info.uploadedAt)],
     [text.created, formatDateTime(info.createdAt)],
-    [text.modified, formatDateTime(info.modifiedAt)],
-    ...detailIfKnown(text.fileModified, info.fileModifiedAt, formatDateTime),
+    [text.modified, formatDateTime(info.fileModifiedAt ?? info.modifiedAt)],
+    ...(info.fileModifiedAt === null ? [] : [[text.lastChange, formatDateTime(info.modifiedAt)] as const]),
     [text.version, formatNumber(info.version)],
     [text.owner, info.owner.name || info.owner.email],
     ...(info.isPublic ? [[text.visibility, text.isPublic] as const] : []),

@@ -18,7 +18,7 @@ export const text = defineText("details", {
   created: "Created",
   modified: "Modified",
   uploaded: "Uploaded",
-  fileModified: "Original modified date",
+  lastChange: "Last change here",
   captured: "Taken",
   dimensions: "Dimensions",
   camera: "Camera",

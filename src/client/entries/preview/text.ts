@@ -33,6 +33,7 @@ export const text = defineText("preview", {
   truncated: (size: string, all: string) => `Showing the first ${size} of ${all}. Download the file to see the rest.`,
   binary: "This file doesn't contain readable text. Download it to open it on your device.",
   imageLeftOut: (alt: string) => (alt === "" ? "[image]" : `[image: ${alt}]`),
+  task: "Task",
   textContent: (name: string) => `Content of ${name}`,
   page: (n: number, all: number) => `Page ${n} of ${all}`,
   pdfPassword: "Enter the password to open this PDF.",

@@ -3,6 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys, listQuery } from "../../api/queries.ts";
+import type { GridSort } from "../collection/grid-types.ts";
 import type { Entry, Pagination, ShareRecord } from "../../api/types.ts";
 
 /** What can be shared: a file, folder or album, from a listing or from a share's record. */
@@ -39,16 +40,24 @@ export function sharesOfQuery(target: ShareTarget) {
   return listQuery<ShareRecord>(keys.sharesOf(target.id), sharesPath(target), "shares");
 }
 
-/** One page of the shares that the account has created, newest first. */
-export function fetchShares(page: number, signal: AbortSignal) {
+/** The order of a list of shares. */
+type ShareOrder = Pick<GridSort, "field" | "order">;
+
+/** One page of the shares that the account has created. */
+export function fetchShares({ field: sort, order }: ShareOrder, page: number, signal: AbortSignal) {
   return request<{ shares: readonly ShareRecord[]; pagination: Pagination }>("GET", "/api/shares", {
-    query: { page, limit: SHARES_PER_PAGE },
+    query: { sort, order, page, limit: SHARES_PER_PAGE },
     signal,
   });
 }
 
 /** The shares that others have created for the account. */
-export const receivedQuery = listQuery<ReceivedShare>(keys.received, "/api/shares/received", "shares");
+export function receivedQuery({ field: sort, order }: ShareOrder) {
+  return listQuery<ReceivedShare>([...keys.received, { sort, order }], "/api/shares/received", "shares", {
+    sort,
+    order,
+  });
+}
 
 /** @throws ApiError, OfflineError */
 export function createShare(target: ShareTarget, body: ShareBody): Promise<ShareRecord> {

@@ -1,39 +1,35 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "../../ui/icons.ts";
-import { useEffect, useRef } from "react";
 import { cx } from "../../ui/cx.ts";
+import { Menu } from "../../ui/menu.tsx";
 import { useDropFolder } from "../../entries/collection/use-entry-drag.ts";
-import { folderParam } from "../../entries/folder-address.ts";
+import { folderParam, useGoToFolder } from "../../entries/folder-address.ts";
 import { text } from "../../entries/text.ts";
 
-/** The path of a folder. Entries of the list can be dropped on each parent folder. */
+/** How many parents are shown, the nearest ones; a menu has the others. On phones only the nearest one is shown. */
+const SHOWN_MAX = 4;
+
+/** The folders above a folder, as a path that ends at its title. Entries of the list can be dropped on each. */
 export function Breadcrumbs({ folder }: { readonly folder: string }) {
+  const goToFolder = useGoToFolder();
   const names = folder.split("/").filter((name) => name !== "");
-  const folders = [
+  const above = [
     { path: "/", name: text.home },
-    ...names.map((name, index) => ({ path: `/${names.slice(0, index + 1).join("/")}`, name })),
+    ...names.slice(0, -1).map((name, index) => ({ path: `/${names.slice(0, index + 1).join("/")}`, name })),
   ];
-  // Phones have room for two names.
-  const hidden = folders.slice(0, -2);
-  const nearest = hidden.at(-1);
-  const list = useRef<HTMLOListElement>(null);
-  // If there is no room for all, scrolls to the nearest ones.
-  useEffect(() => {
-    // In braces, because newer browsers return a promise here, and an effect may only return a function.
-    list.current?.lastElementChild?.scrollIntoView({ inline: "end", block: "nearest" });
-  }, [folder]);
+  const hidden = above.slice(0, -SHOWN_MAX);
+  const shown = above.slice(-SHOWN_MAX);
+  const itemsFor = (folders: typeof above) =>
+    folders.map(({ path, name }) => ({ label: name, run: () => goToFolder(path) }));
   return (
-    <nav aria-label={text.pathLabel} className="-mx-1 min-w-0 overflow-x-auto py-1">
-      <ol ref={list} className="flex items-center text-sm whitespace-nowrap">
-        {nearest !== undefined && (
-          <li className="sm:hidden">
-            <Breadcrumb path={nearest.path} name={nearest.name} isCurrent={false} isShort />
-          </li>
-        )}
-        {folders.map(({ path, name }, index) => (
-          <li key={path} className={cx("flex min-w-0 items-center", index < hidden.length && "max-sm:hidden")}>
-            {index > 0 && <ChevronRight aria-hidden className="size-4 shrink-0 text-muted rtl:rotate-180" />}
-            <Breadcrumb path={path} name={name} isCurrent={index === folders.length - 1} />
+    <nav aria-label={text.pathLabel} className="-ms-1.5 me-1.5 min-w-0 shrink-[4]">
+      <ol className="flex min-w-0 items-center whitespace-nowrap">
+        {hidden.length > 0 && <Hidden className="max-sm:hidden" items={itemsFor(hidden)} />}
+        {above.length > 1 && <Hidden className="sm:hidden" items={itemsFor(above.slice(0, -1))} />}
+        {shown.map(({ path, name }, index) => (
+          <li key={path} className={cx("flex min-w-0 items-center", index < shown.length - 1 && "max-sm:hidden")}>
+            <Breadcrumb path={path} name={name} />
+            <Chevron />
           </li>
         ))}
       </ol>
@@ -41,47 +37,52 @@ export function Breadcrumbs({ folder }: { readonly folder: string }) {
   );
 }
 
-function Breadcrumb({
-  path,
-  name,
-  isCurrent,
-  isShort = false,
+function Chevron() {
+  return <ChevronRight aria-hidden className="size-4 shrink-0 text-muted rtl:rotate-180" />;
+}
+
+/** A menu of the folders that have no room. */
+function Hidden({
+  items,
+  className,
 }: {
-  readonly path: string;
-  readonly name: string;
-  readonly isCurrent: boolean;
-  /** Shows "…" instead of the name. */
-  readonly isShort?: boolean;
+  readonly items: readonly { readonly label: string; readonly run: () => void }[];
+  readonly className: string;
 }) {
-  const { isOver, handlers } = useDropFolder(isCurrent ? undefined : path);
-  const shared = cx(
-    "block min-h-8 rounded-md px-1.5 leading-8 max-sm:max-w-[40vw] max-sm:truncate",
-    isOver && "bg-accent-soft ring-2 ring-accent",
+  return (
+    <li className={cx("flex shrink-0 items-center", className)}>
+      <Menu
+        label={text.moreParents}
+        items={items}
+        trigger={
+          <button type="button" aria-label={text.moreParents} className={CRUMB}>
+            …
+          </button>
+        }
+      />
+      <Chevron />
+    </li>
   );
-  if (isCurrent) {
-    return (
-      <span aria-current="page" className={cx(shared, "text-muted")} dir="auto">
-        {name}
-      </span>
-    );
-  }
-  const className = cx(shared, "text-ink no-underline hover:bg-sunken");
-  const label = isShort ? { "aria-label": name } : {};
-  const content = isShort ? "…" : name;
+}
+
+const CRUMB =
+  "inline-flex min-h-8 min-w-8 items-center rounded-md px-1.5 text-muted no-underline hover:bg-sunken hover:text-ink";
+
+function Breadcrumb({ path, name }: { readonly path: string; readonly name: string }) {
+  const { isOver, handlers } = useDropFolder(path);
+  const className = cx(CRUMB, "min-w-0 max-w-60", isOver && "bg-accent-soft ring-2 ring-accent");
+  const label = (
+    <span className="truncate">
+      <bdi>{name}</bdi>
+    </span>
+  );
   return path === "/" ? (
-    <Link to="/files" className={className} {...label} {...handlers}>
-      {content}
+    <Link to="/files" className={className} {...handlers}>
+      {label}
     </Link>
   ) : (
-    <Link
-      to="/files/$"
-      params={{ _splat: folderParam(path) }}
-      className={className}
-      dir="auto"
-      {...label}
-      {...handlers}
-    >
-      {content}
+    <Link to="/files/$" params={{ _splat: folderParam(path) }} className={className} {...handlers}>
+      {label}
     </Link>
   );
 }

@@ -1,4 +1,4 @@
-import { FolderX } from "lucide-react";
+import { ArrowDownUp, CheckCheck, FolderUp, FolderX } from "lucide-react";
 import { FolderOpen, FolderPlus, Upload } from "../../ui/icons.ts";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
@@ -13,21 +13,26 @@ import { HasAddress } from "../../ui/dialog.tsx";
 import { useOverlay } from "../../base/overlays.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
+import { ContextMenu } from "../../ui/menu.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
+import type { MenuItem } from "../../ui/menu-items.ts";
+import { showError } from "../../ui/toast.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { EntryBrowser, type EntryBrowserProps } from "../../entries/entry-browser.tsx";
+import type { GridSort } from "../../entries/collection/grid-types.ts";
+import { ItemCount } from "../../entries/item-count.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { folderFiles } from "../../entries/preview-source.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { folderName, useEntryActions } from "../../entries/actions/use-entry-actions.ts";
-import { marksColumn, modifiedColumn, sizeColumn } from "../../entries/entry-columns.tsx";
+import { columnsOf } from "../../entries/entry-columns.tsx";
 import { parentOf, useGoToFolder } from "../../entries/folder-address.ts";
-import { useViewPreferences } from "../../entries/preferences.ts";
+import { sortOptions, useListSort } from "../../entries/list-sort.ts";
 import { text } from "../../entries/text.ts";
-import { ViewOptions } from "../../entries/view-options.tsx";
+import { sortItems, ViewOptions } from "../../entries/view-options.tsx";
 import { saveListState, findListState } from "./list-states.ts";
 import { useCanWrite } from "../../api/session.ts";
 
@@ -56,32 +61,44 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
   useEffect(() => {
     openedFromList = false;
   }, []);
-  const collection = useCollection(useFolderSource(folder), savedState?.cursor ?? 0);
+  const sort = useListSort("files", SORTS);
+  const collection = useCollection(useFolderSource(folder, sort), savedState?.cursor ?? 0);
   useEffect(() => saveListState(openedAt, { cursor: collection.cursor }), [openedAt, collection.cursor]);
 
   const goTo = (path: string) => {
     openedFromList = true;
     goToFolder(path);
   };
-  useFolderCommands({ folder, canWrite, goTo, createFolder: useCallback(() => openDialog(NEW_FOLDER), [openDialog]) });
+  const createFolder = useCallback(() => openDialog(NEW_FOLDER), [openDialog]);
+  useFolderCommands({ folder, canWrite, goTo, createFolder });
 
   const { pages } = collection;
   const isMissing = pages.error instanceof ApiError && pages.error.status === 404;
   return (
-    <Page title={folderName(folder)} fill keepFocus={takesFocus}>
-      {(pages.error !== undefined || pages.total === 0) && folder !== "/" && <Breadcrumbs folder={folder} />}
+    <Page
+      title={folderName(folder)}
+      breadcrumbs={folder !== "/" && <Breadcrumbs folder={folder} />}
+      fill
+      keepFocus={takesFocus}
+    >
       <DropZone folder={folder} disabled={!canWrite || isMissing} className="flex min-h-0 flex-1 flex-col">
         {isMissing ? (
           <MissingFolder />
         ) : pages.error !== undefined ? (
           <ErrorState error={pages.error} onRetry={pages.refetch} />
         ) : pages.total === 0 ? (
-          <EmptyFolder canWrite={canWrite} folder={folder} takesFocus={takesFocus} />
+          <ContextMenu items={canWrite ? addItems(folder, createFolder) : []}>
+            <div className="flex flex-1 flex-col">
+              <EmptyFolder canWrite={canWrite} folder={folder} takesFocus={takesFocus} />
+            </div>
+          </ContextMenu>
         ) : (
           <FolderContent
             folder={folder}
             collection={collection}
+            sort={sort}
             onOpenFolder={goTo}
+            onCreateFolder={canWrite ? createFolder : undefined}
             takesFocus={takesFocus}
             startOffset={savedState?.offset ?? 0}
             onScrolled={(offset) => saveListState(openedAt, { offset })}
@@ -100,8 +117,7 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
 }
 
 /** The listing of a folder in the preferred order. */
-function useFolderSource(folder: string): PageSource<Entry> {
-  const [{ sort, order }] = useViewPreferences();
+function useFolderSource(folder: string, { field: sort, order }: GridSort): PageSource<Entry> {
   return useMemo(
     () => ({
       key: keys.listing(folder, { sort, order }),
@@ -150,41 +166,53 @@ function useFolderCommands({
 function FolderContent({
   folder,
   collection,
+  sort,
+  onCreateFolder,
   ...browser
 }: Pick<
   EntryBrowserProps<Entry>,
   "folder" | "collection" | "onOpenFolder" | "takesFocus" | "startOffset" | "onScrolled"
->) {
-  const [{ sort, order }, changePreferences] = useViewPreferences();
-  const { total } = collection.pages;
-  const previewSource = useMemo(() => folderFiles({ folder, sort, order }), [folder, sort, order]);
+> & {
+  readonly sort: GridSort;
+  /** Undefined for people who may only read. */
+  readonly onCreateFolder: (() => void) | undefined;
+}) {
+  const { field, order } = sort;
+  const previewSource = useMemo(() => folderFiles({ folder, sort: field, order }), [folder, field, order]);
   return (
     <EntryBrowser
       {...browser}
       previewSource={previewSource}
+      sort={sort}
+      backgroundItems={[
+        ...(onCreateFolder === undefined ? [] : [...addItems(folder, onCreateFolder), null]),
+        { label: text.selectAll, icon: CheckCheck, keys: "mod+a", run: collection.selectAll },
+        { label: text.sortBy, icon: ArrowDownUp, items: sortItems(sort) },
+      ]}
       folder={folder}
       collection={collection}
       label={text.listLabel(folderName(folder))}
+      kind="files"
       columns={COLUMNS}
-      sort={{
-        field: sort,
-        order,
-        change: (field, direction) => changePreferences({ sort: field, order: direction }),
-      }}
       toolbar={
         <>
-          {folder === "/" ? (
-            <span className="text-sm text-muted">{total !== undefined && text.items(total)}</span>
-          ) : (
-            <Breadcrumbs folder={folder} />
-          )}
+          <ItemCount collection={collection} />
           <div className="flex shrink-0">
-            <ViewOptions />
+            <ViewOptions sort={sort} />
           </div>
         </>
       }
     />
   );
+}
+
+/** The entries of the menu that add something to a folder. */
+function addItems(folder: string, createFolder: () => void): MenuItem[] {
+  return [
+    { label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: createFolder },
+    { label: text.uploadFiles, icon: Upload, run: () => void uploads.pickFiles(folder) },
+    { label: text.uploadFolder, icon: FolderUp, run: () => void uploads.pickFolder(folder).catch(showError) },
+  ];
 }
 
 function MissingFolder() {
@@ -203,7 +231,8 @@ function MissingFolder() {
   );
 }
 
-const COLUMNS = [marksColumn<Entry>(), modifiedColumn<Entry>(), sizeColumn<Entry>()];
+const COLUMNS = columnsOf(["tags", "type", "modified", "uploaded", "size"]);
+const SORTS = sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]);
 
 /**
  * Explains how to fill a folder. If it was opened from a list, this takes the focus, because there is no entry to

@@ -4,14 +4,15 @@ import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry } from "../../api/types.ts";
-import type { GridColumn } from "../../entries/collection/grid-types.ts";
+import type { GridColumn, GridSort } from "../../entries/collection/grid-types.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import { EntryBrowser } from "../../entries/entry-browser.tsx";
-import { modifiedColumn, sizeColumn, subtitleOf } from "../../entries/entry-columns.tsx";
+import { columnsOf, locationOf as folderOf, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
-import { useViewPreferences } from "../../entries/preferences.ts";
+import { filesOfList } from "../../entries/preview-source.ts";
+import { sortOptions, useListSort } from "../../entries/list-sort.ts";
 import { text as entriesText } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -27,8 +28,10 @@ type Favorite = Entry & { readonly share?: string };
 export function FavoritesPage() {
   const goToFolder = useGoToFolder();
   const navigate = useNavigate();
-  const [{ sort, order }, changePreferences] = useViewPreferences();
-  const collection = useCollection(useFavorites());
+  const sort = useListSort("favorites", SORTS);
+  const source = useFavorites(sort);
+  const collection = useCollection(source);
+  const previewSource = useMemo(() => filesOfList(source), [source]);
   const { pages } = collection;
   const openFolder = (path: string) => {
     const opened = [...pages.known().values()].find((entry) => entry.type === "folder" && entry.path === path);
@@ -48,19 +51,17 @@ export function FavoritesPage() {
           collection={collection}
           label={text.listLabel}
           folder="/"
+          kind="favorites"
+          previewSource={previewSource}
           columns={COLUMNS}
           onOpenFolder={openFolder}
           subtitle={locationAndSize}
-          sort={{
-            field: sort,
-            order,
-            change: (field, direction) => changePreferences({ sort: field, order: direction }),
-          }}
+          sort={sort}
           toolbar={
             <>
               <span className="text-sm text-muted">{pages.total !== undefined && entriesText.items(pages.total)}</span>
               <div className="flex shrink-0">
-                <ViewOptions />
+                <ViewOptions sort={sort} />
               </div>
             </>
           }
@@ -70,8 +71,7 @@ export function FavoritesPage() {
   );
 }
 
-function useFavorites(): PageSource<Favorite> {
-  const [{ sort, order }] = useViewPreferences();
+function useFavorites({ field: sort, order }: GridSort): PageSource<Favorite> {
   return useMemo(
     () => ({
       key: [...keys.favorites, { sort, order }],
@@ -90,20 +90,16 @@ function useFavorites(): PageSource<Favorite> {
   );
 }
 
+const LOCATION = { id: "location", header: entriesText.location, width: 14 } as const;
 const COLUMNS: readonly GridColumn<Favorite>[] = [
-  {
-    id: "place",
-    header: text.folderPath,
-    track: "minmax(6rem, 16rem)",
-    render: (entry) => <span title={locationOf(entry)}>{locationOf(entry)}</span>,
-  },
-  modifiedColumn<Favorite>(),
-  sizeColumn<Favorite>(),
+  { ...LOCATION, render: (entry) => <bdi title={locationOf(entry)}>{locationOf(entry)}</bdi> },
+  ...columnsOf(["tags", "type", "modified", "uploaded", "size"]),
 ];
+const SORTS = sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]);
 
 function locationOf({ folder, share }: Favorite): string {
   if (share !== undefined) return folder === "/" ? text.sharedWithMe : `${text.sharedWithMe}${folder}`;
-  return folder === "/" ? entriesText.home : folder;
+  return folderOf(folder);
 }
 
 function locationAndSize(entry: Favorite): string {

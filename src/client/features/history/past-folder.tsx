@@ -125,16 +125,23 @@ function columnsOf({
       key: "size",
       title: text.size,
       align: "end",
-      cell: (entry) => (entry.type === "folder" ? "–" : formatBytes(entry.size)),
+      cell: (entry) => (
+        <span className="whitespace-nowrap">{entry.type === "folder" ? "–" : formatBytes(entry.size)}</span>
+      ),
     },
-    { key: "modified", title: text.modified, align: "end", cell: (entry) => formatDateTime(entry.modifiedAt) },
+    {
+      key: "modified",
+      title: text.modified,
+      align: "end",
+      cell: (entry) => <time className="whitespace-nowrap">{formatDateTime(entry.modifiedAt)}</time>,
+    },
     {
       key: "actions",
       title: text.actions,
       isTitleHidden: true,
       align: "end",
       cell: (entry) => (
-        <span className="inline-flex flex-wrap justify-end gap-1">
+        <span className="inline-flex justify-end gap-1">
           <DownloadLink entry={entry} />
           {onRestore !== undefined && (
             <Button
@@ -155,7 +162,7 @@ function columnsOf({
 
 function PastName({ entry, onFolder }: { readonly entry: Entry; readonly onFolder: (path: string) => void }) {
   return (
-    <span className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1">
+    <span className="flex min-h-9 items-center gap-x-3">
       <FileIcon mimeType={entry.type === "folder" ? "folder" : entry.mimeType} />
       {entry.type === "folder" ? (
         <button
@@ -166,7 +173,9 @@ function PastName({ entry, onFolder }: { readonly entry: Entry; readonly onFolde
           {entry.name}
         </button>
       ) : (
-        <span className="min-w-0 break-words">{entry.name}</span>
+        <span className="min-w-0 break-words">
+          <bdi>{entry.name}</bdi>
+        </span>
       )}
       {entry.isDeleted === true && <Badge tone="warning">{text.isDeleted}</Badge>}
       {entry.type === "file" && entry.contentAvailable === false && <Badge tone="danger">{text.isUnavailable}</Badge>}

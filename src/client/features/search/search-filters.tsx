@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { FilterX } from "lucide-react";
-import { useEffect, useState } from "react";
+import { FilterX, SlidersHorizontal } from "lucide-react";
+import { useEffect, useId, useState } from "react";
 import { Button } from "../../ui/button.tsx";
+import { cx } from "../../ui/cx.ts";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { tagsQuery } from "../../entries/tags.ts";
@@ -19,44 +20,63 @@ export function SearchFilters({
 }) {
   const { data: known } = useQuery(tagsQuery);
   const set = (key: FilterKey) => (value: string) => onChange(withFilter(query, key, value));
-  const isFiltered = FILTER_KEYS.some((key) => filterOf(query, key) !== undefined);
+  const count = FILTER_KEYS.filter((key) => filterOf(query, key) !== undefined).length;
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
   const clear = () => onChange(FILTER_KEYS.reduce((rest, key) => withFilter(rest, key, undefined), query));
 
   return (
-    <fieldset className="mb-2 grid grid-cols-2 gap-x-3 gap-y-2 sm:grid-cols-3 xl:grid-cols-[repeat(6,minmax(0,1fr))_auto]">
-      <legend className="sr-only">{text.filters}</legend>
-      <ChoiceFilter label={text.type} value={filterOf(query, "type")} options={kinds()} onChange={set("type")} />
-      <ChoiceFilter
-        label={text.modified}
-        value={filterOf(query, "modified")}
-        options={times()}
-        onChange={set("modified")}
-      />
-      <ChoiceFilter label={text.size} value={filterOf(query, "size")} options={sizes()} onChange={set("size")} />
-      <ChoiceFilter
-        label={text.tag}
-        value={filterOf(query, "tag")}
-        options={(known?.tags ?? []).slice(0, MOST_TAGS).map(({ tag, count }) => [tag, text.tagCount(tag, count)])}
-        onChange={set("tag")}
-      />
-      <TextFilter
-        label={text.extension}
-        example={text.extensionExample}
-        value={filterOf(query, "ext")}
-        onChange={set("ext")}
-      />
-      <TextFilter
-        label={text.folderPath}
-        example={text.folderPathExample}
-        value={filterOf(query, "in")}
-        onChange={set("in")}
-      />
-      {isFiltered && (
-        <Button icon={FilterX} variant="quiet" className="self-end" onClick={clear}>
-          {text.clearFilters}
-        </Button>
-      )}
-    </fieldset>
+    <>
+      <Button
+        icon={SlidersHorizontal}
+        className="mb-2 self-start sm:hidden"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {count === 0 ? text.filters : text.filtersSet(count)}
+      </Button>
+      <fieldset
+        id={id}
+        className={cx(
+          "mb-2 grid grid-cols-2 gap-x-3 gap-y-2 sm:grid-cols-3 xl:grid-cols-[repeat(6,minmax(0,1fr))_auto]",
+          !isOpen && "max-sm:hidden",
+        )}
+      >
+        <legend className="sr-only">{text.filters}</legend>
+        <ChoiceFilter label={text.type} value={filterOf(query, "type")} options={kinds()} onChange={set("type")} />
+        <ChoiceFilter
+          label={text.modified}
+          value={filterOf(query, "modified")}
+          options={times()}
+          onChange={set("modified")}
+        />
+        <ChoiceFilter label={text.size} value={filterOf(query, "size")} options={sizes()} onChange={set("size")} />
+        <ChoiceFilter
+          label={text.tag}
+          value={filterOf(query, "tag")}
+          options={(known?.tags ?? []).slice(0, MOST_TAGS).map(({ tag, count }) => [tag, text.tagCount(tag, count)])}
+          onChange={set("tag")}
+        />
+        <TextFilter
+          label={text.extension}
+          example={text.extensionExample}
+          value={filterOf(query, "ext")}
+          onChange={set("ext")}
+        />
+        <TextFilter
+          label={text.folderPath}
+          example={text.folderPathExample}
+          value={filterOf(query, "in")}
+          onChange={set("in")}
+        />
+        {count > 0 && (
+          <Button icon={FilterX} variant="quiet" className="self-end" onClick={clear}>
+            {text.clearFilters}
+          </Button>
+        )}
+      </fieldset>
+    </>
   );
 }
 

@@ -8,15 +8,15 @@ import { Page } from "../../ui/page.tsx";
 import { useSetTextSearch, useTextSearch } from "../../base/search-params.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
-import type { GridColumn } from "../../entries/collection/grid-types.ts";
+import type { GridSort, SortOption } from "../../entries/collection/grid-types.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { ListPage, PageSource } from "../../entries/collection/read-pages.ts";
 import { EntryBrowser } from "../../entries/entry-browser.tsx";
 import { filePage, isFile, type PreviewSource, searchPages } from "../../entries/preview-source.ts";
-import { modifiedColumn, sizeColumn, subtitleOf } from "../../entries/entry-columns.tsx";
+import { columnsOf, locationOf, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
-import { text as entriesText } from "../../entries/text.ts";
+import { sortOf, sortOptions } from "../../entries/list-sort.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
 import { splitByMatches, searchTerms } from "./query-terms.ts";
 import { SearchFilters } from "./search-filters.tsx";
@@ -53,23 +53,29 @@ export function SearchPage() {
   );
 }
 
-function Results({ query }: { readonly query: string }) {
-  const goToFolder = useGoToFolder();
-  const previewSource = useMemo(() => foundFiles(query), [query]);
-  const source = useMemo<PageSource<Entry, ResultPage>>(
+/** The results of a query in an order. */
+function useSearchSource(query: string, { field, order }: GridSort): PageSource<Entry, ResultPage> {
+  return useMemo(
     () => ({
-      key: keys.search(query),
+      key: keys.search(query, { field, order }),
       scope: query,
       fetchPage: async (page, signal) => {
-        const response = await fetchResults(query, page, signal);
+        const response = await fetchResults(query, { field, order }, page, signal);
         const { files, pagination, totalIsLowerBound, isIndexing } = response;
         return { entries: files, total: pagination.total, isLowerBound: totalIsLowerBound, isIndexing };
       },
       isIncomplete: ({ isIndexing }) => isIndexing,
     }),
-    [query],
+    [query, field, order],
   );
-  const collection = useCollection(source);
+}
+
+function Results({ query }: { readonly query: string }) {
+  const goToFolder = useGoToFolder();
+  const sort = useSearchSort();
+  const { field, order } = sort;
+  const collection = useCollection(useSearchSource(query, sort));
+  const previewSource = useMemo(() => foundFiles(query, { field, order }), [query, field, order]);
   const { pages } = collection;
   const { first } = pages;
   const terms = useMemo(() => searchTerms(query), [query]);
@@ -100,7 +106,9 @@ function Results({ query }: { readonly query: string }) {
       label={text.listLabel}
       folder="/"
       previewSource={previewSource}
+      kind="search"
       columns={COLUMNS}
+      sort={sort}
       onOpenFolder={goToFolder}
       nameOf={nameOf}
       subtitle={locationAndSize}
@@ -109,10 +117,11 @@ function Results({ query }: { readonly query: string }) {
           <p role="status" className="min-w-0 truncate text-sm text-muted">
             {pages.total !== undefined &&
               (first?.isLowerBound === true ? text.foundAtLeast(pages.total) : text.found(pages.total))}
+            {` · ${text.sortedBy(labelOf(sort))}`}
             {first?.isIndexing === true && ` · ${text.indexing}`}
           </p>
           <div className="flex shrink-0">
-            <ViewOptions hasSort={false} />
+            <ViewOptions sort={sort} />
           </div>
         </>
       }
@@ -121,47 +130,49 @@ function Results({ query }: { readonly query: string }) {
 }
 
 /** The files among the results. A file can't be found by its id, so the first pages are searched for it. */
-function foundFiles(query: string): PreviewSource {
+function foundFiles(query: string, sort: Pick<GridSort, "field" | "order">): PreviewSource {
   const fetchPage: PreviewSource["fetchPage"] = async (page, signal) => {
-    const { files, pagination } = await fetchResults(`${query} -type:folder`, page, signal);
+    const { files, pagination } = await fetchResults(`${query} -type:folder`, sort, page, signal);
     return filePage(files.filter(isFile), page, pagination.total);
   };
   return {
-    key: keys.search(query, "files only"),
+    key: keys.search(query, "files only", sort),
     fetchPage,
     findPage: (id, signal) => searchPages(fetchPage, id, signal),
   };
 }
 
-function fetchResults(query: string, page: number, signal: AbortSignal | undefined): Promise<SearchResponse> {
+function fetchResults(
+  query: string,
+  { field, order }: Pick<GridSort, "field" | "order">,
+  page: number,
+  signal: AbortSignal | undefined,
+): Promise<SearchResponse> {
   return request<SearchResponse>("GET", "/api/files/search", {
-    query: { q: query, page, limit: PAGE_SIZE },
+    query: { q: query, sort: field, order, page, limit: PAGE_SIZE },
     ...(signal !== undefined && { signal }),
   });
 }
 
-const COLUMNS: readonly GridColumn<Entry>[] = [
-  {
-    id: "place",
-    header: text.folderPath,
-    track: "minmax(6rem, 16rem)",
-    render: (entry) => <span title={entry.folder}>{locationOf(entry)}</span>,
-  },
-  // Results are sorted by relevance, so these columns are not sortable.
-  withoutSort(modifiedColumn<Entry>()),
-  withoutSort(sizeColumn<Entry>()),
+const COLUMNS = columnsOf(["location", "tags", "type", "modified", "uploaded", "size"]);
+const SORTS: readonly SortOption[] = [
+  { field: "relevance", label: text.relevance, order: "desc" },
+  ...sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]),
 ];
 
-function withoutSort({ id, header, track, render }: GridColumn<Entry>): GridColumn<Entry> {
-  return { id, header, track, render };
+/** The order in the address, so that a link and Back keep it. */
+function useSearchSort(): GridSort {
+  const { sort, order } = useTextSearch();
+  const setSearch = useSetTextSearch();
+  return sortOf(SORTS, sort, order, (field, direction) => setSearch({ sort: field, order: direction }));
 }
 
-function locationOf(entry: Entry): string {
-  return entry.folder === "/" ? entriesText.home : entry.folder;
+function labelOf({ field, options }: GridSort): string {
+  return options.find((option) => option.field === field)?.label ?? field;
 }
 
 function locationAndSize(entry: Entry): string {
-  return `${locationOf(entry)} · ${subtitleOf(entry)}`;
+  return `${locationOf(entry.folder)} · ${subtitleOf(entry)}`;
 }
 
 function MarkedName({ name, terms }: { readonly name: string; readonly terms: readonly string[] }): ReactNode {

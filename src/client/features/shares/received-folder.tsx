@@ -14,6 +14,10 @@ import { LinkButton } from "../../ui/link-button.tsx";
 import { PagedList } from "../../ui/paged-list.tsx";
 import { folderFiles } from "../../entries/preview-source.ts";
 import { useFilePreview } from "../../entries/use-preview.tsx";
+import type { GridSort } from "../../entries/collection/grid-types.ts";
+import { dateOf } from "../../entries/entry-columns.tsx";
+import { sortOptions, useListSort } from "../../entries/list-sort.ts";
+import { SortMenu } from "../../entries/view-options.tsx";
 import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
@@ -21,6 +25,7 @@ import type { ReceivedShare } from "../../entries/sharing/api.ts";
 import { text } from "../../entries/sharing/text.ts";
 
 const PAGE_SIZE = 100;
+const SORTS = sortOptions(["natural", "fileModifiedAt", "size"]);
 
 /** A folder that another account shares: browse it, and upload files if that is allowed. */
 export function ReceivedFolder({
@@ -32,18 +37,12 @@ export function ReceivedFolder({
   readonly top: FolderRecord;
   readonly path: string;
 }) {
-  const listing = useInfiniteQuery({
-    queryKey: keys.listing(path, "share", share.id),
-    queryFn: ({ pageParam, signal }) =>
-      request<Listing>("GET", "/api/files", {
-        query: { share: share.id, folder: path, page: pageParam, limit: PAGE_SIZE },
-        signal,
-      }),
-    ...byPage,
-  });
+  const sort = useListSort("received", SORTS);
+  const { field, order } = sort;
+  const listing = useReceivedListing(share, path, sort);
   const source = useMemo(
-    () => folderFiles({ folder: path, share: share.id, sort: "name", order: "asc" }),
-    [path, share.id],
+    () => folderFiles({ folder: path, share: share.id, sort: field, order }),
+    [path, share.id, field, order],
   );
   const { open, preview } = useFilePreview(source, { canChange: false });
   const entries = listing.data?.pages.flatMap((page) => page.files) ?? [];
@@ -61,6 +60,7 @@ export function ReceivedFolder({
           {text.downloadZip}
         </LinkButton>
       )}
+      {entries.length > 1 && <SortMenu sort={sort} />}
     </>
   );
   return (
@@ -83,6 +83,26 @@ export function ReceivedFolder({
       {preview}
     </Page>
   );
+}
+
+/** The content of a folder of a share, page by page. */
+function useReceivedListing(share: ReceivedShare, path: string, { field, order }: GridSort) {
+  return useInfiniteQuery({
+    queryKey: keys.listing(path, "share", share.id, { field, order }),
+    queryFn: ({ pageParam, signal }) =>
+      request<Listing>("GET", "/api/files", {
+        query: {
+          share: share.id,
+          folder: path,
+          sort: field,
+          order,
+          page: pageParam,
+          limit: PAGE_SIZE,
+        },
+        signal,
+      }),
+    ...byPage,
+  });
 }
 
 function ReceivedBreadcrumbs({
@@ -132,12 +152,16 @@ function columnsOf(shareId: string, path: string, onOpen: (id: string) => void):
         entry.type === "folder" ? (
           <Link to="/shared/with-me" search={{ share: shareId, path: below(entry.name) }} className={className}>
             <Thumbnail entry={entry} size="small" />
-            <span className="min-w-0 break-words">{entry.name}</span>
+            <span className="min-w-0 break-words">
+              <bdi>{entry.name}</bdi>
+            </span>
           </Link>
         ) : (
           <button type="button" onClick={() => onOpen(entry.id)} className={className}>
             <Thumbnail entry={entry} size="small" />
-            <span className="min-w-0 break-words">{entry.name}</span>
+            <span className="min-w-0 break-words">
+              <bdi>{entry.name}</bdi>
+            </span>
           </button>
         ),
     },
@@ -147,7 +171,7 @@ function columnsOf(shareId: string, path: string, onOpen: (id: string) => void):
       align: "end",
       cell: (entry) => (entry.type === "folder" ? text.itemCount(entry.itemCount) : formatBytes(entry.size)),
     },
-    { key: "modified", title: text.modified, align: "end", cell: (entry) => formatDate(entry.modifiedAt) },
+    { key: "modified", title: text.modified, align: "end", cell: (entry) => formatDate(dateOf(entry)) },
     {
       key: "actions",
       title: text.actions,

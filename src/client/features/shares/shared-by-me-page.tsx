@@ -9,11 +9,15 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { PagedList } from "../../ui/paged-list.tsx";
 import { Select } from "../../ui/select.tsx";
+import { sortOptions, useListSort } from "../../entries/list-sort.ts";
+import { SortMenu } from "../../entries/view-options.tsx";
 import { fetchShares } from "../../entries/sharing/api.ts";
 import { ShareItem } from "../../entries/sharing/share-item.tsx";
 import { closedBecause } from "../../entries/sharing/share-state.tsx";
 import { SharedTabs } from "./shared-tabs.tsx";
 import { text } from "../../entries/sharing/text.ts";
+
+const SORTS = sortOptions(["shared", "name"]);
 
 type Filter = "all" | "open" | "closed";
 
@@ -22,25 +26,29 @@ export function SharedByMePage() {
   const { show } = useTextSearch();
   const setSearch = useSetTextSearch();
   const filter: Filter = show === "open" || show === "closed" ? show : "all";
+  const sort = useListSort("by-me", SORTS);
   const shares = useInfiniteQuery({
-    queryKey: [...keys.shares, "by-me"],
-    queryFn: ({ pageParam, signal }) => fetchShares(pageParam, signal),
+    queryKey: [...keys.shares, "by-me", { field: sort.field, order: sort.order }],
+    queryFn: ({ pageParam, signal }) => fetchShares(sort, pageParam, signal),
     ...byPage,
   });
   const all = shares.data?.pages.flatMap((page) => page.shares) ?? [];
   const listed = all.filter((share) => isListed(share, filter));
   const actions = all.length > 0 && (
-    <Select
-      label={text.filter}
-      isLabelHidden
-      value={filter}
-      onChange={(value) => setSearch({ show: value === "all" ? undefined : value })}
-      options={[
-        { value: "all", label: text.filterAll },
-        { value: "open", label: text.filterOpen },
-        { value: "closed", label: text.filterClosed },
-      ]}
-    />
+    <>
+      <SortMenu sort={sort} />
+      <Select
+        label={text.filter}
+        isLabelHidden
+        value={filter}
+        onChange={(value) => setSearch({ show: value === "all" ? undefined : value })}
+        options={[
+          { value: "all", label: text.filterAll },
+          { value: "open", label: text.filterOpen },
+          { value: "closed", label: text.filterClosed },
+        ]}
+      />
+    </>
   );
   return (
     <Page title={text.byMeTitle} actions={actions}>

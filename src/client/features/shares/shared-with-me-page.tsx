@@ -20,22 +20,27 @@ import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { invalidateShares, leaveShare, type ReceivedShare, receivedQuery } from "../../entries/sharing/api.ts";
 import { sizeOf } from "../../entries/entry-columns.tsx";
 import { SharedTabs } from "./shared-tabs.tsx";
+import { sortOptions, useListSort } from "../../entries/list-sort.ts";
+import { SortMenu } from "../../entries/view-options.tsx";
 import { ReceivedFolder } from "./received-folder.tsx";
 import { text } from "../../entries/sharing/text.ts";
 import { confirmThen } from "../../ui/confirm.tsx";
 import { LoadedList } from "../../ui/loaded.tsx";
 
+const SORTS = sortOptions(["shared", "name"]);
+
 /** What others share with the account: a list, and the folders in it (`?share=` and `path=`). */
 export function SharedWithMePage() {
   const { share: shareId, path = "/" } = useTextSearch();
-  const received = useQuery(receivedQuery);
+  const sort = useListSort("with-me", SORTS);
+  const received = useQuery(receivedQuery(sort));
   const opened = received.data?.find(({ id }) => id === shareId);
   if (opened?.folder !== undefined) {
     return <ReceivedFolder key={`${opened.id} ${path}`} share={opened} top={opened.folder} path={path} />;
   }
   const isMissing = shareId !== undefined && received.isSuccess;
   return (
-    <Page title={text.withMeTitle}>
+    <Page title={text.withMeTitle} actions={(received.data?.length ?? 0) > 1 && <SortMenu sort={sort} />}>
       <SharedTabs current="/shared/with-me" />
       {isMissing && (
         <p role="status" className="mb-4 rounded-lg bg-warning-soft px-4 py-3 text-sm">

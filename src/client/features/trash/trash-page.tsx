@@ -11,43 +11,52 @@ import { Button } from "../../ui/button.tsx";
 import { ContextMenu } from "../../ui/menu.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
-import { formatDate, formatRelative } from "../../base/format.ts";
+import { formatDate, formatDateTime, formatRelative } from "../../base/format.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import type { MenuItem } from "../../ui/menu-items.ts";
 import { EntryGrid } from "../../entries/collection/entry-grid.tsx";
-import type { GridColumn, GridDisplay } from "../../entries/collection/grid-types.ts";
+import type { GridColumn, GridDisplay, GridSort, SortOption } from "../../entries/collection/grid-types.ts";
 import { ListSkeleton } from "../../entries/collection/list-skeleton.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { type Collection, useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { ActionStatus } from "../../entries/actions/action-status.tsx";
 import { entriesBeingRemoved } from "../../entries/actions/use-entry-actions.ts";
-import { sizeOf } from "../../entries/entry-columns.tsx";
+import { columnsOf, Day, locationOf, sizeOf } from "../../entries/entry-columns.tsx";
 import { afterFocusReturns } from "../../entries/focus.ts";
+import { sortOptions, useListSort } from "../../entries/list-sort.ts";
 import { useViewPreferences } from "../../entries/preferences.ts";
-import { text as entriesText } from "../../entries/text.ts";
+import { useColumns } from "../../entries/use-columns.ts";
+import { ViewOptions } from "../../entries/view-options.tsx";
 import { text } from "./text.ts";
 import { useTrashActions } from "./use-trash-actions.ts";
 import { SelectionToolbar } from "../../ui/selection-toolbar.tsx";
 import { useCanWrite } from "../../api/session.ts";
 
-const SOURCE: PageSource<TrashedEntry> = {
-  key: keys.trash,
-  scope: "trash",
-  fetchPage: async (page, signal) => {
-    const { files, pagination } = await request<{ files: TrashedEntry[]; pagination: Pagination }>(
-      "GET",
-      "/api/files/trash",
-      { query: { page, limit: PAGE_SIZE }, ...(signal !== undefined && { signal }) },
-    );
-    return { entries: files, total: pagination.total };
-  },
-};
+/** The trash in the chosen order. */
+function useTrashSource({ field: sort, order }: GridSort): PageSource<TrashedEntry> {
+  return useMemo(
+    () => ({
+      key: [...keys.trash, { sort, order }],
+      scope: "trash",
+      fetchPage: async (page, signal) => {
+        const { files, pagination } = await request<{ files: TrashedEntry[]; pagination: Pagination }>(
+          "GET",
+          "/api/files/trash",
+          { query: { sort, order, page, limit: PAGE_SIZE }, ...(signal !== undefined && { signal }) },
+        );
+        return { entries: files, total: pagination.total };
+      },
+    }),
+    [sort, order],
+  );
+}
 
 /** The trash: restore entries, or delete them permanently. */
 export function TrashPage() {
   const canWrite = useCanWrite();
-  const collection = useCollection(SOURCE);
+  const sort = useListSort("trash", SORTS);
+  const collection = useCollection(useTrashSource(sort));
   const { pages, count } = collection;
   const frame = useRef<HTMLDivElement>(null);
   const focusList = () =>
@@ -88,11 +97,20 @@ export function TrashPage() {
               <IconButton label={text.remove} icon={Trash2} className="sm:hidden" onClick={remove} />
             </SelectionToolbar>
           ) : (
-            <p className="flex min-h-11 items-center text-sm text-muted">{text.explained}</p>
+            <div className="flex min-h-11 items-center justify-between gap-2">
+              <p className="text-sm text-muted">{text.explained}</p>
+              <div className="flex shrink-0">
+                <ViewOptions sort={sort} />
+              </div>
+            </div>
           )}
           <ContextMenu items={canWrite ? items : []}>
             <div ref={frame} className="flex min-h-0 flex-1 flex-col">
-              {pages.total === undefined ? <ListSkeleton layout="list" /> : <TrashList collection={collection} />}
+              {pages.total === undefined ? (
+                <ListSkeleton layout="list" />
+              ) : (
+                <TrashList collection={collection} sort={sort} />
+              )}
             </div>
           </ContextMenu>
         </>
@@ -102,38 +120,55 @@ export function TrashPage() {
   );
 }
 
-function TrashList({ collection }: { readonly collection: Collection<TrashedEntry> }) {
-  const [{ density }] = useViewPreferences();
+function TrashList({ collection, sort }: { readonly collection: Collection<TrashedEntry>; readonly sort: GridSort }) {
+  const [{ layout, density }] = useViewPreferences();
+  const columns = useColumns("trash", COLUMNS, collection);
   const removing = useStore(entriesBeingRemoved);
   const display = useMemo<GridDisplay<TrashedEntry>>(
-    () => ({ layout: "list", density, columns: columns(), subtitle: subtitleOf, caption: sizeOf, removing }),
-    [density, removing],
+    () => ({ layout, density, columns, subtitle: subtitleOf, caption: sizeOf, removing }),
+    [layout, density, columns, removing],
   );
   return (
     <EntryGrid
       collection={collection}
       label={text.listLabel}
       display={display}
+      sort={sort}
       onOpen={(_, position) => collection.select(position, "toggle")}
     />
   );
 }
 
-function columns(): GridColumn<TrashedEntry>[] {
-  return [
-    {
-      id: "from",
-      header: text.from,
-      track: "minmax(6rem, 14rem)",
-      render: ({ originalFolder }) => (
-        <span title={originalFolder}>{originalFolder === "/" ? entriesText.home : originalFolder}</span>
-      ),
-    },
-    { id: "deleted", header: text.deleted, track: "8.5rem", render: ({ trashedAt }) => formatRelative(trashedAt) },
-    { id: "until", header: text.expires, track: "8.5rem", render: ({ expiresAt }) => formatDate(expiresAt) },
-    { id: "size", header: entriesText.size, track: "6.5rem", render: sizeOf },
-  ];
-}
+const COLUMNS: readonly GridColumn<TrashedEntry>[] = [
+  {
+    id: "location",
+    header: text.from,
+    width: 12,
+    render: ({ originalFolder }) => (
+      <span title={originalFolder}>
+        <bdi>{locationOf(originalFolder)}</bdi>
+      </span>
+    ),
+  },
+  ...columnsOf(["type"]),
+  {
+    id: "deleted",
+    header: text.deleted,
+    width: 8.5,
+    sort: "deletedAt",
+    render: ({ trashedAt }) => (
+      <time dateTime={trashedAt} title={formatDateTime(trashedAt)}>
+        {formatRelative(trashedAt)}
+      </time>
+    ),
+  },
+  { id: "expires", header: text.expires, width: 8.5, render: ({ expiresAt }) => <Day moment={expiresAt} /> },
+  ...columnsOf(["size"]),
+];
+const SORTS: readonly SortOption[] = [
+  { field: "deletedAt", label: text.deleted, order: "desc" },
+  ...sortOptions(["natural", "size"]),
+];
 
 function subtitleOf({ trashedAt, expiresAt }: TrashedEntry): string {
   return text.subtitle(formatRelative(trashedAt), formatDate(expiresAt));

@@ -1,17 +1,11 @@
 import { Upload as UploadIcon } from "../../ui/icons.ts";
 import { type DragEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { ApiError, messageOf, request } from "../../api/http.ts";
-import { invalidateTree } from "../../api/queries.ts";
-import { queryClient } from "../../api/query-client.ts";
 import { cx } from "../../ui/cx.ts";
-import { toast } from "../../ui/toast.tsx";
 import { text } from "./text.ts";
 import type { UploadSource } from "./engine/types.ts";
 import { uploads } from "./uploads.ts";
-import { carriesFiles, walkTransfer } from "./engine/walk.ts";
-
-/** Dropped files are added to the upload queue in batches of this size. */
-const BATCH_SIZE = 200;
+import { uploadWalk } from "./upload-walk.ts";
+import { carriesFiles, type WalkedItem, walkTransfer } from "./engine/walk.ts";
 
 /** Uploads files and folders into `folder` that are dropped on its content, or pasted anywhere on the page. */
 export function DropZone({
@@ -38,7 +32,7 @@ export function DropZone({
       const { clipboardData } = event;
       if (clipboardData === null || !carriesFiles(clipboardData) || isDialogOpen() || isField(event.target)) return;
       event.preventDefault();
-      void uploadTransfer(clipboardData, folder, share, true);
+      void uploadWalk((skip) => named(walkTransfer(clipboardData, skip)), folder, share, uploads.add);
     };
     document.addEventListener("paste", paste);
     return () => document.removeEventListener("paste", paste);
@@ -66,7 +60,8 @@ export function DropZone({
       }}
       onDrop={(event) => {
         setIsOver(false);
-        if (accept(event)) void uploadTransfer(event.dataTransfer, folder, share, false);
+        if (accept(event))
+          void uploadWalk((skip) => walkTransfer(event.dataTransfer, skip), folder, share, uploads.add);
       }}
     >
       {children}
@@ -82,37 +77,9 @@ export function DropZone({
   );
 }
 
-/** Reads all dropped items and uploads them, batch by batch. */
-async function uploadTransfer(
-  transfer: DataTransfer,
-  folder: string,
-  share: string | undefined,
-  isPaste: boolean,
-): Promise<void> {
-  const unreadable: string[] = [];
-  const walk = walkTransfer(transfer, (path) => void unreadable.push(path));
-  let pending: UploadSource[] = [];
-  let batch: string | undefined;
-  let fileCount = 0;
-  const createdFolders = new Set<string>();
-  const flush = async (): Promise<void> => {
-    const next = pending;
-    pending = [];
-    batch = await uploads.add(next, folder, { share, batch });
-  };
-  for await (const item of walk) {
-    if ("emptyFolder" in item) await makeFolder(folder, item.emptyFolder, share, createdFolders);
-    else {
-      pending.push(isPaste ? withPastedName(item) : item);
-      fileCount += 1;
-    }
-    if (pending.length < BATCH_SIZE) continue;
-    await flush();
-    toast({ id: "reading-folders", text: text.readingFolders(fileCount) });
-  }
-  await flush();
-  if (createdFolders.size > 0) await invalidateTree(queryClient);
-  if (unreadable.length > 0) toast({ text: text.unreadable(unreadable.length), tone: "danger" });
+/** The pasted items, with their names. */
+async function* named(walk: AsyncIterable<WalkedItem>): AsyncGenerator<WalkedItem> {
+  for await (const item of walk) yield "emptyFolder" in item ? item : withPastedName(item);
 }
 
 /** Pasted images are all called image.png; they are named by the time of pasting. */
@@ -127,29 +94,6 @@ function withPastedName(source: UploadSource): UploadSource {
     lastModified: file.lastModified,
   });
   return { file: renamed, path: renamed.name };
-}
-
-/** Creates an empty folder and its parents, except those in `created`. */
-async function makeFolder(
-  folder: string,
-  path: string,
-  share: string | undefined,
-  created: Set<string>,
-): Promise<void> {
-  let parent = folder;
-  for (const name of path.split("/")) {
-    const address = parent === "/" ? `/${name}` : `${parent}/${name}`;
-    try {
-      if (!created.has(address)) await request("POST", "/api/files/folders", { body: { name, path: parent, share } });
-    } catch (error) {
-      if (!(error instanceof ApiError && error.reason === "name_taken")) {
-        toast({ text: text.emptyFolderFailed(path, messageOf(error)), tone: "danger" });
-        return;
-      }
-    }
-    created.add(address);
-    parent = address;
-  }
 }
 
 /** In text fields, pasting belongs to the field: office programs add an image to copied text. */

@@ -2,10 +2,11 @@
 import { announce } from "../../base/announce.ts";
 import { loadScript } from "../../ui/lazy-part.ts";
 import type { AddOptions } from "./engine/engine.ts";
-import { pickFiles, pickFolder } from "./engine/pick.ts";
+import { canPickDirectory, pickDirectory, pickFiles, pickFolder } from "./engine/pick.ts";
 import { text } from "./text.ts";
 import type { UploadSource } from "./engine/types.ts";
-import { showError } from "../../ui/toast.tsx";
+import { showError, toast } from "../../ui/toast.tsx";
+import { walkDirectory } from "./engine/walk.ts";
 
 /** Adds uploads from anywhere in the pages. */
 export const uploads = {
@@ -33,7 +34,16 @@ export const uploads = {
     await uploads.add(await pickFiles(), folder, options);
   },
   /** Lets the person choose a folder, and uploads its content under its name. */
-  async pickFolder(folder: string, options: Omit<AddOptions, "folder"> = {}): Promise<void> {
-    await uploads.add(await pickFolder(), folder, options);
+  async pickFolder(folder: string, { share }: Pick<AddOptions, "share"> = {}): Promise<void> {
+    if (!canPickDirectory()) {
+      const files = await pickFolder();
+      if (files.length > 0) toast({ text: text.emptyFoldersLeftOut });
+      await uploads.add(files, folder, { share });
+      return;
+    }
+    const directory = await pickDirectory();
+    if (directory === undefined) return;
+    const { uploadWalk } = await loadScript(() => import("./upload-walk.ts"));
+    await uploadWalk((onUnreadable) => walkDirectory(directory, onUnreadable), folder, share, uploads.add);
   },
 };

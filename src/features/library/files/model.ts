@@ -64,6 +64,7 @@ export const FILE_SCHEMAS = {
     createdAt: Timestamp,
     modifiedAt: Timestamp,
     isFavorite: IsFavorite,
+    fileModifiedAt: TextOrNull,
     ...AT_FIELDS,
   }),
   FolderItem: t.Object({

@@ -84,6 +84,7 @@ export function presentFileItem(file: FileNode, context: PresentContext) {
     ...fileUrls(file, context),
     createdAt: toTimestamp(file.createdAtMs),
     modifiedAt: toTimestamp(file.modifiedAtMs),
+    fileModifiedAt: file.fileModifiedAt,
     isPublic: file.isPublic,
     tags: file.tags,
     metadata: file.metadata,

@@ -5,6 +5,8 @@ declare global {
   interface Window {
     /** Chromium only (File System Access). Its handles can be read again after a reload. */
     showOpenFilePicker?(options: { multiple: boolean }): Promise<FileSystemFileHandle[]>;
+    /** Chromium only. Its handles also show empty folders. */
+    showDirectoryPicker?(): Promise<FileSystemDirectoryHandle>;
   }
 }
 
@@ -21,12 +23,31 @@ export async function pickFiles(): Promise<UploadSource[]> {
       }),
     );
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") return [];
+    if (isCanceled(error)) return [];
     throw error;
   }
 }
 
-/** Lets the person choose a folder; the paths of its files begin with its name. */
+/** Whether {@link pickDirectory} works in this browser. */
+export function canPickDirectory(): boolean {
+  return window.showDirectoryPicker !== undefined;
+}
+
+/** Lets the person choose a folder that can be read with its empty folders; undefined if they cancel. */
+export async function pickDirectory(): Promise<FileSystemDirectoryHandle | undefined> {
+  try {
+    return await window.showDirectoryPicker?.();
+  } catch (error) {
+    if (isCanceled(error)) return undefined;
+    throw error;
+  }
+}
+
+function isCanceled(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** Lets the person choose a folder, of which browsers list only the files; their paths begin with its name. */
 export async function pickFolder(): Promise<UploadSource[]> {
   const files = await chooseByInput(true);
   return files.map((file) => ({ file, path: file.webkitRelativePath === "" ? file.name : file.webkitRelativePath }));

@@ -3,7 +3,7 @@
 import type { UploadSource } from "./types.ts";
 
 /** A file, or a folder without any. */
-type WalkedItem = UploadSource | { readonly emptyFolder: string };
+export type WalkedItem = UploadSource | { readonly emptyFolder: string };
 
 /** A dropped item. It must be taken during the event, because the browser clears the transfer afterwards. */
 type DroppedItem =
@@ -81,6 +81,35 @@ async function* walkEntry(
     for (const child of entries) yield* walkEntry(child, `${path}/${child.name}`, onUnreadable);
   }
   if (isEmpty) yield { emptyFolder: path };
+}
+
+/** Walks through a folder that was chosen with the browser's picker. The paths begin with its name. */
+export async function* walkDirectory(
+  directory: FileSystemDirectoryHandle,
+  onUnreadable: (path: string) => void,
+  path: string = directory.name,
+): AsyncGenerator<WalkedItem> {
+  const children = await childrenOf(directory).catch(() => undefined);
+  if (children === undefined) onUnreadable(path);
+  if (children?.length === 0) yield { emptyFolder: path };
+  for (const child of children ?? []) {
+    const below = `${path}/${child.name}`;
+    if (isDirectoryHandle(child)) yield* walkDirectory(child, onUnreadable, below);
+    if (!isFileHandle(child)) continue;
+    const file = await child.getFile().catch(() => undefined);
+    if (file === undefined) onUnreadable(below);
+    else yield { file, path: below, handle: child };
+  }
+}
+
+async function childrenOf(directory: FileSystemDirectoryHandle): Promise<FileSystemHandle[]> {
+  const children: FileSystemHandle[] = [];
+  for await (const child of directory.values()) children.push(child);
+  return children;
+}
+
+function isDirectoryHandle(handle: FileSystemHandle): handle is FileSystemDirectoryHandle {
+  return handle.kind === "directory";
 }
 
 function isFileHandle(handle: FileSystemHandle | null): handle is FileSystemFileHandle {
