@@ -1398,6 +1398,13 @@ BEGIN
 	SELECT RAISE(ABORT, 'the audit log is kept for its retention');
 END;
 
+CREATE TABLE `settings` (
+	`key` text PRIMARY KEY NOT NULL,
+	`value` text NOT NULL,
+	`changed_at` integer NOT NULL,
+	`changed_by` text NOT NULL
+) STRICT;
+
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 
 INSERT INTO "photo_fill" VALUES (1,1,0);

@@ -41,6 +41,7 @@ import properties from "../../migrations/0035_properties.sql" with { type: "text
 import loginFlows from "../../migrations/0036_login_flows.sql" with { type: "text" };
 import clientUploads from "../../migrations/0037_client_uploads.sql" with { type: "text" };
 import auditAppPasswords from "../../migrations/0038_audit_app_passwords.sql" with { type: "text" };
+import settings from "../../migrations/0044_settings.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
@@ -90,6 +91,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0036_login_flows", sql: loginFlows },
   { id: "0037_client_uploads", sql: clientUploads },
   { id: "0038_audit_app_passwords", sql: auditAppPasswords },
+  { id: "0044_settings", sql: settings },
 ];
 
 /** Makes in an empty database what all steps leave there. Written by scripts/schema.ts. */

@@ -1523,4 +1523,64 @@ export interface ResponseData {
     }[];
     readonly pagination: Schemas["Pagination"];
   };
+  readonly "GET /api/admin/settings": {
+    readonly settings: readonly {
+      readonly key: string;
+      readonly group: "signup" | "plans" | "rates" | "retention" | "mail";
+      readonly kind: "toggle" | "choice" | "integer" | "number" | "size" | "duration" | "text" | "list";
+      readonly value: (string | null) | number | boolean;
+      readonly text: string;
+      readonly source: string;
+      readonly isStored: boolean;
+      readonly isEditable: boolean;
+      readonly fixedBy: string | null;
+      readonly default: (string | null) | number | boolean;
+      readonly defaultText: string;
+      readonly min: number | null;
+      readonly max: number | null;
+      readonly unit: "bytes" | "ms" | null;
+      readonly choices: readonly string[] | null;
+      readonly noneWord: string | null;
+      readonly needsRestart: boolean;
+      readonly problem: string | null;
+      readonly help: string;
+    }[];
+    readonly mail: {
+      readonly isReady: boolean;
+      readonly hasPassword: boolean;
+      readonly problem: string | null;
+    };
+  };
+  readonly "PATCH /api/admin/settings": {
+    readonly settings: readonly {
+      readonly key: string;
+      readonly group: "signup" | "plans" | "rates" | "retention" | "mail";
+      readonly kind: "toggle" | "choice" | "integer" | "number" | "size" | "duration" | "text" | "list";
+      readonly value: (string | null) | number | boolean;
+      readonly text: string;
+      readonly source: string;
+      readonly isStored: boolean;
+      readonly isEditable: boolean;
+      readonly fixedBy: string | null;
+      readonly default: (string | null) | number | boolean;
+      readonly defaultText: string;
+      readonly min: number | null;
+      readonly max: number | null;
+      readonly unit: "bytes" | "ms" | null;
+      readonly choices: readonly string[] | null;
+      readonly noneWord: string | null;
+      readonly needsRestart: boolean;
+      readonly problem: string | null;
+      readonly help: string;
+    }[];
+    readonly mail: {
+      readonly isReady: boolean;
+      readonly hasPassword: boolean;
+      readonly problem: string | null;
+    };
+  };
+  readonly "POST /api/admin/settings/mail/test": {
+    readonly to: string;
+    readonly result: "sent" | "rejected" | "unreachable";
+  };
 }

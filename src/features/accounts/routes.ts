@@ -47,14 +47,14 @@ interface AccountsRoutesOptions
  */
 export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
   const { config, users, passkeys, usageOf, eraseAccount } = options;
-  const { basePath, tokenLifetimeMs, signup, defaultPlan, versions } = config;
+  const { basePath, tokenLifetimeMs, versions } = config;
   const own: UserRoutesOptions = {
     ...options,
-    versionsMax: versions.keep,
+    versionsMax: () => versions.keep,
     usageOf: ({ user }) => usageOf(user),
     eraseAccount: ({ user }, checkProof) => eraseAccount(user, checkProof),
   };
-  const settings = { ...options, basePath, tokenLifetimeMs, signup, defaultPlan };
+  const settings = { ...options, basePath, tokenLifetimeMs };
   return [
     authRoutes(settings),
     sessionRoutes(settings),
@@ -69,7 +69,7 @@ export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
     passkeyConfirmRoutes(settings),
     emailConfirmationRoutes({ ...settings, confirmations: options.emailConfirmation }),
     passwordResetRoutes({ ...settings, resets: options.passwordReset }),
-    oidcRoutes({ ...settings, isSetUp: () => users.hasAny(), hasMail: options.mail.isConfigured }),
+    oidcRoutes({ ...settings, isSetUp: () => users.hasAny(), hasMail: () => options.mail.isConfigured }),
     oidcLinkRoutes(settings),
     inviteRoutes(settings),
     setupRoutes(settings),

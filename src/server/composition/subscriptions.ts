@@ -1,6 +1,7 @@
 /** Subscribes features to events. Listeners run in the order given here, in the transaction that emits. */
 import type { LoginFlowService } from "../../features/clients/login-flow/service.ts";
 import type { Events } from "../../events/events.ts";
+import type { SettingsService } from "../../features/administration/settings/service.ts";
 import type { AuditTriggers } from "../../features/administration/audit/triggers.ts";
 import type { AuthService } from "../../features/accounts/auth/service.ts";
 import type { ConflictService } from "../../features/mobile/conflicts/service.ts";
@@ -22,7 +23,8 @@ interface Subscribers {
   readonly mailNotices: MailNotices;
   readonly passwordReset: PasswordReset;
   readonly emailConfirmation: EmailConfirmation;
-  readonly auth: Pick<AuthService, "endConfirmations">;
+  readonly auth: Pick<AuthService, "endConfirmations" | "dropCaches">;
+  readonly settings: Pick<SettingsService, "onChange">;
   readonly notificationTriggers: NotificationTriggers;
   readonly conflicts: ConflictService;
   readonly holds: HoldService;
@@ -41,6 +43,8 @@ export function subscribe(subscribers: Subscribers): void {
   subscribeMail(subscribers);
   subscribeAccounts(subscribers);
   subscribeWebhooks(subscribers);
+  // Cached accounts know whether their email must be confirmed, which a setting decides.
+  subscribers.settings.onChange(() => subscribers.auth.dropCaches());
 }
 
 /** Devices: their queues, conflicts, holds, and uploads. */

@@ -47,7 +47,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     disk: { freeBytes: () => availableBytes(paths.blobs), totalBytes: () => totalBytes(paths.blobs) },
     webDav: { ...services.webDav, allowLong: (request: Request) => host.allowLong(request) },
     health: () => readHealth(services, { notReady: whyNotReady(), certificateEndsAtMs: host.certificateEndsMs() }),
-    configuration: () => host.configuration(),
+    configuration: () => services.settings.configuration(),
   };
   const router = new Router({ name: "larder" })
     // Gives every request its id, and turns every error into a response. First, so that it handles the guards' errors.

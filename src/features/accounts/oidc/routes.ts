@@ -1,4 +1,5 @@
 /** GET /api/auth/methods, and /api/auth/oidc/*. */
+import type { Config } from "../../../config/settings.ts";
 import { AppError } from "../../../errors.ts";
 import { type AuditNote, noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
@@ -28,8 +29,8 @@ export interface OidcRoutesOptions {
   readonly proof: ProofService;
   readonly tokenLifetimeMs: number;
   readonly cookies: SessionCookies;
-  readonly signup: "open" | "invite" | "closed";
-  readonly hasMail: boolean;
+  readonly config: Pick<Config, "signup">;
+  readonly hasMail: () => boolean;
   /** Whether there is any account yet. */
   readonly isSetUp: () => boolean;
   /** `""`, or the path below which everything is served. */
@@ -38,20 +39,20 @@ export interface OidcRoutesOptions {
 
 /** Sign-in by the provider, and the list of sign-in methods. */
 export function oidcRoutes(options: OidcRoutesOptions) {
-  const { oidc, guard, cookies, tokenLifetimeMs, signup, hasMail, isSetUp, basePath } = options;
+  const { oidc, guard, cookies, tokenLifetimeMs, config, hasMail, isSetUp, basePath } = options;
   const attempts = attemptCookie(basePath);
 
   return new Router({ name: "oidc-routes", prefix: "/api/auth", guard })
     .get("/methods", { access: "public", rate: "general", audit: "unaudited", docs: docs.methods }, ({ request }) =>
       ok({
         password: true,
-        signup,
+        signup: config.signup,
         oidc:
           oidc === undefined
             ? null
             : { name: oidc.name, startUrl: `${requestContextOf(request).baseUrl}/api/auth/oidc/start` },
         passkeys: canHavePasskeys(requestContextOf(request).baseUrl),
-        mail: hasMail,
+        mail: hasMail(),
         isSetUp: isSetUp(),
       }),
     )

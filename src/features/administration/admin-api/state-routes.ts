@@ -22,8 +22,8 @@ export interface StateRoutesOptions {
   readonly clock: Clock;
   readonly jobs: { list(): readonly JobState[] };
   readonly health: () => Promise<ServerHealth>;
-  /** The settings with their sources; undefined if no server runs. */
-  readonly configuration: () => Pick<LoadedConfig, "values" | "sources" | "file"> | undefined;
+  /** The settings with their sources. */
+  readonly configuration: () => Pick<LoadedConfig, "values" | "sources" | "file">;
 }
 
 export function stateRoutes(options: StateRoutesOptions) {

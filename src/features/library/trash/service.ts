@@ -20,7 +20,7 @@ export interface TrashServiceOptions {
   readonly permissions: Permissions;
   readonly access: Pick<AccessCounters, "forget">;
   /** How long items stay in the trash. */
-  readonly keepMs: number;
+  readonly keepMs: () => number;
   /** Called when a folder with content was cut off and its rows remain to be deleted. */
   readonly onDetached: () => void;
 }
@@ -139,7 +139,7 @@ export class TrashService {
   /** Permanently deletes items whose time in the trash has expired, in bounded steps. For the timetable. */
   async sweep(signal?: AbortSignal): Promise<number> {
     const { clock, keepMs } = this.#options;
-    return this.#purgeUpTo(clock.nowMs() - keepMs, undefined, signal);
+    return this.#purgeUpTo(clock.nowMs() - keepMs(), undefined, signal);
   }
 
   async #purgeUpTo(atMs: number, user: User | undefined, signal?: AbortSignal): Promise<number> {
@@ -167,6 +167,6 @@ export class TrashService {
   }
 
   #entry(trashed: TrashedNode): TrashEntry {
-    return { ...trashed, expiresAtMs: trashed.trashedAtMs + this.#options.keepMs };
+    return { ...trashed, expiresAtMs: trashed.trashedAtMs + this.#options.keepMs() };
   }
 }
