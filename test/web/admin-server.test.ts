@@ -22,9 +22,9 @@ describeWeb(
 
     test("shows plans and where they are changed", async () => {
       const page = await web.open({ as: admin, path: "/admin/plans" });
-      await page.getByRole("heading", { name: "Enterprise" }).waitFor();
+      await page.getByRole("heading", { name: "Full" }).waitFor();
       await page.getByText("Default", { exact: true }).waitFor();
-      await page.getByText("larder.toml").waitFor();
+      await page.getByRole("link", { name: "Change them in the settings" }).waitFor();
       await web.lookAt(page, "admin-plans");
     });
 

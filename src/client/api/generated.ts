@@ -1476,6 +1476,25 @@ export interface ResponseData {
       readonly help: string;
     }[];
   };
+  readonly "GET /api/admin/stats/storage": {
+    readonly people: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly email: string;
+      readonly filesBytes: number;
+      readonly versionsBytes: number;
+      readonly trashBytes: number;
+    }[];
+    readonly others: {
+      readonly accounts: number;
+      readonly bytes: number;
+    };
+    readonly kinds: readonly {
+      readonly kind: "photos" | "videos" | "audio" | "documents" | "archives" | "other";
+      readonly files: number;
+      readonly bytes: number;
+    }[];
+  };
   readonly "GET /api/admin/stats/history": {
     readonly days: readonly {
       readonly date: string;

@@ -41,7 +41,7 @@ test("an invalid or contradicting stored value is ignored and reported", () => {
   expect(problems.map(({ key }) => key)).toEqual(["signup", "mail.verify"]);
 });
 
-test("whoever sets the mail password sets the server that gets it", () => {
+test("a mail password fixes the server that gets it", () => {
   const environment = { LARDER_MAIL_PASSWORD: "secret" };
   const loaded = loadConfig({ environment });
   expect(["mail.host", "mail.port", "mail.secure", "mail.from"].map((key) => loaded.fixedBy(key))).toEqual([
