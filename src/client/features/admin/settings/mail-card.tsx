@@ -6,7 +6,7 @@ import { Card } from "../../../ui/card.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { useAction } from "../api.ts";
-import { FormField, type SettingsForm } from "./settings-section.tsx";
+import { FormField, type SettingsForm } from "./form-field.tsx";
 import { text } from "./text.ts";
 
 /** The mail server, with a test. */

@@ -4,7 +4,7 @@ import { PLANS, type PlanName } from "../types.ts";
 import { useAdminData } from "../api.ts";
 import { type EditableSetting, nameOf, numberOf } from "./draft.ts";
 import { SettingField } from "./setting-field.tsx";
-import { FormField, type SettingsForm } from "./settings-section.tsx";
+import { FormField, type SettingsForm } from "./form-field.tsx";
 import { text } from "./text.ts";
 
 const PEOPLE_NAMED = 3;

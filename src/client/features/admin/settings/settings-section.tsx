@@ -11,21 +11,14 @@ import { Loaded } from "../../../ui/loaded.tsx";
 import { Notice } from "../../../ui/notice.tsx";
 import { showError, toast } from "../../../ui/toast.tsx";
 import { useAdminData, useRefresh } from "../api.ts";
-import { type Draft, type Drafts, type EditableSetting, isChanged, toDraft, toValue } from "./draft.ts";
+import { type Drafts, type EditableSetting, isChanged, toDraft, toValue } from "./draft.ts";
 import { MailCard } from "./mail-card.tsx";
 import { PlanFields, RateFields } from "./plan-fields.tsx";
-import { errorOf, SettingField } from "./setting-field.tsx";
+import { FormField, type SettingsForm } from "./form-field.tsx";
+import { errorOf } from "./setting-field.tsx";
 import { text } from "./text.ts";
 
 type SettingsData = ResponseData["GET /api/admin/settings"];
-
-/** The edited settings, for the fields of a card. */
-export interface SettingsForm {
-  readonly settings: readonly EditableSetting[];
-  readonly draftOf: (setting: EditableSetting) => Draft;
-  readonly set: (setting: EditableSetting, draft: Draft) => void;
-  readonly rejectionOf: (setting: EditableSetting) => string | undefined;
-}
 
 /** Changes settings of the server while it runs. What is set elsewhere is shown. */
 export function SettingsSection() {
@@ -105,18 +98,6 @@ function GroupCard({ form, group }: { readonly form: SettingsForm; readonly grou
         {group === "signup" && isOpen && <Notice>{text.openWarning}</Notice>}
       </div>
     </Card>
-  );
-}
-
-/** The field of a setting in the form. */
-export function FormField({ form, setting }: { readonly form: SettingsForm; readonly setting: EditableSetting }) {
-  return (
-    <SettingField
-      setting={setting}
-      draft={form.draftOf(setting)}
-      onChange={(draft) => form.set(setting, draft)}
-      rejection={form.rejectionOf(setting)}
-    />
   );
 }
 
