@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Account } from "../support/client.ts";
+import { eventually } from "../support/expect.ts";
 import { describeWeb } from "./support/browser.ts";
 
 /** Charts need the figures of two days. */
@@ -42,6 +43,11 @@ describeWeb(
 
     test("shows who stores what, and that a new server has no charts yet", async () => {
       await admin.client.upload("a first file", { name: "first.txt" });
+      // Transfers are counted within a second.
+      await eventually("the upload is counted", async () => {
+        const response = await admin.client.get("/api/admin/stats/history?days=1");
+        return response.at("data.days.0.uploadedBytes") === 12;
+      });
       const page = await web.open({ as: admin, path: "/admin/storage" });
       await page.getByText("Not enough data yet").waitFor();
       expect(await page.locator(".u-wrap canvas").count()).toBe(0);

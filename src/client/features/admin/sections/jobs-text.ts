@@ -119,7 +119,7 @@ function parseCounts(result: string): Readonly<Record<string, number>> | undefin
 /** `setAside: 0` as "set aside: 0", for results without a sentence of their own. */
 function listOf(counts: Readonly<Record<string, number>>): string {
   const parts = Object.entries(counts).map(([name, count]) => {
-    const words = name.replace(/Bytes$/, "").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    const words = name.replace(/Bytes$/, "").replaceAll(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
     return `${words}: ${name.endsWith("Bytes") ? formatBytes(count) : formatNumber(count)}`;
   });
   const joined = parts.join(", ");
