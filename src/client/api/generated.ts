@@ -1210,6 +1210,15 @@ export interface ResponseData {
       readonly deliverAt?: string;
     }[];
   };
+  readonly "GET /api/users/notifications": {
+    readonly notifications: readonly Schemas["Notification"][];
+    readonly unread: number;
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/users/notifications/read": {
+    readonly read: number;
+    readonly unread: number;
+  };
   readonly "POST /api/webhooks": Schemas["WebhookWithSecret"];
   readonly "GET /api/webhooks": {
     readonly webhooks: readonly Schemas["Webhook"][];

@@ -249,7 +249,7 @@ export const text = defineText("settings", {
   until: "Until",
   timeZone: "Time zone",
   inbox: "Inbox",
-  inboxLead: "Larder keeps every notification for 90 days, for apps that use its API.",
+  inboxLead: "Larder keeps every notification for 90 days. The bell at the top shows them.",
   channels:
     "Apps that use the API can receive push notifications in the ways that your administrator has set up. If the server sends email, you also receive some notifications by email.",
 

@@ -70,7 +70,7 @@ export class MailServer {
   /** Opens the mail server of a configuration without using it. @throws StartupError if it can't be used */
   check(config: Pick<Config, "mail" | "publicUrl">): Smtp | undefined {
     const { isHostStored, outbound } = this.#options;
-    return openSmtp(config, async (host, port) => (isHostStored() ? outbound.resolveHost(host, port) : host));
+    return openSmtp(config, async (host, port) => (isHostStored() ? outbound.resolveHost(host, port) : undefined));
   }
 
   /**

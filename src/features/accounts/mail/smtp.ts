@@ -3,6 +3,7 @@
  * have any address. Certificates are verified, and credentials are never sent unencrypted.
  */
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { readPasswordFile } from "../../../config/secrets.ts";
 import type { Config } from "../../../config/settings.ts";
@@ -26,8 +27,11 @@ export interface Sender {
   readonly domain: string;
 }
 
-/** Returns the address of a mail server to connect to. Rejects if this server may not connect to it. */
-export type ResolveHost = (host: string, port: number) => Promise<string>;
+/**
+ * Returns the address of a mail server to connect to, or undefined for a server that needs no check. Rejects if this
+ * server may not connect to it.
+ */
+export type ResolveHost = (host: string, port: number) => Promise<string | undefined>;
 
 /** The connection to a mail server, with the sender of all mails. */
 export type Smtp = MailTransport & { readonly sender: Sender };
@@ -136,9 +140,10 @@ class SmtpTransport implements MailTransport {
   async #open() {
     const { createTransport } = await import("nodemailer");
     const { host, port, tls } = this.#options;
-    if (this.#resolveHost === undefined) return createTransport(this.#options);
+    const address = await this.#resolveHost?.(host, port);
+    // The certificate of an address is checked by that address.
+    if (address === undefined || isIP(host) !== 0) return createTransport(this.#options);
     // The connection goes to the checked address. The certificate is still that of the name.
-    const address = await this.#resolveHost(host, port);
     return createTransport({ ...this.#options, host: address, tls: { ...tls, servername: host } });
   }
 }
