@@ -1596,6 +1596,13 @@ SELECT id AS node_id, account_id, parent_id, (taken_at + 62167219200000) / 86400
 	offset_minutes, is_video, place_id
 FROM timed;
 
+CREATE TABLE `settings` (
+	`key` text PRIMARY KEY NOT NULL,
+	`value` text NOT NULL,
+	`changed_at` integer NOT NULL,
+	`changed_by` text NOT NULL
+) STRICT;
+
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 
 INSERT INTO "photo_fill" VALUES (1,1,0);

@@ -6,16 +6,13 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ConfigError } from "./startup-error.ts";
 import { nearest } from "./nearest.ts";
-import { BadValue } from "./setting.ts";
+import { Resolution, type GivenValue, type StoredProblem } from "./resolve.ts";
 import {
-  type AnySetting,
   type Config,
   environmentName,
   fieldName,
   flagName,
   FOREIGN_VARIABLES,
-  householdDefaults,
-  isRateLimit,
   SETTINGS,
   SETTINGS_BY_KEY,
 } from "./settings.ts";
@@ -50,32 +47,24 @@ export interface LoadedConfig {
   readonly file: string | undefined;
   /** Problems that do not stop the start. */
   readonly warnings: readonly string[];
+  /** Where a setting is fixed, outside of the settings that administrators store; undefined if it is not. */
+  readonly fixedBy: (key: string) => Source | undefined;
+  /**
+   * The same configuration with other stored values, which apply where nothing else gives a value. A stored value that
+   * is not valid is ignored and listed in `problems`.
+   */
+  readonly withStored: (stored: ReadonlyMap<string, unknown>) => StoredConfig;
 }
 
-/** A value from one source. */
-interface GivenValue {
-  readonly raw: unknown;
-  readonly source: Source;
-  /** The directory that a relative path is in. */
-  readonly directory: string;
+/** The configuration with the settings that administrators store. */
+export interface StoredConfig extends Pick<LoadedConfig, "config" | "sources" | "values"> {
+  readonly problems: readonly StoredProblem[];
 }
 
 /** Name of the configuration file in the data directory. */
 export const CONFIG_FILE = "larder.toml";
 /** The variable with the meaning of `--config FILE`. */
 const CONFIG_VARIABLE = "LARDER_CONFIG";
-
-/** Paths that become absolute, besides the data directory. */
-const PATHS = [
-  "socket",
-  "tls.certFile",
-  "tls.keyFile",
-  "nativeDir",
-  "libvips",
-  "adminPasswordFile",
-  "push.fcm.serviceAccountFile",
-  "push.apns.keyFile",
-];
 
 /** Variables that container orchestrators set for a service called "larder". They are not settings. */
 const SERVICE_VARIABLES = /^LARDER_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP)(_\w+)?)$/;
@@ -96,8 +85,6 @@ class Loading {
   readonly #warnings: string[] = [];
   /** The given values of each key, by precedence: the first one applies. */
   readonly #given = new Map<string, GivenValue[]>();
-  readonly #values = new Map<string, unknown>();
-  readonly #sources = new Map<string, Source>();
 
   constructor(input: ConfigInput) {
     this.#input = input;
@@ -110,18 +97,23 @@ class Loading {
     }
     this.#readEnvironment();
     const file = this.#readFile();
-    this.#resolveAll();
-    if (this.#faults.length === 0) this.#checkTogether();
-    if (this.#faults.length > 0) {
-      const faults = this.#faults.map((fault) => `  ${fault}`).join("\n");
-      throw new ConfigError(`The configuration is not valid. Correct the following, then start again:\n${faults}`);
+    const resolution = new Resolution(this.#given, this.#directory, new Map(), this.#faults);
+    const { values, sources, faults } = resolution;
+    if (faults.length > 0) {
+      const lines = faults.map((fault) => `  ${fault}`).join("\n");
+      throw new ConfigError(`The configuration is not valid. Correct the following, then start again:\n${lines}`);
     }
     return {
-      config: assemble(this.#values),
-      sources: this.#sources,
-      values: this.#values,
+      config: assemble(values),
+      sources,
+      values,
       file,
-      warnings: this.#warnings,
+      warnings: [...this.#warnings, ...resolution.warnings],
+      fixedBy: resolution.fixedBy,
+      withStored: (stored) => {
+        const { problems, ...resolved } = new Resolution(this.#given, this.#directory, stored);
+        return { config: assemble(resolved.values), values: resolved.values, sources: resolved.sources, problems };
+      },
     };
   }
 
@@ -202,112 +194,6 @@ class Loading {
     if (hasSecret && (statSync(path).mode & 0o077) !== 0) {
       this.#warnings.push(
         `${path} contains a password, and other users of this machine can read it. Run: chmod 600 ${path}`,
-      );
-    }
-  }
-
-  /** Determines every value. The preset and the scale come first: other defaults depend on them. */
-  #resolveAll(): void {
-    this.#resolve("preset", SETTINGS_BY_KEY.get("preset"), new Map(), 1);
-    const preset = this.#values.get("preset") === "household" ? householdDefaults() : new Map<string, unknown>();
-    this.#resolve("rateLimitScale", SETTINGS_BY_KEY.get("rateLimitScale"), preset, 1);
-    const scale = Number(this.#values.get("rateLimitScale"));
-    for (const [key, setting] of SETTINGS_BY_KEY) {
-      if (!this.#values.has(key)) this.#resolve(key, setting, preset, scale);
-    }
-  }
-
-  #resolve(key: string, setting: AnySetting | undefined, preset: ReadonlyMap<string, unknown>, scale: number): void {
-    if (setting === undefined) return;
-    const given = this.#given.get(key) ?? [];
-    const fallback = preset.has(key) ? preset.get(key) : setting.default;
-    this.#values.set(key, fallback);
-    this.#sources.set(key, preset.has(key) ? "preset household" : "default");
-    if (given.length === 0 && isRateLimit(key) && typeof fallback === "number" && scale !== 1) {
-      this.#values.set(key, Math.max(1, Math.round(fallback * scale)));
-      this.#sources.set(key, `default, rateLimitScale ${scale}`);
-    }
-    // In reverse order, so that the first value stays. A bad value is a fault even if another one overrides it.
-    for (const value of given.toReversed()) this.#parse(key, setting, value);
-  }
-
-  #parse(key: string, setting: AnySetting, { raw, directory, source }: GivenValue): void {
-    try {
-      this.#values.set(key, setting.kind.parse(raw, directory));
-      this.#sources.set(key, source);
-    } catch (error) {
-      if (!(error instanceof BadValue)) throw error;
-      const given = setting.isSecret ? "" : `, not ${JSON.stringify(raw)}`;
-      const name = source.includes(":") ? `${source}: "${key}"` : source;
-      this.#faults.push(`${name} ${error.message}${given}.`);
-    }
-  }
-
-  /** Checks values that depend on each other, makes paths absolute, and derives the base path. */
-  #checkTogether(): void {
-    const dataSource = this.#firstGiven("data");
-    this.#values.set("data", resolve(dataSource?.directory ?? this.#directory, String(this.#values.get("data"))));
-    for (const key of PATHS) {
-      const path = this.#values.get(key);
-      if (typeof path === "string") this.#values.set(key, resolve(path));
-    }
-    this.#checkAdmin();
-    this.#checkMail();
-    this.#checkListening();
-    const publicUrl = this.#values.get("publicUrl");
-    if (typeof publicUrl !== "string") return;
-    const path = new URL(publicUrl).pathname.replace(/\/$/, "");
-    if (this.#given.has("basePath") && path !== this.#values.get("basePath")) {
-      this.#warnings.push(
-        `publicUrl ends in "${path || "/"}" and basePath is "${String(this.#values.get("basePath")) || "/"}". ` +
-          "Links start with publicUrl. Make sure that the proxy forwards that path to basePath.",
-      );
-    }
-    if (!this.#given.has("basePath") && path !== "") {
-      this.#faults.push(...this.#deriveBasePath(path));
-    }
-  }
-
-  /** Uses the path of publicUrl as the base path. @returns faults */
-  #deriveBasePath(path: string): string[] {
-    try {
-      this.#values.set("basePath", SETTINGS.basePath.kind.parse(path, ""));
-      this.#sources.set("basePath", "publicUrl");
-      return [];
-    } catch (error) {
-      if (!(error instanceof BadValue)) throw error;
-      return [`${this.#sources.get("publicUrl")}: the path of publicUrl ${error.message}.`];
-    }
-  }
-
-  #checkListening(): void {
-    const has = (key: string) => this.#values.get(key) !== null;
-    if (has("tls.certFile") !== has("tls.keyFile")) {
-      this.#faults.push("tls.certFile and tls.keyFile must be set together. Set both or neither.");
-    }
-    if (has("tls.certFile") && has("socket")) {
-      this.#faults.push("socket and tls.certFile cannot be combined: with a Unix socket, the proxy handles TLS.");
-    }
-    if (has("tls.redirectPort") && !has("tls.certFile")) {
-      this.#faults.push("tls.redirectPort requires HTTPS. Set tls.certFile and tls.keyFile too.");
-    }
-  }
-
-  #checkMail(): void {
-    if (this.#values.get("mail.verify") !== true || this.#values.get("mail.host") !== null) return;
-    this.#faults.push(
-      "mail.verify requires an SMTP server to send confirmations. Set mail.host, or turn off mail.verify.",
-    );
-  }
-
-  #checkAdmin(): void {
-    const has = (key: string) => this.#values.get(key) !== null;
-    if (has("adminPassword") && has("adminPasswordFile")) {
-      this.#faults.push("adminPassword and adminPasswordFile are both set. Remove one of them.");
-    }
-    if (has("adminEmail") !== (has("adminPassword") || has("adminPasswordFile"))) {
-      this.#faults.push(
-        "adminEmail requires a password (adminPassword or adminPasswordFile), and the other way round. Set both or neither.",
       );
     }
   }

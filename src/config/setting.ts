@@ -13,8 +13,19 @@ export class BadValue extends Error {
 /** The unit that is added to a setting's name in the program: `gcGrace` is `config.gcGraceMs`. */
 export type Unit = "" | "Ms" | "Bytes";
 
+/** What a form needs to know to edit a value. Bounds are included, in bytes for sizes and in milliseconds for durations. */
+export interface SettingShape {
+  readonly type: "toggle" | "choice" | "integer" | "number" | "size" | "duration" | "text" | "list";
+  readonly min?: number;
+  readonly max?: number;
+  readonly choices?: readonly string[];
+  /** The word for "no value", if null is allowed. */
+  readonly noneWord?: string;
+}
+
 /** How a value is parsed and shown. */
 interface SettingKind<T> {
+  readonly shape: SettingShape;
   /** The accepted values, for the help: "size", "on or off". */
   readonly accepts: string;
   /** The same in one word, for the argument of a flag: `<number>`, `<spec|household>`. */
@@ -61,6 +72,7 @@ const FALSE_WORDS = ["off", "false", "0", "no"];
 export function toggle(preset: boolean, help: string): Setting<boolean> {
   return new Setting(
     {
+      shape: { type: "toggle" },
       accepts: "on or off",
       placeholder: "on|off",
       parse(raw) {
@@ -82,6 +94,7 @@ export function toggle(preset: boolean, help: string): Setting<boolean> {
 export function choice<const W extends string>(choices: readonly W[], preset: NoInfer<W>, help: string): Setting<W> {
   return new Setting(
     {
+      shape: { type: "choice", choices },
       accepts: choices.join(", "),
       placeholder: choices.join("|"),
       parse(raw) {
@@ -112,10 +125,14 @@ export function integerOrNone(
   return new Setting(orNone(integerKind(0, max), noneWord), "", preset, help);
 }
 
-/** A factor: a number above zero. */
+/** The largest factor: beyond it, a multiplied limit would not be an exact number any more. */
+const FACTOR_MAX = 1_000_000;
+
+/** A factor: a number above zero, and at most a million. */
 export function factor(preset: number, help: string): Setting<number> {
   return new Setting(
     {
+      shape: { type: "number", min: 0, max: FACTOR_MAX },
       accepts: "number above 0",
       placeholder: "number",
       parse(raw) {
@@ -123,6 +140,7 @@ export function factor(preset: number, help: string): Setting<number> {
         if (typeof value !== "number" || !Number.isFinite(value) || value <= 0) {
           throw new BadValue("must be a number above 0");
         }
+        if (value > FACTOR_MAX) throw new BadValue(`must be at most ${FACTOR_MAX}`);
         return value;
       },
       format: String,
@@ -149,6 +167,7 @@ export function duration(min: string, max: string, preset: string, help: string)
   const minMs = parseDuration(min) ?? 0;
   const maxMs = parseDuration(max) ?? Number.POSITIVE_INFINITY;
   const kind: SettingKind<number> = {
+    shape: { type: "duration", min: minMs, max: maxMs },
     accepts: "duration",
     placeholder: "duration",
     parse(raw) {
@@ -165,7 +184,13 @@ export function duration(min: string, max: string, preset: string, help: string)
 /** Any text that `read` accepts. It throws BadValue for other text, and returns the normalized text. */
 export function text(accepts: string, read: (text: string) => string, preset: string, help: string): Setting<string> {
   const placeholder = firstWord(accepts);
-  const kind = { accepts, placeholder, parse: (raw: RawValue) => read(asText(raw)), format: (value: string) => value };
+  const kind = {
+    shape: { type: "text" as const },
+    accepts,
+    placeholder,
+    parse: (raw: RawValue) => read(asText(raw)),
+    format: (value: string) => value,
+  };
   return new Setting(kind, "", preset, help);
 }
 
@@ -178,6 +203,7 @@ export function optionalText(
 ): Setting<string | null> {
   return new Setting<string | null>(
     {
+      shape: { type: "text", noneWord: NOT_SET },
       accepts,
       placeholder: firstWord(accepts),
       parse: (raw, directory) => read(asText(raw), directory),
@@ -194,6 +220,7 @@ export function optionalText(
 export function list(accepts: string, readEntry: (entry: string) => string, help: string): Setting<readonly string[]> {
   return new Setting<readonly string[]>(
     {
+      shape: { type: "list" },
       accepts,
       placeholder: firstWord(accepts),
       parse(raw) {
@@ -219,6 +246,7 @@ export function readPath(path: string, directory: string): string {
 }
 
 const sizeKind: SettingKind<number> = {
+  shape: { type: "size", min: 0, max: Number.MAX_SAFE_INTEGER },
   accepts: "size",
   placeholder: "size",
   parse(raw) {
@@ -234,6 +262,7 @@ const sizeKind: SettingKind<number> = {
 function integerKind(min: number, max: number): SettingKind<number> {
   const bounds = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   return {
+    shape: { type: "integer", min, max },
     accepts: "whole number",
     placeholder: "number",
     parse(raw) {
@@ -250,6 +279,7 @@ function integerKind(min: number, max: number): SettingKind<number> {
 function orNone<T>(kind: SettingKind<T>, noneWord: string): SettingKind<T | null> {
   const noneWords = [...new Set([noneWord, ...NONE_WORDS])];
   return {
+    shape: { ...kind.shape, noneWord },
     accepts: `${kind.accepts}, or ${noneWord}`,
     placeholder: `${kind.placeholder}|${noneWord}`,
     parse: (raw, directory) =>

@@ -32,7 +32,8 @@ type ConfigOf<T> = {
 };
 
 /**
- * The effective configuration, frozen. A field has the name of its setting, with the unit last: `gcGrace` is
+ * The effective configuration. Code never changes it; see `SettingsService` for the settings that change while the server
+ * runs. A field has the name of its setting, with the unit last: `gcGrace` is
  * `gcGraceMs`,
  * `plans.free.quota` is `plans.free.quotaBytes`. Null means no limit, or not set. Paths are absolute. The rate limits
  * include the scale and the preset.

@@ -129,6 +129,39 @@ export class Outbound {
   }
 
   /**
+   * Returns the address of a host to connect to, for protocols other than HTTP.
+   * @throws OutboundError forbidden | unreachable
+   */
+  async resolveHost(host: string, port: number): Promise<string> {
+    const url = new URL(`https://${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
+    const addresses = await this.#findAddresses(hostOf(url));
+    const [address] = addresses === undefined ? [] : this.#permitted(url, addresses);
+    if (address === undefined) throw new OutboundError("unreachable", "no such name");
+    return address;
+  }
+
+  /**
+   * Rejects a host that is not allowed, as far as that is known now; {@link resolveHost} checks again.
+   * @throws AppError forbidden_target with `details.field`
+   */
+  async checkHost(host: string, port: number, field: string): Promise<void> {
+    try {
+      if (this.#allow.isEmpty && PRIVATE_NAMES.test(host)) throw forbidden("is a private network name");
+      await this.resolveHost(host, port);
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      if (error.failure !== "forbidden") return;
+      throw new AppError(
+        "forbidden_target",
+        `The address in ${field} is not allowed: it ${error.message}. Use a public address, or ask the operator to ` +
+          "set it in larder.toml or to allow it (LARDER_OUTBOUND_ALLOW).",
+        { field },
+        error,
+      );
+    }
+  }
+
+  /**
    * Sends one request and reads its response, with any status. Redirects are not followed.
    * @throws OutboundError if there is no response
    */

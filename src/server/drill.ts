@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Digest, toDigest } from "../blobs/digest.ts";
 import { Layout } from "../blobs/layout.ts";
+import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { migrate } from "../db/migrate.ts";
@@ -31,6 +32,8 @@ interface DrillOptions {
   /** A backup, or a data directory, whose current state is used. */
   readonly source: DataPaths;
   readonly config: Config;
+  /** The same, with its sources. */
+  readonly loaded: LoadedConfig;
   /** Maximum number of files to download. */
   readonly sampleCount: number;
   /** The command that starts this program, before `serve`. */
@@ -181,9 +184,9 @@ function rejectInterrupted(signal: AbortSignal): void {
 async function issueTokens(
   paths: DataPaths,
   samples: readonly Sample[],
-  { config, log }: DrillOptions,
+  { config, loaded, log }: DrillOptions,
 ): Promise<Map<number, string>> {
-  const services = await openForCommand({ ...config, data: paths.root }, log, true);
+  const services = await openForCommand({ ...loaded, config: { ...config, data: paths.root } }, log, true);
   const tokens = new Map<number, string>();
   try {
     for (const accountId of new Set(samples.map((sample) => sample.accountId))) {

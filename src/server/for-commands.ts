@@ -1,5 +1,5 @@
 /** The services for commands, concurrently with a running server or without one. */
-import type { Config } from "../config/settings.ts";
+import type { LoadedConfig } from "../config/load.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { dataPaths } from "./data/data-directory.ts";
@@ -12,6 +12,7 @@ import { timetable } from "./composition/timetable.ts";
 export interface CommandServices
   extends Pick<
     Services,
+    | "config"
     | "users"
     | "auth"
     | "appPasswords"
@@ -50,8 +51,8 @@ const BUSY_TIMEOUT_MS = 5_000;
  * Opens the services for a command. They share the database with a running server, and clean up or schedule nothing.
  * @param holdsLock whether the command holds the lock of the directory
  */
-export async function openForCommand(config: Config, log: Log, holdsLock = false): Promise<CommandServices> {
-  const services = await openAlone(config, log, holdsLock);
+export async function openForCommand(loaded: LoadedConfig, log: Log, holdsLock = false): Promise<CommandServices> {
+  const services = await openAlone(loaded, log, holdsLock);
   return {
     ...services,
     async runJob(name, jobArguments) {
@@ -69,9 +70,9 @@ export async function openForCommand(config: Config, log: Log, holdsLock = false
 }
 
 /** Opens the services; holds the lock while it prepares a copy, which only one process may do. */
-async function openAlone(config: Config, log: Log, holdsLock: boolean): Promise<Services> {
-  const paths = dataPaths(config.data);
-  const open = () => openServices(config, log, systemClock, BUSY_TIMEOUT_MS);
+async function openAlone(loaded: LoadedConfig, log: Log, holdsLock: boolean): Promise<Services> {
+  const paths = dataPaths(loaded.config.data);
+  const open = () => openServices(loaded, log, systemClock, BUSY_TIMEOUT_MS);
   if (holdsLock || !["copied", "backup"].includes(readCloseState(paths))) return open();
   const lock = acquireServerLock(paths.lock);
   try {

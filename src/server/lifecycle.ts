@@ -72,7 +72,7 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
 async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifier: Notifier): Promise<RunResult> {
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
-  const services = await openServices(loaded.config, log);
+  const services = await openServices(loaded, log);
   await prepareServices(services);
 
   const end = Promise.withResolvers<RunResult["how"]>();

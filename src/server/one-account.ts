@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../config/settings.ts";
+import type { LoadedConfig } from "../config/load.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Snapshot, takeSnapshotOf } from "../db/snapshot.ts";
@@ -28,7 +28,7 @@ interface ReduceOptions {
   readonly folder: string;
   /** The data directory or backup of the copy, for its keys. */
   readonly source: DataPaths;
-  readonly config: Config;
+  readonly loaded: LoadedConfig;
   readonly log: Log;
 }
 
@@ -39,10 +39,10 @@ interface ReduceOptions {
  * @throws StartupError if there is no such account
  */
 export async function reduceTo(email: string, options: ReduceOptions): Promise<ReducedDatabase> {
-  const { snapshot, folder, source, config, log } = options;
+  const { snapshot, folder, source, loaded, log } = options;
   const paths = dataPaths(join(folder, "one"));
   prepareDirectory(paths, snapshot, source);
-  const services = await openForCommand({ ...config, data: paths.root }, log, true);
+  const services = await openForCommand({ ...loaded, config: { ...loaded.config, data: paths.root } }, log, true);
   let erased = 0;
   let shares = { given: 0, received: 0 };
   try {

@@ -22,6 +22,11 @@ export async function prepareServices(services: Services): Promise<void> {
   await mergeIfCopied(services);
   await services.users.renewEmailForms();
   await openUnconfirmed(services);
+  services.settings.onChange(() => {
+    openUnconfirmed(services).catch((error: unknown) =>
+      services.log.error("Could not open the shares that were waiting for a confirmed email address.", { error }),
+    );
+  });
   await createFirstAdministrator(services);
 }
 

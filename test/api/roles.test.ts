@@ -111,6 +111,7 @@ const viewersMay = [
   /^POST \/api\/mobile\/auth/,
   /^(PUT|DELETE) \/api\/mobile\/devices\/\{deviceId\}(\/settings)?$/,
   /^POST \/api\/mobile\/notifications\//,
+  /^POST \/api\/users\/notifications\/read$/,
   // Read requests that use POST for their lists.
   /^POST \/api\/files\/archive$/,
   /^POST \/api\/mobile\/files\/durability$/,

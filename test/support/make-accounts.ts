@@ -13,12 +13,12 @@ const READY_COUNT = 112;
 PasswordHasher.prototype.hash = (password) =>
   Bun.password.hash(password, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
 const [, , data = ""] = process.argv;
-const { config } = loadConfig({ flags: { data }, environment: process.env });
-const services = await openServices(config, silentLog);
+const loaded = loadConfig({ flags: { data }, environment: process.env });
+const services = await openServices(loaded, silentLog);
 
 async function add(name: string, role: "admin" | "user"): Promise<ReadyAccount> {
   const [email, password] = [freshEmail(), "correct horse battery"];
-  const { publicId } = await services.users.add({ email, password, name, role, plan: config.defaultPlan });
+  const { publicId } = await services.users.add({ email, password, name, role, plan: services.config.defaultPlan });
   return { id: publicId, email, password };
 }
 

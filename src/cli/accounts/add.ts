@@ -11,7 +11,7 @@ export const add = defineCommand({
   settings: [...DATA_SETTINGS, "defaultPlan"],
   examples: "larder user add anna@example.org --name Anna --admin --password-file ./password",
   async run(command, [email = ""]) {
-    const plan = readPlan(command) ?? command.config.defaultPlan;
+    const givenPlan = readPlan(command);
     const role = readRole(command) ?? "user";
     const password = await readPassword(command);
     if (password === undefined) {
@@ -21,15 +21,17 @@ export const add = defineCommand({
     const input = {
       email,
       ...readName(command),
-      plan,
       role,
       password,
       ...(quotaBytes !== undefined && quotaBytes !== "plan" && { quotaBytes }),
       isByAdministrator: true,
     };
-    const user = await withServices(command, ({ users, audit }) =>
-      users.add(input, (tx, id) => audit.write(tx, auditEntry("user.create", users.findById(id), { role, plan }))),
-    );
+    const user = await withServices(command, ({ users, audit, config }) => {
+      const plan = givenPlan ?? config.defaultPlan;
+      return users.add({ ...input, plan }, (tx, id) =>
+        audit.write(tx, auditEntry("user.create", users.findById(id), { role, plan })),
+      );
+    });
     const text = `Added ${user.email} (${user.publicId}), role ${user.role}, plan ${user.plan}.\n`;
     command.print(presentAccount(user), text);
   },

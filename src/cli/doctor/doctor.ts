@@ -13,6 +13,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { silentLog } from "../../lib/log.ts";
 import { type DataPaths, dataPaths } from "../../server/data/data-directory.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
+import { withStoredSettings } from "../../server/data/stored-settings.ts";
 import { makeProbeToken } from "../../server/http/public-view.ts";
 import { expiryWarning, readTlsPair } from "../../server/net/tls.ts";
 import { COMMIT, VERSION } from "../../version.ts";
@@ -62,7 +63,7 @@ function listChecks({ config, loaded, environment }: RunningCommand): Check[] {
     ["public address", () => examinePublicAddress(config, paths)],
     ["clock", examineClock],
     ["thumbnails", () => examineThumbnails(config, paths, environment)],
-    ["mail", () => examineMail(config)],
+    ["mail", () => examineMail(withStoredSettings(loaded).config)],
     ["single sign-on", () => examineProvider(config)],
     ["bucket", () => examineS3(config, paths)],
   ];

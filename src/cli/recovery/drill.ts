@@ -13,7 +13,7 @@ import { untilSignal } from "../shared/transfer.ts";
 
 /** Restores a backup, or the current state, to a temporary directory, and reports whether its files can be read. */
 export async function runDrill(command: RunningCommand, dir: string): Promise<ExitCode> {
-  const { config, environment } = command;
+  const { config, loaded, environment } = command;
   const source = dataPaths(dir === "" ? config.data : command.path(dir));
   requireReadable(source);
   if (!existsSync(source.root))
@@ -21,7 +21,7 @@ export async function runDrill(command: RunningCommand, dir: string): Promise<Ex
   const sampleCount = command.wholeNumber("sample", 1);
   const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
   const report = await untilSignal((signal) =>
-    drill({ source, config, sampleCount, program, environment, log: command.log("error"), signal }),
+    drill({ source, config, loaded, sampleCount, program, environment, log: command.log("error"), signal }),
   );
   command.print(presentDrill(report), describeDrill(report));
   return isPassed(report) ? EXIT.success : EXIT.problems;

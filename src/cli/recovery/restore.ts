@@ -204,7 +204,7 @@ async function restoreFrom(directory: string, command: RunningCommand): Promise<
 }
 
 async function copyFrom(source: DataPaths, paths: DataPaths, command: RunningCommand): Promise<ExitCode> {
-  const { config } = command;
+  const { loaded } = command;
   const email = command.text("user");
   const log = command.log();
   const origin = findDatabaseSource(source, 0, command.text("snapshot"));
@@ -215,7 +215,7 @@ async function copyFrom(source: DataPaths, paths: DataPaths, command: RunningCom
     async takeSnapshot(folder) {
       const snapshot = origin.take(folder);
       if (email === undefined) return snapshot;
-      reduced = await reduceTo(email, { snapshot, folder, source, config, log });
+      reduced = await reduceTo(email, { snapshot, folder, source, loaded, log });
       return reduced.snapshot;
     },
     isLive: origin.isLive,

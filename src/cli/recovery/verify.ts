@@ -108,10 +108,10 @@ interface FindingRecorder {
 }
 
 /** Opens the database for findings; undefined if that fails: the directory can be verified without it. */
-async function openRecorder({ config, terminal }: RunningCommand): Promise<FindingRecorder | undefined> {
+async function openRecorder({ loaded, terminal }: RunningCommand): Promise<FindingRecorder | undefined> {
   try {
     // The services log nothing: findings are printed at the end, with the names of files.
-    const services = await openForCommand(config, silentLog);
+    const services = await openForCommand(loaded, silentLog);
     let isWorking = true;
     return {
       remoteStore: services.remoteStore,

@@ -1,8 +1,8 @@
-import type { LoadedConfig } from "../../config/load.ts";
 import { rotateSecret } from "../../config/secrets.ts";
 import { environmentName, SETTINGS_BY_KEY } from "../../config/settings.ts";
 import { openDataDirectory } from "../../server/data/data-directory.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
+import { type EffectiveConfig, withStoredSettings } from "../../server/data/stored-settings.ts";
 import { ALL_SETTINGS, DATA_SETTINGS, defineCommand } from "../shared/command.ts";
 import { toTable } from "../shared/output.ts";
 
@@ -47,10 +47,13 @@ export const define = defineCommand({
   examples: "larder config --preset household\nlarder config --json",
   problems: null,
   subcommands: [["rotate-secrets", "Replace this server's secret keys.", rotateSecrets]],
-  run: (command) => command.print(presentConfig(command.loaded), describeConfig(command.loaded)),
+  run(command) {
+    const effective = withStoredSettings(command.loaded);
+    command.print(presentConfig(effective), describeConfig(effective));
+  },
 });
 
-function describeConfig({ values, sources, file }: LoadedConfig): string {
+function describeConfig({ values, sources, file }: EffectiveConfig): string {
   const rows = [...SETTINGS_BY_KEY].map(([key, setting]) => [
     key,
     setting.show(values.get(key)) || '""',
@@ -59,7 +62,7 @@ function describeConfig({ values, sources, file }: LoadedConfig): string {
   return `# ${file === undefined ? "No configuration file was found." : `Configuration file: ${file}`}\n${toTable(rows)}`;
 }
 
-function presentConfig({ values, sources, file }: LoadedConfig) {
+function presentConfig({ values, sources, file }: EffectiveConfig) {
   const settings = [...SETTINGS_BY_KEY].map(([key, setting]) => {
     const value = values.get(key);
     const shown = setting.isSecret && value !== null ? setting.show(value) : value;

@@ -16,7 +16,7 @@ export async function withServices<Result>(
   work: (services: CommandServices) => Promise<Result>,
   { holdsLock = false, logLevel = "warn" }: { readonly holdsLock?: boolean; readonly logLevel?: LogLevel } = {},
 ): Promise<Result> {
-  const services = await openForCommand(command.config, command.log(logLevel), holdsLock);
+  const services = await openForCommand(command.loaded, command.log(logLevel), holdsLock);
   try {
     return await work(services);
   } finally {

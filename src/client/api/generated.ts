@@ -1334,6 +1334,15 @@ export interface ResponseData {
       readonly deliverAt?: string;
     }[];
   };
+  readonly "GET /api/users/notifications": {
+    readonly notifications: readonly Schemas["Notification"][];
+    readonly unread: number;
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/users/notifications/read": {
+    readonly read: number;
+    readonly unread: number;
+  };
   readonly "POST /api/webhooks": Schemas["WebhookWithSecret"];
   readonly "GET /api/webhooks": {
     readonly webhooks: readonly Schemas["Webhook"][];
@@ -1600,6 +1609,25 @@ export interface ResponseData {
       readonly help: string;
     }[];
   };
+  readonly "GET /api/admin/stats/storage": {
+    readonly people: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly email: string;
+      readonly filesBytes: number;
+      readonly versionsBytes: number;
+      readonly trashBytes: number;
+    }[];
+    readonly others: {
+      readonly accounts: number;
+      readonly bytes: number;
+    };
+    readonly kinds: readonly {
+      readonly kind: "photos" | "videos" | "audio" | "documents" | "archives" | "other";
+      readonly files: number;
+      readonly bytes: number;
+    }[];
+  };
   readonly "GET /api/admin/stats/history": {
     readonly days: readonly {
       readonly date: string;
@@ -1646,5 +1674,65 @@ export interface ResponseData {
       };
     }[];
     readonly pagination: Schemas["Pagination"];
+  };
+  readonly "GET /api/admin/settings": {
+    readonly settings: readonly {
+      readonly key: string;
+      readonly group: "signup" | "plans" | "rates" | "retention" | "mail";
+      readonly kind: "toggle" | "choice" | "integer" | "number" | "size" | "duration" | "text" | "list";
+      readonly value: (string | null) | number | boolean;
+      readonly text: string;
+      readonly source: string;
+      readonly isStored: boolean;
+      readonly isEditable: boolean;
+      readonly fixedBy: string | null;
+      readonly default: (string | null) | number | boolean;
+      readonly defaultText: string;
+      readonly min: number | null;
+      readonly max: number | null;
+      readonly unit: "bytes" | "ms" | null;
+      readonly choices: readonly string[] | null;
+      readonly noneWord: string | null;
+      readonly needsRestart: boolean;
+      readonly problem: string | null;
+      readonly help: string;
+    }[];
+    readonly mail: {
+      readonly isReady: boolean;
+      readonly hasPassword: boolean;
+      readonly problem: string | null;
+    };
+  };
+  readonly "PATCH /api/admin/settings": {
+    readonly settings: readonly {
+      readonly key: string;
+      readonly group: "signup" | "plans" | "rates" | "retention" | "mail";
+      readonly kind: "toggle" | "choice" | "integer" | "number" | "size" | "duration" | "text" | "list";
+      readonly value: (string | null) | number | boolean;
+      readonly text: string;
+      readonly source: string;
+      readonly isStored: boolean;
+      readonly isEditable: boolean;
+      readonly fixedBy: string | null;
+      readonly default: (string | null) | number | boolean;
+      readonly defaultText: string;
+      readonly min: number | null;
+      readonly max: number | null;
+      readonly unit: "bytes" | "ms" | null;
+      readonly choices: readonly string[] | null;
+      readonly noneWord: string | null;
+      readonly needsRestart: boolean;
+      readonly problem: string | null;
+      readonly help: string;
+    }[];
+    readonly mail: {
+      readonly isReady: boolean;
+      readonly hasPassword: boolean;
+      readonly problem: string | null;
+    };
+  };
+  readonly "POST /api/admin/settings/mail/test": {
+    readonly to: string;
+    readonly result: "sent" | "rejected" | "unreachable";
   };
 }

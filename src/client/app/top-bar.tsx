@@ -1,19 +1,23 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Keyboard, Menu as MenuIcon, Moon, Sun, SunMoon } from "lucide-react";
 import { LogOut, Search, Settings } from "../ui/icons.ts";
-import { type Ref, useEffect, useState } from "react";
+import { type Ref, Suspense, useEffect, useState } from "react";
 import { messageOf } from "../api/http.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
+import { lazyPart } from "../ui/lazy-part.ts";
 import { Menu } from "../ui/menu.tsx";
 import { toast } from "../ui/toast.tsx";
 import { uiText } from "../ui/text.ts";
 import { Tooltip } from "../ui/tooltip.tsx";
+import { useWasIdle } from "../ui/use-was-idle.ts";
 import { useTextSearch } from "../base/search-params.ts";
 import { useSession, signOut } from "../api/session.ts";
 import { setTheme, useTheme } from "../base/theme.ts";
 import { frameText } from "./text.ts";
 import { Form } from "../ui/form.tsx";
+
+const InboxBell = lazyPart(() => import("../features/inbox/inbox-bell.tsx").then((part) => part.InboxBell));
 
 /** The product name, the search field and the account menu. */
 export function TopBar({
@@ -25,6 +29,8 @@ export function TopBar({
   readonly onMenu: () => void;
   readonly onHelp: () => void;
 }) {
+  // Not needed at first: it loads when the page is drawn.
+  const isIdle = useWasIdle();
   return (
     <header className="flex h-14 shrink-0 items-center gap-2 px-2 sm:gap-3 sm:px-4">
       <IconButton label={frameText.menu} icon={MenuIcon} onClick={onMenu} className="lg:hidden" />
@@ -33,6 +39,14 @@ export function TopBar({
       </p>
       <SearchField inputRef={searchRef} />
       <div className="ms-auto flex items-center gap-1">
+        {/* Its place is reserved: the search field must not jump. */}
+        <span className="inline-flex size-11 items-center justify-center">
+          {isIdle && (
+            <Suspense fallback={null}>
+              <InboxBell />
+            </Suspense>
+          )}
+        </span>
         <AccountMenu onHelp={onHelp} />
       </div>
     </header>

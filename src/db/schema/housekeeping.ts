@@ -46,3 +46,17 @@ export const jobs = sqliteTable("jobs", {
   requestedAt: integer("requested_at"),
   requestArguments: text("request_arguments"),
 });
+
+/**
+ * Settings that administrators changed in the page. Flags, variables and larder.toml have precedence. A value that is
+ * not valid any more is ignored, so the server always starts.
+ */
+export const settings = sqliteTable("settings", {
+  /** The key in the table of settings. Only editable ones are read. */
+  key: text("key").primaryKey(),
+  /** As it would be written in larder.toml. */
+  value: text("value").notNull(),
+  changedAt: integer("changed_at").notNull(),
+  /** Public id of the administrator. */
+  changedBy: text("changed_by").notNull(),
+});

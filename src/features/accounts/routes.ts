@@ -46,14 +46,14 @@ interface AccountsRoutesOptions
  */
 export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
   const { config, passkeys, usageOf, eraseAccount } = options;
-  const { basePath, tokenLifetimeMs, signup, defaultPlan, versions } = config;
+  const { basePath, tokenLifetimeMs, versions } = config;
   const own: UserRoutesOptions = {
     ...options,
-    versionsMax: versions.keep,
+    versionsMax: () => versions.keep,
     usageOf: ({ user }) => usageOf(user),
     eraseAccount: ({ user }, checkProof) => eraseAccount(user, checkProof),
   };
-  const settings = { ...options, basePath, tokenLifetimeMs, signup, defaultPlan };
+  const settings = { ...options, basePath, tokenLifetimeMs };
   return [
     authRoutes(settings),
     sessionRoutes(settings),

@@ -8,12 +8,14 @@ import { presentIntegrity } from "../storage/integrity/present.ts";
 import type { Integrity } from "../storage/integrity/service.ts";
 import { type AdminRoutesOptions, adminRoutes } from "./admin-api/routes.ts";
 import { type AuditRoutesOptions, auditRoutes } from "./audit/routes.ts";
+import { type SettingsRoutesOptions, settingsRoutes } from "./settings/routes.ts";
 
 /** Dependencies of the routes of administrators. */
 interface AdministrationRoutesOptions
   extends AuditRoutesOptions,
+    Omit<SettingsRoutesOptions, "config">,
     Omit<AdminRoutesOptions, "defaultPlan" | "integrity" | "twoFactor" | "resetLinks" | "version" | "samples"> {
-  readonly config: Pick<Config, "defaultPlan" | "scrub">;
+  readonly config: Pick<Config, "defaultPlan" | "scrub" | "mail">;
   readonly writer: Writer;
   readonly twoFactor: TwoFactorService;
   readonly passwordReset: PasswordReset;
@@ -27,7 +29,7 @@ export function administrationRoutes(options: AdministrationRoutesOptions): Rout
   return [
     ...adminRoutes({
       ...options,
-      defaultPlan: config.defaultPlan,
+      defaultPlan: () => config.defaultPlan,
       version: VERSION,
       samples: dailySamples,
       integrity: () => presentIntegrity(integrity.figures(), config.scrub.withinMs, clock.nowMs()),
@@ -48,5 +50,6 @@ export function administrationRoutes(options: AdministrationRoutesOptions): Rout
       },
     }),
     auditRoutes(options),
+    settingsRoutes(options),
   ];
 }

@@ -61,6 +61,7 @@ export class Background {
     this.#checkedMs = nowMs;
     const services = this.#services;
     if (!services.db.changedElsewhere()) return;
+    services.settings.refresh();
     services.auth.dropCaches();
     services.apiKeys.dropCaches();
     services.appPasswords.dropCaches();

@@ -1,5 +1,6 @@
 /** Opens accounts: sign-in, plans and rate limits, mail to users, and administration. */
-import type { PlanConfig } from "../../config/settings.ts";
+import { EDITABLE_KEYS } from "../../config/editable.ts";
+import type { Config, PlanConfig } from "../../config/settings.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { AccountAdministration } from "../../features/administration/admin-api/service.ts";
 import { DailySamples } from "../../features/administration/admin-api/daily-samples.ts";
@@ -17,7 +18,7 @@ import { EmailConfirmation } from "../../features/accounts/email-confirmation/se
 import type { StorageLimits } from "../../features/library/files/storage-limits.ts";
 import { InviteService } from "../../features/accounts/invites/service.ts";
 import { openMail } from "../../features/accounts/mail/open.ts";
-import { openSmtp } from "../../features/accounts/mail/smtp.ts";
+import { MailServer } from "../../features/accounts/mail/mail-server.ts";
 import { openOidc } from "../../features/accounts/oidc/open.ts";
 import { PasskeyService } from "../../features/accounts/passkeys/service.ts";
 import { PasswordReset } from "../../features/accounts/password-reset/service.ts";
@@ -41,14 +42,15 @@ export type Accounts = ReturnType<typeof openAccounts>;
 /** Builds accounts, in order of dependency. */
 export function openAccounts(storage: Storage) {
   const { config, db, writer, secrets, treeWriter, onDetached } = storage;
-  const { publicUrl, defaultPlan, signup } = config;
+  const { publicUrl } = config;
   const audit = new AuditLog({ ...storage, keepMs: config.audit.keepMs });
   const signIn = openSignIn(storage);
   const { users, auth, apiKeys, passkeys, twoFactor } = signIn;
   const limits = openLimits(storage, users);
   const wrongPasswords = new WrongAppPasswords({ ...storage, limiter: limits.limiter });
   const appPasswords = new AppPasswordService({ ...storage, users, wrongPasswords });
-  const { mail, mailNotices, mailDispatcher } = openMail({ ...storage, users, smtp: openSmtp(config), publicUrl });
+  const mailServer = openMailServer(storage);
+  const { mail, mailNotices, mailDispatcher } = openMail({ ...storage, users, smtp: mailServer, publicUrl });
   const credentialRevoker: CredentialRevoker = {
     revokeAll(tx, userId) {
       apiKeys.revokeAll(tx, userId);
@@ -82,12 +84,13 @@ export function openAccounts(storage: Storage) {
     credentialRevoker,
     ...limits,
     mail,
+    mailServer,
     mailNotices,
     mailDispatcher,
     passwordReset: new PasswordReset(withMail),
     emailConfirmation: new EmailConfirmation(withMail),
     oidc,
-    invites: new InviteService({ ...withMail, defaultPlan, signup }),
+    invites: new InviteService(withMail),
     proof,
     eraseAccount: erase,
     accounts: new AccountAdministration({
@@ -109,7 +112,7 @@ function openSignIn(storage: Storage) {
   const users = new UserService({
     ...storage,
     passwords,
-    verifiesEmail: config.mail.verify,
+    verifiesEmail: () => config.mail.verify,
     createRoot: (tx, accountId) => treeWriter.createAccountRoot(tx, accountId),
   });
   const passkeys = new PasskeyService({ ...storage, users });
@@ -129,24 +132,16 @@ function openSignIn(storage: Storage) {
     tokens: new TokenSigner(secrets.jwt),
     secondFactors: twoFactor,
     tokenLifetimeMs: config.tokenLifetimeMs,
-    signup: config.signup,
-    defaultPlan: config.defaultPlan,
   });
   return { passwords, users, passkeys, twoFactor, apiKeys: new ApiKeyService({ ...storage, users }), auth };
 }
 
 /** Builds the plans, and the limits that they set. */
 function openLimits(storage: Storage, users: UserService) {
-  const { config, clock } = storage;
-  const plans = buildPlans({
-    overrides: {
-      free: planOverride(config.plans.free),
-      pro: planOverride(config.plans.pro),
-      enterprise: planOverride(config.plans.enterprise),
-    },
-    limitMultiplier: config.rateLimitScale,
-    rateLimits: config.rateLimits ? "on" : "off",
-  });
+  const { config, clock, settings } = storage;
+  const plans = plansOf(config);
+  // In place: everything that checks an amount or a rate holds this object.
+  settings.onChange(() => Object.assign(plans, plansOf(config)));
   const limiter = new RateLimiter(storage);
   const rateGate = new RateGate({
     limiter,
@@ -161,6 +156,31 @@ function openLimits(storage: Storage, users: UserService) {
     return { plan: name, maxFileSizeBytes, quotaBytes: user.quotaBytes === undefined ? quotaBytes : user.quotaBytes };
   };
   return { plans, limiter, rateGate, limitsOf };
+}
+
+function plansOf(config: Config) {
+  return buildPlans({
+    overrides: {
+      free: planOverride(config.plans.free),
+      pro: planOverride(config.plans.pro),
+      enterprise: planOverride(config.plans.enterprise),
+    },
+    limitMultiplier: config.rateLimitScale,
+    rateLimits: config.rateLimits ? "on" : "off",
+  });
+}
+
+/** Opens the mail server, and opens it again when its settings change. */
+function openMailServer(storage: Storage): MailServer {
+  const { settings } = storage;
+  const mailServer = new MailServer({
+    ...storage,
+    isHostStored: () => settings.isStored("mail.host"),
+    isStored: () => EDITABLE_KEYS.some((key) => key.startsWith("mail.") && settings.isStored(key)),
+  });
+  settings.addCheck("mail", (config) => void mailServer.check(config));
+  settings.onChange(() => mailServer.reopen());
+  return mailServer;
 }
 
 /** Builds the statistics of the server, and their daily samples. */

@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { openSecrets, SECRET_LOSSES, type SecretName } from "../../config/secrets.ts";
-import type { Config } from "../../config/settings.ts";
+import type { LoadedConfig } from "../../config/load.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { ForeignDatabaseError, migrate, MigrationError, pendingMigrations, rejectForeign } from "../../db/migrate.ts";
 import { assertSqliteVersion, type Db, openDatabase } from "../../db/open.ts";
@@ -12,6 +12,7 @@ import { type Snapshot, takeSnapshot } from "../../db/snapshot.ts";
 import { isBusy, isDamage, Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { Events } from "../../events/events.ts";
+import { SettingsService } from "../../features/administration/settings/service.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { noteCopyStart, readCopyStart } from "../../features/storage/store-journal/opened-copy.ts";
 import { AllowedTargets } from "../../lib/allowed-targets.ts";
@@ -36,15 +37,16 @@ const START_BUSY_TIMEOUT_MS = 5_000;
  * newest snapshot; only the process that holds the directory's lock may do that.
  * @throws StartupError with what is wrong and what to do
  */
-export function openData(config: Config, log: Log, clock: Clock, busyTimeoutMs: number | undefined) {
+export function openData(loaded: LoadedConfig, log: Log, clock: Clock, busyTimeoutMs: number | undefined) {
   assertSqliteVersion();
-  const paths = openDataDirectory(config.data);
+  const given = loaded.config;
+  const paths = openDataDirectory(given.data);
   const snapshot = openFromSnapshot(paths, readCloseState(paths), log)?.snapshot;
   rejectOrphanedStore(paths);
-  const warning = rejectNetworkFileSystem(paths.root, config.allowNetworkFilesystem);
+  const warning = rejectNetworkFileSystem(paths.root, given.allowNetworkFilesystem);
   if (warning !== undefined) log.warn(warning);
   const secrets = openSecrets(paths.secrets);
-  const outbound = new Outbound({ allow: AllowedTargets.parse(config.outboundAllow) });
+  const outbound = new Outbound({ allow: AllowedTargets.parse(given.outboundAllow) });
   const db = openOwnDatabase(paths, log, { busyTimeoutMs, snapshot: snapshot?.name, nowMs: clock.nowMs() });
   const { sqlite } = db;
   warnOfNewSecrets(sqlite, secrets.made, log);
@@ -52,8 +54,11 @@ export function openData(config: Config, log: Log, clock: Clock, busyTimeoutMs: 
   const storeId = bindStore(sqlite, paths);
   makeWorkingFolders(paths);
   const reserve = new DiskReserve(join(paths.root, "larder.reserve"), () => availableBytes(paths.root), log);
+  const writer = new Writer(sqlite, log, () => reserve.release());
+  const settings = new SettingsService({ loaded, sqlite, writer, clock, log });
   return {
-    config,
+    settings,
+    config: settings.config,
     log,
     clock,
     paths,
@@ -62,7 +67,7 @@ export function openData(config: Config, log: Log, clock: Clock, busyTimeoutMs: 
     db,
     sqlite,
     reserve,
-    writer: new Writer(sqlite, log, () => reserve.release()),
+    writer,
     reader: new Reader(paths.database, log),
     events: new Events(),
     storeId,

@@ -3,7 +3,9 @@ import type { Database } from "bun:sqlite";
 import { DerivedStore } from "../../blobs/derived.ts";
 import { DiskBlobStore } from "../../blobs/disk-blob-store.ts";
 import { Layout } from "../../blobs/layout.ts";
+import type { LoadedConfig } from "../../config/load.ts";
 import type { Config } from "../../config/settings.ts";
+import { PLANS } from "../../config/settings/plans.ts";
 import { Trials } from "../../db/trial.ts";
 import { Idempotency } from "../../features/library/idempotency/service.ts";
 import { BlobRows } from "../../features/storage/integrity/blob-rows.ts";
@@ -56,9 +58,9 @@ class UploadsInProgress {
  * Opens the data directory and builds the services that store files.
  * @throws StartupError with what is wrong and what to do
  */
-export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutMs: number | undefined) {
-  const data = openData(config, log, clock, busyTimeoutMs);
-  const { paths, sqlite, writer, reader, events, storeGuard } = data;
+export function openStorage(loaded: LoadedConfig, log: Log, clock: Clock, busyTimeoutMs: number | undefined) {
+  const data = openData(loaded, log, clock, busyTimeoutMs);
+  const { config, paths, sqlite, writer, reader, events, storeGuard } = data;
   const checkStore = () => storeGuard.check();
   const store = openBlobs(data, checkStore);
   const { blobs, blobRows, integrity, uploadsInProgress, openSnapshotReferences } = store;
@@ -177,6 +179,9 @@ function credentialsMark(sqlite: Database): () => string {
 /** How many files and folders an account may have, by its plan. Runs for every file that is added. */
 function maxNodesOf(sqlite: Database, plans: Config["plans"]): (accountId: number) => number | null {
   const planOf = sqlite.prepare<{ plan: string }, [number]>("SELECT plan FROM users WHERE id = ?1");
-  const limits = new Map<string, number | null>(Object.entries(plans).map(([name, plan]) => [name, plan.maxNodes]));
-  return (accountId) => limits.get(planOf.get(accountId)?.plan ?? "") ?? null;
+  return (accountId) => {
+    const name = planOf.get(accountId)?.plan;
+    const plan = PLANS.find((known) => known === name);
+    return plan === undefined ? null : plans[plan].maxNodes;
+  };
 }

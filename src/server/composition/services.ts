@@ -1,5 +1,5 @@
 /** The composition root: builds every service once, part by part, in order of dependency. */
-import type { Config } from "../../config/settings.ts";
+import type { LoadedConfig } from "../../config/load.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { openStoreJournal } from "../../features/storage/store-journal/open.ts";
@@ -30,12 +30,12 @@ export interface Services extends Awaited<ReturnType<typeof buildServices>> {
  * @throws StartupError with what is wrong and what to do
  */
 export async function openServices(
-  config: Config,
+  loaded: LoadedConfig,
   log: Log,
   clock: Clock = systemClock,
   busyTimeoutMs?: number,
 ): Promise<Services> {
-  const services = await buildServices(openStorage(config, log, clock, busyTimeoutMs));
+  const services = await buildServices(openStorage(loaded, log, clock, busyTimeoutMs));
   subscribe(services);
   return { ...services, close: ({ takeSnapshot = false } = {}) => closeServices(services, takeSnapshot) };
 }

@@ -2,6 +2,7 @@
 import type { LoginFlowService } from "../../features/clients/login-flow/service.ts";
 import type { PhotoBackfill } from "../../features/library/photos/backfill.ts";
 import type { Events } from "../../events/events.ts";
+import type { SettingsService } from "../../features/administration/settings/service.ts";
 import type { AuditTriggers } from "../../features/administration/audit/triggers.ts";
 import type { AuthService } from "../../features/accounts/auth/service.ts";
 import type { ConflictService } from "../../features/mobile/conflicts/service.ts";
@@ -23,7 +24,8 @@ interface Subscribers {
   readonly mailNotices: MailNotices;
   readonly passwordReset: PasswordReset;
   readonly emailConfirmation: EmailConfirmation;
-  readonly auth: Pick<AuthService, "endConfirmations">;
+  readonly auth: Pick<AuthService, "endConfirmations" | "dropCaches">;
+  readonly settings: Pick<SettingsService, "onChange">;
   readonly notificationTriggers: NotificationTriggers;
   readonly conflicts: ConflictService;
   readonly holds: HoldService;
@@ -44,6 +46,8 @@ export function subscribe(subscribers: Subscribers): void {
   subscribeAccounts(subscribers);
   subscribeWebhooks(subscribers);
   subscribePhotos(subscribers);
+  // Cached accounts know whether their email must be confirmed, which a setting decides.
+  subscribers.settings.onChange(() => subscribers.auth.dropCaches());
 }
 
 /** Photos: a file that changed may be half of a Live Photo. */

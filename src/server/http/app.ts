@@ -36,7 +36,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   const { corsOrigins } = config;
   const guard = authGuard({ auth, apiKeys, appPasswords, corsOrigins, noticeChanges: () => host.noticeChanges() });
   const whyNotReady = readiness(services, host);
-  const methodsAt = signInMethods({ ...services, signup: config.signup });
+  const methodsAt = signInMethods(services);
   let document: Promise<unknown> | undefined;
   const context = {
     ...services,
@@ -50,7 +50,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     disk: { freeBytes: () => availableBytes(paths.blobs), totalBytes: () => totalBytes(paths.blobs) },
     webDav: { ...services.webDav, allowLong: (request: Request) => host.allowLong(request) },
     health: () => readHealth(services, { notReady: whyNotReady(), certificateEndsAtMs: host.certificateEndsMs() }),
-    configuration: () => host.configuration(),
+    configuration: () => services.settings.configuration(),
   };
   const router = new Router({ name: "larder" })
     // Gives every request its id, and turns every error into a response. First, so that it handles the guards' errors.

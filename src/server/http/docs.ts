@@ -12,8 +12,8 @@ import { openServices } from "../composition/services.ts";
 export async function openApiDocument(): Promise<unknown> {
   const data = await mkdtemp(join(tmpdir(), "larder-openapi-"));
   try {
-    const { config } = loadConfig({ flags: { data }, environment: {} });
-    const services = await openServices(config, silentLog);
+    const loaded = loadConfig({ flags: { data }, environment: {} });
+    const services = await openServices(loaded, silentLog);
     try {
       return await generateDocument(createApp(services).app);
     } finally {

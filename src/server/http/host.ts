@@ -1,4 +1,3 @@
-import type { LoadedConfig } from "../../config/load.ts";
 import { BodyPaces } from "../../http/body-pace.ts";
 import type { JobOutcome, JobState } from "../../jobs/scheduler.ts";
 import { RequestStatistics } from "../observability/request-statistics.ts";
@@ -20,8 +19,6 @@ export interface AppHost {
   pendingRequests(): number;
   /** When the server's own certificate expires; undefined without TLS. */
   certificateEndsMs(): number | undefined;
-  /** The settings with their sources; undefined without a server. */
-  configuration(): LoadedConfig | undefined;
   /** The statistics of requests. */
   readonly requests: RequestStatistics;
   /** Called when the first administrator has chosen who will use the server. */
@@ -44,7 +41,6 @@ export const NO_HOST: AppHost = {
   isOverloaded: () => false,
   pendingRequests: () => 0,
   certificateEndsMs: () => undefined,
-  configuration: () => undefined,
   requests: new RequestStatistics(() => []),
   onSetUp: () => {},
   noticeChanges: () => {},

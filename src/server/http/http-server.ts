@@ -124,10 +124,6 @@ export class HttpServer implements AppHost {
     this.listener.allowLong(request);
   }
 
-  configuration(): LoadedConfig {
-    return this.#options.loaded;
-  }
-
   noticeChanges(): void {
     this.#options.background.noticeChanges();
   }

@@ -13,8 +13,8 @@ import { createApp } from "../../../src/server/http/app.ts";
 export async function mountedRoutes(): Promise<RouteTable<DeclaredRoute>> {
   const data = await mkdtemp(join(tmpdir(), "larder-routes-"));
   try {
-    const { config } = loadConfig({ flags: { data }, environment: {} });
-    const services = await openServices(config, silentLog);
+    const loaded = loadConfig({ flags: { data }, environment: {} });
+    const services = await openServices(loaded, silentLog);
     try {
       return createApp(services).routes;
     } finally {

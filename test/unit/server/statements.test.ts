@@ -10,8 +10,8 @@ import { openServices } from "../../../src/server/composition/services.ts";
 test("SQLite can compile every statement of a server", async () => {
   const data = mkdtempSync(join(tmpdir(), "larder-test-"));
   const prepare = spyOn(LazyDatabase.prototype, "prepare");
-  const { config } = loadConfig({ flags: { data }, environment: {} });
-  const services = await openServices(config, silentLog);
+  const loaded = loadConfig({ flags: { data }, environment: {} });
+  const services = await openServices(loaded, silentLog);
   try {
     const statements = prepare.mock.results.map(({ value }) => value).filter((value) => value instanceof LazyStatement);
     expect(statements.length).toBeGreaterThan(400);

@@ -18,8 +18,8 @@ let clock: GivenClock;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "larder-timetable-"));
   clock = new GivenClock();
-  const { config } = loadConfig({ flags: { data: join(directory, "data") }, environment: {} });
-  services = await openServices(config, silentLog, clock);
+  const loaded = loadConfig({ flags: { data: join(directory, "data") }, environment: {} });
+  services = await openServices(loaded, silentLog, clock);
 });
 afterEach(async () => {
   await services.close();

@@ -107,7 +107,7 @@ function services(accountId: number) {
     limitsOf: () => ({ quotaBytes: null, plan: "free" as const }),
     turns: new Turns(8),
   };
-  const history = new HistoryService({ ...common, maxAgeMs: 30 * DAY_MS });
+  const history = new HistoryService({ ...common, maxAgeMs: () => 30 * DAY_MS });
   const rewinding = new RewindService({ ...common, deviceIdOf: () => DEVICE, onDeleted: () => undefined });
   return { user, history, rewinding };
 }

@@ -18,6 +18,7 @@ interface Section {
 const UsersSection = lazyPart(() => import("./users/users-section.tsx").then((part) => part.UsersSection));
 const InvitesSection = lazyPart(() => import("./sections/invites-section.tsx").then((part) => part.InvitesSection));
 const PlansSection = lazyPart(() => import("./sections/plans-section.tsx").then((part) => part.PlansSection));
+const SettingsSection = lazyPart(() => import("./settings/settings-section.tsx").then((part) => part.SettingsSection));
 const StorageSection = lazyPart(() => import("./storage/storage-section.tsx").then((part) => part.StorageSection));
 const JobsSection = lazyPart(() => import("./sections/jobs-section.tsx").then((part) => part.JobsSection));
 const AuditSection = lazyPart(() => import("./sections/audit-section.tsx").then((part) => part.AuditSection));
@@ -30,6 +31,7 @@ function sections(): Section[] {
     { name: "health", title: text.health, Content: HealthSection },
     { name: "users", title: text.users, Content: UsersSection },
     { name: "invites", title: text.invites, Content: InvitesSection },
+    { name: "settings", title: text.settings, Content: SettingsSection },
     { name: "plans", title: text.plans, Content: PlansSection },
     { name: "storage", title: text.storage, Content: StorageSection },
     { name: "jobs", title: text.jobs, Content: JobsSection },

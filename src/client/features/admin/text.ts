@@ -66,7 +66,7 @@ export const text = defineText("admin", {
   roleHint: "Viewers can only read. Administrators manage accounts but can't see other people's files.",
   plan: "Plan",
   plans: "Plans",
-  planNames: (plan: string) => ({ free: "Free", pro: "Pro", enterprise: "Enterprise" })[plan] ?? plan,
+  planNames: (plan: string) => ({ free: "Free", pro: "Pro", enterprise: "Full" })[plan] ?? plan,
   state: "Status",
   storage: "Storage",
   usedOf: (used: string, quota: string) => `${used} of ${quota}`,
@@ -167,8 +167,9 @@ export const text = defineText("admin", {
   noInvites: "No invitations yet",
   noInvitesHint: "An invitation is a link that lets someone create an account.",
 
-  plansHint:
-    "To change plans, edit the server configuration (plans.* in larder.toml, or LARDER_PLANS_…) and restart the server.",
+  settings: "Settings",
+  plansHint: "The limits of each plan now.",
+  changePlans: "Change them in the settings",
   isDefault: "Default",
   maxFileSize: "Maximum file size",
   maxNodes: "Files and folders",
@@ -202,7 +203,26 @@ export const text = defineText("admin", {
   diskFreeShort: "Free disk space",
   plotSummary: (name: string, from: string, to: string) => `${name}: from ${from} to ${to}`,
   plotFailed: "Couldn't load the chart.",
-  plotEmpty: "No data yet. The server records these figures once a day.",
+  plotEmpty: "Not enough data yet",
+  plotEmptyHint: "The charts need figures of two days. The table shows those of today.",
+  byPerson: "By person",
+  byPersonHint: "Files, earlier versions, and trash of each account.",
+  byKind: "By kind of file",
+  byKindHint: "Without earlier versions and trash.",
+  others: (n: number) => plural(n, "# more account", "# more accounts"),
+  kinds: (kind: string) =>
+    ({
+      photos: "Photos",
+      videos: "Videos",
+      audio: "Audio",
+      documents: "Documents",
+      archives: "Archives",
+      other: "Other",
+    })[kind] ?? kind,
+  kindValue: (size: string, files: number) => `${size}, ${plural(files, "# file", "# files")}`,
+  personParts: (files: string, versions: string, trash: string) =>
+    `Files ${files}, versions ${versions}, trash ${trash}`,
+  nothingStoredYet: "Nothing is stored yet.",
   asTable: "Show as table",
   date: "Date",
   usersTotal: "Users",
@@ -313,7 +333,7 @@ export const text = defineText("admin", {
 
   config: "Configuration",
   configHint:
-    "The current settings (read-only). To change them, edit the server configuration and restart the server. Secrets are hidden.",
+    "All settings with their sources, read-only. What the Settings page doesn't change is changed in the server configuration, with a restart. Secrets are hidden.",
   configFile: (file: string) => `Read from ${file}.`,
   configNoFile: "No configuration file is in use.",
   searchSettings: "Search settings",

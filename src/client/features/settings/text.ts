@@ -239,7 +239,7 @@ export const text = defineText("settings", {
 
   notifications: "Notify me about",
   notificationsLead:
-    "Push notifications go to apps made for Larder. The Nextcloud app and WebDAV apps receive none. A device with its own settings uses those instead.",
+    "Sent by email, if the server sends email, and to apps that use the API of Larder. Larder has no phone app. The Nextcloud app and WebDAV apps receive none.",
   categoryName: (category: string) => CATEGORIES[category]?.[0] ?? category,
   categoryHint: (category: string) => CATEGORIES[category]?.[1] ?? "",
   quietHours: "Quiet hours",
@@ -249,9 +249,9 @@ export const text = defineText("settings", {
   until: "Until",
   timeZone: "Time zone",
   inbox: "Inbox",
-  inboxLead: "Larder keeps every notification for 90 days. Apps made for Larder show them.",
+  inboxLead: "Larder keeps every notification for 90 days. The bell at the top shows them.",
   channels:
-    "Apps made for Larder can receive push notifications in the ways that your administrator has set up. If the server sends email, you also receive some notifications by email.",
+    "Apps that use the API can receive push notifications in the ways that your administrator has set up. If the server sends email, you also receive some notifications by email.",
 
   usage: "Usage",
   storage: "Storage",

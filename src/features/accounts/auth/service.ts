@@ -1,3 +1,4 @@
+import type { Config } from "../../../config/settings.ts";
 import { eq } from "drizzle-orm";
 import type { Db } from "../../../db/open.ts";
 import { users as userRows } from "../../../db/schema/users.ts";
@@ -34,8 +35,7 @@ interface AuthServiceOptions {
   readonly secondFactors: SecondFactors;
   /** How long an access token is valid. */
   readonly tokenLifetimeMs: number;
-  readonly signup: "open" | "invite" | "closed";
-  readonly defaultPlan: PlanName;
+  readonly config: Pick<Config, "signup" | "defaultPlan">;
 }
 
 /** A new token and its user. */
@@ -106,7 +106,8 @@ export class AuthService {
     input: { email: string; password: string; name?: string | undefined; invite?: string | undefined },
     client: ClientInfo,
   ): Promise<SignedIn> {
-    const { signup, users, defaultPlan } = this.#options;
+    const { users, config } = this.#options;
+    const { signup, defaultPlan } = config;
     if (signup === "closed")
       throw signupClosed("You can't create an account on this server. Ask your administrator for one.");
     // If anyone may sign up, an unknown invitation is ignored. A used or expired one is an error.

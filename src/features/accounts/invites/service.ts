@@ -1,3 +1,4 @@
+import type { Config } from "../../../config/settings.ts";
 import type { Db } from "../../../db/open.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
@@ -9,7 +10,7 @@ import { inviteMail } from "../mail/mail-templates.ts";
 import type { MailService } from "../mail/service.ts";
 import { emailKey, parseEmail } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
-import type { PlanName, User } from "../users/types.ts";
+import type { User } from "../users/types.ts";
 import { inviteQueries } from "./queries.ts";
 import type { Invite, InviteState, NewInvite } from "./types.ts";
 
@@ -20,9 +21,8 @@ interface InviteServiceOptions {
   readonly clock: Clock;
   readonly users: UserService;
   readonly mail: Pick<MailService, "send">;
-  readonly defaultPlan: PlanName;
-  /** `closed` closes the page too. */
-  readonly signup: "open" | "invite" | "closed";
+  /** A `signup` of `closed` closes the page too. */
+  readonly config: Pick<Config, "signup" | "defaultPlan">;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -128,7 +128,7 @@ export class InviteService {
 
   /** The folded address that a token is bound to, or null for any; undefined for an invalid token. */
   addressOf(token: string): string | null | undefined {
-    if (this.#options.signup === "closed") return undefined;
+    if (this.#options.config.signup === "closed") return undefined;
     try {
       return this.#signupTokens.find(token, "invite").emailKey;
     } catch (error) {
@@ -142,14 +142,14 @@ export class InviteService {
    * @throws AppError signup_closed | invalid_field | email_taken | overloaded
    */
   async accept(token: string, input: { email: string; password: string; name?: string }): Promise<User> {
-    const { users, defaultPlan } = this.#options;
+    const { users, config } = this.#options;
     const { id, role, plan, emailKey: boundTo } = this.#signupTokens.find(token, "invite");
     if (boundTo !== null && boundTo !== emailKey(input.email)) {
       throw signupClosed("This invitation is for another email address. Use the address that it was sent to.");
     }
     return users.add(
       // The address that the administrator named counts as confirmed.
-      { ...input, role, plan: plan ?? defaultPlan, isEmailConfirmed: boundTo !== null },
+      { ...input, role, plan: plan ?? config.defaultPlan, isEmailConfirmed: boundTo !== null },
       (tx, userId) => this.#signupTokens.use(tx, id, userId),
     );
   }

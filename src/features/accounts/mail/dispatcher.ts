@@ -16,8 +16,8 @@ import type { MailOutcome, MailTransport, StoredMail } from "./types.ts";
 export interface MailDispatcherOptions {
   readonly outbox: MailOutbox;
   readonly writer: Writer;
-  /** Undefined if no mail is sent: mails queued earlier expire. */
-  readonly transport: MailTransport | undefined;
+  /** The mail server of now; undefined if no mail is sent: mails queued earlier expire. */
+  readonly transport: () => MailTransport | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Delay between attempts for one mail; default 1 minute, doubled up to an hour. */
@@ -49,7 +49,7 @@ export class MailDispatcher {
 
   /** Starts sending. Before that, mails are only queued. */
   start(): void {
-    if (this.#options.transport !== undefined) this.#loop.start();
+    this.#loop.start();
   }
 
   /** Checks soon whether a mail is due. Cheap enough to be called often. */
@@ -63,7 +63,8 @@ export class MailDispatcher {
   }
 
   #startDue(nowMs: number): number | undefined {
-    const { outbox, transport } = this.#options;
+    const { outbox } = this.#options;
+    const transport = this.#options.transport();
     if (transport === undefined) return undefined;
     const pauseMs = this.#pausedUntilMs - nowMs;
     if (pauseMs > 0 && pauseMs <= PAUSE.maxMs) return this.#pausedUntilMs;

@@ -3,12 +3,13 @@ import { MailDispatcher, type MailDispatcherOptions } from "./dispatcher.ts";
 import { MailNotices, type MailNoticesOptions } from "./notices.ts";
 import { MailOutbox } from "./outbox.ts";
 import { MailService } from "./service.ts";
-import type { openSmtp } from "./smtp.ts";
+import type { Smtp } from "./smtp.ts";
 
 /** The parts of this feature. */
 interface MailParts extends Omit<MailDispatcherOptions, "outbox" | "transport">, Pick<MailNoticesOptions, "users"> {
   readonly db: Db;
-  readonly smtp: ReturnType<typeof openSmtp>;
+  /** The mail server at the time of a mail; `current` is undefined if none is set. */
+  readonly smtp: { readonly current: Smtp | undefined };
   /** Address of this server, for links in mails; null if no mail is sent. */
   readonly publicUrl: string | null;
 }
@@ -16,11 +17,11 @@ interface MailParts extends Omit<MailDispatcherOptions, "outbox" | "transport">,
 /** Builds the parts of the feature over one outbox. Sends nothing until the dispatcher is started. */
 export function openMail(parts: MailParts) {
   const outbox = new MailOutbox(parts.db.sqlite);
-  const mailDispatcher = new MailDispatcher({ ...parts, outbox, transport: parts.smtp });
+  const mailDispatcher = new MailDispatcher({ ...parts, outbox, transport: () => parts.smtp.current });
   const mail = new MailService({
     ...parts,
     outbox,
-    senderDomain: parts.smtp?.sender.domain,
+    senderDomain: () => parts.smtp.current?.sender.domain,
     onQueued: () => mailDispatcher.wake(),
   });
   const mailNotices = new MailNotices({ mail, users: parts.users, baseUrl: parts.publicUrl ?? "" });

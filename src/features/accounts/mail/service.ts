@@ -12,8 +12,8 @@ interface MailServiceOptions {
   readonly outbox: MailOutbox;
   readonly clock: Clock;
   readonly log: Log;
-  /** The sender's domain; undefined if no mail is sent. */
-  readonly senderDomain: string | undefined;
+  /** The sender's domain; undefined if no mail is sent now. */
+  readonly senderDomain: () => string | undefined;
   /** Called after a commit that queued a mail. */
   readonly onQueued: () => void;
 }
@@ -40,7 +40,7 @@ export class MailService {
 
   /** Whether this server sends mails at all. */
   get isConfigured(): boolean {
-    return this.#options.senderDomain !== undefined;
+    return this.#options.senderDomain() !== undefined;
   }
 
   /**
@@ -51,7 +51,8 @@ export class MailService {
    * @throws AppError invalid_field if `to` is not an email address
    */
   send(tx: Transaction, mail: OutgoingMail): boolean {
-    const { outbox, clock, log, senderDomain, onQueued } = this.#options;
+    const { outbox, clock, log, onQueued } = this.#options;
+    const senderDomain = this.#options.senderDomain();
     if (senderDomain === undefined) return false;
     const recipient = parseEmail(mail.to, "to");
     const recipientKey = emailKey(recipient);

@@ -1,8 +1,9 @@
 /**
- * The connection to the mail server, by nodemailer, which no other file imports. The operator chooses the server, so it
- * may have any address. Certificates are verified, and credentials are never sent unencrypted.
+ * The connection to the mail server, by nodemailer, which no other file imports. A server that the operator chooses may
+ * have any address. Certificates are verified, and credentials are never sent unencrypted.
  */
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { readPasswordFile } from "../../../config/secrets.ts";
 import type { Config } from "../../../config/settings.ts";
@@ -27,11 +28,21 @@ export interface Sender {
 }
 
 /**
+ * Returns the address of a mail server to connect to, or undefined for a server that needs no check. Rejects if this
+ * server may not connect to it.
+ */
+export type ResolveHost = (host: string, port: number) => Promise<string | undefined>;
+
+/** The connection to a mail server, with the sender of all mails. */
+export type Smtp = MailTransport & { readonly sender: Sender };
+
+/**
  * The mail server of the configuration.
+ * @param resolveHost for a server that an administrator chose in the page; not needed for one that the operator chose
  * @returns undefined if none is set
  * @throws StartupError if the settings contradict each other, or one of their files can't be read
  */
-export function openSmtp(config: Pick<Config, "mail" | "publicUrl">): (MailTransport & { sender: Sender }) | undefined {
+export function openSmtp(config: Pick<Config, "mail" | "publicUrl">, resolveHost?: ResolveHost): Smtp | undefined {
   const { host, from } = config.mail;
   if (host === null && from === null) return undefined;
   if (host === null) throw new StartupError("mail.from is set, but mail.host is not. Set both or neither.");
@@ -44,7 +55,7 @@ export function openSmtp(config: Pick<Config, "mail" | "publicUrl">): (MailTrans
     );
   }
   const sender = { mailbox: from, domain: /@([A-Za-z0-9.-]+)>?$/.exec(from)?.[1] ?? "localhost" };
-  return new SmtpTransport(smtpOptions(config.mail, host), sender);
+  return new SmtpTransport(smtpOptions(config.mail, host), sender, resolveHost);
 }
 
 function smtpOptions(mail: Config["mail"], host: string) {
@@ -86,10 +97,12 @@ function smtpOptions(mail: Config["mail"], host: string) {
 class SmtpTransport implements MailTransport {
   readonly sender: Sender;
   readonly #options: ReturnType<typeof smtpOptions>;
+  readonly #resolveHost: ResolveHost | undefined;
 
-  constructor(options: ReturnType<typeof smtpOptions>, sender: Sender) {
+  constructor(options: ReturnType<typeof smtpOptions>, sender: Sender, resolveHost: ResolveHost | undefined) {
     this.sender = sender;
     this.#options = options;
+    this.#resolveHost = resolveHost;
   }
 
   async deliver(mail: StoredMail): Promise<MailOutcome> {
@@ -126,7 +139,12 @@ class SmtpTransport implements MailTransport {
   /** Loads the library with the first mail: most servers send none, and the start should be fast. */
   async #open() {
     const { createTransport } = await import("nodemailer");
-    return createTransport(this.#options);
+    const { host, port, tls } = this.#options;
+    const address = await this.#resolveHost?.(host, port);
+    // The certificate of an address is checked by that address.
+    if (address === undefined || isIP(host) !== 0) return createTransport(this.#options);
+    // The connection goes to the checked address. The certificate is still that of the name.
+    return createTransport({ ...this.#options, host: address, tls: { ...tls, servername: host } });
   }
 }
 

@@ -4,6 +4,7 @@
  * wait for them to sign in. So users link their accounts themselves, with their password. Accounts are linked by email
  * only where the operator vouches for the emails of this server.
  */
+import type { Config } from "../../../config/settings.ts";
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -12,7 +13,7 @@ import type { Log } from "../../../lib/log.ts";
 import { emailKey } from "../users/email.ts";
 import type { TransactionCheck } from "../auth/proof.ts";
 import type { UserService } from "../users/service.ts";
-import type { PlanName, User } from "../users/types.ts";
+import type { User } from "../users/types.ts";
 import { identityQueries } from "./queries.ts";
 import type { Entry, ProviderUser } from "./types.ts";
 
@@ -32,7 +33,7 @@ export interface IdentitiesOptions {
   readonly allowedDomains: readonly string[];
   /** Null: the provider does not decide who is an administrator. */
   readonly adminGroup: string | null;
-  readonly defaultPlan: PlanName;
+  readonly config: Pick<Config, "defaultPlan">;
   /** Notifies the owner of a new way to sign in to their account, in the transaction. */
   readonly onLinked: (tx: Transaction, accountId: number) => void;
 }
@@ -151,7 +152,7 @@ export class Identities {
   }
 
   async #make(email: string, person: ProviderUser): Promise<Entry> {
-    const { users, defaultPlan } = this.#options;
+    const { users, config } = this.#options;
     const name = nameOf(person);
     try {
       const user = await users.add(
@@ -159,7 +160,7 @@ export class Identities {
           email,
           ...(name !== undefined && { name }),
           role: "user",
-          plan: defaultPlan,
+          plan: config.defaultPlan,
           password: undefined,
           isEmailConfirmed: true,
         },

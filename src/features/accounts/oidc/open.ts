@@ -43,7 +43,7 @@ export function openProvider(
 
 /** Builds the parts of the feature. @throws StartupError as {@link openProvider} */
 export function openOidc(parts: OidcParts): OidcService | undefined {
-  const { oidc, defaultPlan } = parts.config;
+  const { oidc } = parts.config;
   const provider = openProvider(parts.config, parts);
   if (provider === undefined) return undefined;
   const identities = new Identities({
@@ -51,7 +51,6 @@ export function openOidc(parts: OidcParts): OidcService | undefined {
     ...oidc,
     sqlite: parts.db.sqlite,
     issuer: provider.issuer,
-    defaultPlan,
     onLinked: (tx, accountId) => parts.onLinked(tx, accountId, oidc.name),
   });
   return new OidcService({ ...parts, name: oidc.name, provider, identities, seal: new AttemptSeal(parts.secret) });

@@ -4,7 +4,8 @@ import type { OidcService } from "./service.ts";
 interface SignInMethodsOptions {
   /** Undefined if no provider is configured. */
   readonly oidc: Pick<OidcService, "name"> | undefined;
-  readonly signup: "open" | "invite" | "closed";
+  /** Read at each call, because an administrator may change it. */
+  readonly config: { readonly signup: "open" | "invite" | "closed" };
   readonly mail: { readonly isConfigured: boolean };
   readonly users: { hasAny(): boolean };
 }
@@ -16,10 +17,10 @@ export type SignInMethods = ReturnType<ReturnType<typeof signInMethods>>;
  * Returns a function that lists the sign-in methods, as `GET /api/auth/methods` sends them. They depend on the address
  * of this server as the client sees it.
  */
-export function signInMethods({ oidc, signup, mail, users }: SignInMethodsOptions) {
+export function signInMethods({ oidc, config, mail, users }: SignInMethodsOptions) {
   return (baseUrl: string) => ({
     password: true,
-    signup,
+    signup: config.signup,
     oidc: oidc === undefined ? null : { name: oidc.name, startUrl: `${baseUrl}/api/auth/oidc/start` },
     passkeys: canHavePasskeys(baseUrl),
     mail: mail.isConfigured,

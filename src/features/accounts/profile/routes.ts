@@ -28,7 +28,7 @@ export interface UserRoutesOptions {
   /** GET /api/users/usage, calculated by `features/accounts/plans`. */
   readonly usageOf: (principal: Principal) => object;
   /** How many earlier versions of a file are retained unless the user has set a number. */
-  readonly versionsMax: number;
+  readonly versionsMax: () => number;
   /** Deletes the account permanently. */
   readonly eraseAccount: (principal: Principal, checkProof: ProofCheck) => Promise<void>;
 }
@@ -77,7 +77,7 @@ export function userRoutes(options: UserRoutesOptions) {
       },
     )
     .get("/settings", { ...OWN_ROUTE, audit: "unaudited", docs: docs.getSettings }, ({ principal }) =>
-      ok(readSettings(users.settingsJson(principal.user.id), versionsMax)),
+      ok(readSettings(users.settingsJson(principal.user.id), versionsMax())),
     )
     .put(
       "/settings",
@@ -93,7 +93,7 @@ export function userRoutes(options: UserRoutesOptions) {
           if (body.notifications !== undefined) events.emit(tx, "settings.notifications_changed", { accountId });
         };
         const json = await users.changeSettings(accountId, (stored) => changeSettings(stored, body), emitChange);
-        return ok(readSettings(json, versionsMax));
+        return ok(readSettings(json, versionsMax()));
       },
     );
 }

@@ -55,6 +55,8 @@ export const AUDIT_ACTIONS = [
   "server.start",
   "session.confirm",
   "session.end",
+  "settings.change",
+  "settings.test_mail",
   "setup_link",
   "share.change",
   "share.create",

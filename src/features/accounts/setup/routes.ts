@@ -1,4 +1,5 @@
 /** The page of the one-time setup link, which creates the first administrator. */
+import type { Config } from "../../../config/settings.ts";
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { queryOf } from "../../../http/fields.ts";
@@ -14,7 +15,7 @@ import {
 } from "../../../web/pages/setup-page.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
-import type { PlanName, User } from "../users/types.ts";
+import type { User } from "../users/types.ts";
 import { PAGE_ROUTE } from "../routing/declaration.ts";
 import { Router } from "../routing/router.ts";
 
@@ -22,7 +23,7 @@ import { Router } from "../routing/router.ts";
 export interface SetupRoutesOptions {
   readonly auth: AuthService;
   readonly cookies: SessionCookies;
-  readonly defaultPlan: PlanName;
+  readonly config: Pick<Config, "defaultPlan">;
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
   /** Called with the chosen use of the server when the administrator is created. */
@@ -33,7 +34,7 @@ const FIELDS: readonly SetupField[] = ["email", "name", "password", "use"];
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 /** GET and POST /setup. */
-export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: SetupRoutesOptions) {
+export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupRoutesOptions) {
   const linkEnded = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
   return new Router({ name: "setup-routes" })
     .get("/setup", PAGE_ROUTE, ({ request }) => {
@@ -68,7 +69,7 @@ export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: S
               password: form.get("password") ?? "",
               ...(name !== "" && { name }),
             },
-            use === "household" ? "enterprise" : defaultPlan,
+            use === "household" ? "enterprise" : config.defaultPlan,
           );
         } catch (error) {
           if (!(error instanceof AppError)) throw error;

@@ -23,7 +23,7 @@ interface UserServiceOptions {
   readonly passwords: PasswordHasher;
   readonly events: Events;
   /** Whether the email of an account must be confirmed before it shares. */
-  readonly verifiesEmail?: boolean;
+  readonly verifiesEmail?: () => boolean;
   /**
    * Creates the root folder of a new account, in the transaction that creates the account.
    * @returns the root's row id
@@ -120,7 +120,8 @@ export class UserService {
     const passwordHash = await this.#options.passwords.hash(checkNewPassword(password));
     const { clock, writer, db, events, verifiesEmail } = this.#options;
     const nowMs = clock.nowMs();
-    const isConfirmed = verifiesEmail !== true || input.isByAdministrator === true || input.isEmailConfirmed === true;
+    const isConfirmed =
+      verifiesEmail?.() !== true || input.isByAdministrator === true || input.isEmailConfirmed === true;
     return writer.run((tx) => {
       before?.(tx);
       this.#checkEmailFree(email);
@@ -290,7 +291,7 @@ export class UserService {
     if (changes.isEmailConfirmed === true) return null;
     if (changes.isEmailConfirmed === false) return (isNew ? null : former.emailUnconfirmedSince) ?? clock.nowMs();
     if (!isNew) return undefined;
-    return verifiesEmail === true && changes.isByAdministrator !== true ? clock.nowMs() : null;
+    return verifiesEmail?.() === true && changes.isByAdministrator !== true ? clock.nowMs() : null;
   }
 
   /** Emits the event for an address that must be confirmed from now on, or that was confirmed. */
@@ -319,7 +320,7 @@ export class UserService {
   }
 
   #toUser(row: UserRow): User {
-    return toUser(row, this.#options.verifiesEmail === true);
+    return toUser(row, this.#options.verifiesEmail?.() === true);
   }
 
   #get(id: number): User {

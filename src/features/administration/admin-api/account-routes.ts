@@ -34,7 +34,7 @@ export interface AccountRoutesOptions {
   readonly accounts: AccountAdministration;
   readonly guard: ReturnType<typeof authGuard>;
   readonly plans: Plans;
-  readonly defaultPlan: PlanName;
+  readonly defaultPlan: () => PlanName;
   /** GET /api/users/usage, calculated by `features/accounts/plans`. */
   readonly usageOf: (user: User) => object;
   readonly twoFactor: { isEnabled(userId: number): boolean };
@@ -63,7 +63,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
         body: NewAccountBody,
       },
       async ({ request, set, principal, body }) => {
-        const { email, name, quota, password, role = "user", plan = options.defaultPlan } = body;
+        const { email, name, quota, password, role = "user", plan = options.defaultPlan() } = body;
         // A stolen session could create an administrator to keep its access, so that needs proof.
         const checkProof =
           role === "admin" ? await proof.require("admin", { request, set, principal, body }) : undefined;

@@ -50,6 +50,7 @@ export class DailySamples {
   readonly #options: DailySamplesOptions;
   readonly #keep;
   readonly #since;
+  readonly #firstAccount;
 
   constructor(options: DailySamplesOptions) {
     this.#options = options;
@@ -60,9 +61,18 @@ export class DailySamples {
        VALUES (${names.map(() => "?").join(", ")})`,
     );
     const selected = Object.entries(COLUMNS).map(([name, column]) => `${column} AS ${name}`);
+    this.#firstAccount = sqlite.prepare<{ createdAtMs: number }, []>(
+      "SELECT created_at AS createdAtMs FROM users ORDER BY id LIMIT 1",
+    );
     this.#since = sqlite.prepare<DailySample, [number]>(
       `SELECT ${selected.join(", ")} FROM daily_samples WHERE day >= ?1 ORDER BY day`,
     );
+  }
+
+  /** The day on which the first account was created; undefined without accounts. */
+  #firstDay(): number | undefined {
+    const first = this.#firstAccount.get();
+    return first === null ? undefined : Math.floor(first.createdAtMs / DAY_MS);
   }
 
   /** Takes today's sample and replaces an earlier one of today; durable when this returns. */
@@ -79,9 +89,13 @@ export class DailySamples {
     const first = today.day - days + 1;
     // One more day, to calculate the transfers of the first.
     const known = this.#since.all(first - 1).filter(({ day }) => day < today.day);
-    return [...known, today].flatMap((sample, index, all) =>
-      sample.day < first ? [] : [{ ...sample, transfers: transfersOf(sample, all[index - 1]) }],
-    );
+    const firstDay = this.#firstDay();
+    return [...known, today].flatMap((sample, index, all) => {
+      const before = all[index - 1];
+      // On its first day, all transfers of a server are of that day.
+      const transfers = sample.day === firstDay ? transfersIn(sample) : transfersOf(sample, before);
+      return sample.day < first ? [] : [{ ...sample, transfers }];
+    });
   }
 
   async #now(): Promise<DailySample> {
@@ -116,6 +130,10 @@ const UNKNOWN_TRANSFERS: DailyTransfers = {
   downloads: null,
   downloadedBytes: null,
 };
+
+function transfersIn({ uploads, uploadedBytes, downloads, downloadedBytes }: DailySample): DailyTransfers {
+  return { uploads, uploadedBytes, downloads, downloadedBytes };
+}
 
 /** Transfers of a day: the growth since the sample of the day before. Counts restart each month. */
 function transfersOf(sample: DailySample, before: DailySample | undefined): DailyTransfers {

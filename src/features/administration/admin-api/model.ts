@@ -4,6 +4,7 @@ import { ref } from "../../../http/documented.ts";
 import { Timestamp } from "../../../http/fields.ts";
 import { PROOF_FIELDS } from "../../accounts/auth/model.ts";
 import { IntegrityRecord } from "../../storage/integrity/model.ts";
+import { STORAGE_KINDS } from "./storage-usage.ts";
 import { PLAN_NAMES, ROLES } from "../../accounts/users/types.ts";
 
 const Count = Type.Integer({ minimum: 0 });
@@ -239,6 +240,25 @@ export const HistoryRecord = t.Object({
       downloadedBytes: CountOrNone,
     }),
   ),
+});
+
+/** GET /api/admin/stats/storage */
+export const StorageUsageRecord = t.Object({
+  people: t.Array(
+    t.Object({
+      id: t.String(),
+      name: t.String(),
+      email: t.String(),
+      filesBytes: Count,
+      versionsBytes: Count,
+      trashBytes: Count,
+    }),
+    { description: "The 50 accounts that use most, largest first" },
+  ),
+  others: t.Object({ accounts: Count, bytes: Count }, { description: "All further accounts" }),
+  kinds: t.Array(t.Object({ kind: t.String({ enum: [...STORAGE_KINDS] }), files: Count, bytes: Count }), {
+    description: "Files only, without earlier versions and trash",
+  }),
 });
 
 export const PAGE_LIMIT_MAX = 100;

@@ -15,6 +15,7 @@ import {
   PlanRecord,
   ResetLinkRecord,
   StatsRecord,
+  StorageUsageRecord,
 } from "./model.ts";
 import { AppPasswordList } from "../../accounts/app-passwords/model.ts";
 import { DeviceDetailsRecord, RemovedDevice } from "../../mobile/devices/model.ts";
@@ -174,7 +175,7 @@ export const stats = (): RouteDocs => ({
 export const listPlans = (): RouteDocs => ({
   tag: "Administration",
   summary: "List the plans and their limits",
-  description: "Plans are changed in the configuration.",
+  description: "Plans are changed in the settings.",
   data: t.Object({ plans: t.Array(PlanRecord) }),
 });
 
@@ -206,9 +207,16 @@ export const configuration = (): RouteDocs => ({
   tag: "Administration",
   summary: "List all settings",
   description:
-    "Each with its value and its source. Settings are changed in the configuration, by the operator of the server. " +
+    "Each with its value and its source. Some can be changed: see PATCH /api/admin/settings. The others are changed by the operator. " +
     "Secrets are not shown.",
   data: ConfigRecord,
+});
+
+export const storageUsage = (): RouteDocs => ({
+  tag: "Administration",
+  summary: "Get the storage by person and by kind of file",
+  description: NO_CONTENTS,
+  data: StorageUsageRecord,
 });
 
 export const statsHistory = (): RouteDocs => ({

@@ -142,12 +142,12 @@ export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs,
 }
 
 /** GET /api/admin/config. Of secrets, it shows only whether they are set. */
-export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | "file"> | undefined) {
+export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | "file">) {
   const settings = [...SETTINGS_BY_KEY].map(([key, setting]) => {
-    const source = loaded?.sources.get(key) ?? "default";
+    const source = loaded.sources.get(key) ?? "default";
     return {
       key,
-      value: setting.show(loaded?.values.get(key) ?? setting.default),
+      value: setting.show(loaded.values.get(key) ?? setting.default),
       default: setting.show(setting.default),
       isDefault: source === "default",
       isSecret: setting.isSecret,
@@ -157,7 +157,7 @@ export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | 
       help: setting.help,
     };
   });
-  return { file: loaded?.file ?? null, settings };
+  return { file: loaded.file ?? null, settings };
 }
 
 /** The days of GET /api/admin/stats/history. */

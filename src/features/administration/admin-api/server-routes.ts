@@ -26,7 +26,7 @@ export interface ServerRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
   readonly plans: Plans;
-  readonly defaultPlan: PlanName;
+  readonly defaultPlan: () => PlanName;
   readonly jobs: JobControl;
   readonly disk: { readonly freeBytes: () => number; readonly totalBytes: () => number };
   readonly version: string;
@@ -63,7 +63,7 @@ export function serverRoutes(options: ServerRoutesOptions) {
       ),
     )
     .get("/plans", { ...ADMIN_READ, docs: docs.listPlans }, () =>
-      ok({ plans: PLAN_NAMES.map((name) => presentPlan(plans[name], name === defaultPlan)) }),
+      ok({ plans: PLAN_NAMES.map((name) => presentPlan(plans[name], name === defaultPlan())) }),
     )
     .get("/jobs", { ...ADMIN_READ, docs: docs.listJobs }, () => ok({ jobs: jobs.list().map(presentJob) }))
     .post(

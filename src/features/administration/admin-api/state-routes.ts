@@ -1,5 +1,6 @@
 /** /api/admin/health, config and stats/history: the state, the configuration and the history of the server. */
 import type { LoadedConfig } from "../../../config/load.ts";
+import type { Reader } from "../../../db/reader.ts";
 import { ok } from "../../../http/envelope.ts";
 import { readInteger, queryOf } from "../../../http/fields.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
@@ -11,23 +12,25 @@ import * as docs from "./openapi.ts";
 import { DAYS_MAX } from "./model.ts";
 import type { DailySamples } from "./daily-samples.ts";
 import { presentConfig, presentHealth, presentHistory } from "./present.ts";
+import { readStorageUsage } from "./storage-usage.ts";
 import type { Statistics } from "./statistics.ts";
 import type { ServerHealth } from "./types.ts";
 
 /** Dependencies of these routes. */
 export interface StateRoutesOptions {
   readonly statistics: Pick<Statistics, "count">;
+  readonly reader: Pick<Reader, "read">;
   readonly samples: Pick<DailySamples, "history">;
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
   readonly jobs: { list(): readonly JobState[] };
   readonly health: () => Promise<ServerHealth>;
-  /** The settings with their sources; undefined if no server runs. */
-  readonly configuration: () => Pick<LoadedConfig, "values" | "sources" | "file"> | undefined;
+  /** The settings with their sources. */
+  readonly configuration: () => Pick<LoadedConfig, "values" | "sources" | "file">;
 }
 
 export function stateRoutes(options: StateRoutesOptions) {
-  const { statistics, samples, guard, clock, jobs, health, configuration } = options;
+  const { statistics, reader, samples, guard, clock, jobs, health, configuration } = options;
   const startedAtMs = clock.nowMs();
   return new Router({ name: "admin-state-routes", prefix: "/api/admin", guard })
     .get("/health", { ...ADMIN_READ, docs: docs.health }, async () => {
@@ -35,6 +38,7 @@ export function stateRoutes(options: StateRoutesOptions) {
       return ok(presentHealth(present, { queues, jobs: jobs.list(), startedAtMs, nowMs: clock.nowMs() }));
     })
     .get("/config", { ...ADMIN_READ, docs: docs.configuration }, () => ok(presentConfig(configuration())))
+    .get("/stats/storage", { ...ADMIN_READ, docs: docs.storageUsage }, async () => ok(await readStorageUsage(reader)))
     .get("/stats/history", { ...ADMIN_READ, docs: docs.statsHistory }, async ({ request }) => {
       const query = queryOf(request);
       const days = readInteger(query, "days", { min: 1, max: DAYS_MAX, default: 30 });

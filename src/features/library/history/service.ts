@@ -33,7 +33,7 @@ export interface HistoryServiceOptions {
   /** Allows one copy or restore per account at a time. */
   readonly turns: Turns;
   /** How far back the history goes. */
-  readonly maxAgeMs: number;
+  readonly maxAgeMs: () => number;
 }
 
 /** The journal is retained no longer than this, regardless of the configuration. */
@@ -206,7 +206,7 @@ export class HistoryService {
   #momentAt(user: User, atMs: number): AccountMoment {
     const { clock, maxAgeMs, tree } = this.#options;
     const nowMs = clock.nowMs();
-    const oldestMs = Math.max(nowMs - maxAgeMs, this.#sinceMs);
+    const oldestMs = Math.max(nowMs - maxAgeMs(), this.#sinceMs);
     if (atMs > nowMs) throw invalidField("at", "The time in at is in the future. Send a past time.");
     if (atMs < oldestMs) {
       const oldest = toTimestamp(oldestMs);

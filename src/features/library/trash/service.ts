@@ -24,7 +24,7 @@ export interface TrashServiceOptions {
   /** A Live Photo in the trash is restored with its video. */
   readonly livePairs: Pick<LivePairs, "withTrashedVideos">;
   /** How long items stay in the trash. */
-  readonly keepMs: number;
+  readonly keepMs: () => number;
   /** Called when a folder with content was cut off and its rows remain to be deleted. */
   readonly onDetached: () => void;
 }
@@ -146,7 +146,7 @@ export class TrashService {
   /** Permanently deletes items whose time in the trash has expired, in bounded steps. For the timetable. */
   async sweep(signal?: AbortSignal): Promise<number> {
     const { clock, keepMs } = this.#options;
-    return this.#purgeUpTo(clock.nowMs() - keepMs, undefined, signal);
+    return this.#purgeUpTo(clock.nowMs() - keepMs(), undefined, signal);
   }
 
   async #purgeUpTo(atMs: number, user: User | undefined, signal?: AbortSignal): Promise<number> {
@@ -174,6 +174,6 @@ export class TrashService {
   }
 
   #entry(trashed: TrashedNode): TrashEntry {
-    return { ...trashed, expiresAtMs: trashed.trashedAtMs + this.#options.keepMs };
+    return { ...trashed, expiresAtMs: trashed.trashedAtMs + this.#options.keepMs() };
   }
 }

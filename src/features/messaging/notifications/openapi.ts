@@ -45,6 +45,25 @@ export const markRead = (): RouteDocs => ({
   data: ReadRecord,
 });
 
+export const listOwn = (): RouteDocs => ({
+  tag: "Users",
+  summary: "List your notifications, newest first",
+  description: "Retained for 90 days, at most 1,000. Messages that were sent to one device only are not included.",
+  data: InboxRecord,
+  query: {
+    page: { type: "integer", minimum: 1, default: 1 },
+    limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+  },
+  errors: ["invalid_field"],
+});
+
+export const markOwnRead = (): RouteDocs => ({
+  tag: "Users",
+  summary: "Mark all your notifications as read",
+  description: "They are then read on all devices too.",
+  data: ReadRecord,
+});
+
 export const push = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Send a message to your own devices",

@@ -67,3 +67,22 @@ export function notificationRoutes({ notifications, guard }: NotificationRoutesO
       async ({ principal, body }) => ok(presentSent(await notifications.push(principal, body))),
     );
 }
+
+/** Stands for no device: the inbox of the web app has all messages of the account, except those for one device. */
+const NO_DEVICE = { id: 0 } as const;
+const OWN_INBOX = { access: "self", scope: "never", rate: "profile", audit: "unaudited" } as const;
+
+/** /api/users/notifications: the inbox in the web app. */
+export function ownInboxRoutes({ notifications, guard }: NotificationRoutesOptions) {
+  return new Router({ name: "own-inbox-routes", prefix: "/api/users/notifications", guard })
+    .get("/", { ...OWN_INBOX, docs: docs.listOwn }, ({ principal, request }) => {
+      const query = queryOf(request);
+      const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
+      const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
+      const { items, total, unread } = notifications.list(principal, NO_DEVICE, page, limit);
+      return ok({ notifications: items.map(presentNotification), unread, pagination: paginate(page, limit, total) });
+    })
+    .post("/read", { ...OWN_INBOX, docs: docs.markOwnRead, parse: "none" }, async ({ principal }) =>
+      ok(await notifications.markRead(principal, NO_DEVICE, "all")),
+    );
+}

@@ -165,7 +165,7 @@ export class NotificationService {
   }
 
   /** A page of the device's inbox, newest first. */
-  list(principal: Principal, device: DeviceRef, page: number, limit: number): InboxPage {
+  list(principal: Principal, device: Pick<DeviceRef, "id">, page: number, limit: number): InboxPage {
     const { id: accountId } = principal.user;
     return {
       items: this.#inbox.page.all(accountId, device.id, limit, (page - 1) * limit).map(toInboxItem),
@@ -180,7 +180,7 @@ export class NotificationService {
    */
   async markRead(
     principal: Principal,
-    device: DeviceRef,
+    device: Pick<DeviceRef, "id">,
     ids: readonly string[] | "all",
   ): Promise<{ read: number; unread: number }> {
     const { writer, clock } = this.#options;

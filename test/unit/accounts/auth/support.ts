@@ -56,8 +56,7 @@ export async function openCredentials() {
     tokens: new TokenSigner({ kid: "test", secret: crypto.getRandomValues(new Uint8Array(32)) }),
     secondFactors: twoFactor,
     tokenLifetimeMs: 24 * HOUR_MS,
-    signup: "open",
-    defaultPlan: "free",
+    config: { signup: "open", defaultPlan: "free" },
   });
   const user = await users.add({ email: "ada@example.org", password: PASSWORD, role: "user", plan: "free" });
   return { db, writer, clock, users, passkeys, twoFactor, openTwoFactor, apiKeys, auth, user, emitted };

@@ -25,9 +25,9 @@ function mailBench(deliver?: (mail: StoredMail) => Promise<MailOutcome>) {
     },
     probe: async () => undefined,
   };
-  const dispatcher = new MailDispatcher({ outbox, writer, clock, log: silentLog, transport });
+  const dispatcher = new MailDispatcher({ outbox, writer, clock, log: silentLog, transport: () => transport });
   const onQueued = () => dispatcher.wake();
-  const mail = new MailService({ outbox, clock, log: silentLog, senderDomain: "example.test", onQueued });
+  const mail = new MailService({ outbox, clock, log: silentLog, senderDomain: () => "example.test", onQueued });
   const send = (to: string, text: string, usefulMs?: number) =>
     writer.run((tx) => mail.send(tx, { to, subject: text, text, ...(usefulMs !== undefined && { usefulMs }) }));
   const states = () =>
@@ -146,7 +146,7 @@ test("an address gets at most twenty mails of a kind per hour; without mail sett
   bench.clock.ms += HOUR_MS;
   expect(await bench.send("ann@example.test", "an hour later")).toBe(true);
   const { outbox, clock } = bench;
-  const none = new MailService({ outbox, clock, log: silentLog, senderDomain: undefined, onQueued: () => {} });
+  const none = new MailService({ outbox, clock, log: silentLog, senderDomain: () => undefined, onQueued: () => {} });
   expect(none.isConfigured).toBe(false);
   expect(await bench.writer.run((tx) => none.send(tx, { to: "bob@example.test", subject: "s", text: "t" }))).toBe(
     false,

@@ -31,7 +31,13 @@ beforeEach(async () => {
     createRoot: (tx, accountId) => tree.write.createAccountRoot(tx, accountId),
   });
   const outbox = new MailOutbox(db.sqlite);
-  const mail = new MailService({ outbox, clock, log: silentLog, senderDomain: "example.test", onQueued: () => {} });
+  const mail = new MailService({
+    outbox,
+    clock,
+    log: silentLog,
+    senderDomain: () => "example.test",
+    onQueued: () => {},
+  });
   endedSessionsOf = [];
   resets = new PasswordReset({
     sqlite: db.sqlite,

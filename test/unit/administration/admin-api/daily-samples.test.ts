@@ -82,3 +82,13 @@ test("a sample alone causes no database snapshot", async () => {
   await open().take();
   expect(writer.changes).toBe(before);
 });
+
+test("on the first day of a server, its transfers are all of that day", async () => {
+  // A new server showed no transfers until its second day.
+  sqlite.run(
+    `INSERT INTO users (id, public_id, email, email_key, name, role, plan, password_hash, created_at)
+     VALUES (1, 'usr_1', 'a@example.org', 'a@example.org', 'A', 'user', 'free', '', ${nowMs})`,
+  );
+  const samples = open();
+  expect((await samples.history(30)).map(({ transfers }) => transfers.uploadedBytes)).toEqual([20]);
+});

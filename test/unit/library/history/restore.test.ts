@@ -33,7 +33,7 @@ function open(quotaBytes: number | null = null) {
     treeWriter: tree.write,
     trials,
     limitsOf: () => ({ quotaBytes, plan: "free" }),
-    maxAgeMs: 30 * DAY_MS,
+    maxAgeMs: () => 30 * DAY_MS,
     turns: new Turns(8),
   });
   const run = (atMs: number, more: Partial<RestoreRequest> = {}) =>

@@ -31,7 +31,7 @@ beforeEach(() => {
       },
     } as unknown as Permissions,
     access: { forget: () => {} },
-    keepMs: 30 * DAY_MS,
+    keepMs: () => 30 * DAY_MS,
     onDetached: () => {
       detached++;
     },

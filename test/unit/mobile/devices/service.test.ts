@@ -35,8 +35,7 @@ async function setUp() {
     tokens: new TokenSigner({ kid: "test", secret: crypto.getRandomValues(new Uint8Array(32)) }),
     secondFactors: { methodsOf: () => [], use: async () => {} },
     tokenLifetimeMs: DAY_MS,
-    signup: "open",
-    defaultPlan: "free",
+    config: { signup: "open", defaultPlan: "free" },
   });
   const events = new Events();
   const emitted: string[] = [];

@@ -19,8 +19,8 @@ let accountId: number;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "larder-journal-"));
   clock = new GivenClock();
-  const { config } = loadConfig({ flags: { data: join(directory, "data") }, environment: {} });
-  services = await openServices(config, silentLog, clock);
+  const loaded = loadConfig({ flags: { data: join(directory, "data") }, environment: {} });
+  services = await openServices(loaded, silentLog, clock);
   const person = { email: "a@example.com", name: "A", password: "correct horse battery" };
   accountId = (await services.users.add({ ...person, plan: "free", role: "user" })).id;
 });

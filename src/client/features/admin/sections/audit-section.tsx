@@ -12,8 +12,12 @@ import { AuditFilter } from "../audit-filter.tsx";
 import { text } from "../text.ts";
 import type { AuditEntry } from "../types.ts";
 import { useAdminData } from "../api.ts";
+import { DescriptionList } from "../../../ui/description-list.tsx";
+import { describeEntry, detailsOf, type NameOf, text as auditText } from "./audit-text.ts";
 import { PagedTable, usePage } from "../paged-table.tsx";
 
+/** Accounts whose names are shown: as many as one page has. */
+const NAMES_MAX = 100;
 const TONES = { done: "success", refused: "warning", failed: "danger" } as const;
 
 /** The audit log: who did what, from where and when; newest first. */
@@ -23,6 +27,7 @@ export function AuditSection() {
   const [page, setPage] = usePage();
   const filter = filterOf(search);
   const query = useAdminData("GET /api/admin/audit", { query: { ...filter, page, limit: 50 }, keepsPrevious: true });
+  const nameOf = useNames();
   const exportIn = (format: string) => apiAddress("/api/admin/audit/export", { ...filter, format });
   return (
     <>
@@ -47,7 +52,7 @@ export function AuditSection() {
         rowsOf={({ entries }) => entries}
         empty={<EmptyState icon={FileClock} title={text.noEntries} />}
         caption={text.audit}
-        columns={columns()}
+        columns={columns(nameOf)}
         onPage={setPage}
       />
     </>
@@ -66,65 +71,56 @@ function startOfDay(day: string | undefined, daysLater = 0): string | undefined 
   return Number.isNaN(start.getTime()) ? undefined : start.toISOString();
 }
 
-function columns(): Column<AuditEntry>[] {
+/** Names of the accounts by id. Of a large server, those of the first accounts; others are shown by email. */
+function useNames(): NameOf {
+  const { data } = useAdminData("GET /api/admin/users", { query: { limit: NAMES_MAX } });
+  const names = new Map(data?.users.map(({ id, name, email }) => [id, name || email]));
+  return (person) => (person === null ? undefined : (names.get(person.id ?? "") ?? person.email ?? undefined));
+}
+
+function columns(nameOf: NameOf): Column<AuditEntry>[] {
   return [
     { key: "when", title: text.when, cell: ({ at }) => formatDateTime(at) },
     {
       key: "what",
       title: text.what,
       isHeader: true,
-      cell: ({ action, times }) => (
-        <>
-          <code>{action}</code>
-          {times > 1 && <span className="ms-2 text-xs font-normal text-muted">{text.timesRepeated(times)}</span>}
-        </>
-      ),
+      cell: (entry) => <What entry={entry} sentence={describeEntry(entry, nameOf)} />,
     },
     {
       key: "outcome",
       title: text.auditOutcome,
-      cell: ({ outcome, reason }) => (
-        <>
-          <Badge tone={TONES[outcome]}>{text.outcomes(outcome)}</Badge>
-          {reason !== null && <span className="block text-xs text-muted">{reason}</span>}
-        </>
-      ),
+      cell: ({ outcome }) => <Badge tone={TONES[outcome]}>{text.outcomes(outcome)}</Badge>,
     },
     {
       key: "who",
       title: text.who,
       cell: ({ user, via }) => (
         <>
-          <span className="break-all">{user?.email ?? user?.id ?? text.notSignedIn}</span>
-          <span className="block text-xs text-muted">
-            {[text.viaNames(via.kind), via.name].filter(Boolean).join(": ")}
-          </span>
+          <span className="break-all">{user?.email ?? text.notSignedIn}</span>
+          <span className="block text-xs text-muted">{text.viaNames(via.kind)}</span>
         </>
       ),
     },
-    {
-      key: "whom",
-      title: text.target,
-      cell: ({ account, target, user, details }) => (
-        <>
-          {account !== null && account.id !== user?.id && (
-            <span className="block break-all">{account.email ?? account.id}</span>
-          )}
-          {target !== null && (
-            <code className="block text-xs break-all">{[target.type, target.id].filter(Boolean).join(" ")}</code>
-          )}
-          {Object.keys(details).length > 0 && (
-            <code className="block max-w-64 text-xs break-all text-muted">{JSON.stringify(details)}</code>
-          )}
-        </>
-      ),
-    },
-    {
-      key: "where",
-      title: text.where,
-      cell: ({ clientAddress, userAgent }) => (
-        <span {...(userAgent !== null && { title: userAgent })}>{clientAddress ?? ""}</span>
-      ),
-    },
+    { key: "where", title: text.where, cell: ({ clientAddress }) => clientAddress ?? "" },
   ];
+}
+
+function What({ entry, sentence }: { readonly entry: AuditEntry; readonly sentence: string }) {
+  return (
+    <>
+      {sentence}
+      {entry.times > 1 && (
+        <span className="ms-2 text-xs font-normal text-muted">{text.timesRepeated(entry.times)}</span>
+      )}
+      <details className="mt-1 max-w-xl text-xs font-normal">
+        <summary aria-label={auditText.detailsOf(sentence)} className="inline-flex min-h-6 items-center text-muted">
+          {auditText.details}
+        </summary>
+        <div className="mt-1 wrap-anywhere">
+          <DescriptionList items={detailsOf(entry)} />
+        </div>
+      </details>
+    </>
+  );
 }

@@ -9,6 +9,7 @@ import { DiskMeter, diskFree } from "../disk-meter.tsx";
 import { DescriptionList } from "../../../ui/description-list.tsx";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
+import { text as jobsText } from "./jobs-text.ts";
 import type { Health } from "../types.ts";
 import { useAdminData } from "../api.ts";
 
@@ -85,7 +86,9 @@ function ServerCard({ health }: { readonly health: Health }) {
           ],
           [
             text.failedJobs,
-            health.failedJobs.length === 0 ? text.none : health.failedJobs.map(({ name }) => name).join(", "),
+            health.failedJobs.length === 0
+              ? text.none
+              : health.failedJobs.map(({ name }) => jobsText.names(name)).join(", "),
           ],
         ]}
       />

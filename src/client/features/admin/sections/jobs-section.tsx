@@ -3,10 +3,11 @@ import { request } from "../../../api/http.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { type Column, DataTable } from "../../../ui/data-table.tsx";
-import { formatRelative } from "../../../base/format.ts";
+import { formatRelative, locale } from "../../../base/format.ts";
 import { toast } from "../../../ui/toast.tsx";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
+import { describeDuration, describeResult, describeSchedule, text as jobsText } from "./jobs-text.ts";
 import type { Job } from "../types.ts";
 import { useAction, useAdminData } from "../api.ts";
 
@@ -18,9 +19,9 @@ export function JobsSection() {
   const run = useAction(
     (name: string) => request<Job>("POST", `/api/admin/jobs/${encodeURIComponent(name)}/run`),
     ({ name, isRunning, lastError }) => {
-      if (isRunning) toast({ text: text.jobStarted(name) });
-      else if (lastError === null) toast({ text: text.jobDone(name), tone: "success" });
-      else toast({ text: text.jobFailedNow(name, lastError), tone: "danger" });
+      if (isRunning) toast({ text: text.jobStarted(jobsText.names(name)) });
+      else if (lastError === null) toast({ text: text.jobDone(jobsText.names(name)), tone: "success" });
+      else toast({ text: text.jobFailedNow(jobsText.names(name), lastError), tone: "danger" });
     },
   );
   const columns: Column<Job>[] = [
@@ -29,28 +30,26 @@ export function JobsSection() {
       title: text.job,
       isHeader: true,
       cell: ({ name, description }) => (
-        <>
-          {name}
+        <span title={name}>
+          {jobsText.names(name)}
           <span className="block max-w-md text-xs font-normal text-muted">{description}</span>
-        </>
+        </span>
       ),
     },
     {
       key: "schedule",
       title: text.jobSchedule,
-      cell: ({ schedule }) => <code className="text-xs whitespace-nowrap">{schedule}</code>,
+      cell: ({ schedule, nextRunAt }) => (
+        <>
+          {describeSchedule(schedule)}
+          {nextRunAt !== null && (
+            <span className="block text-xs text-muted">{jobsText.next(formatRelative(nextRunAt))}</span>
+          )}
+        </>
+      ),
     },
-    {
-      key: "last",
-      title: text.jobLast,
-      cell: ({ lastFinishedAt }) => (lastFinishedAt === null ? text.jobNever : formatRelative(lastFinishedAt)),
-    },
+    { key: "last", title: text.jobLast, cell: describeLastRun },
     { key: "result", title: text.jobResult, cell: (job) => <Outcome job={job} /> },
-    {
-      key: "next",
-      title: text.jobNext,
-      cell: ({ nextRunAt }) => (nextRunAt === null ? "" : formatRelative(nextRunAt)),
-    },
     {
       key: "run",
       title: text.actions,
@@ -60,7 +59,7 @@ export function JobsSection() {
         <Button
           size="small"
           icon={Play}
-          aria-label={text.runNowOf(name)}
+          aria-label={text.runNowOf(jobsText.names(name))}
           busy={isRunning || (run.isPending && run.variables === name)}
           onClick={() => run.mutate(name)}
         >
@@ -71,19 +70,37 @@ export function JobsSection() {
   ];
   return (
     <Loaded query={query}>
-      {({ jobs }) => <DataTable caption={text.jobs} columns={columns} rows={jobs} rowKey={({ name }) => name} />}
+      {({ jobs }) => (
+        <DataTable caption={text.jobs} columns={columns} rows={sorted(jobs)} rowKey={({ name }) => name} />
+      )}
     </Loaded>
   );
 }
 
-function Outcome({ job: { isRunning, lastError, lastResult } }: { readonly job: Job }) {
+/** Failing jobs first, then by name as shown. */
+function sorted(jobs: readonly Job[]): Job[] {
+  const rank = ({ lastError }: Job) => (lastError === null ? 1 : 0);
+  return jobs.toSorted(
+    (a, b) => rank(a) - rank(b) || jobsText.names(a.name).localeCompare(jobsText.names(b.name), locale()),
+  );
+}
+
+function describeLastRun({ lastStartedAt, lastFinishedAt }: Job): string {
+  if (lastFinishedAt === null) return text.jobNever;
+  const tookMs = lastStartedAt === null ? Number.NaN : Date.parse(lastFinishedAt) - Date.parse(lastStartedAt);
+  const when = formatRelative(lastFinishedAt);
+  return tookMs >= 0 ? jobsText.took(when, describeDuration(tookMs)) : when;
+}
+
+function Outcome({ job: { name, isRunning, lastError, lastResult } }: { readonly job: Job }) {
   if (isRunning) return <Badge tone="accent">{text.jobRunning}</Badge>;
   if (lastError !== null) {
     return (
       <>
-        <Badge tone="danger">{text.jobFailed}</Badge> <span className="text-xs">{lastError}</span>
+        <Badge tone="danger">{text.jobFailed}</Badge> <span className="text-sm">{lastError}</span>
+        <span className="block text-xs text-muted">{jobsText.failedHint}</span>
       </>
     );
   }
-  return <span className="text-xs break-words text-muted">{lastResult ?? ""}</span>;
+  return <span className="break-words">{lastResult === null ? "" : describeResult(name, lastResult)}</span>;
 }

@@ -1,8 +1,10 @@
+import { Link } from "@tanstack/react-router";
 import { Badge } from "../../../ui/badge.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { formatBytes, formatNumber } from "../../../base/format.ts";
 import { DescriptionList } from "../../../ui/description-list.tsx";
 import { Loaded } from "../../../ui/loaded.tsx";
+import { text as settingsText } from "../settings/text.ts";
 import { text } from "../text.ts";
 import type { Plan } from "../types.ts";
 import { useAdminData } from "../api.ts";
@@ -14,7 +16,12 @@ export function PlansSection() {
     <Loaded query={query}>
       {({ plans }) => (
         <>
-          <p className="mb-4 text-sm text-muted">{text.plansHint}</p>
+          <p className="mb-4 text-sm text-muted">
+            {text.plansHint}{" "}
+            <Link to="/admin/$section" params={{ section: "settings" }}>
+              {text.changePlans}
+            </Link>
+          </p>
           <div className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
             {plans.map((plan) => (
               <PlanCard key={plan.name} plan={plan} />
@@ -47,7 +54,7 @@ function PlanCard({ plan }: { readonly plan: Plan }) {
       <DescriptionList
         isRuled
         items={Object.entries(plan.limits).map(([category, { limit, windowSeconds }]) => [
-          category,
+          settingsText.categories(category),
           limit === null ? text.noLimit : text.limitOf(formatNumber(limit), formatWindow(windowSeconds)),
         ])}
       />

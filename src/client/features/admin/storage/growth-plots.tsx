@@ -8,6 +8,9 @@ import { text } from "../text.ts";
 import type { Day } from "../types.ts";
 import { Plot, type Series } from "./plot.tsx";
 
+/** A line needs two points. */
+const DAYS_MIN = 2;
+
 interface PlotDescription {
   readonly title: string;
   readonly format: (value: number) => string;
@@ -15,20 +18,26 @@ interface PlotDescription {
 }
 
 /** Storage, files, transfers and users per day, as plots and as one table. */
-export function GrowthPlots({ days }: { readonly days: readonly Day[] }) {
+export function GrowthPlots({ days, periodDays }: { readonly days: readonly Day[]; readonly periodDays: number }) {
   const times = useMemo(() => days.map(({ date }) => Date.parse(date)), [days]);
   const plots = useMemo(() => describePlots(days), [days]);
-  if (days.length === 0) return <EmptyState icon={ChartLine} title={text.plotEmpty} />;
+  const hasPlots = days.length >= DAYS_MIN;
   return (
     <>
+      {!hasPlots && (
+        <EmptyState icon={ChartLine} title={text.plotEmpty}>
+          {text.plotEmptyHint}
+        </EmptyState>
+      )}
       <div className="grid gap-4 lg:grid-cols-2">
-        {plots.map(({ title, format, series }) => (
+        {(hasPlots ? plots : []).map(({ title, format, series }) => (
           <Card key={title} title={title}>
             <Plot
               days={times}
               series={series}
               format={format}
               isBytes={format === formatBytes}
+              periodDays={periodDays}
               summary={summaryOf(series, format)}
             />
           </Card>

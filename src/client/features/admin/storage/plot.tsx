@@ -13,6 +13,11 @@ export interface Series {
 }
 
 const HEIGHT = 220;
+const DAY_SECONDS = 86_400;
+/** Grid steps in whole days, so that no date is shown twice. */
+const DAY_STEPS = [1, 2, 5, 7, 14, 30, 61, 91, 182, 365].map((days) => days * DAY_SECONDS);
+/** From this many days on, dates have a year. */
+const YEAR_SHOWN_DAYS = 300;
 
 /** Grid steps that are whole bytes or whole files. */
 const POWERS_OF_TWO = Array.from({ length: 52 }, (_, power) => 2 ** power);
@@ -26,6 +31,7 @@ export function Plot({
   days,
   series,
   summary,
+  periodDays,
   format = formatNumber,
   isBytes = false,
 }: {
@@ -33,6 +39,8 @@ export function Plot({
   readonly days: readonly number[];
   readonly series: readonly Series[];
   readonly summary: string;
+  /** The range of the plot, up to the last day. */
+  readonly periodDays: number;
   readonly format?: (value: number) => string;
   /** The values are sizes: grid lines are at powers of two. */
   readonly isBytes?: boolean;
@@ -48,12 +56,12 @@ export function Plot({
       ({ default: Plotter }) => {
         if (unmounted.signal.aborted) return;
         setLost(false);
-        draw(Plotter, host, { days, series, format, isBytes }, unmounted.signal);
+        draw(Plotter, host, { days, series, periodDays, format, isBytes }, unmounted.signal);
       },
       () => setLost(true),
     );
     return () => unmounted.abort();
-  }, [days, series, format, isBytes, theme]);
+  }, [days, series, periodDays, format, isBytes, theme]);
   return (
     <div className="w-full" style={{ minHeight: HEIGHT }}>
       <div ref={ref} role="img" aria-label={summary} hidden={isLost} className="overflow-hidden" />
@@ -71,6 +79,7 @@ export function Plot({
 
 interface PlotState {
   readonly days: readonly number[];
+  readonly periodDays: number;
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
   readonly isBytes: boolean;
@@ -80,10 +89,12 @@ interface PlotState {
 function draw(
   Plotter: typeof uPlot,
   host: HTMLElement,
-  { days, series, format, isBytes }: PlotState,
+  { days, series, periodDays, format, isBytes }: PlotState,
   signal: AbortSignal,
 ): void {
   let plot: uPlot | undefined;
+  const lastSeconds = (days.at(-1) ?? 0) / 1000;
+  const xRange: [number, number] = [lastSeconds - (periodDays - 1) * DAY_SECONDS, lastSeconds];
   const start = () => {
     plot?.destroy();
     const line = colorOf(host, "line");
@@ -98,9 +109,17 @@ function draw(
         height: HEIGHT,
         legend: { show: true, live: false },
         cursor: { show: false },
-        scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
+        scales: {
+          x: { time: false, range: () => xRange },
+          y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : isBytes ? 1024 : 1] },
+        },
         axes: [
-          { ...axis, values: (_, ticks) => ticks.map((tick) => dayName(tick)) },
+          {
+            ...axis,
+            incrs: DAY_STEPS,
+            space: 70,
+            values: (_, ticks) => ticks.map((tick) => dayName(tick, periodDays >= YEAR_SHOWN_DAYS)),
+          },
           {
             ...axis,
             size: 70,
@@ -114,7 +133,7 @@ function draw(
             label,
             stroke: colorOf(host, color),
             width: 2,
-            points: { show: days.length < 3 },
+            points: { show: days.length < 15 },
             spanGaps: false,
           })),
         ],
@@ -144,9 +163,9 @@ function colorOf(host: HTMLElement, name: string): string {
   return color;
 }
 
-function dayName(seconds: number): string {
+function dayName(seconds: number, hasYear: boolean): string {
   return new Date(seconds * 1000).toLocaleDateString(document.documentElement.lang || "en", {
-    day: "numeric",
+    ...(hasYear ? { year: "numeric" } : { day: "numeric" }),
     month: "short",
     timeZone: "UTC",
   });

@@ -7,6 +7,7 @@ import { DescriptionList } from "../../../ui/description-list.tsx";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import type { Stats } from "../types.ts";
+import { StorageBars } from "./storage-bars.tsx";
 import { GrowthPlots } from "./growth-plots.tsx";
 import { useAdminData } from "../api.ts";
 
@@ -16,10 +17,12 @@ const PERIODS_DAYS = ["30", "90", "365", "731"] as const;
 export function StorageSection() {
   const [period, setPeriod] = useState<(typeof PERIODS_DAYS)[number]>("30");
   const stats = useAdminData("GET /api/admin/stats");
+  const usage = useAdminData("GET /api/admin/stats/storage");
   const history = useAdminData("GET /api/admin/stats/history", { query: { days: period } });
   return (
     <div className="flex flex-col gap-4">
       <Loaded query={stats}>{(data) => <Totals stats={data} />}</Loaded>
+      <Loaded query={usage}>{(data) => <StorageBars usage={data} />}</Loaded>
       <div className="flex flex-wrap items-end justify-between gap-3 pt-2">
         <h2 className="text-lg font-semibold">{text.growth}</h2>
         <Select
@@ -30,7 +33,7 @@ export function StorageSection() {
           className="w-44"
         />
       </div>
-      <Loaded query={history}>{({ days }) => <GrowthPlots days={days} />}</Loaded>
+      <Loaded query={history}>{({ days }) => <GrowthPlots days={days} periodDays={Number(period)} />}</Loaded>
     </div>
   );
 }

@@ -1,0 +1,127 @@
+import { defineText, plural } from "../../../base/text.ts";
+import { formatBytes, formatNumber, locale } from "../../../base/format.ts";
+
+/** The text of the section about jobs. */
+export const text = defineText("admin-jobs", {
+  names: (job: string) => NAMES[job] ?? job,
+  everyMinutes: (n: number) => plural(n, "Every minute", "Every # minutes"),
+  everyHour: (minute: number) => `Every hour, ${plural(minute, "# minute", "# minutes")} past the hour`,
+  everyNight: (time: string) => `Every night at ${time}`,
+  everyDay: (time: string) => `Every day at ${time}`,
+  everyWeek: (day: string, time: string) => `Every ${day} at ${time}`,
+  took: (when: string, seconds: string) => `${when}, took ${seconds}`,
+  lessThanSecond: "less than 1 s",
+  seconds: (n: number) => `${formatNumber(n)} s`,
+  minutes: (n: number) => `${formatNumber(n)} min`,
+  next: (when: string) => `Next run: ${when}`,
+  nothingToDo: "Nothing to do.",
+  failedHint: "It is tried again at the next run. Run it now to see if it still fails; if so, read the server log.",
+  garbage: (files: number, bytes: number) =>
+    `Removed ${plural(files, "# unused file", "# unused files")}, ${formatBytes(bytes)} freed.`,
+  noDamage: "No damage found.",
+  done: "Done.",
+});
+
+const NAMES: Readonly<Record<string, string>> = {
+  sessions: "Clean up sign-ins",
+  "api-keys": "Clean up deleted API keys",
+  invites: "Clean up invitations",
+  "rate-limits": "Clean up rate limits",
+  mail: "Clean up emails",
+  audit: "Shorten the audit log",
+  "daily-sample": "Record figures for charts",
+  locks: "Release file locks",
+  "login-flows": "Clean up sign-ins of programs",
+  trash: "Empty old trash",
+  "idempotency-keys": "Clean up repeated requests",
+  "reap-deleted": "Remove deleted folders",
+  "old-versions": "Remove old versions",
+  history: "Shorten the history",
+  journal: "Shorten the change log",
+  undo: "Remove old undo records",
+  "folder-states": "Update folder sizes",
+  recount: "Recount storage",
+  "media-info": "Clean up photo details",
+  notifications: "Clean up notifications",
+  webhooks: "Clean up webhook deliveries",
+  "offline-queue": "Clean up offline changes",
+  "device-changes": "Finish device changes",
+  shares: "Clean up shares",
+  snapshot: "Take a database snapshot",
+  "newer-notes": "Clean up after a restore",
+  "disk-reserve": "Keep emergency disk space",
+  gc: "Free disk space",
+  leftovers: "Set lost files aside",
+  scrub: "Check files for damage",
+  "quick-check": "Check the database",
+  "blob-places": "Move files to the bucket",
+  "bucket-stock": "Compare with the bucket",
+  "bucket-scrub": "Check the bucket for damage",
+  uploads: "Clean up unfinished uploads",
+};
+
+const NIGHT_ENDS_HOUR = 6;
+
+/** A cron pattern in words; patterns that have none are returned as they are. */
+export function describeSchedule(pattern: string): string {
+  const [minute = "", hour = "", day, month, weekday = ""] = pattern.split(" ");
+  if (pattern.split(" ").length !== 5 || day !== "*" || month !== "*") return pattern;
+  const step = /^\*(?:\/(\d+))?$/.exec(minute);
+  if (step !== null && hour === "*" && weekday === "*") return text.everyMinutes(Number(step[1] ?? 1));
+  if (!/^\d+$/.test(minute)) return pattern;
+  if (hour === "*" && weekday === "*") return text.everyHour(Number(minute));
+  if (!/^\d+$/.test(hour)) return pattern;
+  const at = new Date(2000, 0, 2, Number(hour), Number(minute));
+  const time = at.toLocaleTimeString(locale(), { hour: "numeric", minute: "2-digit" });
+  if (/^[0-6]$/.test(weekday)) {
+    const name = new Date(2000, 0, 2 + Number(weekday)).toLocaleDateString(locale(), { weekday: "long" });
+    return text.everyWeek(name, time);
+  }
+  if (weekday !== "*") return pattern;
+  return Number(hour) < NIGHT_ENDS_HOUR ? text.everyNight(time) : text.everyDay(time);
+}
+
+/** The result of a job as a sentence. Some jobs report JSON, for scripts. */
+export function describeResult(job: string, result: string): string {
+  const counts = parseCounts(result);
+  if (counts === undefined) return sentence(result.replaceAll("blobs", "files"));
+  return job === "gc" ? text.garbage(counts["removed"] ?? 0, counts["freedBytes"] ?? 0) : listOf(counts);
+}
+
+/** How long a run took. */
+export function describeDuration(ms: number): string {
+  if (ms < 1000) return text.lessThanSecond;
+  const seconds = Math.round(ms / 1000);
+  return seconds < 120 ? text.seconds(seconds) : text.minutes(Math.round(seconds / 60));
+}
+
+function sentence(result: string): string {
+  if (result === "not due" || /^(0 [a-z ]+(, |$))+$/.test(result)) return text.nothingToDo;
+  if (result === "ok") return text.noDamage;
+  if (result === "done") return text.done;
+  return `${result.charAt(0).toUpperCase()}${result.slice(1)}${/[.!]$/.test(result) ? "" : "."}`;
+}
+
+function parseCounts(result: string): Readonly<Record<string, number>> | undefined {
+  if (!result.startsWith("{")) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(result);
+    if (typeof parsed !== "object" || parsed === null) return undefined;
+    return Object.fromEntries(
+      Object.entries(parsed).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
+    );
+  } catch {
+    // Not JSON after all: shown as it is.
+    return undefined;
+  }
+}
+
+/** `setAside: 0` as "set aside: 0", for results without a sentence of their own. */
+function listOf(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).map(([name, count]) => {
+    const words = name.replace(/Bytes$/, "").replaceAll(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
+    return `${words}: ${name.endsWith("Bytes") ? formatBytes(count) : formatNumber(count)}`;
+  });
+  const joined = parts.join(", ");
+  return joined === "" ? text.nothingToDo : sentence(joined);
+}

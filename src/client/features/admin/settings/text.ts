@@ -1,0 +1,115 @@
+import { defineText, plural } from "../../../base/text.ts";
+
+/** The text of the page that changes settings. */
+export const text = defineText("admin-settings", {
+  groups: (group: string) =>
+    ({ signup: "Sign-up", plans: "Plans", rates: "Rate limits", retention: "Trash and versions", mail: "Email" })[
+      group
+    ] ?? group,
+  groupHints: (group: string) =>
+    ({
+      signup: "Who can create an account.",
+      plans: "How much the accounts on each plan can store.",
+      rates: "How many requests accounts can send. Wrong passwords are always limited.",
+      retention: "How long deleted and replaced files can be restored.",
+      mail: "The server that sends invitations, password links, and notifications.",
+    })[group] ?? "",
+  labels: (key: string) => LABELS[key] ?? key,
+  hints: (key: string) => HINTS[key] ?? "",
+  choices: (key: string, choice: string) => CHOICES[`${key}.${choice}`] ?? choice,
+  categories: (category: string) => CATEGORIES[category] ?? category,
+  perHour: "Requests per hour, for each account or address",
+  showRates: "Limits for each kind of request",
+  inUnit: (label: string, unit: string) => `${label} (${unit})`,
+  noLimit: "No limit",
+  fixedByFile: "Set in larder.toml",
+  fixedBy: (source: string) => `Set by ${source}`,
+  defaultIs: (value: string) => `Default: ${value}`,
+  reset: "Reset",
+  resetOf: (label: string) => `Reset ${label} to its default`,
+  willReset: "Resets to the default when you save.",
+  ignored: (why: string) => `The saved value is ignored: ${why}`,
+  invalidNumber: "Enter a number.",
+  range: (min: string, max: string) => `From ${min} to ${max}.`,
+  openWarning: "Anyone who can reach this server can create an account.",
+  accountsAbove: (n: number, names: string) =>
+    plural(
+      n,
+      `# account uses more (${names}). It keeps its files but can't upload.`,
+      `# accounts use more (${names}). They keep their files but can't upload.`,
+    ),
+  unsaved: (n: number) => plural(n, "# unsaved change", "# unsaved changes"),
+  save: "Save changes",
+  discard: "Discard",
+  saved: "Settings saved.",
+  leaveTitle: "Discard your changes?",
+  leaveBody: "Your changes to the settings aren't saved.",
+  leave: "Discard",
+  mailReady: "Email is set up.",
+  mailOff: "Email isn't set up. Enter a server and a sender.",
+  mailPassword:
+    "A mail server that needs a password is set in larder.toml or with variables: mail.host, mail.user, and mail.passwordFile. The password can't be entered here.",
+  mailPasswordSet: "The password is set where the server runs.",
+  testMail: "Send test email",
+  testResults: (result: string, to: string) =>
+    ({
+      sent: `Test email sent to ${to}.`,
+      rejected: `The mail server rejected the email to ${to}.`,
+      unreachable: "The mail server can't be used. Check its address and encryption. Details are in the server log.",
+    })[result] ?? result,
+  allSettings: "Everything else is set where the server runs. To see it:",
+});
+
+const LABELS: Readonly<Record<string, string>> = {
+  signup: "Who can sign up",
+  defaultPlan: "Plan of new accounts",
+  rateLimits: "Limit requests",
+  rateLimitScale: "Factor for all limits",
+  "trash.keep": "Keep items in trash",
+  "versions.keep": "Earlier versions of each file",
+  "versions.maxAge": "Keep earlier versions",
+  "mail.host": "Mail server",
+  "mail.port": "Port",
+  "mail.secure": "Encryption",
+  "mail.user": "User name",
+  "mail.from": "Sender",
+  "mail.verify": "Require confirmed email addresses",
+  quota: "Storage quota",
+  maxFileSize: "Maximum file size",
+  maxNodes: "Files and folders",
+  devices: "Registered devices",
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  rateLimitScale: "2 allows twice as many requests. Limits with a number of their own stay.",
+  "versions.keep": "Users can change it for their account.",
+  "versions.maxAge": "Also how far back History goes, at most 90 days.",
+  "mail.host": "In a private network, it must be allowed in outboundAllow.",
+  "mail.port": "0 is the usual port of the encryption.",
+  "mail.from": "For example Larder <larder@example.org>",
+  "mail.verify": "New users confirm their address before they can share.",
+};
+
+const CHOICES: Readonly<Record<string, string>> = {
+  "signup.open": "Everyone",
+  "signup.invite": "Only invited people",
+  "signup.closed": "No one",
+  "mail.secure.starttls": "STARTTLS",
+  "mail.secure.tls": "TLS",
+  "mail.secure.none": "None",
+};
+
+const CATEGORIES: Readonly<Record<string, string>> = {
+  signin: "Sign-ins",
+  signup: "Sign-ups",
+  refresh: "Session renewals",
+  uploads: "Uploads",
+  downloads: "Downloads",
+  listing: "Folder listings",
+  operations: "File operations",
+  profile: "Account settings",
+  usage: "Usage",
+  sync: "Synchronization",
+  dav: "WebDAV and sync programs",
+  general: "Everything else",
+};

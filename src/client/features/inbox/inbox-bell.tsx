@@ -1,0 +1,74 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Bell } from "lucide-react";
+import { useState } from "react";
+import type { ResponseData } from "../../api/generated.ts";
+import { request } from "../../api/http.ts";
+import { formatRelative } from "../../base/format.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { text } from "./text.ts";
+
+type Inbox = ResponseData["GET /api/users/notifications"];
+
+const KEY = ["notifications"];
+const POLL_MS = 60_000;
+
+/** The bell, with the notifications of the account in a dialog. Opening it marks all of them as read. */
+export function InboxBell() {
+  const [isOpen, setIsOpen] = useState(false);
+  const queryClient = useQueryClient();
+  const { data } = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => request<Inbox>("GET", "/api/users/notifications", { signal }),
+    refetchInterval: POLL_MS,
+  });
+  const markRead = useMutation({ mutationFn: () => request("POST", "/api/users/notifications/read") });
+  const unread = data?.unread ?? 0;
+  const open = () => {
+    setIsOpen(true);
+    if (unread > 0) markRead.mutate();
+  };
+  const close = () => {
+    setIsOpen(false);
+    void queryClient.invalidateQueries({ queryKey: KEY });
+  };
+  return (
+    <>
+      <span className="relative">
+        <IconButton label={text.open(unread)} icon={Bell} onClick={open} />
+        {unread > 0 && (
+          <span aria-hidden className="pointer-events-none absolute end-1.5 top-1.5 size-2.5 rounded-full bg-danger" />
+        )}
+      </span>
+      <Dialog open={isOpen} onClose={close} title={text.title}>
+        <Messages messages={data?.notifications ?? []} />
+      </Dialog>
+    </>
+  );
+}
+
+function Messages({ messages }: { readonly messages: Inbox["notifications"] }) {
+  if (messages.length === 0) {
+    return (
+      <EmptyState icon={Bell} title={text.none}>
+        {text.noneHint}
+      </EmptyState>
+    );
+  }
+  return (
+    <ul aria-label={text.title} className="divide-y divide-line">
+      {messages.map(({ id, title, body, createdAt, readAt }) => (
+        <li key={id} className="py-3 text-sm">
+          <p className="flex flex-wrap items-center gap-2 font-medium wrap-anywhere">
+            {title}
+            {readAt === null && <Badge tone="accent">{text.unread}</Badge>}
+          </p>
+          <p className="wrap-anywhere text-muted">{body}</p>
+          <p className="text-xs text-muted">{formatRelative(createdAt)}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}
