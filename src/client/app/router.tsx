@@ -15,7 +15,7 @@ import { followInReload } from "../ui/reload.ts";
 import { ToastHost } from "../ui/toast.tsx";
 import { TooltipHost } from "../ui/tooltip.tsx";
 import { basePath } from "../base/address.ts";
-import { leaveClosedDialogs, pageKeyOf } from "../base/overlays.ts";
+import { pageKeyOf, useClosedDialogEntries } from "../base/overlays.ts";
 import { Frame } from "./frame.tsx";
 import { NotFound } from "./not-found.tsx";
 import { PageSpinner } from "./page-boundary.tsx";
@@ -152,7 +152,6 @@ export function makeRouter() {
   });
   // The router announces a navigation shortly before it updates the browser's address.
   router.subscribe("onBeforeNavigate", () => followInReload(() => router.history.flush()));
-  leaveClosedDialogs(router);
   return router;
 }
 
@@ -177,6 +176,7 @@ declare module "@tanstack/react-router" {
 }
 
 function Root() {
+  useClosedDialogEntries();
   return (
     <>
       <Outlet />

@@ -112,9 +112,13 @@ export function useDialogEntry(isOpen: boolean, onClose: () => void): void {
     lastId += 1;
     const id = `${DIALOG_PREFIX}${lastId}-${performance.now()}`;
     openDialogs.add(id);
-    void push(router, id, {});
+    // A dialog that takes the place of another gets its entry only after the browser has left that of the other one.
+    let hasEntry = false;
+    void push(router, id, {}).then(() => {
+      hasEntry = true;
+    });
     const unsubscribe = onMove(router, () => {
-      if (router.history.location.state.overlays?.includes(id) !== true) latest.current();
+      if (hasEntry && router.history.location.state.overlays?.includes(id) !== true) latest.current();
     });
     return () => {
       unsubscribe();
@@ -126,16 +130,19 @@ export function useDialogEntry(isOpen: boolean, onClose: () => void): void {
 
 /**
  * Leaves entries of dialogs that are no longer open: after a reload, and when the person goes forward or back to one.
- * Called once.
+ * Used once, in the page. Not before the page is mounted: the router would no longer follow redirects by itself.
  */
-export function leaveClosedDialogs(router: Pick<Router, "history">): void {
-  const leave = async () => {
-    await leaving;
-    const top = topOverlay(router);
-    if (top?.startsWith(DIALOG_PREFIX) === true && !openDialogs.has(top)) await goBack(router);
-  };
-  onMove(router, () => void leave());
-  void leave();
+export function useClosedDialogEntries(): void {
+  const router = useRouter();
+  useEffect(() => {
+    const leave = async () => {
+      await leaving;
+      const top = topOverlay(router);
+      if (top?.startsWith(DIALOG_PREFIX) === true && !openDialogs.has(top)) await goBack(router);
+    };
+    void leave();
+    return onMove(router, () => void leave());
+  }, [router]);
 }
 
 /** The key of a page's history entry; overlays on it have the same one. */
@@ -168,7 +175,7 @@ async function push(router: Router, overlay: string, change: TextSearch): Promis
   // Both in one task would become a single entry.
   router.history.flush();
   const { state, href } = router.history.location;
-  await router.navigate({
+  void router.navigate({
     to: ".",
     search: (former: TextSearch) => ({ ...former, ...change }),
     state: { overlays: [...(state.overlays ?? []), overlay], pageKey: pageKeyOf({ state, href }) },
