@@ -2,7 +2,7 @@ import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useCallback, useRef, useState } from "react";
 import { OfflineError } from "../api/http.ts";
 import { lazyPart } from "../ui/lazy-part.ts";
-import { useTrayWanted } from "../features/uploads/use-tray-wanted.ts";
+import { useTrayNeeded } from "../features/uploads/use-tray-needed.ts";
 import { Banners } from "./banners.tsx";
 import { isAt, mainNavItems } from "./navigation.ts";
 import { PageBoundary, PartBoundary } from "./page-boundary.tsx";
@@ -37,7 +37,7 @@ export function Frame() {
   // How "Share → Larder" opened the page. Read at once, because the address may have changed by the time the tray is
   // loaded.
   const [sharedAs] = useState(() => new URLSearchParams(window.location.search).get("shared"));
-  const isTrayWanted = useTrayWanted(sharedAs !== null);
+  const isTrayNeeded = useTrayNeeded(sharedAs !== null);
   const openHelp = useCallback(() => setIsHelpOpen(true), []);
   useShortcuts(frameText.allPages, [
     { keys: "/ mod+k", label: frameText.search, run: () => focusSearch(searchRef.current) },
@@ -84,7 +84,7 @@ export function Frame() {
           <Help open onClose={() => setIsHelpOpen(false)} />
         </PartBoundary>
       )}
-      {isTrayWanted && (
+      {isTrayNeeded && (
         <PartBoundary address={pathname} retryMs={RETRY_MS} onFailed={(error) => showFailure(error)}>
           <UploadTray sharedAs={sharedAs} />
         </PartBoundary>

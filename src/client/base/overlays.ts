@@ -130,7 +130,7 @@ export function useDialogEntry(isOpen: boolean, onClose: () => void): void {
 
 /**
  * Leaves entries of dialogs that are no longer open: after a reload, and when the person goes forward or back to one.
- * Used once, in the page. Not before the page is mounted: the router would no longer follow redirects by itself.
+ * Used once, in the page. Not before the page is mounted: the router would no longer follow redirects.
  */
 export function useClosedDialogEntries(): void {
   const router = useRouter();

@@ -10,14 +10,13 @@ let isUsed = false;
  */
 export function whenUsed(action: () => void): void {
   if (isUsed) return action();
-  if (waiting.size === 0)
-    for (const input of INPUTS) window.addEventListener(input, runAll, { capture: true, passive: true });
+  if (waiting.size === 0) for (const input of INPUTS) window.addEventListener(input, runAll, true);
   waiting.add(action);
 }
 
 function runAll(): void {
   isUsed = true;
-  for (const input of INPUTS) window.removeEventListener(input, runAll, { capture: true });
+  for (const input of INPUTS) window.removeEventListener(input, runAll, true);
   for (const action of waiting) action();
   waiting.clear();
 }

@@ -52,7 +52,7 @@ describe("the area to keep", () => {
     });
   });
 
-  test("has whole pixels inside of the picture, whatever is dragged", () => {
+  test("has whole pixels inside of the picture after any drag", () => {
     const random = seededRandom(1);
     const between = (min: number, max: number) => min + random.fraction() * (max - min);
     let area: Area = AREA;

@@ -87,8 +87,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   };
 
   const commands = { only, open: onOpen, download, share, toggleFavorite, rename, choose, details: onDetails, trash };
-  const hasFiles = known.length === 0 || known.some(({ type }) => type === "file");
-  const items = () => menuItems(commands, { canWrite, areDetailsOpen, areFavorites, hasFiles });
+  const items = () => menuItems(commands, { canWrite, areDetailsOpen, areFavorites, hasFiles: mayHaveFiles(known) });
   useSelectionShortcuts(commands, { canWrite, hasSelection: count > 0 });
 
   const renaming: Renaming | undefined = renamed && {
@@ -124,6 +123,11 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
       </>
     ),
   };
+}
+
+/** A selection of a whole list names no entries. */
+function mayHaveFiles(known: readonly Entry[]): boolean {
+  return known.length === 0 || known.some(({ type }) => type === "file");
 }
 
 /**

@@ -1,9 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Crop, RotateCcw, RotateCw } from "lucide-react";
+import { Crop, RotateCcw } from "lucide-react";
 import { type ReactNode, Suspense, useRef, useState } from "react";
 import { invalidateTree } from "../../api/queries.ts";
 import { request } from "../../api/http.ts";
 import type { FileRecord } from "../../api/types.ts";
+import { RotateCw } from "../../ui/icons.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { showError, toast } from "../../ui/toast.tsx";
 import type { PreviewAction } from "../preview/actions.ts";

@@ -103,9 +103,7 @@ export function Preview(props: PreviewProps) {
           />
           <div className="relative flex min-h-0 flex-1">
             <div className="relative min-w-0 flex-1">
-              <Suspense fallback={<Loading />}>
-                <Stage key={file.id} file={file} onSwipe={go} />
-              </Suspense>
+              <SuspendedStage key={file.id} file={file} onSwipe={go} />
               {(total ?? items.length) > 1 && (
                 <Steps isFirst={position === 0} isLast={isCounted && position === total - 1} onStep={go} />
               )}
@@ -118,6 +116,14 @@ export function Preview(props: PreviewProps) {
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
+  );
+}
+
+function SuspendedStage(props: { readonly file: FileRecord; readonly onSwipe: (by: 1 | -1) => void }) {
+  return (
+    <Suspense fallback={<Loading />}>
+      <Stage {...props} />
+    </Suspense>
   );
 }
 

@@ -16,7 +16,7 @@ export function Slide({
 }: {
   readonly file: SlideFile;
   readonly isPlaying: boolean;
-  /** Called when a video is over or can't be played. */
+  /** Called when a video has ended or can't be played. */
   readonly onEnded: () => void;
 }) {
   const fade = cx(

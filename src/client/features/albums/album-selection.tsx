@@ -1,4 +1,5 @@
-import { ArrowLeft, ArrowLeftToLine, ArrowRight, Image as CoverIcon, X } from "lucide-react";
+import { ArrowLeft, ArrowLeftToLine, ArrowRight } from "lucide-react";
+import { Image as CoverIcon, X } from "../../ui/icons.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { downloadEntries } from "../../entries/actions/download.ts";

@@ -30,6 +30,27 @@ export function PhotosPage() {
   return <PhotosOfPlace key={place} place={place} />;
 }
 
+function NoPhotos({ canWrite }: { readonly canWrite: boolean }) {
+  const upload = (
+    <Button variant="primary" icon={Upload} onClick={() => void uploads.pickFiles(FOLDER)}>
+      {text.upload}
+    </Button>
+  );
+  return (
+    <EmptyState icon={ImageIcon} title={text.emptyTitle} {...(canWrite && { action: upload })}>
+      {text.emptyHint}
+    </EmptyState>
+  );
+}
+
+function AllPlacesLink() {
+  return (
+    <Link to="/photos/places" className={buttonClassName({})}>
+      {text.places}
+    </Link>
+  );
+}
+
 function PhotosOfPlace({ place }: { readonly place: string | undefined }) {
   const placeName = usePlaceName(place);
   const canWrite = useCanWrite();
@@ -53,13 +74,7 @@ function PhotosOfPlace({ place }: { readonly place: string | undefined }) {
             total={data?.total ?? 0}
             onSlideshow={() => grid.current?.startSlideshow()}
           />
-          {place === undefined ? (
-            <PlacesLink />
-          ) : (
-            <Link to="/photos/places" className={buttonClassName({})}>
-              {text.places}
-            </Link>
-          )}
+          {place === undefined ? <PlacesLink /> : <AllPlacesLink />}
         </>
       }
     >
@@ -88,19 +103,7 @@ function PhotosOfPlace({ place }: { readonly place: string | undefined }) {
         ) : place !== undefined ? (
           <EmptyState icon={ImageIcon} title={text.nothingHere} />
         ) : kind === "all" ? (
-          <EmptyState
-            icon={ImageIcon}
-            title={text.emptyTitle}
-            {...(canWrite && {
-              action: (
-                <Button variant="primary" icon={Upload} onClick={() => void uploads.pickFiles(FOLDER)}>
-                  {text.upload}
-                </Button>
-              ),
-            })}
-          >
-            {text.emptyHint}
-          </EmptyState>
+          <NoPhotos canWrite={canWrite} />
         ) : (
           <EmptyState icon={ImageIcon} title={text.noneOfKind} />
         )}

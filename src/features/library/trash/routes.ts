@@ -1,5 +1,5 @@
 import { ok, paginate } from "../../../http/envelope.ts";
-import { IdParams, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
+import { IdParams, readChoice, readInteger, queryOf, type Query } from "../../../http/fields.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../favorites/service.ts";
@@ -32,6 +32,12 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 /** Files in the trash can't be downloaded, nor their thumbnails. */
 const inTrash = (request: Request) => presentContextOf(request, () => false);
 
+function readOrder(query: Query) {
+  const sort = readChoice(query["sort"], "sort", TRASH_SORTS) ?? "deletedAt";
+  const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? (sort === "deletedAt" ? "desc" : "asc");
+  return { sort, order };
+}
+
 /** /api/files/trash */
 export function trashRoutes({ trash, guard, clock, hasThumbnail, favorites, allowLong }: TrashRoutesOptions) {
   return new Router({ name: "trash-routes", prefix: "/api/files/trash", guard })
@@ -53,10 +59,8 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, favorites, allo
       const query = queryOf(request);
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
-      const sort = readChoice(query["sort"], "sort", TRASH_SORTS) ?? "deletedAt";
-      const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? (sort === "deletedAt" ? "desc" : "asc");
       const offset = (page - 1) * limit;
-      const { entries, total } = await trash.list(principal.user, { sort, order, offset, limit });
+      const { entries, total } = await trash.list(principal.user, { ...readOrder(query), offset, limit });
       return ok({
         files: entries.map((entry) => presentTrashed(entry, inTrash(request))),
         pagination: paginate(page, limit, total),

@@ -7,12 +7,12 @@ import { mayHaveSavedUploads } from "./engine/upload-db-name.ts";
  * Whether to load the upload tray: at once for files that another app shared, when the page is idle if there may be
  * uploads to resume, and otherwise when the person first uses the page.
  */
-export function useTrayWanted(hasSharedFiles: boolean): boolean {
-  const [isWanted, setWanted] = useState(hasSharedFiles);
+export function useTrayNeeded(hasSharedFiles: boolean): boolean {
+  const [isNeeded, setNeeded] = useState(hasSharedFiles);
   useEffect(() => {
-    const want = () => setWanted(true);
+    const want = () => setNeeded(true);
     whenUsed(want);
     whenIdle(() => void mayHaveSavedUploads().then((may) => may && want()));
   }, []);
-  return isWanted;
+  return isNeeded;
 }
