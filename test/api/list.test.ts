@@ -185,7 +185,13 @@ describe("sorting", () => {
     const { client } = await server().signUp();
     for (const name of ["f1", "f2"]) await client.folderId(name);
     for (let index = 0; index < 9; index++) await client.stored("x".repeat((index * 4) % 9), { name: `n${index}` });
-    for (const query of ["", "&sort=size&order=desc", "&sort=createdAt&order=desc&type=file", "&type=folder"]) {
+    for (const query of [
+      "",
+      "&sort=natural&order=desc",
+      "&sort=size&order=desc",
+      "&sort=createdAt&order=desc&type=file",
+      "&type=folder",
+    ]) {
       const all = (await client.get(`/api/files?limit=100${query}`)).strings("data.files", "id");
       for (const [position, id] of all.entries()) {
         const response = await client.get(`/api/files?limit=2&around=${id}${query}`);

@@ -98,14 +98,18 @@ export class Lister {
   async #positionOf({ folder, kind, sort, order }: ListQuery, node: TreeNode, counts: FolderCounts): Promise<number> {
     const isFile = node.kind === "file";
     const total = isFile ? counts.child_files : counts.child_folders;
-    const parameters = [folder.id, isFile ? FILE : FOLDER, node.id];
-    const sql = countBeforeSql(sort);
-    const before =
-      total <= WALK_IN_PLACE_MAX
-        ? (this.#before(sort, sql).get(...parameters)?.count ?? 0)
-        : ((await this.#store.reader.read([rows<Count>(sql, parameters)]))[0][0]?.count ?? 0);
+    const run: Run = { folderId: folder.id, kind: isFile ? FILE : FOLDER, sort };
+    const unkeyed = sort === "natural" ? await this.#unkeyedIds(run, counts.children_rev, total) : undefined;
+    const before = unkeyed === undefined ? await this.#countBefore(run, node.id, total) : unkeyed.indexOf(node.id);
     const inRun = order === "asc" ? before : total - before - 1;
     return isFile && kind === undefined ? counts.child_folders + inRun : inRun;
+  }
+
+  async #countBefore({ folderId, kind, sort }: Run, nodeId: number, total: number): Promise<number> {
+    const sql = countBeforeSql(sort);
+    const parameters = [folderId, kind, nodeId];
+    if (total <= WALK_IN_PLACE_MAX) return this.#before(sort, sql).get(...parameters)?.count ?? 0;
+    return (await this.#store.reader.read([rows<Count>(sql, parameters)]))[0][0]?.count ?? 0;
   }
 
   /** Entries `start` to `end` of one kind, in the requested order. */
@@ -130,8 +134,9 @@ export class Lister {
 
   async #ascending(run: Run, rev: number, total: number, range: PageRange): Promise<NodeRow[]> {
     if (run.sort === "natural") {
-      const unkeyed = await this.#unkeyed(run, rev, total, range);
-      if (unkeyed !== undefined) return unkeyed;
+      const unkeyed = await this.#unkeyedIds(run, rev, total);
+      const ids = unkeyed?.slice(range.before, range.before + range.count);
+      if (ids !== undefined) return this.#byIds.all(JSON.stringify([...ids]));
     }
     if (total < INDEXED_MIN) return this.#walk(run, range);
     const page = this.#pageOfLarge(run, rev, total, range);
@@ -171,14 +176,13 @@ export class Lister {
   }
 
   /**
-   * A page of a folder in which natural keys are missing; undefined if none is missing, or none any more. A few names are
-   * sorted here. Else the keys are stored, or, if that is not possible, the reading thread sorts.
+   * The sorted children of a folder in which natural keys are missing; undefined if none is missing, or none any more. A
+   * few names are sorted here. Else the keys are stored, or, if that is not possible, the reading thread sorts.
    */
-  async #unkeyed(run: Run, rev: number, total: number, range: PageRange): Promise<NodeRow[] | undefined> {
-    const { folderId, kind } = run;
+  async #unkeyedIds({ folderId, kind }: Run, rev: number, total: number): Promise<number[] | Float64Array | undefined> {
     const { naturalKeys } = this.#store;
     if (!naturalKeys.isMissingIn(folderId, kind)) return undefined;
-    if (total <= SORTED_HERE_MAX) return this.#rowsOf(this.#sortHere(folderId, kind), range);
+    if (total <= SORTED_HERE_MAX) return this.#sortHere(folderId, kind);
     for (let attempt = 0; attempt < CATCH_UPS; attempt++) {
       if (!(await naturalKeys.catchUpIn(folderId, kind))) break;
       if (!naturalKeys.isMissingIn(folderId, kind)) return undefined;
@@ -187,11 +191,7 @@ export class Lister {
     const isKnown = known?.folderId === folderId && known.kind === kind && known.rev === rev;
     const ids = isKnown ? known.ids : await this.#sortInReader(folderId, kind);
     this.#sorted = { folderId, kind, rev, ids };
-    return this.#rowsOf([...ids.subarray(range.before, range.before + range.count)], { ...range, before: 0 });
-  }
-
-  #rowsOf(ids: readonly number[], { before, count }: PageRange): NodeRow[] {
-    return this.#byIds.all(JSON.stringify(ids.slice(before, before + count)));
+    return ids;
   }
 
   #sortHere(folderId: number, kind: number): number[] {
@@ -225,10 +225,11 @@ export class Lister {
 
 /** Counts the siblings before a node, from an index alone. Bound: folder, kind, node. */
 function countBeforeSql(sort: SortField): string {
-  const { index, keys } = SORTS[sort];
+  const { index, keys, condition } = SORTS[sort];
   const columns = keys.join(", ");
+  const indexed = condition === undefined ? "" : `AND ${condition}`;
   return `SELECT count(*) AS count FROM nodes INDEXED BY ${index}
-    WHERE parent_id = ?1 AND kind = ?2 AND (${columns}) < (SELECT ${columns} FROM nodes WHERE id = ?3)`;
+    WHERE parent_id = ?1 AND kind = ?2 ${indexed} AND (${columns}) < (SELECT ${columns} FROM nodes WHERE id = ?3)`;
 }
 
 /**

@@ -20,7 +20,7 @@ import { useForwardedKeys, useGridKeys } from "./use-grid-keys.ts";
 import { EDGE_SPACE, type GridLayout, useGridLayout } from "./use-grid-layout.ts";
 import { positionOf, useGridPointer } from "./use-grid-pointer.ts";
 import { useRubberBand } from "./use-rubber-band.ts";
-import { SPACE_BELOW, useVirtualRows } from "./use-virtual-rows.ts";
+import { SPACE_BELOW, useVisibleRows } from "./use-visible-rows.ts";
 
 /** Props of {@link EntryGrid}. */
 interface EntryGridProps<T extends Entry> {
@@ -59,12 +59,13 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
   const rows = Math.ceil(total / columns);
   const cursorRow = Math.floor(cursor / columns);
 
-  const { virtualizer, focusedRow } = useVirtualRows({ scroller, layout, rows, cursorRow, startOffset });
-  const { startIndex = 0, endIndex = 0 } = virtualizer.range ?? {};
+  const scrolling = useVisibleRows({ scroller, layout, rows, cursorRow, startOffset });
+  const { rendered, focusedRow, scrollToRow } = scrolling;
+  const { first, last } = scrolling.visible;
   const { setVisibleSpan } = pages;
   useEffect(
-    () => setVisibleSpan({ first: startIndex * columns, last: (endIndex + 1) * columns - 1 }),
-    [setVisibleSpan, startIndex, endIndex, columns],
+    () => setVisibleSpan({ first: first * columns, last: (last + 1) * columns - 1 }),
+    [setVisibleSpan, first, last, columns],
   );
   const focusHandlers = useGridFocus({
     grid: scroller,
@@ -73,7 +74,7 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
     focusedRow,
     isRenaming: display.renaming !== undefined,
     takesFocus: takesFocus && total > 0,
-    scrollToRow: (row) => virtualizer.scrollToIndex(row),
+    scrollToRow,
   });
   const { box, handlers } = useGridEvents(props, { scroller, body, layout, focusHandlers });
   const dragging = useEntryDrag(collection, drag);
@@ -104,13 +105,8 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
         ) : (
           <ListHeader columns={display.columns} layout={layout} isSelecting={collection.count > 0} sort={props.sort} />
         )}
-        <div
-          ref={body}
-          role="rowgroup"
-          className="relative"
-          style={{ height: Math.max(virtualizer.getTotalSize(), 1) }}
-        >
-          <GridRows items={virtualizer.getVirtualItems()} total={total} layout={layout} viewOf={viewOf} />
+        <div ref={body} role="rowgroup" className="relative" style={{ height: Math.max(rows * layout.rowHeight, 1) }}>
+          <GridRows rows={rendered} total={total} layout={layout} viewOf={viewOf} />
           {box !== undefined && <SelectionBox box={box} />}
         </div>
       </div>

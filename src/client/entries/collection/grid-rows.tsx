@@ -1,4 +1,3 @@
-import type { VirtualItem } from "@tanstack/react-virtual";
 import type { Entry } from "../../api/types.ts";
 import { type EntryViewProps, ListRow } from "./list-row.tsx";
 import { Tile } from "./tile.tsx";
@@ -7,19 +6,20 @@ import type { GridLayout } from "./use-grid-layout.ts";
 
 /** The rendered rows of a list or a grid of tiles. */
 export function GridRows<T extends Entry>({
-  items,
+  rows,
   total,
   layout,
   viewOf,
 }: {
-  readonly items: readonly VirtualItem[];
+  /** Their indexes. */
+  readonly rows: readonly number[];
   readonly total: number;
   readonly layout: GridLayout<T>;
   readonly viewOf: (position: number) => EntryViewProps<T>;
 }) {
-  const { isTiles, isNarrow, columns, rowHeight, above, fitting } = layout;
-  return items.map(({ index, start }) => {
-    const top = start - above;
+  const { isTiles, isNarrow, columns, rowHeight, fitting } = layout;
+  return rows.map((index) => {
+    const top = index * rowHeight;
     if (!isTiles) {
       return (
         <ListRow key={index} {...viewOf(index)} top={top} height={rowHeight} isNarrow={isNarrow} columns={fitting} />
