@@ -6,6 +6,7 @@ import { ApiError, request, setSignInGate } from "./http.ts";
 import { queryClient } from "./query-client.ts";
 import type { Session, User } from "./types.ts";
 import { basePath, currentAddress, href } from "../base/address.ts";
+import { openDocument } from "../base/overlays.ts";
 import { createStore, useStore } from "../base/store.ts";
 import { ignore } from "../base/ignore.ts";
 
@@ -148,7 +149,7 @@ function goToSignIn(next: string | undefined): void {
   setSignInGate(undefined);
   queryClient.clear();
   const query = next === undefined ? "" : `?${new URLSearchParams({ next }).toString()}`;
-  window.location.assign(href(`/sign-in${query}`));
+  void openDocument(href(`/sign-in${query}`));
 }
 
 /** One check for all requests that failed together. Another tab may have renewed the session already. */
@@ -175,7 +176,7 @@ function isOtherUser(userId: string): boolean {
 
 /** The page shows data of another person, so nothing of it may stay. The page is left, so this never resolves. */
 function reloadForOtherUser(): Promise<never> {
-  window.location.assign(href("/files"));
+  void openDocument(href("/files"));
   return Promise.withResolvers<never>().promise;
 }
 
