@@ -62,6 +62,7 @@ describeWeb("the preview of images, video and audio", (web) => {
     gate.resolve();
     await isOver.promise;
     await request.response().catch(() => undefined);
+    await untilFocused(page);
     await page.keyboard.press("ArrowRight");
     await showing(page, "f101.txt", "2 of 350");
     await page.keyboard.press("End");

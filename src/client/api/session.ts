@@ -6,6 +6,7 @@ import { ApiError, request, setSignInGate } from "./http.ts";
 import { queryClient } from "./query-client.ts";
 import type { Session, User } from "./types.ts";
 import { basePath, currentAddress, href } from "../base/address.ts";
+import { openDocument } from "../base/overlays.ts";
 import { notifyTabs, onTabMessage } from "./tabs.ts";
 import { createStore, useStore } from "../base/store.ts";
 import { ignore } from "../base/ignore.ts";
@@ -150,7 +151,7 @@ export function goToSignIn(next: string | undefined): Promise<never> {
   setSignInGate(undefined);
   queryClient.clear();
   const query = next === undefined ? "" : `?${new URLSearchParams({ next }).toString()}`;
-  window.location.assign(href(`/sign-in${query}`));
+  void openDocument(href(`/sign-in${query}`));
   return Promise.withResolvers<never>().promise;
 }
 
@@ -178,7 +179,7 @@ function isOtherUser(userId: string): boolean {
 
 /** The page shows data of another person, so nothing of it may stay. The page is left, so this never resolves. */
 function reloadForOtherUser(): Promise<never> {
-  window.location.assign(href("/files"));
+  void openDocument(href("/files"));
   return Promise.withResolvers<never>().promise;
 }
 

@@ -48,6 +48,7 @@ const openDialogs = new Set<string>();
 let lastId = 0;
 /** Pending while the browser goes back. An entry that is added before it arrives would be the one that it leaves. */
 let leaving: Promise<void> | undefined;
+let isOpeningDocument = false;
 
 /** An overlay of the page, by its query parameter. */
 export function useOverlay(name: OverlayName): Overlay {
@@ -145,6 +146,13 @@ export function useClosedDialogEntries(): void {
   }, [router]);
 }
 
+/** Leaves the application for another document. Going back at the same time, for a dialog that closes, would stop it. */
+export async function openDocument(address: string): Promise<void> {
+  await leaving;
+  isOpeningDocument = true;
+  window.location.assign(address);
+}
+
 /** The key of a page's history entry; overlays on it have the same one. */
 export function pageKeyOf({
   state,
@@ -196,6 +204,7 @@ function replaceSearch(router: Router, change: TextSearch): void {
 /** Goes back one entry. A second call while the browser does so is ignored: the button was pressed twice. */
 function goBack({ history }: Pick<Router, "history">): Promise<void> {
   if (leaving !== undefined) return leaving;
+  if (isOpeningDocument) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, BACK_MS_MAX);
   const unsubscribe = onMove({ history }, resolve);

@@ -15,8 +15,12 @@ export interface FileWindow {
   readonly total: number | undefined;
   /** The list was read, and does not have the file. */
   readonly isMissing: boolean;
-  /** Loads the file at a position. @throws ApiError, OfflineError */
-  load(position: number): Promise<FileRecord | undefined>;
+  /**
+   * Loads the file at a position, to show it.
+   * @param isCurrent whether it may still be shown
+   * @throws ApiError, OfflineError
+   */
+  load(position: number, isCurrent: () => boolean): Promise<FileRecord | undefined>;
 }
 
 /** How near to the end of the known files the next page is loaded. */
@@ -61,9 +65,10 @@ export function useFileWindow(source: PreviewSource, id: string | undefined): Fi
   const items = [...(before?.files ?? []), ...(middle?.files ?? []), ...(after?.files ?? [])];
   const index = items.findIndex((file) => file.id === id);
   const first = before === undefined ? middle?.first : before.first;
-  const load = async (position: number) => {
+  const load = async (position: number, isCurrent: () => boolean) => {
     const number = source.pageAt?.(position) ?? pageOf(position);
     const { files, first: start } = await queryClient.fetchQuery(pageQuery(source, number));
+    if (!isCurrent()) return undefined;
     setCurrentPage(number);
     return start === undefined ? undefined : files[position - start];
   };

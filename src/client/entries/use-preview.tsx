@@ -69,15 +69,15 @@ export function useFilePreview(
   const { file, isGone } = useShownFile(id, window, findKnown);
   useOnClosed(id, window, onClosed);
 
-  const shownId = useRef(id);
+  // Changes with each file that is shown, also if the same one is opened again.
+  const shown = useRef(0);
   useEffect(() => {
-    shownId.current = id;
-  });
+    shown.current += 1;
+  }, [id]);
   const goTo = (position: number) => {
-    window.load(position).then((found) => {
-      // Otherwise the preview was closed, or another file opened, in the meantime.
-      if (found !== undefined && shownId.current === id) view.replace(found.id);
-    }, showError);
+    const before = shown.current;
+    const isCurrent = () => shown.current === before;
+    window.load(position, isCurrent).then((found) => found !== undefined && view.replace(found.id), showError);
   };
   const isInList = window.index >= 0;
   const items = isInList ? window.items : file === undefined ? [] : [file];

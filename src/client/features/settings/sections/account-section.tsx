@@ -7,6 +7,7 @@ import { Card } from "../../../ui/card.tsx";
 import { LinkButton } from "../../../ui/link-button.tsx";
 import { text } from "../text.ts";
 import { TypedConfirmDialog } from "../../../ui/typed-confirm-dialog.tsx";
+import { openDocument } from "../../../base/overlays.ts";
 
 /** Exports the account's data, and deletes the account. */
 export function AccountSection() {
@@ -38,7 +39,7 @@ export function AccountSection() {
           expected={user.email}
           run={async () => {
             await request("DELETE", "/api/users/profile");
-            window.location.assign(href("/sign-in"));
+            await openDocument(href("/sign-in"));
           }}
           onClose={() => setErasing(false)}
         />

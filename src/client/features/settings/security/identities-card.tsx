@@ -12,6 +12,7 @@ import { useRefresh, useList } from "../api.ts";
 import { Rows } from "../rows.tsx";
 import { text } from "../text.ts";
 import { LoadedList } from "../../../ui/loaded.tsx";
+import { openDocument } from "../../../base/overlays.ts";
 
 /** The OIDC provider of this account: link and unlink. */
 export function IdentitiesCard({ providerName }: { providerName: string }) {
@@ -57,7 +58,7 @@ export function IdentitiesCard({ providerName }: { providerName: string }) {
           run={async () => {
             const body = { returnTo: href("/settings/security") };
             const { url } = await request<{ url: string }>("POST", "/api/auth/oidc/link", { body });
-            window.location.assign(url);
+            await openDocument(url);
           }}
           onClose={close}
         />

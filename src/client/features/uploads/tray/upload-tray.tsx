@@ -16,6 +16,7 @@ import { UploadRow } from "./upload-row.tsx";
 import { uploadEngine, useUploads } from "../page-engine.ts";
 import { confirmThen } from "../../../ui/confirm.tsx";
 import { withMember } from "../../../base/sets.ts";
+import { HasAddress } from "../../../ui/dialog.tsx";
 
 const ROW_HEIGHT_PX = 64;
 
@@ -45,10 +46,12 @@ export function UploadTray({ sharedAs }: { readonly sharedAs: string | null }) {
   const conflict = uploads.find(({ id, state }) => state === "conflict" && !decided.has(id));
   return (
     <>
-      <Suspense fallback={null}>
-        {shared === "1" && <SharedFiles />}
-        {shared === "missed" && <ShareMissed onClose={dismissShared} />}
-      </Suspense>
+      <HasAddress value={true}>
+        <Suspense fallback={null}>
+          {shared === "1" && <SharedFiles />}
+          {shared === "missed" && <ShareMissed onClose={dismissShared} />}
+        </Suspense>
+      </HasAddress>
       {conflict !== undefined && (
         <ConflictDialog
           key={conflict.id}
