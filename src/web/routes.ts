@@ -25,7 +25,7 @@ interface WebRoutesDeps {
  */
 export function webRoutes(deps: WebRoutesDeps) {
   const app = new Router({ name: "web" })
-    .use(appRoutes(deps))
+    .use(appRoutes({ ...deps, sendSignIn: (request, next) => sendSignIn(deps, request, next) }))
     .get("/sign-in", PAGE_ROUTE, ({ request }) => signInPage(deps, request))
     .get("/docs", PAGE_ROUTE, () =>
       pageResponse(renderDocsPage(deps.basePath), 200, { "content-security-policy": DOCS_POLICY }),
@@ -37,22 +37,27 @@ export function webRoutes(deps: WebRoutesDeps) {
   return app;
 }
 
-/** The sign-in page. People who are signed in already continue at once. */
-async function signInPage({ basePath, methodsAt, isSignedIn }: WebRoutesDeps, request: Request): Promise<Response> {
-  const { query, baseUrl } = requestContextOf(request);
-  const next = safeNext(new URLSearchParams(query).get("next") ?? undefined);
-  if (await isSignedIn(request)) {
-    return new Response(null, {
-      status: 302,
-      headers: { location: `${basePath}${next}`, "cache-control": "no-store", vary: "Cookie" },
-    });
-  }
+/** The sign-in page at its own address. People who are signed in already continue at once. */
+async function signInPage(deps: WebRoutesDeps, request: Request): Promise<Response> {
+  const next = new URLSearchParams(requestContextOf(request).query).get("next") ?? undefined;
+  if (!(await deps.isSignedIn(request))) return sendSignIn(deps, request, next);
+  const location = `${deps.basePath}${safeNext(next)}`;
+  return new Response(null, { status: 302, headers: { location, "cache-control": "no-store", vary: "Cookie" } });
+}
+
+/** The sign-in page, at any address. @param next where to go afterwards, not checked yet */
+async function sendSignIn(
+  { basePath, methodsAt }: WebRoutesDeps,
+  request: Request,
+  next: string | undefined,
+): Promise<Response> {
+  const { baseUrl } = requestContextOf(request);
   const methods = methodsAt(baseUrl);
   if (!methods.isSetUp) return pageResponse(renderNotSetUpPage(basePath));
   const files = await clientFiles();
   const scripts = { theme: files.loadsOf("public/theme.ts")[0], module: files.loadsOf("features/sign-in/page.ts") };
   const page = renderSignInPage(basePath, scripts, {
-    next,
+    next: safeNext(next),
     provider: methods.oidc?.name,
     hasPasskeys: methods.passkeys,
     hasMail: methods.mail,

@@ -1,11 +1,12 @@
-// Takes the screenshots of the README, with a library that was made for them. Run by scripts/screenshots.
+// Takes the screenshots of the README and of docs/web-app, with a library that was made for them. Run by
+// scripts/screenshots.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import sharp from "sharp";
 import type { Account } from "../support/client.ts";
 import { eventually } from "../support/expect.ts";
-import { seedSampleLibrary } from "../support/sample-library.ts";
+import { landscape, seedSampleLibrary } from "../support/sample-library.ts";
 import { repositoryRoot, type TestServer, withServer } from "../support/server.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { openPreview, overlay } from "./support/preview.ts";
@@ -40,10 +41,80 @@ await withServer({}, async (server) => {
     await phone.goto("/files/House");
     await phone.getByText("Garden plan.pdf").first().waitFor();
     await take(phone, "phone");
+    await takeGuide(server, account, browser);
   } finally {
     await browser.close();
   }
 });
+
+/** The pictures of docs/web-app. */
+async function takeGuide(server: TestServer, account: Account, browser: Browser): Promise<void> {
+  const { client } = account;
+  const photos = (await client.get("/api/photos?limit=100")).strings("data.photos", "id");
+  const named = await client.post("/api/albums", { name: "A summer by the lake", fileIds: photos.slice(0, 9) });
+  await client.post("/api/favorites", { ids: photos.slice(0, 2), favorite: true });
+  for (const [index, town] of TOWNS.entries()) {
+    await client.stored(await photoAt(index, town), { name: `view-${index}.jpg`, type: "image/jpeg" });
+  }
+  await eventually("the places", async () => {
+    const found = await client.get("/api/photos/places");
+    return found.strings("data.places", "id").length === TOWNS.length;
+  });
+  const page = await open(server, account, browser, DESKTOP, "light");
+  await page.goto("/files/House");
+  await page.getByRole("columnheader", { name: /Name/ }).first().waitFor();
+  await take(page, "lists");
+  await page.goto(`/albums/${named.string("data.id")}`);
+  await page.getByRole("heading", { level: 1, name: "A summer by the lake" }).waitFor();
+  await take(page, "album");
+  await page.goto("/photos/places");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await take(page, "places");
+  await page.goto("/files/Photos/2025");
+  await openPreview(page, "IMG_4799.jpg");
+  await overlay(page).getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Crop" }).click();
+  await page.locator("[data-crop-area]").waitFor();
+  await take(page, "crop");
+  const phone = await open(server, account, browser, PHONE, "light");
+  await phone.goto("/files/Photos/2025");
+  await openPreview(phone, "IMG_4799.jpg");
+  await overlay(phone).locator("img").first().waitFor();
+  await take(phone, "phone-preview");
+  const settings = await open(server, await server.addUser(["--admin"]), browser, DESKTOP, "light");
+  await settings.goto("/admin/settings");
+  await settings.getByRole("heading", { level: 1 }).waitFor();
+  await take(settings, "administration");
+  const visitor = await browser.newContext({ baseURL: server.url, viewport: DESKTOP, locale: "en-GB" });
+  const signIn = await visitor.newPage();
+  await signIn.goto("/sign-in");
+  await take(signIn, "sign-in");
+}
+
+/** Latitude and longitude. */
+const TOWNS = [
+  [47.37, 8.54],
+  [41.9, 12.5],
+  [59.91, 10.75],
+  [38.72, -9.14],
+] as const;
+
+/** A photo with a position. */
+async function photoAt(seed: number, [latitude, longitude]: readonly [number, number]): Promise<Buffer> {
+  const degrees = (value: number) => `${Math.floor(Math.abs(value))}/1 ${Math.round((Math.abs(value) % 1) * 60)}/1 0/1`;
+  return sharp(await landscape(seed + 50))
+    .withExif({
+      IFD2: { DateTimeOriginal: `2024:07:0${seed + 1} 12:00:00` },
+      IFD3: {
+        GPSLatitudeRef: latitude < 0 ? "S" : "N",
+        GPSLatitude: degrees(latitude),
+        GPSLongitudeRef: longitude < 0 ? "W" : "E",
+        GPSLongitude: degrees(longitude),
+      },
+    })
+    .jpeg()
+    .toBuffer();
+}
 
 async function open(
   server: TestServer,

@@ -14,13 +14,15 @@ interface AppRoutesOptions {
   readonly basePath: string;
   /** Whether the session cookie of a request is valid. */
   readonly isSignedIn: (request: Request) => Promise<boolean>;
+  /** The sign-in page, which visitors get instead. @param next the requested address, below the base path */
+  readonly sendSignIn: (request: Request, next: string) => Promise<Response>;
 }
 
 /**
  * The application: its document at the address of every page, its files, its manifest and its service worker. Public,
  * outside /api, without rate limits: the application gets its data from the API.
  */
-export function appRoutes({ basePath, isSignedIn }: AppRoutesOptions) {
+export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions) {
   const shell = document(async (files) => renderAppShell(basePath, files));
   const manifest = document(async (files) => renderManifest(basePath, files));
   const worker = document(async (files) => renderServiceWorker(basePath, files));
@@ -42,20 +44,17 @@ export function appRoutes({ basePath, isSignedIn }: AppRoutesOptions) {
   const sendShell = (request: Request) => shell(request, "text/html; charset=utf-8");
   for (const route of PAGE_ROUTES) {
     app.get(route, PAGE_ROUTE, async ({ request }) =>
-      (await isSignedIn(request)) ? sendShell(request) : toSignIn(request, basePath),
+      (await isSignedIn(request)) ? sendShell(request) : sendSignIn(request, addressOf(request)),
     );
   }
   for (const route of [SIGN_UP_ROUTE, DOCUMENT_ROUTE]) app.get(route, PAGE_ROUTE, ({ request }) => sendShell(request));
   return app;
 }
 
-/** Sends a visitor to the sign-in page, which returns to the requested one. So the application is not loaded twice. */
-function toSignIn(request: Request, basePath: string): Response {
-  const { path, query: search } = requestContextOf(request);
-  const next = search === "" ? path : `${path}?${search}`;
-  const query = next === "/" || next === "/files" ? "" : `?${new URLSearchParams({ next }).toString()}`;
-  const headers = { location: `${basePath}/sign-in${query}`, "cache-control": "no-store", vary: "Cookie" };
-  return new Response(null, { status: 302, headers });
+/** The path and query of a request, below the base path. */
+function addressOf(request: Request): string {
+  const { path, query } = requestContextOf(request);
+  return query === "" ? path : `${path}?${query}`;
 }
 
 /**

@@ -28,8 +28,8 @@ export const PAGE_ROUTES = [
 export const SIGN_UP_ROUTE = "/sign-up";
 
 /**
- * The document of the application, whether somebody is signed in or not: the service worker caches it from here. Other
- * addresses send visitors to the sign-in page.
+ * The document of the application, whether somebody is signed in or not: the service worker caches it from here. At other
+ * addresses, visitors get the sign-in page.
  */
 export const DOCUMENT_ROUTE = "/app-document";
 

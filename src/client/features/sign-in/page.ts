@@ -2,7 +2,8 @@
  * Runs the sign-in page that the server renders (`src/web/pages/sign-in-form-page.ts`). It is small, because the web app
  * is loaded only after the sign-in.
  */
-import { ApiError, messageOf, request } from "../../api/http.ts";
+import { ApiError, href, messageOf, request } from "../../api/http.ts";
+import { currentAddress } from "../../base/address.ts";
 import { knowsPasskeys } from "../../api/passkey.ts";
 import { errorAt, readRejection } from "../../api/rejection.ts";
 import { notifyTabs, onTabMessage } from "../../api/tabs.ts";
@@ -39,6 +40,7 @@ function stepOf(name: Step): HTMLElement | undefined {
 }
 
 function start(): void {
+  showOwnAddress();
   const submits = { password: submitPassword, code: submitCode, forgot: submitForgot };
   for (const [step, submit] of Object.entries(submits)) {
     const form = Object.entries(steps).find(([name]) => name === step)?.[1];
@@ -56,6 +58,14 @@ function start(): void {
   // A page from the browser's cache may be of somebody who is signed in by now. The server decides.
   window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());
   onTabMessage(({ kind }) => kind === "signed-in" && window.location.reload());
+}
+
+/** The server sends this page at the address that needs a sign-in. It gets its own, so that a reload stays here. */
+function showOwnAddress(): void {
+  const address = currentAddress();
+  if (/^\/sign-in(\?|$)/.test(address)) return;
+  const query = address === "/" || address === "/files" ? "" : `?${new URLSearchParams({ next: address }).toString()}`;
+  window.history.replaceState(null, "", href(`/sign-in${query}`));
 }
 
 /** Handles a form. While a request is in progress, its button is disabled. */
