@@ -45,7 +45,7 @@ describeWeb("editing a picture", (web) => {
     await page.keyboard.press("r");
     await eventually("two rotations", async () => (await describe(account, id)).orientation === 3);
     await page.getByRole("button", { name: "Undo" }).last().click();
-    await page.getByText("Restored the version before.").waitFor();
+    await page.getByText("Previous version restored.").waitFor();
     expect((await describe(account, id)).orientation).toBe(6);
   });
 
@@ -88,6 +88,6 @@ describeWeb("editing a picture", (web) => {
     const crop = page.getByRole("menuitem", { name: "Crop" });
     await crop.waitFor();
     expect(await crop.getAttribute("aria-disabled")).toBe("true");
-    expect(await crop.innerText()).toContain("Animations can't be edited.");
+    expect(await crop.innerText()).toContain("GIFs and animations can't be edited.");
   });
 });

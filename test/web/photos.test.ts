@@ -572,7 +572,7 @@ describeWeb("the photos page", (web) => {
       });
     }
     const page = await web.open({ as: own, path: "/photos", context: { timezoneId: process.env["TZ"] ?? "UTC" } });
-    const row = page.getByRole("region", { name: "This day in earlier years" });
+    const row = page.getByRole("region", { name: "On this day" });
     await row.getByRole("button", { name: `${now.getFullYear() - year} years ago` }).click();
     const show = page.getByRole("dialog", { name: "Slideshow" });
     await show.getByRole("img", { name: "then 10.jpg" }).waitFor();

@@ -66,7 +66,7 @@ describeWeb("places", (web) => {
     expect(await page.getByRole("button", { name: /^Photo photo/ }).count()).toBe(2);
     await page.goBack();
     await page.getByRole("heading", { level: 1, name: "Places" }).waitFor();
-    await page.getByRole("link", { name: /^Far from all towns/ }).click();
+    await page.getByRole("link", { name: /^Far from any town/ }).click();
     await page.getByRole("button", { name: /^Photo photo 12.jpg/ }).waitFor();
     expect(foreign).toEqual([]);
   });

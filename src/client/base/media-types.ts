@@ -104,7 +104,7 @@ const TYPES: Readonly<Record<string, readonly [MediaFamily, string]>> = {
   "image/vnd.djvu": ["book", "DjVu document"],
   "application/zip": ["archive", "ZIP archive"],
   "application/x-zip-compressed": ["archive", "ZIP archive"],
-  "application/x-7z-compressed": ["archive", "7z archive"],
+  "application/x-7z-compressed": ["archive", "7-Zip archive"],
   "application/x-rar-compressed": ["archive", "RAR archive"],
   "application/vnd.rar": ["archive", "RAR archive"],
   "application/x-tar": ["archive", "TAR archive"],

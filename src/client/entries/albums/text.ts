@@ -3,15 +3,15 @@ import { defineText, plural } from "../../base/text.ts";
 /** The text of the dialogs that put files into albums. */
 export const text = defineText("albums-dialogs", {
   addTitle: (n: number) => plural(n, "Add # file to an album", "Add # files to an album"),
-  onlyFiles: "Albums hold files only. Folders in the selection, and the files in them, are left out.",
-  noFiles: "Albums hold files only. Select files to add.",
+  onlyFiles: "Albums can contain only files. Selected folders and their contents are left out.",
+  noFiles: "Albums can contain only files. Select files to add.",
   choose: "Album",
   newAlbum: "New album",
   name: "Name",
   nameMissing: "Enter a name.",
   add: "Add",
   added: (n: number, album: string) => plural(n, `# file added to “${album}”.`, `# files added to “${album}”.`),
-  alreadyThere: (album: string) => `All files are in “${album}” already.`,
+  alreadyThere: (album: string) => `All files are already in “${album}”.`,
   someFailed: (n: number) => plural(n, "# file couldn't be added.", "# files couldn't be added."),
   open: "Open",
   itemCount: (n: number) => plural(n, "# item", "# items"),

@@ -18,7 +18,7 @@ export const text = defineText("details", {
   created: "Created",
   modified: "Modified",
   uploaded: "Uploaded",
-  lastChange: "Last change here",
+  lastChange: "Changed on server",
   captured: "Taken",
   dimensions: "Dimensions",
   camera: "Camera",

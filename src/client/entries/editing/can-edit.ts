@@ -10,6 +10,6 @@ export function editingLimits(file: Pick<FileRecord, "mimeType">): { rotate?: st
   if (ENCODED.has(type)) return {};
   if (type === "image/gif" || type === "image/apng") return { rotate: text.gif, crop: text.gif };
   if (/^image\/hei[cf]$/.test(type)) return { crop: text.heicCrop };
-  if (type === "image/tiff") return { crop: text.otherFormat };
+  if (type === "image/tiff") return { crop: text.tiffCrop };
   return { rotate: text.otherFormat, crop: text.otherFormat };
 }

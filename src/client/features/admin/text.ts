@@ -168,7 +168,7 @@ export const text = defineText("admin", {
   noInvitesHint: "An invitation is a link that lets someone create an account.",
 
   settings: "Settings",
-  plansHint: "The limits of each plan now.",
+  plansHint: "The current limits of each plan.",
   changePlans: "Change them in the settings",
   isDefault: "Default",
   maxFileSize: "Maximum file size",
@@ -204,7 +204,7 @@ export const text = defineText("admin", {
   plotSummary: (name: string, from: string, to: string) => `${name}: from ${from} to ${to}`,
   plotFailed: "Couldn't load the chart.",
   plotEmpty: "Not enough data yet",
-  plotEmptyHint: "The charts need figures of two days. The table shows those of today.",
+  plotEmptyHint: "Charts appear on the second day. The table shows today's figures.",
   byPerson: "By person",
   byPersonHint: "Files, earlier versions, and trash of each account.",
   byKind: "By kind of file",
@@ -333,7 +333,7 @@ export const text = defineText("admin", {
 
   config: "Configuration",
   configHint:
-    "All settings with their sources, read-only. What the Settings page doesn't change is changed in the server configuration, with a restart. Secrets are hidden.",
+    "All settings and where they come from. To change settings that aren't on the Settings page, edit the server configuration and restart the server. Secrets are hidden.",
   configFile: (file: string) => `Read from ${file}.`,
   configNoFile: "No configuration file is in use.",
   searchSettings: "Search settings",

@@ -6,7 +6,7 @@ export const text = defineText("albums", {
   listLabel: "Albums",
   emptyTitle: "No albums yet",
   emptyHint:
-    "An album shows photos and files from any folder in an order of your own. The files stay in their folders.",
+    "An album shows photos and other files from any folder, in the order you choose. The files stay in their folders.",
   newAlbum: "New album",
   create: "Create album",
   name: "Name",
@@ -26,7 +26,7 @@ export const text = defineText("albums", {
   emptyAlbumHint: "Select files in Files or Photos, and choose Add to album.",
   emptyReceived: "Nothing has been added yet.",
   notFound: "Album not found",
-  notFoundHint: "It may have been deleted, or it isn't shared with you any more.",
+  notFoundHint: "It may have been deleted, or it isn't shared with you anymore.",
   toAlbums: "Go to your albums",
   share: "Share",
   edit: "Edit",

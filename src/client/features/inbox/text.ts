@@ -6,7 +6,7 @@ export const text = defineText("inbox", {
   open: (unread: number) =>
     unread === 0 ? "Notifications" : plural(unread, "Notifications, # unread", "Notifications, # unread"),
   none: "No notifications yet",
-  noneHint: "Messages about shares, storage, and your account appear here.",
+  noneHint: "Notifications about shares, storage, and your account appear here.",
   unread: "Unread",
   close: "Close",
 });

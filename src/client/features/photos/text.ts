@@ -22,7 +22,7 @@ export const text = defineText("photos", {
   small: "Small",
   medium: "Medium",
   large: "Large",
-  memories: "This day in earlier years",
+  memories: "On this day",
   yearsAgo: (n: number) => plural(n, "# year ago", "# years ago"),
   hideMemories: "Hide for today",
   slideshow: "Slideshow",

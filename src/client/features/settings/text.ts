@@ -239,7 +239,7 @@ export const text = defineText("settings", {
 
   notifications: "Notify me about",
   notificationsLead:
-    "Sent by email, if the server sends email, and to apps that use the API of Larder. Larder has no phone app. The Nextcloud app and WebDAV apps receive none.",
+    "Sent by email, if the server can send email, and to apps that use the Larder API. The Nextcloud app and WebDAV apps don't receive notifications.",
   categoryName: (category: string) => CATEGORIES[category]?.[0] ?? category,
   categoryHint: (category: string) => CATEGORIES[category]?.[1] ?? "",
   quietHours: "Quiet hours",
@@ -249,9 +249,9 @@ export const text = defineText("settings", {
   until: "Until",
   timeZone: "Time zone",
   inbox: "Inbox",
-  inboxLead: "Larder keeps every notification for 90 days. The bell at the top shows them.",
+  inboxLead: "To see your notifications of the last 90 days, select the bell at the top of the page.",
   channels:
-    "Apps that use the API can receive push notifications in the ways that your administrator has set up. If the server sends email, you also receive some notifications by email.",
+    "Apps that use the Larder API can receive push notifications, if your administrator has set them up. If the server can send email, you also receive some notifications by email.",
 
   usage: "Usage",
   storage: "Storage",

@@ -175,7 +175,7 @@ export const stats = (): RouteDocs => ({
 export const listPlans = (): RouteDocs => ({
   tag: "Administration",
   summary: "List the plans and their limits",
-  description: "Plans are changed in the settings.",
+  description: "To change plans, use PATCH /api/admin/settings.",
   data: t.Object({ plans: t.Array(PlanRecord) }),
 });
 
@@ -207,7 +207,7 @@ export const configuration = (): RouteDocs => ({
   tag: "Administration",
   summary: "List all settings",
   description:
-    "Each with its value and its source. Some can be changed: see PATCH /api/admin/settings. The others are changed by the operator. " +
+    "Each with its value and its source. Some can be changed: see PATCH /api/admin/settings. The others are set in the server configuration. " +
     "Secrets are not shown.",
   data: ConfigRecord,
 });

@@ -11,7 +11,7 @@ export const ChangedFavoritesRecord = {
   type: "object",
   required: ["changed", "failed"],
   properties: {
-    changed: Type.Array(t.String(), { description: "Ids that have the requested mark now" }),
+    changed: Type.Array(t.String(), { description: "Ids that now have the requested state" }),
     failed: FailedItems,
   },
 };
@@ -20,7 +20,9 @@ export const ChangedFavoritesRecord = {
 const FavoriteItem = {
   allOf: [
     Item,
-    t.Object({ share: t.Optional(t.String({ description: "Id of the share with you that its paths are below" })) }),
+    t.Object({
+      share: t.Optional(t.String({ description: "Id of the received share to which its paths are relative" })),
+    }),
   ],
 };
 

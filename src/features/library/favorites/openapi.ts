@@ -6,8 +6,8 @@ export const list = (): RouteDocs => ({
   tag: "Files",
   summary: "List your favorites",
   description:
-    "Your own files and folders, and those shared with you, folders first. Favorites in the trash, and those that are " +
-    "no longer shared with you, are not listed until they are back. Paths of shared items begin at the share.",
+    "Your own files and folders, and those shared with you, folders first. Favorites that are in the trash or " +
+    "no longer shared with you are not listed until they return. Paths of shared items begin at the share.",
   data: FavoritesRecord,
   errors: ["invalid_field"],
 });
@@ -17,8 +17,7 @@ export const change = (): RouteDocs => ({
   summary: "Add or remove favorites",
   description:
     "1 to 1,000 files and folders per request, each processed separately. The request fails only if every item failed. " +
-    "Marks are personal: nobody else sees them, and they change neither the item nor its ETag. At most 100,000 per " +
-    "account.",
+    "Nobody else sees your favorites, and they change neither the item nor its ETag. At most 100,000 per account.",
   data: ChangedFavoritesRecord,
   errors: ["invalid_field", "not_found", "quota_exceeded"],
 });

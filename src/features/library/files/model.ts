@@ -42,7 +42,7 @@ const AT_FIELDS = {
 
 /** Whether the caller marked it. */
 const IsFavorite = t.Optional(
-  t.Boolean({ description: "Whether you marked it; not in records of past states and of synchronization" }),
+  t.Boolean({ description: "Whether it is your favorite; not in records of past states and of synchronization" }),
 );
 
 /** A record of a file: the common fields and these. */

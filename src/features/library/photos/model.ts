@@ -27,7 +27,7 @@ export const Photo = t.Object({
   motionFileId: t.Union([t.String(), t.Null()], { description: "The file of its own" }),
   thumbnailUrl: t.String(),
   hasThumbnail: t.Boolean(),
-  isFavorite: t.Boolean({ description: "Whether you marked it" }),
+  isFavorite: t.Boolean({ description: "Whether it is your favorite" }),
 });
 
 /** With `full`, also the fields of a file. */

@@ -69,11 +69,11 @@ export const aspects = (): RouteDocs => ({
 
 export const memories = (): RouteDocs => ({
   tag: "Files",
-  summary: "List the photos of this day in earlier years",
+  summary: "List the photos of a date in earlier years",
   description:
     "Photos and videos that were taken on the same date in the 150 years before, by the local date of their location. " +
     `Each year has its count and at most ${MEMORY_PHOTOS} photos; GET /api/photos?at= lists them all. ` +
-    "In years without 29 February, 28 February also returns the photos of 29 February.",
+    "In years without February 29, February 28 also returns the photos of February 29.",
   query: { date: { type: "string", format: "date", description: "Required. The client's local date" } },
   data: MemoriesRecord,
   errors: ["invalid_field", "overloaded"],

@@ -21,7 +21,7 @@ const AVIF_QUALITY = 75;
 export async function editPicture(path: string, mediaType: string, edit: PictureEdit): Promise<Buffer> {
   prepareSharp();
   const format = Object.entries(FORMATS).find(([type]) => type === mediaType)?.[1];
-  if (format === undefined) throw new ContentFault(`${mediaType} can't be written`);
+  if (format === undefined) throw new ContentFault(`Larder can't write ${mediaType}`);
   const picture = sharp(path, { limitInputPixels: PIXELS_MAX, failOn: "error", pages: -1 });
   const described = await picture.metadata();
   checkEditable(described, format);
@@ -36,10 +36,10 @@ export async function editPicture(path: string, mediaType: string, edit: Picture
 }
 
 function checkEditable({ pages = 1, space, format: found }: Metadata, format: string): void {
-  if (pages > 1) throw new ContentFault("animated pictures can't be edited");
-  if (found !== (format === "avif" ? "heif" : format)) throw new ContentFault("its bytes are of another format");
+  if (pages > 1) throw new ContentFault("it is animated");
+  if (found !== (format === "avif" ? "heif" : format)) throw new ContentFault("its content is of another format");
   // Colors for print would change.
-  if (space === "cmyk") throw new ContentFault("pictures with colors for print (CMYK) can't be edited");
+  if (space === "cmyk") throw new ContentFault("it has colors for print (CMYK)");
 }
 
 function displayedSize({ autoOrient }: Metadata, rotate: PictureEdit["rotate"]): { width: number; height: number } {
@@ -50,7 +50,7 @@ function displayedSize({ autoOrient }: Metadata, rotate: PictureEdit["rotate"]):
 function extraction({ x, y, width, height }: CropArea, pictureWidth: number, pictureHeight: number) {
   if (x + width > pictureWidth || y + height > pictureHeight) {
     throw new AreaFault(
-      `The area to keep is outside of the picture, which has ${pictureWidth} × ${pictureHeight} pixels.`,
+      `The area to keep is partly outside the picture, which has ${pictureWidth} × ${pictureHeight} pixels.`,
     );
   }
   return { left: x, top: y, width, height };

@@ -78,7 +78,7 @@ export class EditProcess {
   }
 }
 
-/** The error for a picture that can't be edited. @param reason a clause such as "animated pictures can't be edited" */
+/** The error for a picture that can't be edited. @param reason a clause such as "it is animated" */
 export function cannotEdit(reason: string): AppError {
   return new AppError("unsupported_media_type", `This picture can't be edited: ${reason}.`);
 }

@@ -7,10 +7,10 @@ import type { AuditEntry } from "../types.ts";
 export const text = defineText("admin-audit", {
   someone: "Someone",
   theServer: "The server",
-  attempt: (sentence: string) => `${sentence} (not done)`,
+  attempt: (sentence: string) => `${sentence} (unsuccessful)`,
   unknownAction: (who: string, action: string) => `${who}: ${action}`,
   changedPlan: (who: string, whom: string, plan: string) => `${who} changed ${whom} plan to ${plan}`,
-  changedRole: (who: string, whom: string, role: string) => `${who} made ${whom} ${role}`,
+  changedRole: (who: string, whom: string, role: string) => `${who} changed ${whom} role to ${role}`,
   disabled: (who: string, whom: string) => `${who} disabled ${whom}`,
   enabled: (who: string, whom: string) => `${who} enabled ${whom}`,
   changedSetting: (who: string, setting: string, change: string) => `${who} changed “${setting}”: ${change}`,
@@ -35,15 +35,15 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "app_password.delete": "ended an app password",
   "audit.export": "exported the audit log",
   "conflict.decide": "resolved a conflict",
-  "credentials.change": "changed how they sign in",
+  "credentials.change": "changed their email address and password",
   "device.register": "registered a device",
   "device.remove": "removed a device",
   "device.refresh": "renewed the sign-in of a device",
   "device.rewind": "undid the changes of a device",
   "device.sign_in": "signed in with a device",
-  "device.token_reused": "used an old sign-in of a device again",
-  "email.change": "changed their email",
-  "email.confirm": "confirmed their email",
+  "device.token_reused": "reused an old sign-in of a device",
+  "email.change": "changed their email address",
+  "email.confirm": "confirmed their email address",
   "email.confirmation_sent": "requested a confirmation email",
   "file.delete": "deleted a file permanently",
   "folder.delete": "deleted a folder permanently",
@@ -59,7 +59,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "folder.change": "changed a folder",
   "folder.create": "created a folder",
   "folder.restore": "restored a folder",
-  "hold.decide": "decided on waiting changes",
+  "hold.decide": "approved or rejected waiting changes",
   "identity.link": "linked single sign-on",
   "identity.unlink": "unlinked single sign-on",
   "invite.create": "invited someone",
@@ -78,7 +78,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "session.end": "ended a session",
   "settings.change": "changed settings of the server",
   "settings.test_mail": "sent a test email",
-  setup_link: "created a set-up link",
+  setup_link: "created a setup link",
   "share.change": "changed a share",
   "share.create": "shared something",
   "share.leave": "left a share",
@@ -100,11 +100,11 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "user.create": "created the account of %",
   "user.disable_two_factor": "turned off %s two-factor authentication",
   "user.end_app_password": "ended %s app password",
-  "user.end_session": "signed % out of one place",
+  "user.end_session": "signed % out of one session",
   "user.end_sessions": "signed % out everywhere",
   "user.erase": "deleted %s account",
   "user.remove_device": "removed %s device",
-  "user.reset_link": "created a password link for %",
+  "user.reset_link": "created a password reset link for %",
   "user.token": "created a token for %",
   "version.delete": "deleted a version",
   "version.restore": "restored a version",
@@ -145,7 +145,7 @@ function describeChange({ action, details }: AuditEntry, who: string, whom: stri
   if (action !== "user.change" || name === undefined || others.length > 0) return undefined;
   const value = values[name];
   if (name === "plan") return text.changedPlan(who, text.possessive(whom), adminText.planNames(String(value)));
-  if (name === "role") return text.changedRole(who, whom, adminText.roles(String(value)));
+  if (name === "role") return text.changedRole(who, text.possessive(whom), adminText.roles(String(value)));
   if (name === "disabled") return value === true ? text.disabled(who, whom) : text.enabled(who, whom);
   return undefined;
 }

@@ -15,7 +15,7 @@ export const text = defineText("admin-jobs", {
   minutes: (n: number) => `${formatNumber(n)} min`,
   next: (when: string) => `Next run: ${when}`,
   nothingToDo: "Nothing to do.",
-  failedHint: "It is tried again at the next run. Run it now to see if it still fails; if so, read the server log.",
+  failedHint: "The next run tries again. To check now, run the job. If it still fails, see the server log.",
   garbage: (files: number, bytes: number) =>
     `Removed ${plural(files, "# unused file", "# unused files")}, ${formatBytes(bytes)} freed.`,
   noDamage: "No damage found.",
@@ -51,7 +51,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "newer-notes": "Clean up after a restore",
   "disk-reserve": "Keep emergency disk space",
   gc: "Free disk space",
-  leftovers: "Set lost files aside",
+  leftovers: "Set unrecognized files aside",
   scrub: "Check files for damage",
   "quick-check": "Check the database",
   "blob-places": "Move files to the bucket",

@@ -10,15 +10,15 @@ export const text = defineText("admin-settings", {
     ({
       signup: "Who can create an account.",
       plans: "How much the accounts on each plan can store.",
-      rates: "How many requests accounts can send. Wrong passwords are always limited.",
+      rates: "How many requests accounts can send. Sign-ins with wrong passwords are always limited.",
       retention: "How long deleted and replaced files can be restored.",
-      mail: "The server that sends invitations, password links, and notifications.",
+      mail: "The server that sends invitations, password reset links, and notifications.",
     })[group] ?? "",
   labels: (key: string) => LABELS[key] ?? key,
   hints: (key: string) => HINTS[key] ?? "",
   choices: (key: string, choice: string) => CHOICES[`${key}.${choice}`] ?? choice,
   categories: (category: string) => CATEGORIES[category] ?? category,
-  perHour: "Requests per hour, for each account or address",
+  perHour: "Requests per hour for each account or IP address",
   showRates: "Limits for each kind of request",
   inUnit: (label: string, unit: string) => `${label} (${unit})`,
   noLimit: "No limit",
@@ -48,16 +48,16 @@ export const text = defineText("admin-settings", {
   mailReady: "Email is set up.",
   mailOff: "Email isn't set up. Enter a server and a sender.",
   mailPassword:
-    "A mail server that needs a password is set in larder.toml or with variables: mail.host, mail.user, and mail.passwordFile. The password can't be entered here.",
-  mailPasswordSet: "The password is set where the server runs.",
+    "If the mail server needs a password, set mail.host, mail.user, and mail.passwordFile in larder.toml or with environment variables. You can't enter a password here.",
+  mailPasswordSet: "The password is set in the server configuration.",
   testMail: "Send test email",
   testResults: (result: string, to: string) =>
     ({
       sent: `Test email sent to ${to}.`,
       rejected: `The mail server rejected the email to ${to}.`,
-      unreachable: "The mail server can't be used. Check its address and encryption. Details are in the server log.",
+      unreachable:
+        "Couldn't send a test email. Check the address and encryption of the mail server. Details are in the server log.",
     })[result] ?? result,
-  allSettings: "Everything else is set where the server runs. To see it:",
 });
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -81,11 +81,11 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 const HINTS: Readonly<Record<string, string>> = {
-  rateLimitScale: "2 allows twice as many requests. Limits with a number of their own stay.",
-  "versions.keep": "Users can change it for their account.",
-  "versions.maxAge": "Also how far back History goes, at most 90 days.",
-  "mail.host": "In a private network, it must be allowed in outboundAllow.",
-  "mail.port": "0 is the usual port of the encryption.",
+  rateLimitScale: "2 allows twice as many requests. Limits that you set individually don't change.",
+  "versions.keep": "The minimum. Users can change the number for their account.",
+  "versions.maxAge": "The minimum. Also how far back History goes, at most 90 days.",
+  "mail.host": "A server in a private network must be listed in outboundAllow.",
+  "mail.port": "0 selects the standard port for the encryption.",
   "mail.from": "For example Larder <larder@example.org>",
   "mail.verify": "New users confirm their address before they can share.",
 };
@@ -105,11 +105,11 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   refresh: "Session renewals",
   uploads: "Uploads",
   downloads: "Downloads",
-  listing: "Folder listings",
-  operations: "File operations",
-  profile: "Account settings",
+  listing: "File lists",
+  operations: "File changes",
+  profile: "Profile",
   usage: "Usage",
-  sync: "Synchronization",
-  dav: "WebDAV and sync programs",
+  sync: "Sync",
+  dav: "Connected programs",
   general: "Everything else",
 };
