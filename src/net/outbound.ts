@@ -133,7 +133,8 @@ export class Outbound {
    * @throws OutboundError forbidden | unreachable
    */
   async resolveHost(host: string, port: number): Promise<string> {
-    const url = new URL(`https://${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
+    const url = URL.parse(`https://${isIP(host) === 6 ? `[${host}]` : host}:${port}`);
+    if (url === null) throw new OutboundError("unreachable", "no such name");
     const addresses = await this.#findAddresses(hostOf(url));
     const [address] = addresses === undefined ? [] : this.#permitted(url, addresses);
     if (address === undefined) throw new OutboundError("unreachable", "no such name");

@@ -9,8 +9,7 @@ describeWeb("the frame", (web) => {
     const banner = page.getByText("A new version of Larder is available.");
     expect(await banner.count()).toBe(0);
     // Simulates an update of the server: its document has another version than the open one.
-    await page.route("**/files", async (route) => {
-      if (route.request().isNavigationRequest()) return route.continue();
+    await page.route("**/app-document", async (route) => {
       const response = await route.fetch();
       const body = (await response.text()).replace(/data-version="[^"]+"/, 'data-version="0123456789ab"');
       await route.fulfill({ response: response, body });

@@ -10,13 +10,14 @@ let isUsed = false;
  */
 export function whenUsed(action: () => void): void {
   if (isUsed) return action();
-  if (waiting.size === 0) for (const input of INPUTS) window.addEventListener(input, runAll, true);
+  if (waiting.size === 0) for (const input of INPUTS) window.addEventListener(input, startUse, true);
   waiting.add(action);
 }
 
-function runAll(): void {
+/** Runs what waits for the first use of the page now, because an action needs it. */
+export function startUse(): void {
   isUsed = true;
-  for (const input of INPUTS) window.removeEventListener(input, runAll, true);
+  for (const input of INPUTS) window.removeEventListener(input, startUse, true);
   for (const action of waiting) action();
   waiting.clear();
 }

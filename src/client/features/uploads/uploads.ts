@@ -1,4 +1,5 @@
 // Uploading for all pages. The engine is loaded on first use; usually the upload tray has loaded it by then.
+import { startUse } from "../../base/when-used.ts";
 import { announce } from "../../base/announce.ts";
 import { loadScript } from "../../ui/lazy-part.ts";
 import type { AddOptions } from "./engine/engine.ts";
@@ -21,6 +22,8 @@ export const uploads = {
   ): Promise<string | undefined> {
     if (items.length === 0) return options.batch;
     try {
+      // Shows the tray, which may not be loaded yet.
+      startUse();
       const { uploadEngine } = await loadScript(() => import("./page-engine.ts"));
       announce(text.announceStarted(items.length));
       return uploadEngine().add(items, { ...options, folder });

@@ -3,7 +3,14 @@ import { EDITABLE_KEYS, groupOf, isEditable, type SettingGroup } from "../../../
 import type { LoadedConfig, StoredConfig } from "../../../config/load.ts";
 import { STORED } from "../../../config/resolve.ts";
 import { BadValue } from "../../../config/setting.ts";
-import { type AnySetting, type Config, environmentName, fieldName, SETTINGS_BY_KEY } from "../../../config/settings.ts";
+import {
+  type AnySetting,
+  type Config,
+  environmentName,
+  fieldName,
+  isRateLimit,
+  SETTINGS_BY_KEY,
+} from "../../../config/settings.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import { isTable } from "../../../config/toml.ts";
 import type { Writer } from "../../../db/transaction.ts";
@@ -170,7 +177,9 @@ export class SettingsService {
     }
     const { kind } = settingOf(key);
     try {
-      return kind.format(kind.parse(raw, ""));
+      const value = kind.parse(raw, "");
+      checkNotLocking(key, value);
+      return kind.format(value);
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
       throw new AppError("invalid_field", `${key} ${error.message}.`, field, error);
@@ -232,4 +241,13 @@ function copyValue(from: object, to: object, key: string): void {
   }
   invariant(isTable(source) && isTable(target), "both have the shape of the table");
   target[name] = source[name];
+}
+
+/** The smallest scale of rate limits that can be set here. */
+const SCALE_MIN = 0.1;
+
+/** Rejects limits that would also stop the requests with which an administrator could change them again. */
+function checkNotLocking(key: string, value: unknown): void {
+  if (isRateLimit(key) && value === 0) throw new BadValue("must be at least 1, or unlimited");
+  if (key === SCALE && Number(value) < SCALE_MIN) throw new BadValue(`must be at least ${SCALE_MIN}`);
 }

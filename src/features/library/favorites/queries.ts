@@ -71,6 +71,11 @@ const NONE: ReadonlySet<number> = new Set();
 const isShared = (id: string) => `EXISTS (SELECT 1 FROM shares s INDEXED BY shares_node
   WHERE s.node_id = ${id} AND s.kind = 'account' AND s.recipient_id = ?1 AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
 
+/** A live share with the account `?1` of an album that has the node `id`. */
+const isInSharedAlbum = (id: string) => `EXISTS (SELECT 1 FROM album_items i INDEXED BY album_items_node
+  CROSS JOIN shares s INDEXED BY shares_album ON s.album_id = i.album_id WHERE i.node_id = ${id} AND i.is_hidden = 0
+  AND s.kind = 'account' AND s.recipient_id = ?1 AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
+
 /**
  * The ids of the favorites that an account can see, in order, from an offset on. It goes up from each folder that has
  * favorites. A chain that does not end at a root is of the trash or was deleted. A chain of another account must pass a
@@ -93,6 +98,6 @@ export function selectVisible(
       reached AS MATERIALIZED (SELECT up.start AS id, up.granted FROM up JOIN users u ON u.id = up.account_id
         WHERE up.parent_id IS NULL AND up.name = '/' AND (up.account_id = ?1 OR u.disabled_at IS NULL))
     SELECT n.id AS id FROM marked m CROSS JOIN reached r ON r.id = m.parent_id CROSS JOIN nodes n ON n.id = m.id
-    WHERE r.granted OR ${isShared("n.id")} ${orderBy(sort, order)}`;
+    WHERE r.granted OR ${isShared("n.id")} OR ${isInSharedAlbum("n.id")} ${orderBy(sort, order)}`;
   return { sql, parameters: [accountId, nowMs] };
 }

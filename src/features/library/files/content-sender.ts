@@ -135,6 +135,7 @@ export class ContentSender {
       fileName: `${file.name.replace(/\.\w+$/, "")}.mp4`,
       inline,
     });
+    if (sent.kind === "whole") contentRequest.countWhole();
     contentRequest.set.headers = {};
     // Played in the preview, it is no download.
     this.#count(file, contentRequest.callerKey, sent, inline);

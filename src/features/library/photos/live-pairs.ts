@@ -41,7 +41,8 @@ const HALF = `SELECT n.id, n.account_id AS accountId, ifnull(t.parent_id, n.pare
     ifnull(n.captured_at, m.taken_at) AS takenAt
   FROM nodes n CROSS JOIN blobs b ON b.id = n.blob_id CROSS JOIN media_info m ON m.digest = b.digest AND m.failure IS NULL
   LEFT JOIN trash t ON t.node_id = n.id
-  WHERE n.kind = 1 AND n.parent_id IS NOT NULL`;
+  WHERE n.kind = 1 AND n.parent_id IS NOT NULL
+    AND (n.media_type LIKE 'image/%' OR n.media_type LIKE 'video/%')`;
 
 /** The rows of `live_pairs` and `live_queue`. Changes run inside a transaction. */
 export class LivePairs {
@@ -76,9 +77,9 @@ export class LivePairs {
       `SELECT photo_id AS photoId, video_id AS videoId FROM live_pairs WHERE photo_id = ?1
        UNION ALL SELECT photo_id, video_id FROM live_pairs WHERE video_id = ?1`,
     );
-    this.#trashedVideo = sqlite.prepare<{ fileId: string }, [string]>(
+    this.#trashedVideo = sqlite.prepare<{ fileId: string }, [string, number]>(
       `SELECT v.public_id AS fileId FROM nodes n CROSS JOIN live_pairs l ON l.photo_id = n.id
-         CROSS JOIN nodes v ON v.id = l.video_id WHERE n.public_id = ?1 AND v.parent_id < 0`,
+         CROSS JOIN nodes v ON v.id = l.video_id WHERE n.public_id = ?1 AND n.account_id = ?2 AND v.parent_id < 0`,
     );
     this.#videoOf = sqlite.prepare<{ fileId: string }, [number]>(
       "SELECT n.public_id AS fileId FROM live_pairs l CROSS JOIN nodes n ON n.id = l.video_id WHERE l.photo_id = ?1",
@@ -99,9 +100,10 @@ export class LivePairs {
     return fileId === undefined ? (this.#embedded.get(digestToBytes(digest)) ?? undefined) : { fileId };
   }
 
-  /** The API's ids of files, and of the videos of those among them that are photos, if both are in the trash. */
-  withTrashedVideos(fileIds: readonly string[]): string[] {
-    return [...new Set(fileIds.flatMap((id) => [id, ...this.#trashedVideo.all(id).map(({ fileId }) => fileId)]))];
+  /** The API's ids of files, and of the videos of those that are photos of the account, if they are in the trash. */
+  withTrashedVideos(fileIds: readonly string[], accountId: number): string[] {
+    const videosOf = (id: string) => this.#trashedVideo.all(id, accountId).map(({ fileId }) => fileId);
+    return [...new Set(fileIds.flatMap((id) => [id, ...videosOf(id)]))];
   }
 
   /** Whether the pairs of some files still have to be looked for. */

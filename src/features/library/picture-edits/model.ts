@@ -1,6 +1,7 @@
+import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 
-const pixels = (description: string, minimum: number) => t.Integer({ minimum, maximum: 1_000_000, description });
+const pixels = (description: string, minimum: number) => Type.Integer({ minimum, maximum: 1_000_000, description });
 
 /** POST /api/files/{id}/edit */
 export const EditBody = t.Object(

@@ -117,7 +117,7 @@ export class TrashService {
   async restore(user: User, ids: readonly string[]): Promise<Outcome<TreeNode>[]> {
     const { writer, tree, treeWriter, livePairs } = this.#options;
     const trashedSeq = (publicId: string) => tree.trashedSeqOf({ accountId: user.id, publicId }) ?? 0;
-    const known = livePairs.withTrashedVideos(ids);
+    const known = livePairs.withTrashedVideos(ids, user.id);
     const order = known.map((id) => ({ id, seq: trashedSeq(id) })).sort((a, b) => b.seq - a.seq);
     const outcomes = await Promise.all(
       order.map(({ id: publicId }) =>

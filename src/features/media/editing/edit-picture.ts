@@ -32,6 +32,8 @@ export async function editPicture(path: string, mediaType: string, edit: Picture
   if (described.depth === "ushort") edited.toColourspace(described.space === "grey16" ? "grey16" : "rgb16");
   const isLossless = format === "webp" && (await isLosslessWebp(path));
   const bytes = await ENCODERS[format](edited.keepMetadata(), described, isLossless).toBuffer();
+  // The checksums of PNG cover its other metadata, and no common program writes thumbnails there.
+  if (format !== "png") blankOtherThumbnails(bytes);
   return dropThumbnail(bytes, (await sharp(bytes).metadata()).exif, format);
 }
 
@@ -107,6 +109,27 @@ function dropThumbnail(bytes: Buffer, exif: Buffer | undefined, format: string):
   found.fill(0, nextAt, nextAt + POINTER_BYTES);
   if (format === "png") writeChecksum(bytes, at, tiff.length);
   return bytes;
+}
+
+/** The thumbnail resources of Photoshop (Adobe Photoshop File Formats Specification, image resources 1033 and 1036). */
+const PHOTOSHOP_THUMBNAILS = ["8BIM\x04\x09", "8BIM\x04\x0c"];
+
+/** Overwrites thumbnails in Photoshop's resources and in XMP. Sizes stay, so everything else remains where it is. */
+function blankOtherThumbnails(bytes: Buffer): void {
+  for (const mark of PHOTOSHOP_THUMBNAILS) {
+    for (let at = bytes.indexOf(mark, 0, "latin1"); at >= 0; at = bytes.indexOf(mark, at + 1, "latin1")) {
+      // A name of even length, with its length byte, comes before the size.
+      const sizeAt = at + 6 + ((1 + (bytes[at + 6] ?? 0) + 1) & ~1);
+      if (sizeAt + 4 > bytes.length) break;
+      bytes.fill(0, sizeAt + 4, Math.min(sizeAt + 4 + bytes.readUInt32BE(sizeAt), bytes.length));
+    }
+  }
+  const start = "<xmpGImg:image>";
+  for (let at = bytes.indexOf(start); at >= 0; at = bytes.indexOf(start, at + 1)) {
+    const end = bytes.indexOf("</xmpGImg:image>", at);
+    if (end < 0) break;
+    bytes.fill(" ", at + start.length, end);
+  }
 }
 
 /** The checksum of a PNG chunk covers its type and its data (PNG §5.3). */

@@ -241,11 +241,13 @@ async function rotateHeif(file: OldFile, quarter: Quarter): Promise<FilePart[] |
 
 function boxesOf(buffer: Buffer, start: number, end: number): Box[] {
   const boxes: Box[] = [];
-  for (let at = start; at + 8 <= end && boxes.length < SEGMENTS_MAX; ) {
+  // A damaged box may claim to be longer than the one around it.
+  const last = Math.min(end, buffer.length);
+  for (let at = start; at + 8 <= last && boxes.length < SEGMENTS_MAX; ) {
     const size = buffer.readUInt32BE(at);
     // Boxes with 64-bit sizes, and boxes up to the end of the file, hold media data.
     if (size < 8) break;
-    boxes.push({ type: buffer.toString("latin1", at + 4, at + 8), bodyAt: at + 8, end: at + size });
+    boxes.push({ type: buffer.toString("latin1", at + 4, at + 8), bodyAt: at + 8, end: Math.min(at + size, end) });
     at += size;
   }
   return boxes;

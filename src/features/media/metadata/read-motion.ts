@@ -80,7 +80,8 @@ async function startFromSamsung(file: FileHandle, sizeBytes: number): Promise<Pa
     if (entry === undefined) return undefined;
     // Each entry begins with its type, the length of its name, and the name.
     const header = 8 + entry.readUInt32LE(4);
-    return header < bytes ? { offset: start - before + header, bytes: bytes - header } : undefined;
+    // An entry ends before the directory.
+    return header < bytes && bytes <= before ? { offset: start - before + header, bytes: bytes - header } : undefined;
   }
   return undefined;
 }

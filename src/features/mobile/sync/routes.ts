@@ -7,6 +7,7 @@ import { presentConflict } from "../conflicts/present.ts";
 import type { ConflictService } from "../conflicts/service.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
+import type { FavoriteService } from "../../library/favorites/service.ts";
 import { presentContextOf } from "../../library/files/present.ts";
 import * as docs from "./openapi.ts";
 import { presentStatus, presentSyncData } from "./present.ts";
@@ -18,10 +19,11 @@ export interface SyncRoutesOptions {
   readonly conflicts: ConflictService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
+  readonly favorites: Pick<FavoriteService, "among">;
 }
 
 /** The routes GET /api/mobile/sync/status and GET /api/mobile/sync. */
-export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesOptions) {
+export function syncRoutes({ sync, conflicts, guard, hasThumbnail, favorites }: SyncRoutesOptions) {
   const readPage = (principal: Principal, request: Request, wantsFolders: boolean) => {
     const query = queryOf(request);
     const lastSync = readInstant(query["lastSync"], "lastSync");
@@ -49,8 +51,9 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesO
       "/",
       { access: "device", scope: "device", rate: "sync", audit: "unaudited", docs: docs.changes },
       async ({ principal, request }) => {
-        const context = presentContextOf(request, hasThumbnail);
         const changes = await readPage(principal, request, true);
+        const nodes = changes.entries.flatMap((entry) => (entry.change === "deleted" ? [] : [entry.node]));
+        const context = presentContextOf(request, hasThumbnail, favorites.among(principal.user, nodes));
         return { success: true as const, syncData: presentSyncData(changes, openConflicts(principal), context) };
       },
     );

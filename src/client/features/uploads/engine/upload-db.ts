@@ -2,7 +2,8 @@
 // run next to the sending and give up after half a minute.
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { Upload } from "./types.ts";
-import { UPLOAD_DATABASE } from "./upload-db-name.ts";
+import { writeStored } from "../../../base/stored.ts";
+import { UPLOAD_DATABASE, UPLOADS_STORED } from "./upload-db-name.ts";
 
 /** A saved upload with its account, its tab, and the handle of its file. */
 export interface SavedUpload {
@@ -45,6 +46,8 @@ export function openUploadDatabase(databaseName = UPLOAD_DATABASE): UploadDataba
     upgrade(database) {
       database.createObjectStore("uploads", { keyPath: "id" });
       database.createObjectStore("files");
+      // Pages in other tabs load their part that takes over uploads.
+      writeStored(UPLOADS_STORED, "yes");
     },
     terminated() {
       // The browser closed it. Later calls fail and count as empty.
