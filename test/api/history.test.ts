@@ -63,7 +63,7 @@ describe("the tree at an earlier time", () => {
     const [folder, file] = past.list("data.files") as Record<string, unknown>[];
     // Marks of favorites have no history.
     const [formerFolder, formerFile] = (before.list("data.files") as Record<string, unknown>[]).map(
-      ({ isFavorite, ...former }) => former,
+      ({ isFavorite: _, ...former }) => former,
     );
     expect(folder).toEqual({ ...formerFolder, isDeleted: false });
     const url = `${server().url}/api/files/${a}/versions/1/download`;

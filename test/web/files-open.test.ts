@@ -62,7 +62,7 @@ describeWeb("opening files", (web) => {
     await page.getByText("Trash is empty").waitFor();
     await page.route("**/api/files?*", (route) => route.abort());
     // Otherwise the page finds within two seconds that the server is reachable, and retries automatically.
-    await page.route("**/health/live", (route) => route.abort());
+    await page.route(/\/health\/live|\/api\/users\/notifications/, (route) => route.abort());
     await page.getByRole("link", { name: "Files", exact: true }).click();
     const again = page.getByRole("button", { name: "Try again" });
     // It retries a few times automatically, each time after a longer wait.

@@ -71,9 +71,9 @@ describeWeb("the installed application", (web) => {
     expect(name).toMatch(/^larder-[0-9a-f]{12}$/);
     expect(others).toEqual([]);
     const addresses = caches[name] ?? [];
-    expect(addresses).toContain("/files");
+    expect(addresses).toContain("/app-document");
     expect(addresses.length).toBeGreaterThan(5);
-    expect(addresses.filter((address) => address !== "/files" && !address.startsWith("/assets/"))).toEqual([]);
+    expect(addresses.filter((address) => address !== "/app-document" && !address.startsWith("/assets/"))).toEqual([]);
   });
 
   test("receives what another app shares, and the page uploads it where the person chooses", async () => {
@@ -119,7 +119,7 @@ describeWeb("the installed application", (web) => {
     await page.evaluate(async () => {
       for (const name of ["larder-aaaaaaaaaaaa", "larder-bbbbbbbbbbbb", "another-program"]) {
         const cache = await caches.open(name);
-        await cache.put("/files", new Response("the document of an older version"));
+        await cache.put("/app-document", new Response("the document of an older version"));
       }
     });
     await page.goto(new URL("/files", page.url()).href);

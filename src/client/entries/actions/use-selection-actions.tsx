@@ -79,7 +79,10 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const download = () => withSelected(downloadEntries);
   const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries)));
   const choose = (kind: "move" | "copy" | "tags" | "album") => withSelected((entries) => openDialog(kind, entries));
-  const share = canWrite && count > 0 ? () => withSelected((entries) => openDialog("share", entries)) : undefined;
+  const share =
+    canWrite && (count > 0 || menuTarget !== undefined)
+      ? () => withSelected((entries) => openDialog("share", entries))
+      : undefined;
   const { areFavorites, toggleFavorite } = useFavoriteToggle(collection, known, withSelected);
   const rename = () => {
     const entry = only ?? (count === 0 ? collection.pages.at(collection.cursor) : undefined);

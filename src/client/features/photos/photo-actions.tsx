@@ -1,5 +1,6 @@
 import { BookImage, Play } from "lucide-react";
-import { Download, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
+import { Download, EllipsisVertical, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
+import { Menu } from "../../ui/menu.tsx";
 import { Suspense, useState } from "react";
 import { ApiError, request } from "../../api/http.ts";
 import type { FileRecord } from "../../api/types.ts";
@@ -145,20 +146,37 @@ function Toolbar({
   readonly onFavorite: () => void;
   readonly onTrash: () => void;
 }) {
+  // Phones have no room for these. They are in a menu.
+  const more = [
+    { label: text.slideshow, icon: Play, run: onSlideshow },
+    ...(canWrite
+      ? [
+          { label: entriesText.addFavorite, icon: Star, run: onFavorite },
+          { label: entriesText.addToAlbum, icon: BookImage, run: () => onDialog("album") },
+          { label: text.tags, icon: Tag, run: () => onDialog("tags") },
+        ]
+      : []),
+  ];
   return (
     <div className="mb-2">
       <SelectionToolbar count={count} loading={isLoading ? text.gathering : undefined} onClear={onClear}>
-        <IconButton label={text.slideshow} icon={Play} onClick={onSlideshow} />
+        {more.map(({ label, icon, run }) => (
+          <IconButton key={label} label={label} icon={icon} onClick={run} className="max-sm:hidden" />
+        ))}
         <IconButton label={text.download} icon={Download} onClick={onDownload} />
         {canWrite && (
           <>
-            <IconButton label={entriesText.addFavorite} icon={Star} onClick={onFavorite} />
-            <IconButton label={entriesText.addToAlbum} icon={BookImage} onClick={() => onDialog("album")} />
             <IconButton label={text.share} icon={Share2} onClick={() => onDialog("share")} />
-            <IconButton label={text.tags} icon={Tag} onClick={() => onDialog("tags")} />
             <IconButton label={text.trash} icon={Trash2} onClick={onTrash} />
           </>
         )}
+        <Menu
+          align="end"
+          items={more}
+          trigger={
+            <IconButton label={entriesText.more} icon={EllipsisVertical} hasTooltip={false} className="sm:hidden" />
+          }
+        />
       </SelectionToolbar>
     </div>
   );

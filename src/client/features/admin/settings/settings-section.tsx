@@ -117,7 +117,9 @@ function rejectionOf(error: unknown): { key: string; message: string } | undefin
 /** Asks before the page is left with unsaved changes. */
 function useConfirmedLeaving(isDirty: boolean): void {
   useBlocker({
-    shouldBlockFn: async () =>
+    // A dialog that opens is a history entry of the same page.
+    shouldBlockFn: async ({ current, next }) =>
+      current.pathname !== next.pathname &&
       !(await confirm({ title: text.leaveTitle, body: text.leaveBody, action: text.leave, danger: true })),
     disabled: !isDirty,
     enableBeforeUnload: isDirty,
