@@ -79,10 +79,8 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const download = () => withSelected(downloadEntries);
   const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries)));
   const choose = (kind: "move" | "copy" | "tags" | "album") => withSelected((entries) => openDialog(kind, entries));
-  const share =
-    canWrite && (count > 0 || menuTarget !== undefined)
-      ? () => withSelected((entries) => openDialog("share", entries))
-      : undefined;
+  const canShare = canWrite && (menuTarget !== undefined || count > 0);
+  const share = canShare ? () => withSelected((entries) => openDialog("share", entries)) : undefined;
   const { areFavorites, toggleFavorite } = useFavoriteToggle(collection, known, withSelected);
   const rename = () => {
     const entry = only ?? (count === 0 ? collection.pages.at(collection.cursor) : undefined);
@@ -119,12 +117,10 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
             entries === undefined ? withSelected((all) => moveTo(all, to)) : moveTo(entries, to),
         }
       : undefined,
-    dialogs: (
-      <>
-        <ActionStatus />
-        <EntryDialogs from={folder} onMoved={forget} onClosed={focusList} />
-      </>
-    ),
+    dialogs: [
+      <ActionStatus key="status" />,
+      <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
+    ],
   };
 }
 
