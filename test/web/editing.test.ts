@@ -44,7 +44,8 @@ describeWeb("editing a picture", (web) => {
     });
     await page.keyboard.press("r");
     await eventually("two rotations", async () => (await describe(account, id)).orientation === 3);
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    // One for each rotation; the last takes back the second.
+    await page.getByRole("button", { name: "Undo" }).nth(1).click();
     await page.getByText("Previous version restored.").waitFor();
     expect((await describe(account, id)).orientation).toBe(6);
   });
