@@ -44,7 +44,7 @@ describeWeb("albums", (web) => {
     await row(page, "one.png").click({ button: "right" });
     await page.getByRole("menuitem", { name: "Add to album…" }).click();
     const dialog = page.getByRole("dialog", { name: "Add 3 files to an album" });
-    await dialog.getByText("Folders in the selection").waitFor();
+    await dialog.getByText("Selected folders and their contents are left out.").waitFor();
     await web.lookAt(page, "albums-add");
     await dialog.getByRole("textbox", { name: "New album" }).fill("Summer");
     await dialog.getByRole("button", { name: "Add" }).click();
