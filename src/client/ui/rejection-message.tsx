@@ -1,6 +1,6 @@
 import type { Rejection } from "../api/rejection.ts";
 import { Notice } from "./notice.tsx";
-import { uiText } from "./text.ts";
+import { uiText, waitText } from "./text.ts";
 import type { RetryWait } from "./use-retry-wait.ts";
 
 const NO_WAIT: RetryWait = { totalSeconds: 0, secondsLeft: 0 };
@@ -25,8 +25,4 @@ export function FormRejection({
       <span className="sr-only">{waitText(wait.totalSeconds)}</span>
     </Notice>
   );
-}
-
-function waitText(seconds: number): string {
-  return seconds < 120 ? uiText.waitSeconds(seconds) : uiText.waitMinutes(Math.ceil(seconds / 60));
 }

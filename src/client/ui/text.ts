@@ -37,3 +37,8 @@ export const uiText = defineText("ui", {
   waitMinutes: (minutes: number) =>
     plural(minutes, "You can try again in # minute.", "You can try again in # minutes."),
 });
+
+/** How long to wait before the next attempt. */
+export function waitText(seconds: number): string {
+  return seconds < 120 ? uiText.waitSeconds(seconds) : uiText.waitMinutes(Math.ceil(seconds / 60));
+}

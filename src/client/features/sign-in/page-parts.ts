@@ -1,5 +1,5 @@
 /** Parts of the sign-in page that change what it shows. */
-import { uiText } from "../../ui/text.ts";
+import { uiText, waitText } from "../../ui/text.ts";
 
 const PROBLEM_ID = "problem";
 
@@ -63,8 +63,4 @@ export function startWait(form: HTMLFormElement, button: HTMLButtonElement, seco
   };
   const timer = setInterval(tick, 500);
   tick();
-}
-
-function waitText(seconds: number): string {
-  return seconds < 120 ? uiText.waitSeconds(seconds) : uiText.waitMinutes(Math.ceil(seconds / 60));
 }

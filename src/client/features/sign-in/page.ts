@@ -5,7 +5,7 @@
 import { ApiError, href, messageOf, request } from "../../api/http.ts";
 import { currentAddress } from "../../base/address.ts";
 import { knowsPasskeys } from "../../api/passkey.ts";
-import { errorAt, readRejection } from "../../api/rejection.ts";
+import { readRejection } from "../../api/rejection.ts";
 import { notifyTabs, onTabMessage } from "../../api/tabs.ts";
 import { runPasskeys } from "./page-passkeys.ts";
 import { required, showProblem, startWait } from "./page-parts.ts";
@@ -41,11 +41,9 @@ function stepOf(name: Step): HTMLElement | undefined {
 
 function start(): void {
   showOwnAddress();
-  const submits = { password: submitPassword, code: submitCode, forgot: submitForgot };
-  for (const [step, submit] of Object.entries(submits)) {
-    const form = Object.entries(steps).find(([name]) => name === step)?.[1];
-    if (form instanceof HTMLFormElement) onSubmit(form, submit);
-  }
+  onSubmit(passwordForm, submitPassword);
+  if (steps.code instanceof HTMLFormElement) onSubmit(steps.code, submitCode);
+  if (steps.forgot instanceof HTMLFormElement) onSubmit(steps.forgot, submitForgot);
   for (const part of Object.values(steps)) {
     for (const button of part?.querySelectorAll<HTMLElement>("[data-go]") ?? [])
       button.addEventListener("click", () => go(STEPS.find((step) => step === button.dataset["go"]) ?? "password"));
@@ -91,8 +89,7 @@ function fail(form: HTMLFormElement, button: HTMLButtonElement, error: unknown):
   if (wait !== undefined) return startWait(form, button, wait);
   const rejection = readRejection(error, ["email", "password"]);
   const field = form.querySelector<HTMLInputElement>(`input[name="${rejection?.field ?? ""}"]`);
-  const message = rejection?.message ?? messageOf(error);
-  showProblem(form, field === null ? message : (errorAt(rejection, rejection?.field ?? "email") ?? message), field);
+  showProblem(form, rejection?.message ?? messageOf(error), field);
 }
 
 async function submitPassword(form: HTMLFormElement): Promise<void> {

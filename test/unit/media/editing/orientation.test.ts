@@ -92,6 +92,21 @@ describe("a rotation by the tag", () => {
     expect(await rotate(heic([irot(1), box("imir", Buffer.alloc(1))]), "image/heic", 90)).toBeUndefined();
   });
 
+  test("leaves a HEIC alone whose boxes claim to be longer than the file", async () => {
+    // Reading beyond the end was an error of the server.
+    const box = (type: string, sizeBytes: number) => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(sizeBytes);
+      head.write(type, 4, "latin1");
+      return head;
+    };
+    const inner = [box("iprp", 0x1000_0000), box("ipco", 0x0100_0000), box("irot", 0x0010_0000), Buffer.alloc(2)];
+    const meta = Buffer.concat([Buffer.alloc(4), ...inner]);
+    const damaged = Buffer.concat([box("meta", 8 + meta.length), meta]);
+    const rotated = await rotate(damaged, "image/heic", 90);
+    if (rotated !== undefined) expect(rotated.length).toBe(damaged.length);
+  });
+
   test.each(["image/jpeg", "image/tiff", "image/heic"])("leaves damaged files of %s alone", async (mediaType) => {
     const whole = await corners().withMetadata({ orientation: 6 }).jpeg().toBuffer();
     for (let cut = 0; cut < 200; cut++) {
