@@ -136,6 +136,30 @@ describe("PATCH /api/admin/settings", () => {
     expect(after.list("data.settings").filter((one) => asObject(one)?.["isStored"] === true)).toEqual([]);
   });
 
+  test("rejects limits that would lock administrators out", async () => {
+    // A limit of 0 rejected every request of a plan, also those that would change it again.
+    expectError(
+      await change({ "plans.enterprise.limit.general": 0 }),
+      400,
+      "invalid_field",
+      "plans.enterprise.limit.general",
+    );
+    expectError(await change({ rateLimitScale: 0.000_001 }), 400, "invalid_field", "rateLimitScale");
+    expectStatus(await change({ "plans.enterprise.limit.general": 1_000 }), 200);
+    expectStatus(await change({ "plans.enterprise.limit.general": null }), 200);
+  });
+
+  test("rejects mail hosts and ports that are no address", async () => {
+    // They were errors of the server.
+    expectError(await change({ "mail.host": "not a host" }), 400, "invalid_field", "mail.host");
+    expectError(
+      await change({ "mail.host": "smtp.example.org", "mail.port": 70_000 }),
+      400,
+      "invalid_field",
+      "mail.port",
+    );
+  });
+
   test("needs an administrator's session with proof", async () => {
     const { client } = await server().addUser(["--admin"]);
     const values = { "plans.free.quota": "6GB" };

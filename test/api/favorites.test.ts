@@ -152,6 +152,18 @@ describe("favorites", () => {
     expect(await favoriteNames(recipient.client)).toEqual(["sea.txt"]);
   });
 
+  test("have the files of shared albums, until the album is shared no more", async () => {
+    const [owner, guest] = [await server().signUp(), await server().signUp()];
+    const id = await owner.client.storedId("1", { name: "lake.jpg" });
+    const album = (await owner.client.post("/api/albums", { name: "Summer", fileIds: [id] })).string("data.id");
+    const share = await owner.client.post(`/api/albums/${album}/shares`, { user: guest.email });
+    expect((await mark(guest.client, [id])).at("data.failed")).toEqual([]);
+    expect(await favoriteNames(guest.client)).toEqual(["lake.jpg"]);
+    expect(await favoriteNames(owner.client)).toEqual([]);
+    expectStatus(await owner.client.delete(`/api/shares/${share.string("data.id")}`), 200);
+    expect(await favoriteNames(guest.client)).toEqual([]);
+  });
+
   test("are set item by item", async () => {
     const { client } = await server().signUp();
     const file = await client.storedId("1");

@@ -50,6 +50,20 @@ async function listItems(client: Client): Promise<Item[]> {
 }
 
 describe("a pair of files", () => {
+  test.concurrent("in the trash is restored as a whole, and tells other accounts nothing", async () => {
+    const { client } = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const photo = await storePhoto(client, "A.JPG", { contentId, takenAt: TAKEN_AT });
+    const video = await storeVideo(client, "A.MOV", { contentId });
+    await listItems(client);
+    expectStatus(await client.post("/api/files/trash", { fileIds: [photo, video] }), 200);
+    const other = await (await server().signUp()).client.post("/api/files/trash/restore", { fileIds: [photo] });
+    expectStatus(other, 404);
+    expect(other.text).not.toContain(video);
+    const restored = await client.post("/api/files/trash/restore", { fileIds: [photo] });
+    expect(restored.strings("data.restored", "id").toSorted()).toEqual([photo, video].toSorted());
+  });
+
   test.concurrent("with the identifier of Apple is one item, in either order of arrival", async () => {
     const { client } = await server().signUp();
     const [one, two] = [crypto.randomUUID(), crypto.randomUUID()];

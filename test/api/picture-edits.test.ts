@@ -97,6 +97,35 @@ describe("editing a picture", () => {
     }
   });
 
+  test("removes the thumbnails of Photoshop and of XMP, and leaves the rest of both", async () => {
+    const jpeg = await photo().jpeg().toBuffer();
+    const thumbnail = "the whole picture, small";
+    const resource = (id: number, data: string) => {
+      const head = Buffer.from(`8BIM\0\0\0\0\0\0\0\0`, "latin1");
+      head.writeUInt16BE(id, 4);
+      head.writeUInt32BE(data.length, 8);
+      return Buffer.concat([head, Buffer.from(data.length % 2 === 0 ? data : `${data}\0`, "latin1")]);
+    };
+    const photoshop = Buffer.concat([
+      Buffer.from("Photoshop 3.0\0", "latin1"),
+      resource(0x0404, "\x1c\x02\x78\0\x07caption"),
+      resource(0x040c, thumbnail),
+    ]);
+    const xmp = Buffer.from(
+      `http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x="adobe:ns:meta/"><xmpGImg:image>${thumbnail}</xmpGImg:image>` +
+        "<dc:title>At the lake</dc:title></x:xmpmeta>",
+      "latin1",
+    );
+    const segment = (marker: number, body: Buffer) =>
+      Buffer.concat([Buffer.from([0xff, marker, (body.length + 2) >> 8, (body.length + 2) & 0xff]), body]);
+    const start = Buffer.concat([jpeg.subarray(0, 2), segment(0xed, photoshop), segment(0xe1, xmp)]);
+    const id = await upload(Buffer.concat([start, jpeg.subarray(2)]), "photoshop.jpg");
+    expectStatus(await edit(id, { crop: { x: 0, y: 0, width: 10, height: 10 } }), 200);
+    const after = (await download(id)).toString("latin1");
+    expect(after).not.toContain(thumbnail);
+    expect([after.includes("caption"), after.includes("At the lake")]).toEqual([true, true]);
+  });
+
   test("rejects what can't be edited with the reason, and changes nothing", async () => {
     const gif = await upload(await Bun.file("test/fixtures/images/animated.gif").bytes(), "moving.gif");
     const text = await upload(Buffer.from("no picture"), "note.txt");
