@@ -50,7 +50,7 @@ async function listItems(client: Client): Promise<Item[]> {
 }
 
 describe("a pair of files", () => {
-  test.concurrent("in the trash is restored as a whole, and tells other accounts nothing", async () => {
+  test.concurrent("in the trash is restored as a whole, and reveals nothing to other accounts", async () => {
     const { client } = await server().signUp();
     const contentId = crypto.randomUUID();
     const photo = await storePhoto(client, "A.JPG", { contentId, takenAt: TAKEN_AT });
