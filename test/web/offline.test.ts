@@ -78,6 +78,7 @@ describeWeb("a page of a version that the server no longer has", (web) => {
     });
     await page.goto(new URL("/files", page.url()).href);
     // Parts that only an action needs are loaded when the page is first used.
+    await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
     await page.mouse.move(10, 10);
     await isAway.promise;
     part.restore();
@@ -145,6 +146,7 @@ describeWeb("an optional part that can't be loaded", (web) => {
       await route.abort();
     });
     await page.goto(new URL("/files", page.url()).href);
+    await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
     await page.mouse.move(10, 10);
     await requested.promise;
     await page

@@ -6,8 +6,7 @@ export const text = defineText("editing", {
   rotateLeft: "Rotate left",
   crop: "Crop",
   cropTitle: (name: string) => `Crop ${name}`,
-  cropHint:
-    "Drag the edges to resize the area, or drag the area to move it. The original stays as an earlier version.",
+  cropHint: "Drag the edges to resize the area, or drag the area to move it. The original stays as an earlier version.",
   save: "Save",
   rotated: "Rotated.",
   cropped: "Cropped.",
