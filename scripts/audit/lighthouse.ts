@@ -37,7 +37,7 @@ export async function withLighthouse(use: (audit: typeof auditPage) => Promise<v
   }
 }
 
-/** Audits one page, loaded with a cookie. */
+/** Audits one page, loaded with a cookie, or as a visitor where the cookie is empty. */
 async function auditPage(options: {
   readonly url: string;
   readonly cookie: string;
@@ -54,7 +54,7 @@ async function auditPage(options: {
       "--output=json",
       `--output-path=${output}`,
       `--only-categories=${CATEGORIES.join(",")}`,
-      `--extra-headers=${JSON.stringify({ Cookie: options.cookie })}`,
+      ...(options.cookie === "" ? [] : [`--extra-headers=${JSON.stringify({ Cookie: options.cookie })}`]),
       "--chrome-flags=--headless=new --no-sandbox --disable-dev-shm-usage --disable-gpu",
       ...(preset === "desktop" ? ["--preset=desktop"] : []),
     ],
