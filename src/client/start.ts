@@ -1,5 +1,6 @@
 // The first script of every page. It is small, so that the theme is set before anything is painted.
 import { basePath } from "./base/address.ts";
+import { ignore } from "./base/ignore.ts";
 import { nextTask } from "./base/next-task.ts";
 import { readStored } from "./base/stored.ts";
 import { whenIdle } from "./base/when-idle.ts";
@@ -41,13 +42,16 @@ function applyTheme(): void {
 }
 
 /**
- * Loads the script of the files page, the most common one, in parallel with the application. If that fails, the page
- * itself shows the error.
+ * Loads the script of the most common pages in parallel with the application. If that fails, the page itself shows the
+ * error.
  */
 async function fetchPage(): Promise<void> {
   const path = window.location.pathname.slice(basePath().length);
-  if (path !== "" && path !== "/" && !/^\/files(\/|$)/.test(path)) return;
-  await import("./features/browse/files-page.tsx").catch(() => undefined);
+  if (path === "" || path === "/" || /^\/files(\/|$)/.test(path)) {
+    await import("./features/browse/files-page.tsx").catch(ignore);
+  } else if (path === "/photos") {
+    await import("./features/photos/photos-page.tsx").catch(ignore);
+  }
 }
 
 async function start(): Promise<void> {

@@ -8,6 +8,8 @@ import { APP_POLICY, DOCUMENT_ROUTE, PAGE_ROUTES, renderAppShell, SIGN_UP_ROUTE 
 import { type ClientFiles, clientFiles, ENCODINGS, type Encoding } from "./client-files.ts";
 import type { PackedFile } from "./client-manifest.ts";
 
+const HTML = "text/html; charset=utf-8";
+
 /** Dependencies of the application's routes. */
 interface AppRoutesOptions {
   /** `""`, or the base path of all URLs. */
@@ -23,7 +25,6 @@ interface AppRoutesOptions {
  * outside /api, without rate limits: the application gets its data from the API.
  */
 export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions) {
-  const shell = document(async (files) => renderAppShell(basePath, files));
   const manifest = document(async (files) => renderManifest(basePath, files));
   const worker = document(async (files) => renderServiceWorker(basePath, files));
   const app = new Router({ name: "app" })
@@ -41,13 +42,14 @@ export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions
     .post("/share-target", { ...PAGE_ROUTE, parse: "none" }, () =>
       Response.redirect(`${basePath}/files?shared=missed`, 303),
     );
-  const sendShell = (request: Request) => shell(request, "text/html; charset=utf-8");
   for (const route of PAGE_ROUTES) {
+    const shell = document(async (files) => renderAppShell(basePath, files, route));
     app.get(route, PAGE_ROUTE, async ({ request }) =>
-      (await isSignedIn(request)) ? sendShell(request) : sendSignIn(request, addressOf(request)),
+      (await isSignedIn(request)) ? shell(request, HTML) : sendSignIn(request, addressOf(request)),
     );
   }
-  for (const route of [SIGN_UP_ROUTE, DOCUMENT_ROUTE]) app.get(route, PAGE_ROUTE, ({ request }) => sendShell(request));
+  const shell = document(async (files) => renderAppShell(basePath, files));
+  for (const route of [SIGN_UP_ROUTE, DOCUMENT_ROUTE]) app.get(route, PAGE_ROUTE, ({ request }) => shell(request, HTML));
   return app;
 }
 

@@ -57,16 +57,26 @@ export function firstScripts(files: ClientFiles): string[] {
   return [...new Set(FIRST_MODULES.flatMap((module) => files.loadsOf(module)))];
 }
 
+/** Responses of the API that a page needs for its first view. They load in parallel with its scripts. */
+const FIRST_DATA: Readonly<Record<string, readonly string[]>> = {
+  "/photos": ["/api/photos/timeline", "/api/photos/aspects?limit=500"],
+};
+
 /**
  * The only document of the application. It shows a frame before any script has run; the script then renders the page.
  * @param basePath prefix of all addresses: `""`, or a path such as `/larder`
+ * @param route the page that is requested, if it is known
  */
-export function renderAppShell(basePath: string, files: ClientFiles): string {
+export function renderAppShell(basePath: string, files: ClientFiles, route = ""): string {
   const [style] = files.loadsOf("start.css");
   // The modules that `start.ts` imports immediately. The application follows when the frame is painted, so that it does
   // not delay the frame.
   const [start, ...imports] = files.loadsOf("start.ts");
   const preloads = imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`);
+  // With `crossorigin` the browser uses them for requests by fetch(), which send the session cookie.
+  const data = (FIRST_DATA[route] ?? []).map(
+    (path) => html`<link rel="preload" as="fetch" crossorigin href="${basePath}${path}">\n`,
+  );
   return html`<!doctype html>
 <html lang="en" data-base-path="${basePath}" data-version="${files.version}">
 <head>
@@ -79,7 +89,7 @@ export function renderAppShell(basePath: string, files: ClientFiles): string {
 <meta name="description" content="Larder, a self-hosted file server">
 <title>Larder</title>
 <link rel="stylesheet" href="${basePath}${style}">
-${preloads}<link rel="icon" href="${basePath}${ICON.path}">
+${preloads}${data}<link rel="icon" href="${basePath}${ICON.path}">
 <link rel="apple-touch-icon" href="${basePath}${files.pathOf("apple-touch-icon.png")}">
 <link rel="manifest" href="${basePath}/manifest.webmanifest">
 <script type="module" src="${basePath}${start}"></script>

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
 import mime from "mime";
+import { joinScripts } from "./client-chunks.ts";
 import type { ClientManifest, PackedFile, PackedPart } from "./client-manifest.ts";
 
 const CLIENT = join(import.meta.dir, "../../client");
@@ -47,8 +48,17 @@ export async function bundleClient(effort: keyof typeof EFFORT): Promise<ClientB
     plugins: [tailwind],
     metafile: true,
   });
+  const outputs = built.metafile?.outputs ?? {};
+  const texts = new Map<string, string>();
   const contents = new Map<string, Uint8Array>();
-  for (const output of built.outputs) contents.set(basename(output.path), new Uint8Array(await output.arrayBuffer()));
+  for (const output of built.outputs) {
+    const name = basename(output.path);
+    // Workers are assets: they run alone, and their pages have their addresses.
+    if (name.endsWith(".js") && output.kind !== "asset") texts.set(name, await output.text());
+    else contents.set(name, new Uint8Array(await output.arrayBuffer()));
+  }
+  const scripts = await joinScripts(texts, outputs, CLIENT);
+  for (const [name, content] of scripts.contents) contents.set(name, content);
   for (const icon of new Bun.Glob("*").scanSync(join(CLIENT, "icons"))) {
     contents.set(icon, readFileSync(join(CLIENT, "icons", icon)));
   }
@@ -65,7 +75,7 @@ export async function bundleClient(effort: keyof typeof EFFORT): Promise<ClientB
   const manifest = {
     version: version.digest("hex").slice(0, 12),
     files,
-    entries: entriesOf(built.metafile?.outputs ?? {}),
+    entries: { ...styleEntriesOf(outputs), ...scripts.entries },
     worker: await pack.add("service-worker.js", worker),
   };
   return { manifest, pack: pack.bytes() };
@@ -85,23 +95,12 @@ async function bundleServiceWorker(): Promise<Uint8Array> {
   return new Uint8Array(await output.arrayBuffer());
 }
 
-/** The files of each entry. */
-function entriesOf(outputs: Bun.BuildMetafile["outputs"]): Record<string, readonly string[]> {
+/** The style sheets that pages refer to. */
+function styleEntriesOf(outputs: Bun.BuildMetafile["outputs"]): Record<string, readonly string[]> {
   const entries = Object.entries(outputs).flatMap(([path, { entryPoint }]) =>
-    entryPoint === undefined ? [] : [[relative(CLIENT, entryPoint), filesOf(outputs, path)] as const],
+    entryPoint?.endsWith(".css") === true ? [[relative(CLIENT, entryPoint), [basename(path)]] as const] : [],
   );
   return Object.fromEntries(entries);
-}
-
-/** An entry and all files that it imports before it can run, nearest first. */
-function filesOf(outputs: Bun.BuildMetafile["outputs"], entry: string): readonly string[] {
-  const found = new Set([entry]);
-  for (const reached of found) {
-    for (const { path, kind } of outputs[reached]?.imports ?? []) {
-      if (kind === "import-statement" && path in outputs) found.add(path);
-    }
-  }
-  return [...found].map((path) => basename(path));
 }
 
 /** Appends files to one pack, and compresses them. */

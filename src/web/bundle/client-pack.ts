@@ -75,7 +75,7 @@ async function runBuild(folder: string): Promise<void> {
 function digestOfSources(): string {
   const hasher = new Bun.CryptoHasher("sha256");
   const sources = [...new Bun.Glob("src/client/**/*").scanSync(ROOT)].sort();
-  for (const path of ["src/web/bundle/client-build.ts", ...sources]) {
+  for (const path of ["src/web/bundle/client-build.ts", "src/web/bundle/client-chunks.ts", ...sources]) {
     hasher.update(`\n${path}\n`).update(readFileSync(join(ROOT, path)));
   }
   return hasher

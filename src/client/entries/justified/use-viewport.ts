@@ -1,8 +1,9 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useWasIdle } from "../../ui/use-was-idle.ts";
 import { boxOf, dayOfPhoto, photosBetween, startOfDay } from "./positions.ts";
 import type { Layout } from "./types.ts";
 
-/** How many pixels above and below the visible area are rendered too. */
+/** How many pixels above and below the visible area are rendered too, once the first view is complete. */
 const BEYOND_PIXELS = 600;
 /** After a jump the grid is rendered at once, but photos are loaded only when scrolling has stopped. */
 const REST_MS = 120;
@@ -42,19 +43,20 @@ export function useViewport(scroller: RefObject<HTMLElement | null>, layout: Lay
   const lastTop = useRef(0);
   const scrolledAt = useRef(-1000);
   const anchor = useRef<Anchor>(undefined);
+  const beyond = useWasIdle() ? BEYOND_PIXELS : 0;
 
   const updateView = useCallback(() => {
     const at = scroller.current?.scrollTop ?? 0;
     const isJump = Math.abs(at - lastTop.current) > Math.max(height, 1);
     lastTop.current = at;
     anchor.current = anchorAt(layout, at);
-    const next = photosBetween(layout, at - BEYOND_PIXELS, at + height + BEYOND_PIXELS);
+    const next = photosBetween(layout, at - beyond, at + height + beyond);
     setRange((before) => (isSame(before, next) ? before : next));
     const update = () => setNeededRange((before) => (isSame(before, next) ? before : next));
     clearTimeout(timer.current);
     if (isJump) timer.current = setTimeout(update, REST_MS);
     else update();
-  }, [scroller, layout, height]);
+  }, [scroller, layout, height, beyond]);
 
   useLayoutEffect(() => {
     const element = scroller.current;

@@ -71,10 +71,10 @@ function PhotosOfPlace({ place }: { readonly place: string | undefined }) {
           <ViewChoice
             kind={kind}
             onKind={setKind}
-            total={data?.total ?? 0}
+            total={data?.total}
             onSlideshow={() => grid.current?.startSlideshow()}
           />
-          {place === undefined ? <PlacesLink /> : <AllPlacesLink />}
+          {place !== undefined ? <AllPlacesLink /> : data?.total !== 0 && <PlacesLink />}
         </>
       }
     >
@@ -121,15 +121,20 @@ function ViewChoice({
 }: {
   readonly kind: PhotoKind;
   readonly onKind: (kind: PhotoKind) => void;
-  readonly total: number;
+  /** Undefined while it is loading: the controls are there from the first moment, so that nothing moves. */
+  readonly total: number | undefined;
   readonly onSlideshow: () => void;
 }) {
   const [size, setSize] = usePhotoSize();
   return (
     <>
-      {total > 0 && <span className="text-sm text-muted max-sm:sr-only">{text.count(total)}</span>}
-      {total > 0 && <IconButton label={text.slideshow} icon={Play} onClick={onSlideshow} />}
-      {total > 0 && (
+      {total !== undefined && total > 0 && (
+        <span className="text-sm text-muted max-sm:sr-only">{text.count(total)}</span>
+      )}
+      {total !== 0 && (
+        <IconButton label={text.slideshow} icon={Play} disabled={total === undefined} onClick={onSlideshow} />
+      )}
+      {total !== 0 && (
         <Select
           label={text.size}
           isLabelHidden

@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import { MapPin } from "lucide-react";
 import { placesQuery } from "../../api/places.ts";
 import { buttonClassName } from "../../ui/button.tsx";
-import { useWasIdle } from "../../ui/use-was-idle.ts";
 import { text } from "./text.ts";
 
 /** The name of a place by its id; undefined until it is known. */
@@ -14,12 +13,8 @@ export function usePlaceName(id: string | undefined): string | undefined {
   return name === "" ? text.elsewhere : name;
 }
 
-/** A link to the page of places; nothing until there are any. */
+/** A link to the page of places. */
 export function PlacesLink() {
-  // The photos come first.
-  const isIdle = useWasIdle();
-  const { data } = useQuery({ ...placesQuery, enabled: isIdle });
-  if (data === undefined || data.places.length === 0) return null;
   return (
     <Link to="/photos/places" className={buttonClassName({})}>
       <MapPin aria-hidden size={18} className="shrink-0" />
