@@ -240,6 +240,41 @@ describeWeb("the photos page", (web) => {
     await web.lookAt(page, "photos");
   });
 
+  test("opens with few scripts, asks for the same data once, and moves nothing while it loads", async () => {
+    for (const viewport of [
+      { width: 1366, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
+      const context = { viewport, serviceWorkers: "block" } as const;
+      // oxlint-disable-next-line no-await-in-loop -- one page at a time
+      const page = await web.open({ as: account, path: "/trash", isFirstVisit: true, context });
+      const requests: URL[] = [];
+      page.on("request", (request) => requests.push(new URL(request.url())));
+      await page.goto(new URL("/photos", page.url()).href);
+      await tile(page, "film.mp4").waitFor();
+      await settled(page);
+      const shifts = await page.evaluate(
+        () =>
+          new Promise<number>((resolve) => {
+            const observer = new PerformanceObserver((list) => {
+              const values = list.getEntries().map((entry) => Number(Reflect.get(entry, "value")));
+              resolve(values.reduce((sum, value) => sum + value, 0));
+            });
+            observer.observe({ type: "layout-shift", buffered: true });
+            // Without any shift the observer is never called.
+            requestIdleCallback(() => resolve(0));
+          }),
+      );
+      expect(shifts).toBeLessThan(0.01);
+      const scripts = requests.filter(({ pathname }) => /^\/assets\/.*\.js$/.test(pathname));
+      expect(scripts.length).toBeLessThan(30);
+      const data = requests.filter(({ pathname }) => pathname.startsWith("/api/") && !pathname.endsWith("/download"));
+      const addresses = data.map(({ pathname, search }) => pathname + search);
+      expect(addresses).toContain("/api/photos/timeline");
+      expect(addresses).toEqual([...new Set(addresses)]);
+    }
+  });
+
   test("goes to any month with the timeline, by keyboard and by mouse", async () => {
     const page = await openWall(web, account, "phone");
     await timeline(page).focus();

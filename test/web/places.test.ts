@@ -100,7 +100,7 @@ describeWeb("places", (web) => {
     expect(await link.getAttribute("href")).toContain("/photos?place=2147714");
   });
 
-  test("an account without positions has no link, and an empty page says what to do", async () => {
+  test("an empty page of places says what to do, and an account without photos has no link to it", async () => {
     const page = await web.open({ as: await web.account(), path: "/photos/places" });
     await page.getByText("No places yet").waitFor();
     await web.lookAt(page, "places-empty");

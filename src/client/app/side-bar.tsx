@@ -5,6 +5,7 @@ import type { MouseEvent } from "react";
 import { useOverlay } from "../base/overlays.ts";
 import { Plus, Upload } from "../ui/icons.ts";
 import { usageQuery } from "../api/queries.ts";
+import { useWasIdle } from "../ui/use-was-idle.ts";
 import { Button } from "../ui/button.tsx";
 import { cx } from "../ui/cx.ts";
 import { formatBytes } from "../base/format.ts";
@@ -108,7 +109,9 @@ function pick(what: "files" | "folder", folder: string): void {
 }
 
 function StorageMeter() {
-  const { data } = useQuery(usageQuery);
+  // What the page shows comes first.
+  const isIdle = useWasIdle();
+  const { data } = useQuery({ ...usageQuery, enabled: isIdle });
   if (data === undefined) return <div className="h-14" />;
   const { used, quota, percentage } = data.storage;
   const tone = percentage >= 95 ? "danger" : percentage >= 80 ? "warning" : "accent";

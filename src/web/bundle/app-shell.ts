@@ -57,24 +57,28 @@ export function firstScripts(files: ClientFiles): string[] {
   return [...new Set(FIRST_MODULES.flatMap((module) => files.loadsOf(module)))];
 }
 
+/** What every page of a signed-in person asks the API for first. */
+const SESSION_DATA = ["/api/auth/session", "/api/users/profile"];
+
 /** Responses of the API that a page needs for its first view. They load in parallel with its scripts. */
 const FIRST_DATA: Readonly<Record<string, readonly string[]>> = {
-  "/photos": ["/api/photos/timeline", "/api/photos/aspects?limit=500"],
+  "/photos": ["/api/photos/timeline", "/api/photos/aspects?limit=500", "/api/photos?limit=40"],
 };
 
 /**
  * The only document of the application. It shows a frame before any script has run; the script then renders the page.
  * @param basePath prefix of all addresses: `""`, or a path such as `/larder`
- * @param route the page that is requested, if it is known
+ * @param route the page that a signed-in person has requested, if it is known
  */
-export function renderAppShell(basePath: string, files: ClientFiles, route = ""): string {
+export function renderAppShell(basePath: string, files: ClientFiles, route?: string): string {
   const [style] = files.loadsOf("start.css");
   // The modules that `start.ts` imports immediately. The application follows when the frame is painted, so that it does
   // not delay the frame.
   const [start, ...imports] = files.loadsOf("start.ts");
   const preloads = imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`);
   // With `crossorigin` the browser uses them for requests by fetch(), which send the session cookie.
-  const data = (FIRST_DATA[route] ?? []).map(
+  const firstData = route === undefined ? [] : [...SESSION_DATA, ...(FIRST_DATA[route] ?? [])];
+  const data = firstData.map(
     (path) => html`<link rel="preload" as="fetch" crossorigin href="${basePath}${path}">\n`,
   );
   return html`<!doctype html>

@@ -40,6 +40,8 @@ export async function bundleClient(effort: keyof typeof EFFORT): Promise<ClientB
     target: "browser",
     format: "esm",
     splitting: true,
+    // It names the files of the bundler, which are joined below.
+    modulePreload: false,
     minify: true,
     // All in one folder: a chunk imports another as "./name", so they can be served below any path.
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },

@@ -21,6 +21,9 @@ const LISTS = [
   "features/trash/trash-page.tsx",
 ] as const;
 
+/** A part of every page, which is loaded when the page is idle. */
+const BELL = "features/inbox/inbox-bell.tsx";
+
 /** Entries that load without the application: their code stays apart, so that they do not load the rest. */
 const SMALL = ["features/sign-in/page.ts", "public/main.ts", "public/theme.ts"] as const;
 
@@ -87,6 +90,7 @@ function groupsOf(texts: ReadonlyMap<string, string>, graph: Graph): ReadonlyMap
   const apart = new Set(SMALL.flatMap((entry) => [...graph.closure(entry)]));
   const lists = LISTS.map((entry) => graph.closure(entry));
   const [files, photos] = lists;
+  const bell = graph.closure(BELL);
   const groups = new Map<string, string>();
   const shared = [...texts.keys()].filter((file) => !graph.isEntry(file));
   const ofLarge = new Set(
@@ -98,7 +102,7 @@ function groupsOf(texts: ReadonlyMap<string, string>, graph: Graph): ReadonlyMap
     if (start.has(file)) groups.set(file, "first");
     else if (application.has(file)) groups.set(file, "application");
     else if (apart.has(file) || !isInLists) continue;
-    else if (files?.has(file) === true) groups.set(file, photos?.has(file) === true ? "pages" : "lists");
+    else if (files?.has(file) === true) groups.set(file, photos?.has(file) === true || bell.has(file) ? "pages" : "lists");
     else if (photos?.has(file) === true) groups.set(file, "pictures");
   }
   return groups;

@@ -25,6 +25,8 @@ type Aspects = ResponseData["GET /api/photos/aspects"];
 
 const PAGE = 1000;
 const NEWEST_SHAPES = 500;
+/** About as many as the first view shows. */
+const NEWEST_PHOTOS = 40;
 const SHAPES_PAGE = 5000;
 const SETTLING_INTERVAL_MS = 3000;
 
@@ -75,6 +77,19 @@ export function chunkQuery(scope: PhotoScope, chunk: Chunk) {
     ...live,
     staleTime: LIVE_INTERVAL_MS,
     gcTime: 120_000,
+  });
+}
+
+/** The newest photos, for the first view. Requested together with the timeline, before it is known which days are visible. */
+export function newestPhotosQuery(scope: PhotoScope) {
+  return queryOptions({
+    queryKey: [...keys.photos, "newest", scope],
+    queryFn: async ({ signal }) => {
+      const query = { limit: NEWEST_PHOTOS, ...queryOf(scope) };
+      return (await request<{ photos: PhotoRecord[] }>("GET", "/api/photos", { query, signal })).photos;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
   });
 }
 

@@ -18,26 +18,25 @@ export function useMemories(isEnabled: boolean) {
   const [today] = useState(localDate);
   const [dismissed, setDismissed] = useState(() => readStored(DISMISSED_AS));
   const isShown = isEnabled && dismissed !== today;
-  const { data } = useQuery({ ...memoriesQuery(today), enabled: isShown });
+  const { data, isLoading } = useQuery({ ...memoriesQuery(today), enabled: isShown });
   const dismiss = () => {
     writeStored(DISMISSED_AS, today);
     setDismissed(today);
   };
-  return { memories: isShown ? (data ?? NONE) : NONE, today, dismiss };
+  return { memories: isShown ? (data ?? NONE) : NONE, isLoading, today, dismiss };
 }
+
+/** The result of {@link useMemories}. */
+export type Memories = ReturnType<typeof useMemories>;
 
 const NONE: readonly Memory[] = [];
 
 /** One card for each earlier year with photos of this day. */
 export function MemoriesRow({
-  memories,
-  today,
-  dismiss,
+  row: { memories, today, dismiss },
   onOpen,
 }: {
-  readonly memories: readonly Memory[];
-  readonly today: string;
-  readonly dismiss: () => void;
+  readonly row: Memories;
   readonly onOpen: (memory: Memory) => void;
 }) {
   return (

@@ -5,7 +5,7 @@ import type { Layout, ShapedDay } from "../../entries/justified/types.ts";
 import { useInteraction } from "../../entries/justified/use-interaction.ts";
 import { type PhotoRange, useViewport } from "../../entries/justified/use-viewport.ts";
 import { useSize } from "../../ui/use-size.ts";
-import { MEMORIES_HEIGHT, MemoriesRow, useMemories } from "./memories.tsx";
+import { MEMORIES_HEIGHT, type Memories, MemoriesRow } from "./memories.tsx";
 import { PhotoActions } from "./photo-actions.tsx";
 import { photoFinder } from "./photo-finder.ts";
 import type { PhotoSize } from "./photo-size.ts";
@@ -33,8 +33,8 @@ export interface PhotoGridHandle {
 interface PhotoGridProps {
   readonly library: PhotoLibrary;
   readonly size: PhotoSize;
-  /** Whether to show this day in earlier years. */
-  readonly hasMemories: boolean;
+  /** This day in earlier years. */
+  readonly row: Memories;
   readonly handle: RefObject<PhotoGridHandle | null>;
   /** Called with the range of days whose photos are visible. */
   readonly onVisibleDays: (days: DayRange | undefined) => void;
@@ -42,7 +42,7 @@ interface PhotoGridProps {
 
 /** The grid of photos, the timeline next to it, and the actions on the selection. */
 export function PhotoGrid(props: PhotoGridProps) {
-  const { scroller, content, width, height, layout, range, row, selecting, start, slideshow, ...grid } = useGrid(props);
+  const { scroller, content, width, height, layout, range, selecting, start, slideshow, ...grid } = useGrid(props);
   const { selected, photoAt, events } = selecting;
   return (
     <>
@@ -62,7 +62,7 @@ export function PhotoGrid(props: PhotoGridProps) {
           className="size-full overflow-x-hidden overflow-y-auto overscroll-contain pe-11 [overflow-anchor:none] [scrollbar-width:none]"
         >
           <div ref={content} className="relative" style={{ height: layout.height }}>
-            {row.memories.length > 0 && <MemoriesRow {...row} onOpen={({ date }) => start.ofDay(date)} />}
+            {props.row.memories.length > 0 && <MemoriesRow row={props.row} onOpen={({ date }) => start.ofDay(date)} />}
             {width > 0 && (
               <VisibleMonths
                 layout={layout}
@@ -89,8 +89,8 @@ export function PhotoGrid(props: PhotoGridProps) {
 }
 
 /** The state of the grid. */
-function useGrid({ library, size, hasMemories, handle, onVisibleDays }: PhotoGridProps) {
-  const placement = useGridLayout(library.days, size, hasMemories);
+function useGrid({ library, size, row, handle, onVisibleDays }: PhotoGridProps) {
+  const placement = useGridLayout(library.days, size, row.memories.length > 0 ? MEMORIES_HEIGHT : 0);
   const { scroller, height, layout } = placement;
   const { range, neededRange, scrolledAt, onScroll } = useViewport(scroller, layout, height);
   useVisibleDays(layout, neededRange, onVisibleDays);
@@ -106,20 +106,18 @@ function useGrid({ library, size, hasMemories, handle, onVisibleDays }: PhotoGri
   return { ...placement, range, scrolledAt, onScroll, selecting, start, slideshow };
 }
 
-/** The layout of the grid in the size of the page, below the row of memories. */
-function useGridLayout(days: readonly ShapedDay[], size: PhotoSize, hasMemories: boolean) {
+/** The layout of the grid in the size of the page. @param inset the height of what is above the first month */
+function useGridLayout(days: readonly ShapedDay[], size: PhotoSize, inset: number) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const { width } = useSize(content);
   const { height } = useSize(scroller);
   const [months] = useState(() => new MonthLayouts());
-  const row = useMemories(hasMemories);
-  const inset = row.memories.length > 0 ? MEMORIES_HEIGHT : 0;
   const layout = useMemo(
     () => months.layout(days, { width: Math.max(width, 1), rowHeight: rowHeightFor(width, size) }, inset),
     [months, days, width, size, inset],
   );
-  return { scroller, content, width, height, layout, row };
+  return { scroller, content, width, height, layout };
 }
 
 /** The cursor, the selection and the preview of the grid, and the events that change them. */

@@ -16,6 +16,7 @@ import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import type { PhotoKind } from "./api.ts";
 import { type DayRange, PhotoGrid, type PhotoGridHandle } from "./photo-grid.tsx";
+import { useMemories } from "./memories.tsx";
 import { PHOTO_SIZES, usePhotoSize } from "./photo-size.ts";
 import { text } from "./text.ts";
 import { usePhotoLibrary } from "./use-photo-library.ts";
@@ -61,6 +62,7 @@ function PhotosOfPlace({ place }: { readonly place: string | undefined }) {
   const scope = useMemo(() => ({ kind, place }), [kind, place]);
   const library = usePhotoLibrary(scope, visibleDays);
   const { data, error, refetch } = library.timeline;
+  const row = useMemories(kind === "all" && place === undefined);
   useNewMenu(useMemo(() => ({ items: [], folder: FOLDER, canUpload: canWrite }), [canWrite]));
   return (
     <Page
@@ -85,12 +87,12 @@ function PhotosOfPlace({ place }: { readonly place: string | undefined }) {
             {text.indexing}
           </p>
         )}
-        {data !== undefined && data.total > 0 && library.isReady ? (
+        {data !== undefined && data.total > 0 && library.isReady && !row.isLoading ? (
           <PhotoGrid
             key={kind}
             library={library}
             size={size}
-            hasMemories={kind === "all"}
+            row={row}
             handle={grid}
             onVisibleDays={setVisibleDays}
           />

@@ -1,11 +1,12 @@
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import type { FileRecord } from "../../api/types.ts";
-import { chunkQuery, type PhotoScope, type PhotoRecord, recordsQuery, timelineQuery } from "./api.ts";
+import { chunkQuery, newestPhotosQuery, type PhotoScope, type PhotoRecord, recordsQuery, timelineQuery } from "./api.ts";
 import { type Chunk, chunksBetween, chunksOf, type DayCount } from "./layout.ts";
 import { useShapes } from "./use-shapes.ts";
 
 const NO_DAYS: readonly DayCount[] = [];
+const NO_PHOTOS: readonly PhotoRecord[] = [];
 
 /** The days of the photo grid, and the photos of the visible days. */
 export function usePhotoLibrary(
@@ -25,6 +26,8 @@ export function usePhotoLibrary(
     combine: byDay,
   });
   const { days: shapedDays, isReady } = useShapes(scope, days, visibleDays, photos);
+  // Only until the first whole days are there.
+  const newest = useQuery({ ...newestPhotosQuery(scope), enabled: photos.size === 0 }).data ?? NO_PHOTOS;
 
   const chunkOf = useCallback((date: string) => chunks.find(({ from, to }) => to <= date && date <= from), [chunks]);
 
@@ -46,7 +49,8 @@ export function usePhotoLibrary(
     [queryClient, scope],
   );
 
-  return { timeline, days: shapedDays, isReady, chunks, photos, chunkOf, load, loadRecords };
+  const known = photos.size === 0 ? daysOf(newest) : photos;
+  return { timeline, days: shapedDays, isReady, chunks, photos: known, chunkOf, load, loadRecords };
 }
 
 /** The result of {@link usePhotoLibrary}. */
