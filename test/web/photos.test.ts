@@ -242,8 +242,8 @@ describeWeb("the photos page", (web) => {
 
   test("opens with few scripts, asks for the same data once, and moves nothing while it loads", async () => {
     for (const viewport of [
-      { width: 1366, height: 900 },
       { width: 390, height: 844 },
+      { width: 1366, height: 900 },
     ]) {
       const context = { viewport, serviceWorkers: "block" } as const;
       // oxlint-disable-next-line no-await-in-loop -- one page at a time
