@@ -11,24 +11,37 @@ import { type AuditResult, withLighthouse } from "./lighthouse.ts";
 import { fillPhotos, measurePhotoScrolling } from "./photos.ts";
 import { type Frames, measureScrolling } from "./scrolling.ts";
 
+/** Pages that visitors see. */
+const VISITOR_PAGES = ["/sign-in", "/sign-up"];
+
 const PAGES = [
-  "/sign-in",
-  "/sign-up",
   "/files",
   "/files/House",
   "/photos",
+  "/photos/places",
+  "/albums",
+  "/favorites",
   "/search?q=plan",
   "/shared/by-me",
   "/shared/with-me",
   "/trash",
   "/history",
-  ...["profile", "security", "sessions", "devices", "api-keys", "notifications", "usage", "appearance", "account"].map(
+  ...["profile", "security", "sessions", "connect", "devices", "api-keys", "notifications", "usage"].map(
     (name) => `/settings/${name}`,
   ),
-  ...["health", "users", "invites", "plans", "storage", "jobs", "audit", "integrity", "webhooks", "config"].map(
+  ...["appearance", "account"].map((name) => `/settings/${name}`),
+  ...["health", "users", "invites", "settings", "plans", "storage", "jobs", "audit", "integrity"].map(
     (name) => `/admin/${name}`,
   ),
+  ...["webhooks", "config"].map((name) => `/admin/${name}`),
 ];
+
+const VIEWS = [
+  { name: "desktop", viewport: { width: 1366, height: 900 }, colorScheme: "light" },
+  { name: "tablet", viewport: { width: 820, height: 1180 }, colorScheme: "dark" },
+  { name: "phone", viewport: { width: 390, height: 844 }, colorScheme: "light" },
+  { name: "phone, dark", viewport: { width: 390, height: 844 }, colorScheme: "dark" },
+] as const;
 
 const LIGHTHOUSE_ROUNDS = 5;
 const PHOTO_VISITS = 5;
@@ -120,24 +133,50 @@ function describeFrames({ perSecond, longestMs }: Frames): string {
   return `${perSecond} (${longestMs} ms)`;
 }
 
+/** Prints the problems that axe finds on each page, in several sizes and in both color schemes. */
 async function printViolations(server: TestServer, account: Account, browser: Browser): Promise<void> {
+  const own = await ownPages(account);
   const page = await signedIn(server, account, browser);
+  await printPages(page, [...PAGES, ...own.signedIn]);
+  await page.context().clearCookies();
+  await printPages(page, [...VISITOR_PAGES, ...own.visitors]);
+}
+
+async function printPages(page: Page, paths: readonly string[]): Promise<void> {
   const rows: Record<string, { violations: number; first: string }> = {};
-  for (const path of PAGES) {
-    // A signed-in user is redirected from these pages.
-    if (path.startsWith("/sign-")) await page.context().clearCookies();
-    await page.goto(path);
-    if (path.startsWith("/sign-")) await page.waitForLoadState("networkidle");
-    else await page.getByRole("heading", { level: 1 }).first().waitFor();
-    await page.waitForLoadState("networkidle");
-    const found = await violations(page);
-    rows[path] = { violations: found.length, first: found[0]?.slice(0, 120) ?? "" };
-    if (path.startsWith("/sign-")) {
-      const { email, password } = account;
-      await page.context().request.post("/api/auth/signin", { data: { email, password, cookie: true } });
+  for (const path of paths) {
+    for (const { name, viewport, colorScheme } of VIEWS) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await page.goto(path);
+      await page.getByRole("heading", { level: 1 }).first().waitFor();
+      await page.waitForLoadState("networkidle");
+      const found = await violations(page);
+      rows[`${path}, ${name}`] = { violations: found.length, first: found[0]?.slice(0, 120) ?? "" };
     }
   }
   console.table(rows);
+}
+
+/** Pages of things that were made here: an album, and shared links of a folder and of a file. */
+async function ownPages(account: Account): Promise<{ signedIn: string[]; visitors: string[] }> {
+  const { client } = account;
+  const folder = await sharedFolder(account);
+  const photos = (await client.get("/api/photos?limit=20")).strings("data.photos", "id");
+  const album = await client.post("/api/albums", { name: "A summer by the lake", fileIds: photos });
+  const shares = [
+    await client.post(`/api/files/folders/${folder}/shares`, {}),
+    await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" }),
+    await client.post(`/api/files/${photos[0] ?? ""}/shares`, { password: "correct horse" }),
+  ];
+  return {
+    signedIn: [
+      `/albums/${album.string("data.id")}`,
+      `/photos?view=${photos[0] ?? ""}`,
+      `/files/Lake?details=${folder}`,
+    ],
+    visitors: shares.map((share) => `/s/${share.string("data.token")}`),
+  };
 }
 
 /**
