@@ -338,6 +338,15 @@ describeWeb("actions on files", (web) => {
     expect(await account.client.names()).toEqual(["Box", "a.txt", "b.txt"]);
   });
 
+  test("the menu of a folder offers nothing that only files have", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    const page = await web.open({ as: account });
+    await row(page, "Box").click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    expect(await page.getByRole("menuitem", { name: /Edit tags|Add to album/ }).count()).toBe(0);
+  });
+
   test("copies, tags, and the menu by keys", async () => {
     const account = await web.account();
     await account.client.folderId("Box");
