@@ -81,6 +81,28 @@ describe("the page of a shared folder", () => {
   });
 });
 
+test("the page of a shared folder counts numbers in names, and shows and sorts by the files' own dates", async () => {
+  const { client } = await server().signUp();
+  const folder = await client.folderId("notes");
+  for (const [name, year] of [
+    ["note 10.txt", 2011],
+    ["note 2.txt", 2019],
+  ] as const) {
+    await client.stored(name, { name, fields: { folder: "/notes", fileModifiedAt: `${year}-05-06T12:00:00Z` } });
+  }
+  const token = await createShare(client, `folders/${folder}`);
+  const byName = (await server().visitor.get(`/s/${token}`)).text;
+  expect(byName.indexOf("note 2.txt")).toBeLessThan(byName.indexOf("note 10.txt"));
+  expect(byName).toContain("2019-05-06");
+  const byDate = (await server().visitor.get(`/s/${token}?sort=fileModifiedAt`)).text;
+  expect(byDate.indexOf("note 10.txt")).toBeLessThan(byDate.indexOf("note 2.txt"));
+  // Not if the share hides when photos were taken.
+  const hiding = await createShare(client, `folders/${folder}`, { hideLocation: true });
+  const hidden = await server().visitor.get(`/s/${hiding}`);
+  expect(hidden.text).not.toContain("2019-05-06");
+  expectStatus(await server().visitor.get(`/s/${hiding}?sort=fileModifiedAt`), 400);
+});
+
 describe("a selection on the page of a shared folder", () => {
   const send = (token: string, ids: string[], headers: Record<string, string> = {}) =>
     server().visitor.request("POST", `/s/${token}/archive`, {

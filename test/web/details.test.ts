@@ -43,6 +43,18 @@ describeWeb("the details of a file", (web) => {
     expect(info.at("data.metadata")).toEqual({ description: "The north beach.", weather: "sunny" });
   });
 
+  test("say when a photo was taken in the reader's format, and the same date only once", async () => {
+    const account = await web.account();
+    const fields = { capturedAt: "2024-07-09T18:30:00+02:00" };
+    await account.client.storedId(await jpegPhoto(32, 24), { name: "beach.jpg", fields });
+    const page = await web.open({ as: account });
+    await openDetails(page, "beach.jpg");
+    const panel = page.getByRole("region", { name: "Details of beach.jpg" });
+    await panel.getByText("9 Jul 2024, 18:30 (UTC+02:00)").waitFor();
+    await panel.getByText("Uploaded", { exact: true }).waitFor();
+    expect(await panel.getByText("Created", { exact: true }).count()).toBe(0);
+  });
+
   test("show its versions, and restore or delete one", async () => {
     const account = await web.account();
     const { client } = account;

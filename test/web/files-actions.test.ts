@@ -1,6 +1,6 @@
 // Actions on files, and undoing them.
 import { expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
 import { eventually, expectFocus, expectSelected, row, tile } from "./files-helpers.ts";
 
@@ -64,6 +64,22 @@ describeWeb("actions on files", (web) => {
     await expectFocus(page, "epistle.txt");
     expect(await account.client.names()).toEqual(["epistle.txt", "taken.txt"]);
   });
+
+  for (const size of ["desktop", "phone"] as const) {
+    test(`the menu of a file opens the field for its name (${size})`, async () => {
+      const account = await web.account();
+      await account.client.stored("one", { name: "letter.txt" });
+      const page = await web.open({ as: account, size });
+      const press = async (target: Locator) => (size === "phone" ? target.tap() : target.click());
+      await press(page.getByRole("button", { name: "More actions for letter.txt" }));
+      await press(page.getByRole("menuitem", { name: "Rename" }));
+      await page.getByRole("menu").waitFor({ state: "detached" });
+      await nameField(page).and(page.locator(":focus")).fill("epistle.txt");
+      await page.keyboard.press("Enter");
+      await expectFocus(page, "epistle.txt");
+      expect(await account.client.names()).toEqual(["epistle.txt"]);
+    });
+  }
 
   test("a name that is being edited stays when others add files above it, few or more than are rendered", async () => {
     const account = await web.account();
@@ -320,6 +336,15 @@ describeWeb("actions on files", (web) => {
     await web.lookAt(page, "files-failed");
     await page.keyboard.press("Escape");
     expect(await account.client.names()).toEqual(["Box", "a.txt", "b.txt"]);
+  });
+
+  test("the menu of a folder offers nothing that only files have", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    const page = await web.open({ as: account });
+    await row(page, "Box").click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    expect(await page.getByRole("menuitem", { name: /Edit tags|Add to album/ }).count()).toBe(0);
   });
 
   test("copies, tags, and the menu by keys", async () => {

@@ -145,6 +145,21 @@ describeWeb("selecting files", (web) => {
     expect(new URL(page.url()).pathname).toBe("/files/Box");
   });
 
+  test("a press on the lowest visible row counts: the list does not scroll under the finger", async () => {
+    const account = await web.account();
+    for (let at = 10; at < 40; at++) await account.client.stored("text", { name: `f${at}.txt` });
+    const page = await web.open({ as: account, size: "phone" });
+    await row(page, "f10.txt").waitFor();
+    const lowest = await page.evaluate(() => {
+      const bottom = document.querySelector('[role="grid"]')?.getBoundingClientRect().bottom ?? 0;
+      const rows = [...document.querySelectorAll("[data-position]")];
+      const visible = rows.filter((candidate) => candidate.getBoundingClientRect().bottom <= bottom);
+      return visible.at(-1)?.querySelector("[title]")?.getAttribute("title") ?? "";
+    });
+    await page.getByText(lowest, { exact: true }).tap();
+    await page.getByRole("dialog").getByRole("heading", { name: lowest }).waitFor();
+  });
+
   test("screen readers get positions and the number of selected entries", async () => {
     const page = await web.open({ as: await withFiles() });
     const grid = page.getByRole("grid", { name: "Contents of Files" });

@@ -25,7 +25,7 @@ describeWeb("the preview of documents", (web) => {
       "# Title",
       "- [x] done\n- [ ] open",
       "[link](https://example.com/x)",
-      "```ts\nconst answer = 42;\n```",
+      `\`\`\`ts\nconst answer = 42; // ${"a wide line ".repeat(20)}\n\`\`\``,
       "![the plan](drawings/a%20plan.svg) ![lost](drawings/lost.svg)",
     ];
     await account.client.upload(markdown.join("\n\n"), { name: "3 read.md" });
@@ -50,6 +50,12 @@ describeWeb("the preview of documents", (web) => {
     );
     await overlay(page).getByText("[image: lost]").waitFor();
     await web.lookAt(page, "preview-markdown");
+    // Wide code is scrolled by the keys that otherwise go to another file.
+    const code = overlay(page).locator("pre");
+    await code.focus();
+    await page.keyboard.press("ArrowRight");
+    await eventually("the code is scrolled", () => code.evaluate((element) => element.scrollLeft > 0));
+    await overlay(page).getByRole("heading", { name: "Title" }).waitFor();
     await page.keyboard.press("Escape");
     await overlay(page).waitFor({ state: "detached" });
   });

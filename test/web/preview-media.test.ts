@@ -161,7 +161,7 @@ describeWeb("the preview of images, video and audio", (web) => {
     await overlay(page).getByRole("img", { name: "1 phone.heic" }).waitFor();
     await page.keyboard.press("ArrowRight");
     await overlay(page)
-      .getByText(/Couldn't show this photo/)
+      .getByText(/Couldn't show this image/)
       .waitFor();
     await overlay(page).getByRole("link", { name: "Download", exact: true }).waitFor();
     await web.lookAt(page, "preview-none");

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { row } from "./files-helpers.ts";
+import { jpegPhoto } from "../support/images.ts";
 import { describeWeb, SIZES } from "./support/browser.ts";
 
 /** Opens the share dialog of an entry on the files page, as a person does. */
@@ -16,9 +17,9 @@ async function openDialog(page: Page, name: string) {
 describeWeb("the share dialog", (web) => {
   test("creates a link with expiry, password and limit, by keyboard, and the link opens", async () => {
     const account = await web.account();
-    await account.client.storedId("the plan", { name: "plan.txt" });
+    await account.client.storedId(await jpegPhoto(32, 24), { name: "plan.jpg" });
     const page = await web.open({ as: account });
-    const dialog = await openDialog(page, "plan.txt");
+    const dialog = await openDialog(page, "plan.jpg");
     await web.lookAt(page, "share-new");
     await dialog.getByLabel("Expires").selectOption("7");
     await dialog.getByRole("checkbox", { name: "Require a password" }).focus();
@@ -31,7 +32,7 @@ describeWeb("the share dialog", (web) => {
     await dialog.getByRole("checkbox", { name: "Hide where photos were taken" }).check();
     await dialog.getByLabel("Note").fill("For the group");
     await page.keyboard.press("Enter");
-    const field = dialog.getByLabel("Link to plan.txt");
+    const field = dialog.getByLabel("Link to plan.jpg");
     await field.waitFor();
     const shares = await account.client.get("/api/shares");
     expect(shares.at("data.shares.0")).toMatchObject({
@@ -46,7 +47,7 @@ describeWeb("the share dialog", (web) => {
     await dialog.getByText("0 of 3 downloads").waitFor();
     await web.lookAt(page, "share-made");
     await dialog.getByRole("button", { name: "QR code" }).click();
-    const code = page.getByRole("dialog", { name: "QR code of the link to “plan.txt”" });
+    const code = page.getByRole("dialog", { name: "QR code of the link to “plan.jpg”" });
     await code.getByRole("img").waitFor();
     await web.lookAt(page, "share-qr");
     const [saved] = await Promise.all([
@@ -54,6 +55,21 @@ describeWeb("the share dialog", (web) => {
       code.getByRole("button", { name: "Save as image" }).click(),
     ]);
     expect(await Bun.file(await saved.path()).text()).toContain("<svg");
+  });
+
+  test("offers to hide the location of photos only if there can be photos", async () => {
+    const account = await web.account();
+    await account.client.storedId("the plan", { name: "plan.txt" });
+    await account.client.folderId("Trip");
+    const page = await web.open({ as: account });
+    const choice = page.getByRole("checkbox", { name: "Hide where photos were taken" });
+    const dialog = await openDialog(page, "plan.txt");
+    await dialog.getByRole("checkbox", { name: "Limit downloads" }).waitFor();
+    expect(await choice.count()).toBe(0);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await openDialog(page, "Trip");
+    await choice.waitFor();
   });
 
   test("is not covered by a message on a phone", async () => {

@@ -30,6 +30,13 @@ describeWeb("the trash", (web) => {
     expect(await account.client.names("/Letters")).toEqual(["a.txt", "b.txt"]);
   });
 
+  test("on phones, the second line of an item says how long it stays, and is not cut", async () => {
+    const page = await web.open({ as: await withTrash(), path: "/trash", size: "phone" });
+    const line = row(page, "a.txt").getByText(/^Deleted .+ · (29|30) days left$/);
+    await line.waitFor();
+    expect(await line.evaluate((element) => element.scrollWidth > element.clientWidth)).toBe(false);
+  });
+
   test("deletes permanently only after a confirmation, one or all", async () => {
     const account = await withTrash();
     const page = await web.open({ as: account, path: "/trash" });

@@ -76,7 +76,7 @@ function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> })
           name="q"
           value={text}
           onChange={(event) => setText(event.target.value)}
-          aria-label={frameText.searchPlaceholder}
+          aria-label={frameText.searchLabel}
           aria-keyshortcuts="/ Control+K"
           placeholder={frameText.searchPlaceholder}
           autoComplete="off"

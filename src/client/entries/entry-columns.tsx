@@ -40,7 +40,7 @@ const COLUMNS = {
     isExtra: true,
     render: (entry: Entry) => <Day moment={entry.createdAt} />,
   }),
-  size: () => ({ id: "size", header: text.size, width: 9.5, sort: "size", render: (entry: Entry) => sizeOf(entry) }),
+  size: () => ({ id: "size", header: text.size, width: 7.5, sort: "size", render: (entry: Entry) => sizeOf(entry) }),
 } satisfies Readonly<Record<string, () => GridColumn<Entry>>>;
 
 /** Columns of a list, in the order of their names. */

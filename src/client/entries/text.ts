@@ -65,6 +65,7 @@ export const text = defineText("browse", {
 
   emptyTitle: "This folder is empty",
   emptyHint: "Drop files or folders here, paste them, or choose New.",
+  emptyHintTouch: "Add files from this device, or tap + to create a folder.",
   emptyReadOnly: "Nothing has been added yet.",
   folderNotFound: "Folder not found",
   folderNotFoundHint: "It may have been moved, renamed, or deleted.",

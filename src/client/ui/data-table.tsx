@@ -11,6 +11,8 @@ export interface Column<Row> {
   readonly isHeader?: boolean;
   /** Numbers are aligned to the end. */
   readonly align?: "start" | "end";
+  /** Whether there is nothing to say in a row. Its card then leaves the line out. */
+  readonly isBlank?: (row: Row) => boolean;
   /** Hides the title visually, for columns of buttons. */
   readonly isTitleHidden?: boolean;
   /** The current sort direction by this column. With `onSort` the title is a button. */
@@ -84,6 +86,7 @@ function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row
     "break-words",
     isHeader && "font-medium",
     column.isTitleHidden === true && "justify-end",
+    column.isBlank?.(row) === true && "max-md:hidden",
     alignment(column),
   );
   const content = (

@@ -48,7 +48,11 @@ export function MenuPopup({
             collisionPadding={8}
             className="z-50 outline-none"
           >
-            <Base.Popup className={POPUP} finalFocus={() => returnFocus} aria-label={label}>
+            <Base.Popup
+              className={POPUP}
+              finalFocus={() => (isFocusElsewhere() ? false : returnFocus)}
+              aria-label={label}
+            >
               <Lines items={items} />
             </Base.Popup>
           </Base.Positioner>
@@ -56,6 +60,12 @@ export function MenuPopup({
       </Base.Portal>
     </Base.Root>
   );
+}
+
+/** Whether the chosen action has focused something, for example the field to rename a file. */
+function isFocusElsewhere(): boolean {
+  const focused = document.activeElement;
+  return focused !== null && focused !== document.body && focused.closest('[role="menu"]') === null;
 }
 
 function Lines({ items }: { readonly items: readonly MenuItem[] }) {

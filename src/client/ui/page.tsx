@@ -51,7 +51,7 @@ export function Page({
         !fill && !wide && "w-full max-w-5xl",
       )}
     >
-      <div className="mb-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+      <div className="mb-3 flex min-h-9 flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <div className="flex max-w-full min-w-0 flex-wrap items-center sm:flex-nowrap">
           {breadcrumbs}
           <h1 ref={headingRef} tabIndex={-1} className="min-w-0 text-xl font-semibold break-words sm:text-2xl">

@@ -19,7 +19,7 @@ export interface SharedEntry {
   readonly name: string;
   /** Its page. */
   readonly url: string;
-  readonly modifiedAtMs: number;
+  readonly dateMs: number;
   /** Undefined for a folder. */
   readonly file:
     | {
@@ -96,12 +96,12 @@ ${list}
 
 function renderEntry(entry: SharedEntry, isPickable: boolean): Html {
   const { id, name, url, file } = entry;
-  const day = new Date(entry.modifiedAtMs).toISOString().slice(0, 10);
+  const date = renderDay(entry.dateMs);
   const pick =
     isPickable &&
     html`<label class="pick"><input type="checkbox" name="id" value="${id}" aria-label="Select ${name}"></label>`;
   if (file === undefined) {
-    return html`<li>${pick}<a class="name" href="${url}"><span class="thumb folder" aria-hidden="true"></span><span dir="auto">${name}/</span></a><span class="fact">${countOf(entry.itemCount)}</span><span class="fact"><time datetime="${day}">${day}</time></span><span class="get"></span></li>`;
+    return html`<li>${pick}<a class="name" href="${url}"><span class="thumb folder" aria-hidden="true"></span><span dir="auto">${name}/</span></a><span class="fact">${countOf(entry.itemCount)}</span><span class="fact">${date}</span><span class="get"></span></li>`;
   }
   const kind = extensionOf(name) ?? describeKind(file.mediaType, name).split(" ")[0];
   const picture =
@@ -109,7 +109,13 @@ function renderEntry(entry: SharedEntry, isPickable: boolean): Html {
       ? html`<span class="thumb" aria-hidden="true">${kind}</span>`
       : html`<img class="thumb" src="${file.thumbnailUrl}" alt="" width="48" height="48" loading="lazy" decoding="async">`;
   const view = file.view && html` data-view="${file.view.kind}" data-src="${file.view.url}"`;
-  return html`<li>${pick}<a class="name" href="${url}" data-file data-download="${file.downloadUrl}"${view}>${picture}<span dir="auto">${name}</span></a><span class="fact">${file.sizeBytes === null ? "–" : formatSize(file.sizeBytes)}</span><span class="fact"><time datetime="${day}">${day}</time></span><a class="get" href="${file.downloadUrl}" download aria-label="Download ${name}">Download</a></li>`;
+  return html`<li>${pick}<a class="name" href="${url}" data-file data-download="${file.downloadUrl}"${view}>${picture}<span dir="auto">${name}</span></a><span class="fact">${file.sizeBytes === null ? "–" : formatSize(file.sizeBytes)}</span><span class="fact">${date}</span><a class="get" href="${file.downloadUrl}" download aria-label="Download ${name}">Download</a></li>`;
+}
+
+/** A day, which a script writes in the reader's format. */
+function renderDay(atMs: number): Html {
+  const instant = new Date(atMs).toISOString();
+  return html`<time datetime="${instant}" data-day>${instant.slice(0, 10)}</time>`;
 }
 
 function renderChoice({ name, url, isChosen }: ChosenLink): Html {

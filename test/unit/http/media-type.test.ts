@@ -56,6 +56,9 @@ describe("the media type of a content", () => {
     ],
     ["XML that its name refines", bytes("<?xml version='1.0'?><gpx/>"), undefined, "way.gpx", "application/gpx+xml"],
     ["Markdown that begins with HTML", bytes("<h1 align=center>Larder</h1>"), undefined, "README.md", "text/markdown"],
+    ["TypeScript", bytes("import a from 'a';"), undefined, "app.ts", "application/typescript"],
+    ["TypeScript that a browser calls a video", bytes("export {};"), "video/mp2t", "app.ts", "application/typescript"],
+    ["a video stream", bytes(`G${"\xff".repeat(187)}`.repeat(4)), undefined, "film.ts", "video/mp2t"],
     ["a ZIP", ZIP, undefined, "a.bin", "application/zip"],
     [
       "a ZIP that its name makes a document",

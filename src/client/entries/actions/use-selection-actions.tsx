@@ -193,7 +193,7 @@ function menuItems<T extends Entry>(
           ...(only === undefined ? [] : [{ label: text.rename, icon: PenLine, keys: "f2", run: rename }]),
           { label: text.move, icon: FolderInput, run: () => choose("move") },
           { label: text.copy, icon: Copy, run: () => choose("copy") },
-          { label: text.editTags, icon: Tag, run: () => choose("tags") },
+          ...(hasFiles ? [{ label: text.editTags, icon: Tag, run: () => choose("tags") }] : []),
         ]
       : []),
     null,

@@ -10,9 +10,12 @@ import type { GridDisplay, NameDraft, Renaming } from "./grid-types.ts";
 export function EntryName<T extends Entry>({
   entry,
   display,
+  hasStar = true,
 }: {
   readonly entry: T;
   readonly display: Pick<GridDisplay<T>, "nameOf" | "renaming">;
+  /** Whether the name is followed by the star of a favorite. */
+  readonly hasStar?: boolean;
 }) {
   if (display.renaming?.id === entry.id) return <RenameField entry={entry} renaming={display.renaming} />;
   return (
@@ -21,11 +24,15 @@ export function EntryName<T extends Entry>({
         {/* Isolated, so that a name in another direction stays at its place. */}
         <bdi>{display.nameOf?.(entry) ?? entry.name}</bdi>
       </span>
-      {entry.isFavorite === true && (
-        <Star role="img" aria-label={text.isFavorite} className="size-3.5 shrink-0 fill-current text-warning" />
-      )}
+      {hasStar && <FavoriteStar entry={entry} />}
     </span>
   );
+}
+
+/** The star of a favorite; nothing for other entries. */
+export function FavoriteStar({ entry }: { readonly entry: Entry }) {
+  if (entry.isFavorite !== true) return null;
+  return <Star role="img" aria-label={text.isFavorite} className="size-3.5 shrink-0 fill-current text-warning" />;
 }
 
 /** Enter or removing the field saves, Escape cancels. A rejected name keeps the field open with the error below. */

@@ -74,7 +74,9 @@ function Row<T extends Entry>(
                 <EntryName entry={entry} display={display} />
                 <SharedMark entry={entry} />
               </div>
-              {isNarrow && <span className="block truncate text-xs text-muted">{display.subtitle(entry)}</span>}
+              {isNarrow && display.renaming?.id !== entry.id && (
+                <span className="block truncate text-xs text-muted">{display.subtitle(entry)}</span>
+              )}
             </div>
           </>
         )}

@@ -3,7 +3,7 @@ import { memo } from "react";
 import type { Entry } from "../../api/types.ts";
 import { cx } from "../../ui/cx.ts";
 import { text } from "../text.ts";
-import { EntryName } from "./entry-name.tsx";
+import { EntryName, FavoriteStar } from "./entry-name.tsx";
 import { CheckMark, type EntryViewProps, MenuButton, viewAttributes, viewClasses } from "./list-row.tsx";
 import { Thumbnail } from "./thumbnail.tsx";
 
@@ -30,8 +30,10 @@ function TileView<T extends Entry>(props: EntryViewProps<T> & { readonly column:
           </div>
           <div className="flex h-13 shrink-0 items-center gap-1 ps-3 pe-1">
             <div className="min-w-0 flex-1 text-sm">
-              <EntryName entry={entry} display={display} />
+              <EntryName entry={entry} display={display} hasStar={false} />
               <span className="flex items-center gap-1 text-xs text-muted">
+                {/* Names have little room in a tile, so the star is in the line below. */}
+                <FavoriteStar entry={entry} />
                 {entry.type === "file" && entry.isPublic && (
                   <Link2 role="img" className="size-3 shrink-0" aria-label={text.isShared} />
                 )}

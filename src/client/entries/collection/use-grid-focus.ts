@@ -41,6 +41,9 @@ function useFollowedCursor({ grid, cursor, cursorRow, takesFocus, scrollToRow }:
     isFirst.current = false;
     if (list === null || wasFirst || !list.contains(document.activeElement)) return;
     if (document.activeElement instanceof HTMLInputElement) return;
+    // A press has focused its row already. If the list scrolled then, the press would end on another row, and not be a
+    // click.
+    if (elementAt(list, cursor) === document.activeElement) return;
     scrollToRow(cursorRow);
     elementAt(list, cursor)?.focus({ preventScroll: true });
     // oxlint-disable-next-line react/exhaustive-deps -- only a cursor that moves takes the focus along

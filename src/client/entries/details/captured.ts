@@ -1,5 +1,5 @@
 /** Formats the capture time of a photo in the local time of the place. */
-import { formatDateTime } from "../../base/format.ts";
+import { formatDateTime, locale } from "../../base/format.ts";
 
 const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)?([+-]\d{2}:\d{2})$/;
 
@@ -10,7 +10,7 @@ const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)?([+-]\
 export function formatCaptured(iso: string): string {
   const [, clock, offset] = WITH_OFFSET.exec(iso) ?? [];
   if (clock === undefined || offset === undefined) return formatDateTime(iso);
-  const shown = new Intl.DateTimeFormat(document.documentElement.lang || "en", {
+  const shown = new Intl.DateTimeFormat(locale(), {
     dateStyle: "medium",
     timeStyle: "short",
     timeZone: "UTC",

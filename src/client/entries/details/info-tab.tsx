@@ -75,6 +75,8 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
 
 function listDetails(info: FileInfo): Detail[] {
   const captured = info.capturedAt ?? info.media?.takenAt ?? null;
+  const created = formatDateTime(info.createdAt);
+  const uploaded = formatDateTime(info.uploadedAt);
   return [
     [
       text.kind,
@@ -87,8 +89,8 @@ function listDetails(info: FileInfo): Detail[] {
     ...detailIfKnown(text.place, info.place, (place) => <PlaceLink key="place" place={place} />),
     ...(info.media === null ? [] : listMediaDetails(info.media)),
     [text.folderPath, <FolderLink key="in" folder={info.folder} />],
-    [text.uploaded, formatDateTime(info.uploadedAt)],
-    [text.created, formatDateTime(info.createdAt)],
+    [text.uploaded, uploaded],
+    ...(created === uploaded ? [] : [[text.created, created] as const]),
     [text.modified, formatDateTime(info.fileModifiedAt ?? info.modifiedAt)],
     ...(info.fileModifiedAt === null ? [] : [[text.lastChange, formatDateTime(info.modifiedAt)] as const]),
     [text.version, formatNumber(info.version)],

@@ -66,6 +66,8 @@ export async function drawMarkdown(markdown: string, file: Pick<FileRecord, "fol
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
   });
+  // Code that is wider than the page is scrolled, which must also be possible by keyboard.
+  for (const block of fragment.querySelectorAll("pre")) block.tabIndex = 0;
   await fillInPictures(fragment, pictures);
   return fragment;
 }

@@ -3,10 +3,10 @@ import type { FileRecord } from "../../api/types.ts";
 import { cx } from "../../ui/cx.ts";
 import { FileIcon } from "../../ui/file-icon.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
+import { IconLink } from "../../ui/icon-link.tsx";
 import { EllipsisVertical, X } from "../../ui/icons.ts";
 import { Menu } from "../../ui/menu.tsx";
 import type { MenuItem } from "../../ui/menu-items.ts";
-import { Tooltip } from "../../ui/tooltip.tsx";
 import type { PreviewAction } from "./actions.ts";
 import { text } from "./text.ts";
 
@@ -72,19 +72,14 @@ function BarAction({ action }: { readonly action: PreviewAction }) {
     );
   }
   return (
-    <Tooltip text={label}>
-      <a
-        href={href}
-        {...(download !== undefined && { download })}
-        aria-label={name ?? label}
-        className={cx(
-          "control inline-flex aspect-square items-center justify-center rounded-lg text-ink hover:bg-sunken",
-          className,
-        )}
-      >
-        <Icon aria-hidden size={20} />
-      </a>
-    </Tooltip>
+    <IconLink
+      label={label}
+      name={name}
+      icon={Icon}
+      href={href}
+      className={className}
+      {...(download !== undefined && { download })}
+    />
   );
 }
 

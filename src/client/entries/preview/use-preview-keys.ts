@@ -39,7 +39,7 @@ function runAction({ run, href, download, disabled }: PreviewAction): void {
   else followLink(href, typeof download === "string" ? download : "");
 }
 
-/** Controls that use arrow keys, Home and End keep them, and text fields keep all keys. */
+/** Controls and wide code that use arrow keys, Home and End keep them, and text fields keep all keys. */
 function usesKey(target: HTMLElement, key: string): boolean {
   if (
     target instanceof HTMLInputElement ||
@@ -50,6 +50,8 @@ function usesKey(target: HTMLElement, key: string): boolean {
   }
   if (target.isContentEditable || target.closest('[role="tablist"], [role="menu"], aside') !== null)
     return key.length > 1;
+  if (target instanceof HTMLPreElement && target.scrollWidth > target.clientWidth)
+    return /^Arrow(Left|Right)$/.test(key);
   return target instanceof HTMLMediaElement && key.length > 1;
 }
 

@@ -11,6 +11,13 @@ export interface ShareTarget {
   readonly id: string;
   readonly name: string;
   readonly type: Entry["type"] | "album";
+  /** Of a file. */
+  readonly mimeType?: string;
+}
+
+/** Whether photos could be shared with it. Only these have a location to hide. */
+export function mayContainPhotos({ type, mimeType }: ShareTarget): boolean {
+  return type !== "file" || mimeType === undefined || /^(image|video)\//.test(mimeType);
 }
 
 /** The body of POST …/shares and PATCH /api/shares/{id}. */

@@ -7,7 +7,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { createShare, invalidateShares, type ShareTarget, sharesOfQuery } from "./api.ts";
+import { createShare, invalidateShares, mayContainPhotos, type ShareTarget, sharesOfQuery } from "./api.ts";
 import { toShareBody, EMPTY_DRAFT, findProblems } from "./draft.ts";
 import { ShareForm } from "./share-form.tsx";
 import { ShareItem } from "./share-item.tsx";
@@ -69,6 +69,7 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
           onSubmit={submit}
           problems={isChecked ? problems : {}}
           type={entry.type}
+          canHideLocation={mayContainPhotos(entry)}
         />
       ) : (
         <ul aria-label={text.existing} className="divide-y divide-line">

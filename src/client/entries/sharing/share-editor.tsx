@@ -61,6 +61,7 @@ export function ShareEditor({
         onSubmit={submit}
         problems={isChecked ? problems : {}}
         type={type}
+        canHideLocation
         former={share}
       />
     </Dialog>

@@ -21,6 +21,7 @@ export function ShareForm({
   onSubmit,
   problems,
   type,
+  canHideLocation,
   former,
 }: {
   readonly id: string;
@@ -29,6 +30,8 @@ export function ShareForm({
   readonly onSubmit: () => void;
   readonly problems: DraftProblems;
   readonly type: ShareTarget["type"];
+  /** Offers to hide where photos were taken. */
+  readonly canHideLocation: boolean;
   readonly former?: ShareRecord;
 }) {
   const set = (change: Partial<ShareDraft>) => onChange({ ...draft, ...change });
@@ -41,7 +44,7 @@ export function ShareForm({
       <ExpiryFields draft={draft} onChange={set} problems={problems} former={former} />
       {draft.kind !== "account" && <PasswordFields draft={draft} onChange={set} problems={problems} former={former} />}
       {draft.kind === "link" && (
-        <LinkFields draft={draft} onChange={set} problems={problems} canPin={type === "file"} />
+        <LinkFields {...{ draft, problems, canHideLocation }} onChange={set} canPin={type === "file"} />
       )}
       {draft.kind === "upload" && <DropBoxFields draft={draft} onChange={set} problems={problems} />}
       <TextField
@@ -186,7 +189,13 @@ function PasswordFields({
   );
 }
 
-function LinkFields({ draft, onChange, problems, canPin }: CheckedPartProps & { readonly canPin: boolean }) {
+function LinkFields({
+  draft,
+  onChange,
+  problems,
+  canHideLocation,
+  canPin,
+}: CheckedPartProps & { readonly canHideLocation: boolean; readonly canPin: boolean }) {
   return (
     <>
       <div className="flex flex-col gap-2">
@@ -205,12 +214,14 @@ function LinkFields({ draft, onChange, problems, canPin }: CheckedPartProps & { 
           />
         )}
       </div>
-      <Checkbox
-        label={text.hideLocation}
-        hint={text.hideLocationHint}
-        checked={draft.hidesLocation}
-        onChange={(hidesLocation) => onChange({ hidesLocation })}
-      />
+      {canHideLocation && (
+        <Checkbox
+          label={text.hideLocation}
+          hint={text.hideLocationHint}
+          checked={draft.hidesLocation}
+          onChange={(hidesLocation) => onChange({ hidesLocation })}
+        />
+      )}
       {canPin && (
         <Checkbox
           label={text.pinned}

@@ -8,7 +8,8 @@ import type { FileRecord } from "../../api/types.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { formatBytes, formatDateTime } from "../../base/format.ts";
-import { LinkButton } from "../../ui/link-button.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { IconLink } from "../../ui/icon-link.tsx";
 import { toast, showError } from "../../ui/toast.tsx";
 import { text } from "./text.ts";
 import { confirmThen } from "../../ui/confirm.tsx";
@@ -86,21 +87,20 @@ function VersionItem({
       <p className="text-sm text-muted">
         {[formatBytes(version.size), ...(before === undefined ? [] : [compared(version.size, before.size)])].join(", ")}
       </p>
-      <div className="mt-2 flex flex-wrap gap-2">
+      <div className="mt-1 -ms-2 flex items-center gap-1">
         <VersionLinks path={path} isShowable={SHOWABLE.test(version.mimeType)} label={label} />
         {!version.isCurrent && !isReader && (
           <>
+            <IconButton label={label(text.deleteVersion)} icon={Trash2} onClick={remove} />
             <Button
               size="small"
+              className="ms-auto"
               icon={RotateCcw}
               busy={change.isPending}
               aria-label={label(text.restore)}
               onClick={() => change.mutate("restore")}
             >
               {text.restore}
-            </Button>
-            <Button size="small" variant="quiet" icon={Trash2} aria-label={label(text.deleteVersion)} onClick={remove}>
-              {text.deleteVersion}
             </Button>
           </>
         )}
@@ -121,26 +121,22 @@ function VersionLinks({
   return (
     <>
       {isShowable && (
-        <LinkButton
-          size="small"
+        <IconLink
+          label={text.open}
+          name={label(text.open)}
           icon={ExternalLink}
           href={apiAddress(`${path}/download`, { inline: true })}
           target="_blank"
           rel="noreferrer"
-          aria-label={label(text.open)}
-        >
-          {text.open}
-        </LinkButton>
+        />
       )}
-      <LinkButton
-        size="small"
+      <IconLink
+        label={text.download}
+        name={label(text.download)}
         icon={Download}
         href={apiAddress(`${path}/download`)}
         download
-        aria-label={label(text.download)}
-      >
-        {text.download}
-      </LinkButton>
+      />
     </>
   );
 }

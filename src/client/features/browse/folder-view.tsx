@@ -264,8 +264,18 @@ function EmptyFolder({
           ),
         })}
       >
-        {canWrite ? text.emptyHint : text.emptyReadOnly}
+        {canWrite ? <EmptyHint /> : text.emptyReadOnly}
       </EmptyState>
     </div>
+  );
+}
+
+/** A finger can't drop files, and phones have a round button instead of New. */
+function EmptyHint() {
+  return (
+    <>
+      <span className="pointer-coarse:hidden">{text.emptyHint}</span>
+      <span className="hidden pointer-coarse:inline">{text.emptyHintTouch}</span>
+    </>
   );
 }

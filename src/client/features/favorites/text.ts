@@ -5,7 +5,7 @@ export const text = defineText("favorites", {
   title: "Favorites",
   listLabel: "Favorites",
   emptyTitle: "No favorites yet",
-  emptyHint: "Select a file or folder and press Shift+S, or choose Add to favorites from its menu.",
+  emptyHint: "Choose “Add to favorites” in the menu of a file or folder.",
   folderPath: "Location",
   sharedWithMe: "Shared with me",
 });

@@ -66,9 +66,15 @@ export function MomentChooser({ at, onChange }: { readonly at: string; readonly 
           }}
         />
         <div role="group" aria-label={text.presets} className="flex flex-wrap gap-2">
-          <Button onClick={() => choose(hoursAgo(1))}>{text.hourAgo}</Button>
-          <Button onClick={() => choose(hoursAgo(24))}>{text.dayAgo}</Button>
-          <Button onClick={() => choose(hoursAgo(7 * 24))}>{text.weekAgo}</Button>
+          <Button size="small" onClick={() => choose(hoursAgo(1))}>
+            {text.hourAgo}
+          </Button>
+          <Button size="small" onClick={() => choose(hoursAgo(24))}>
+            {text.dayAgo}
+          </Button>
+          <Button size="small" onClick={() => choose(hoursAgo(7 * 24))}>
+            {text.weekAgo}
+          </Button>
         </div>
       </div>
     </section>

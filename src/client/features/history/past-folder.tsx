@@ -125,6 +125,7 @@ function columnsOf({
       key: "size",
       title: text.size,
       align: "end",
+      isBlank: ({ type }) => type === "folder",
       cell: (entry) => (
         <span className="whitespace-nowrap">{entry.type === "folder" ? "–" : formatBytes(entry.size)}</span>
       ),

@@ -14,7 +14,7 @@ export const text = defineText("search", {
   clearFilters: "Clear filters",
   any: "Any",
   type: "Type",
-  image: "Photos",
+  image: "Images",
   video: "Videos",
   audio: "Audio",
   document: "Documents",

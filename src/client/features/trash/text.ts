@@ -11,7 +11,8 @@ export const text = defineText("trash", {
   from: "Original location",
   deleted: "Deleted",
   expires: "Expires",
-  subtitle: (deleted: string, expires: string) => `Deleted ${deleted} · expires ${expires}`,
+  subtitle: (deleted: string, daysLeft: number) =>
+    `Deleted ${deleted} · ${daysLeft === 0 ? "expires today" : plural(daysLeft, "# day left", "# days left")}`,
   emptyTitle: "Trash is empty",
   emptyHint: "Items you delete appear here. You can restore them until they expire.",
   confirmEmptyTitle: "Empty trash?",

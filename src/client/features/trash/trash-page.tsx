@@ -11,7 +11,7 @@ import { Button } from "../../ui/button.tsx";
 import { ContextMenu } from "../../ui/menu.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
-import { formatDate, formatDateTime, formatRelative } from "../../base/format.ts";
+import { formatDateTime, formatRelative } from "../../base/format.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import type { MenuItem } from "../../ui/menu-items.ts";
 import { EntryGrid } from "../../entries/collection/entry-grid.tsx";
@@ -32,6 +32,8 @@ import { text } from "./text.ts";
 import { useTrashActions } from "./use-trash-actions.ts";
 import { SelectionToolbar } from "../../ui/selection-toolbar.tsx";
 import { useCanWrite } from "../../api/session.ts";
+
+const DAY_MS = 86_400_000;
 
 /** The trash in the chosen order. */
 function useTrashSource({ field: sort, order }: GridSort): PageSource<TrashedEntry> {
@@ -171,5 +173,8 @@ const SORTS: readonly SortOption[] = [
 ];
 
 function subtitleOf({ trashedAt, expiresAt }: TrashedEntry): string {
-  return text.subtitle(formatRelative(trashedAt), formatDate(expiresAt));
+  return text.subtitle(
+    formatRelative(trashedAt),
+    Math.max(0, Math.floor((Date.parse(expiresAt) - Date.now()) / DAY_MS)),
+  );
 }

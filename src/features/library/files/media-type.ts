@@ -70,7 +70,13 @@ const CONTAINERS: Readonly<Record<string, RegExp>> = {
 // ---- declared type and extension ----
 
 function claimedType(declared: string | undefined, fileName: string): string {
-  return declaredType(declared) ?? extensionType(fileName) ?? UNKNOWN_MEDIA_TYPE;
+  const type = declaredType(declared);
+  return (type && exactType(type, fileName)) ?? extensionType(fileName) ?? UNKNOWN_MEDIA_TYPE;
+}
+
+/** Lists of media types know `.ts` only as a video, which content without the signature of one is not. */
+function exactType(type: string, fileName: string): string {
+  return type === "video/mp2t" && /\.m?ts$/i.test(fileName) ? "application/typescript" : type;
 }
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
@@ -86,7 +92,8 @@ function declaredType(declared: string | undefined): string | undefined {
 function extensionType(fileName: string): string | undefined {
   // Only the part after the last dot: the library's own function costs more than all other checks of an upload.
   const dot = fileName.lastIndexOf(".");
-  return dot <= 0 ? undefined : (mime.getType(fileName.slice(dot + 1)) ?? undefined);
+  const type = dot <= 0 ? null : mime.getType(fileName.slice(dot + 1));
+  return type === null ? undefined : exactType(type, fileName);
 }
 
 // ---- markup ----

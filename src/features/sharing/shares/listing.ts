@@ -36,16 +36,25 @@ const LIMIT_MAX = 100;
 /** Beyond any list; page × limit stays exact. */
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / LIMIT_MAX);
 
+/** How a page is read if the query does not say. */
+interface ListingDefaults {
+  readonly limit: number;
+  /** The orders that the query may name; the first one is the default. */
+  readonly sorts: readonly [SortField, ...SortField[]];
+}
+
+const API_DEFAULTS: ListingDefaults = { limit: 20, sorts: ["name", "size", "createdAt", "modifiedAt"] };
+
 /** @throws AppError invalid_field | invalid_path | not_found | not_a_folder */
 export async function readSharedListing(
   shareAccess: ShareAccess,
   tree: TreeReader,
   opened: OpenedShare,
   query: Query,
-  defaultLimit = 20,
+  { limit: defaultLimit, sorts }: ListingDefaults = API_DEFAULTS,
 ): Promise<SharedListing> {
   const { page, limit, order } = readPage(query, defaultLimit);
-  const sort = readChoice(query["sort"], "sort", ["name", "size", "createdAt", "modifiedAt"]) ?? "name";
+  const sort = readChoice(query["sort"], "sort", sorts) ?? sorts[0];
   const folder = shareAccess.folder(opened, normalizePath(query["folder"] || ROOT_PATH));
   const offset = (page - 1) * limit;
   const found = await tree.list({ accountId: opened.share.accountId, folder, sort, order, offset, limit });

@@ -17,7 +17,7 @@ import { findSignedIn } from "../../accounts/auth/guard.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { FileNode, FolderNode, SortField, TreeNode } from "../../../tree/model/types.ts";
+import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./share-sender.ts";
 import type { ShareAccess } from "./share-access.ts";
 import { linkRequestOf } from "./share-requests.ts";
@@ -50,12 +50,9 @@ const FRAMED_HEADERS = { ...PAGE_HEADERS, "content-security-policy": SHARE_PAGE_
 const ENTRIES_PER_PAGE = 100;
 /** Scripts fetch and show text files up to this size. */
 const READABLE_BYTES_MAX = 512 * 1024;
-const READABLE = /^(text\/|application\/(json|xml|yaml|toml|javascript|x-sh|sql)\b)/;
-const SORTS: readonly (readonly [SortField, string])[] = [
-  ["name", "name"],
-  ["size", "size"],
-  ["modifiedAt", "date"],
-];
+const READABLE = /^(text\/|application\/(json|xml|yaml|toml|javascript|typescript|x-sh|sql)\b)/;
+/** Orders that the page of a folder accepts. Links from outside may have those of the API. */
+const FOLDER_SORTS = ["natural", "name", "size", "createdAt", "modifiedAt"] as const;
 const ALBUM_SORTS: PageListing["sorts"] = [
   ["position", "album order"],
   ["name", "name"],
@@ -74,6 +71,11 @@ interface PageListing extends Pick<SharedListing, "nodes" | "total" | "page" | "
   readonly sort: string;
   /** Orders to choose from, with their names. */
   readonly sorts: readonly (readonly [string, string])[];
+}
+
+/** The date that a page shows of files, and sorts them by. A share may hide when its photos were taken. */
+function dateField({ share }: OpenedShare): "fileModifiedAt" | "modifiedAt" {
+  return share.hidesLocation ? "modifiedAt" : "fileModifiedAt";
 }
 
 /** Renders the pages of an open share. */
@@ -96,7 +98,8 @@ export class SharePages {
     const fileId = query["fileId"];
     if (fileId !== undefined) return this.#file(opened, shareAccess.file(opened, fileId));
     if (opened.node.kind === "album") return this.#album(opened, opened.node, query);
-    return this.#folder(opened, await readSharedListing(shareAccess, tree, opened, query, ENTRIES_PER_PAGE), query);
+    const defaults = { limit: ENTRIES_PER_PAGE, sorts: [...FOLDER_SORTS, dateField(opened)] as const };
+    return this.#folder(opened, await readSharedListing(shareAccess, tree, opened, query, defaults), query);
   }
 
   /** The page of a share between accounts, if its recipient is signed in. */
@@ -172,7 +175,11 @@ export class SharePages {
         above: this.#above(opened, folder),
         path: relativePath(opened, folder.path),
         isTop: folder.id === opened.node.id,
-        sorts: SORTS,
+        sorts: [
+          ["natural", "name"],
+          ["size", "size"],
+          [dateField(opened), "date"],
+        ],
       },
       query,
     );
@@ -237,10 +244,11 @@ export class SharePages {
   }
 
   #entry(opened: OpenedShare, node: TreeNode, isGrid: boolean): SharedEntry {
-    const { modifiedAtMs, publicId } = node;
+    const { publicId } = node;
     if (node.kind === "folder") {
+      const { name, modifiedAtMs: dateMs, itemCount } = node;
       const url = this.#folderUrl(opened, relativePath(opened, node.path));
-      return { id: publicId, name: node.name, url, modifiedAtMs, file: undefined, itemCount: node.itemCount };
+      return { id: publicId, name, url, dateMs, file: undefined, itemCount };
     }
     const downloadUrl = `${this.#urlOf(opened)}/download?fileId=${publicId}`;
     const hasThumbnail = this.#options.hasThumbnail(node);
@@ -250,7 +258,7 @@ export class SharePages {
       id: publicId,
       name: shownName(opened, node),
       url: `${this.#urlOf(opened)}?fileId=${publicId}`,
-      modifiedAtMs,
+      dateMs: dateField(opened) === "modifiedAt" ? node.modifiedAtMs : node.fileAtMs,
       file: {
         sizeBytes: listedSize(opened, node),
         mediaType: node.mediaType,
