@@ -90,7 +90,7 @@ function PhotosOfPlace({ place }: { readonly place: string | undefined }) {
             key={kind}
             library={library}
             size={size}
-            hasMemories={kind === "all"}
+            hasMemories={kind === "all" && place === undefined}
             handle={grid}
             onVisibleDays={setVisibleDays}
           />

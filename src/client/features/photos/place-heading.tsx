@@ -22,7 +22,7 @@ export function PlacesLink() {
   if (data === undefined || data.places.length === 0) return null;
   return (
     <Link to="/photos/places" className={buttonClassName({})}>
-      <MapPin aria-hidden size={18} className="shrink-0" />
+      <MapPin aria-hidden size={18} className="shrink-0 max-sm:hidden" />
       {text.places}
     </Link>
   );

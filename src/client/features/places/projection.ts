@@ -53,12 +53,15 @@ export function zoomView(view: MapView, factor: number, width: number, at = { x:
   );
 }
 
-/** Keeps the map in view: never smaller than the width, and with its middle on the map. */
+/**
+ * Keeps the map in view, with the middle of the view on the map. The map is at least half as wide as the view: places far
+ * to the north and south also fit into a wide view.
+ */
 export function limitView({ x, y, scale }: MapView, width: number): MapView {
   return {
     x: Math.max(-180, Math.min(180, x)),
     y: Math.max(-150, Math.min(150, y)),
-    scale: Math.max(width / 360, Math.min(SCALE_MAX, scale)),
+    scale: Math.max(width / 720, Math.min(SCALE_MAX, scale)),
   };
 }
 
