@@ -60,6 +60,18 @@ describe("the audit log", () => {
     expect(describeEntry(imported, nameOf)).toBe("39 files were imported for Anna");
   });
 
+  test.each([
+    [{ "trash.keep": "30d → 64d" }, "Anna changed “Keep items in trash”: 30 days → 64 days"],
+    [{ defaultPlan: "free → enterprise" }, "Anna changed “Plan of new accounts”: Free → Full"],
+    [{ signup: "invite → open" }, "Anna changed “Who can sign up”: Only invited people → Everyone"],
+    [{ "plans.free.quota": "5GB → none" }, "Anna changed “Storage quota (Free)”: 5GB → no limit"],
+    [{ "plans.pro.limit.uploads": "10 → 20" }, "Anna changed “Uploads (Pro)”: 10 → 20"],
+    [{ signup: "a → b", "mail.host": "a → b" }, "Anna changed “Who can sign up” and “Mail server”"],
+    [{ signup: "", "mail.host": "", "mail.port": "", "mail.user": "" }, "Anna changed 4 settings"],
+  ])("names the changed settings: %p", (details, words) => {
+    expect(describeEntry(entry({ action: "settings.change", details }), nameOf)).toBe(words);
+  });
+
   test("each action has words, and can be found by one of the groups of the filter", () => {
     for (const action of AUDIT_ACTIONS) {
       expect(describeEntry(entry({ action }), nameOf)).not.toContain(action);

@@ -1,7 +1,7 @@
 import { planName } from "../../../base/plan-names.ts";
 import { defineText, plural } from "../../../base/text.ts";
 import { text as jobsText } from "./jobs-text.ts";
-import { text as settingsText } from "../settings/text.ts";
+import { describeSettings } from "./audit-settings.ts";
 import { text as adminText } from "../text.ts";
 import type { AuditEntry } from "../types.ts";
 
@@ -19,7 +19,6 @@ export const text = defineText("admin-audit", {
   invited: (who: string, email: string) => `${who} invited ${email}`,
   importedFiles: (whom: string, n: number) => `${plural(n, "# file was", "# files were")} imported for ${whom}`,
   exportedFiles: (whom: string, n: number) => `${plural(n, "# file was", "# files were")} exported for ${whom}`,
-  changedSetting: (who: string, setting: string, change: string) => `${who} changed “${setting}”: ${change}`,
   possessive: (name: string) => `${name}'s`,
   allActions: "All actions",
   groups: (action: string) => GROUPS[action] ?? action,
@@ -193,11 +192,7 @@ function describeChange({ action, details, target }: AuditEntry, who: string, wh
   if (action === "invite.create" && typeof email === "string") return text.invited(who, email);
   if (action === "transfer.import" && typeof files === "number") return text.importedFiles(whom, files);
   if (action === "transfer.export" && typeof files === "number") return text.exportedFiles(whom, files);
-  if (action === "settings.change") {
-    const [change, ...others] = Object.entries(values);
-    if (change === undefined || others.length > 0) return undefined;
-    return text.changedSetting(who, settingsText.labels(change[0]), String(change[1]));
-  }
+  if (action === "settings.change") return describeSettings(who, values);
   const [name, ...others] = Object.keys(values);
   if (action !== "user.change" || name === undefined || others.length > 0) return undefined;
   const value = values[name];
