@@ -141,10 +141,14 @@ describeWeb(
       const signIn = () =>
         admin.client.post("/api/auth/signin", { email: account.email, password: "another long password" });
       expect((await signIn()).status).toBe(200);
+      const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+      const data = { email: account.email, password: "another long password" };
+      expect((await admin.client.post("/api/auth/signin", data, { "user-agent": browser })).status).toBe(200);
 
       await choose(page, "Sam Stopped", "Sessions and devices");
       const sessions = page.getByRole("dialog", { name: "Where Sam Stopped is signed in" });
-      await sessions.getByRole("button", { name: /^Sign out (?!everywhere)/ }).waitFor();
+      // Once showed the whole header of the browser.
+      await sessions.getByText("Firefox on Linux, 127.0.0.1", { exact: true }).waitFor();
       await web.lookAt(page, "admin-sessions");
       await sessions.getByRole("button", { name: "Sign out everywhere" }).click();
       await sessions.getByText("Not signed in anywhere.").waitFor();

@@ -5,7 +5,7 @@ import { eventually, expectStatus } from "../support/expect.ts";
 import { liveVideo, livePhoto, motionPhoto } from "../support/live-photos.ts";
 import { describeWeb } from "./support/browser.ts";
 
-const tile = (page: Page, name: string) => page.getByRole("button", { name: new RegExp(`^Live Photo ${name},`) });
+const tile = (page: Page, name: string) => page.getByRole("button", { name: new RegExp(`^Photo ${name}, Live,`) });
 
 describeWeb("Live Photos", (web) => {
   test("are one tile with a mark, play in the preview, and go to the trash and back with their video", async () => {

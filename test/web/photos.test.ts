@@ -3,6 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import sharp from "sharp";
 import type { Account, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
+import { liveVideo } from "../support/live-photos.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 
 /** An image with a gradient of its own, and its capture time in Exif. */
@@ -547,8 +548,11 @@ describeWeb("the photos page", (web) => {
   test("plays a slideshow from the page, which pauses, moves, and ends with Back", async () => {
     const page = await openWall(web, account);
     const show = page.getByRole("dialog", { name: "Slideshow" });
+    const requested = page.waitForRequest((request) => request.url().includes("inline=true"));
     await page.getByRole("button", { name: "Slideshow" }).click();
     await show.getByLabel("film.mp4").waitFor();
+    // Watching is not a download, as in the preview.
+    expect(new URL((await requested).url()).searchParams.get("preview")).toBe("true");
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "2025-08-17 1.jpg" }).waitFor();
     // Across the photos of a day and of a chunk, without a pause.
@@ -620,6 +624,17 @@ describeWeb("the photos page", (web) => {
     await page.reload();
     await tile(page, "then 10.jpg").waitFor();
     expect(await row.count()).toBe(0);
+  });
+
+  test("a video without a picture shows its name and its length, which are in the name of its button", async () => {
+    const own = await web.account();
+    await own.client.stored(liveVideo(9, {}), { name: "clip.mov", type: "video/quicktime" });
+    await eventually("the length is known", async () => {
+      return (await own.client.get("/api/photos")).at("data.photos.0.durationSeconds") === 9;
+    });
+    const page = await web.open({ as: own, path: "/photos" });
+    await page.getByRole("button", { name: /^Video clip.mov, 0:09,/ }).waitFor();
+    await web.lookAt(page, "photos-video");
   });
 
   test("a viewer can't change anything", async () => {

@@ -63,6 +63,8 @@ describeWeb("places", (web) => {
     await page.getByRole("link", { name: /^Porto/ }).press("Enter");
     await page.getByRole("heading", { level: 1, name: "Porto" }).waitFor();
     await page.getByRole("button", { name: /^Photo photo 7.jpg/ }).waitFor();
+    // Photos of this day in earlier years are from other places too.
+    expect(await page.getByRole("region", { name: "On this day" }).count()).toBe(0);
     expect(await page.getByRole("button", { name: /^Photo photo/ }).count()).toBe(2);
     await page.goBack();
     await page.getByRole("heading", { level: 1, name: "Places" }).waitFor();

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
 import { generateCode, enableTwoFactor, generateWrongCode } from "../support/two-factor.ts";
 import { describeWeb } from "./support/browser.ts";
 import { password, signInBy } from "./support/sign-in.ts";
@@ -35,6 +36,13 @@ describeWeb("the sign-in page", (web) => {
     expect(await page.getByLabel("Email").inputValue()).toBe(account.email);
     await signInBy(page, account);
     await page.waitForURL(/\/files$/);
+  });
+
+  test("on phones, the password field has most of the width", async () => {
+    const page = await web.open({ path: "/sign-in", size: "phone" });
+    const width = async (of: Locator) => (await of.boundingBox())?.width ?? 0;
+    // The button next to it was as wide as a button of a form.
+    expect(await width(password(page))).toBeGreaterThan(0.6 * (await width(page.getByLabel("Email"))));
   });
 
   test("goes to no external address after the sign-in", async () => {

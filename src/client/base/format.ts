@@ -90,9 +90,14 @@ export function formatRelative(iso: string, nowMs: number = Date.now()): string 
   const seconds = (time - nowMs) / 1000;
   const format = cachedFormatter("relative", (tag) => new Intl.RelativeTimeFormat(tag, { numeric: "auto" }));
   for (const [unit, length] of RELATIVE_UNITS) {
-    if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
+    if (Math.abs(seconds) >= length) return format.format(rounded(seconds / length), unit);
   }
   return format.format(0, "second");
+}
+
+/** A past time counts whole units, as ages do. A future one is rounded: seven days from now are "in 7 days" for hours. */
+function rounded(units: number): number {
+  return units < 0 ? Math.trunc(units) : Math.round(units);
 }
 
 /** A duration as media players show it: `0:07`, `1:02:03`. */

@@ -29,8 +29,12 @@ export interface DataTableProps<Row> {
   readonly caption: string;
 }
 
-/** A table. On phones each row becomes a card, with the column titles in front of the values. */
+/**
+ * A table. On phones each row becomes a card: its name and its buttons first, then the other values with the column
+ * titles in front.
+ */
 export function DataTable<Row>({ columns, rows, rowKey, caption }: DataTableProps<Row>) {
+  const hasButtons = columns.some(({ isTitleHidden }) => isTitleHidden === true);
   return (
     // Roles are explicit because the `display` values used on phones remove the native table roles.
     <table role="table" className="block w-full border-collapse text-sm md:table">
@@ -55,10 +59,10 @@ export function DataTable<Row>({ columns, rows, rowKey, caption }: DataTableProp
           <tr
             key={rowKey(row)}
             role="row"
-            className="block border-b border-line py-2 last:border-b-0 md:table-row md:py-0 md:hover:bg-sunken"
+            className="grid grid-cols-[minmax(0,1fr)_auto] border-b border-line py-2 last:border-b-0 md:table-row md:py-0 md:hover:bg-sunken"
           >
             {columns.map((column) => (
-              <Cell key={column.key} column={column} row={row} />
+              <Cell key={column.key} column={column} row={row} hasButtons={hasButtons} />
             ))}
           </tr>
         ))}
@@ -79,14 +83,27 @@ function Title<Row>({ column: { title, isTitleHidden, onSort, sorted } }: { read
   );
 }
 
-function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
+function Cell<Row>({
+  column,
+  row,
+  hasButtons,
+}: {
+  readonly column: Column<Row>;
+  readonly row: Row;
+  /** Whether the row has a column of buttons, next to its name on phones. */
+  readonly hasButtons: boolean;
+}) {
   const isHeader = column.isHeader === true;
   const className = cx(
     "flex items-baseline justify-between gap-4 px-3 py-1 md:table-cell md:border-b md:border-line md:py-2 md:align-middle",
     "break-words",
     isHeader && "font-medium",
-    column.isTitleHidden === true && "justify-end",
     column.isBlank?.(row) === true && "max-md:hidden",
+    column.isTitleHidden === true
+      ? "col-start-2 row-start-1 justify-end"
+      : isHeader
+        ? cx("row-start-1", !hasButtons && "col-span-2")
+        : "col-span-2",
     alignment(column),
   );
   const content = (

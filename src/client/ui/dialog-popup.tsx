@@ -72,7 +72,7 @@ export function DialogPopup({
           <Base.Title className={cx("px-5 pt-5 text-lg font-semibold break-words", hasClose && "pe-16")}>
             {title}
           </Base.Title>
-          <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-3 pb-5">
+          <div className={cx("min-h-0 flex-1 overflow-y-auto px-5 pb-5", description === undefined ? "pt-3" : "pt-1")}>
             {description !== undefined && (
               <Base.Description className="mb-3 text-sm text-muted">{description}</Base.Description>
             )}

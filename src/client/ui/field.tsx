@@ -38,7 +38,7 @@ export function Field({
   };
   return (
     <div className={cx("flex flex-col gap-1", className)}>
-      <label htmlFor={id} className={isLabelHidden ? "sr-only" : "text-sm font-medium"}>
+      <label htmlFor={id} className={isLabelHidden ? "sr-only" : "text-sm font-medium wrap-anywhere"}>
         {label}
       </label>
       {children(ids)}

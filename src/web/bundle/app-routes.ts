@@ -49,7 +49,8 @@ export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions
     );
   }
   const shell = document(async (files) => renderAppShell(basePath, files));
-  for (const route of [SIGN_UP_ROUTE, DOCUMENT_ROUTE]) app.get(route, PAGE_ROUTE, ({ request }) => shell(request, HTML));
+  for (const route of [SIGN_UP_ROUTE, DOCUMENT_ROUTE])
+    app.get(route, PAGE_ROUTE, ({ request }) => shell(request, HTML));
   return app;
 }
 

@@ -78,9 +78,7 @@ export function renderAppShell(basePath: string, files: ClientFiles, route?: str
   const preloads = imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`);
   // With `crossorigin` the browser uses them for requests by fetch(), which send the session cookie.
   const firstData = route === undefined ? [] : [...SESSION_DATA, ...(FIRST_DATA[route] ?? [])];
-  const data = firstData.map(
-    (path) => html`<link rel="preload" as="fetch" crossorigin href="${basePath}${path}">\n`,
-  );
+  const data = firstData.map((path) => html`<link rel="preload" as="fetch" crossorigin href="${basePath}${path}">\n`);
   return html`<!doctype html>
 <html lang="en" data-base-path="${basePath}" data-version="${files.version}">
 <head>

@@ -102,7 +102,8 @@ function groupsOf(texts: ReadonlyMap<string, string>, graph: Graph): ReadonlyMap
     if (start.has(file)) groups.set(file, "first");
     else if (application.has(file)) groups.set(file, "application");
     else if (apart.has(file) || !isInLists) continue;
-    else if (files?.has(file) === true) groups.set(file, photos?.has(file) === true || bell.has(file) ? "pages" : "lists");
+    else if (files?.has(file) === true)
+      groups.set(file, photos?.has(file) === true || bell.has(file) ? "pages" : "lists");
     else if (photos?.has(file) === true) groups.set(file, "pictures");
   }
   return groups;

@@ -45,6 +45,9 @@ describe("sizes and times", () => {
     expect(formatRelative("2026-01-03T00:00:00Z", now)).toBe("tomorrow");
     expect(formatRelative("2026-01-01T23:59:50Z", now)).toBe("now");
     expect(formatRelative("soon", now)).toBe("soon");
+    // A week was "in 6 days" as soon as a second of it was over.
+    expect(formatRelative("2026-01-08T23:59:58Z", now)).toBe("in 7 days");
+    expect(formatRelative("2025-12-26T00:00:02Z", now)).toBe("6 days ago");
   });
 });
 

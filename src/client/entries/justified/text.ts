@@ -4,7 +4,7 @@ import { defineText } from "../../base/text.ts";
 export const text = defineText("photo-grid", {
   isFavorite: "Favorite",
   photo: (name: string, when: string) => `Photo ${name}, ${when}`,
-  livePhoto: (name: string, when: string) => `Live Photo ${name}, ${when}`,
+  livePhoto: (name: string, when: string) => `Photo ${name}, Live, ${when}`,
   live: "Live",
   video: (name: string, when: string, length: string) => `Video ${name}, ${length}, ${when}`,
   select: (name: string) => `Select ${name}`,

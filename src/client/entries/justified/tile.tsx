@@ -99,7 +99,7 @@ function Content({
         )}
       >
         <Picture photo={photo} side={side} isSelected={isSelected} scrolledAt={scrolledAt} />
-        {isLive && <LiveBadge />}
+        {/* Separates the name in place of a missing picture from the mark. */} {isLive && <LiveBadge />}
         {photo.isVideo && <VideoLength seconds={photo.durationSeconds} />}
         {photo.isFavorite === true && (
           <Star

@@ -55,7 +55,7 @@ function Video({
     // oxlint-disable-next-line jsx-a11y/media-has-caption -- any captions are in the file itself
     <video
       ref={video}
-      src={apiAddress(`/api/files/${file.id}/download`, { inline: true })}
+      src={apiAddress(`/api/files/${file.id}/download`, { inline: true, preview: true })}
       aria-label={file.name}
       playsInline
       className={className}

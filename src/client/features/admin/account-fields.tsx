@@ -1,3 +1,4 @@
+import { planName } from "../../base/plan-names.ts";
 import type { Role } from "../../api/types.ts";
 import { Select } from "../../ui/select.tsx";
 import { text } from "./text.ts";
@@ -29,7 +30,7 @@ export function NewPlanSelect({
       label={text.plan}
       none={text.defaultPlan}
       values={PLANS}
-      nameOf={text.planNames}
+      nameOf={planName}
       value={value}
       onChange={onChange}
     />

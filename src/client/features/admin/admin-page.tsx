@@ -1,6 +1,9 @@
 import { Link, useParams } from "@tanstack/react-router";
-import { ShieldAlert } from "lucide-react";
+import { ChevronDown, ShieldAlert } from "lucide-react";
 import { type ComponentType, Suspense } from "react";
+import { href } from "../../base/address.ts";
+import { Button } from "../../ui/button.tsx";
+import { Menu } from "../../ui/menu.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useSession } from "../../api/session.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -60,8 +63,8 @@ export function AdminPage() {
   const { Content } = current;
   return (
     <Page title={current.title} wide>
-      <nav aria-label={text.sections} className="-mx-1 mb-5 border-b border-line pb-3">
-        <ul className="flex flex-wrap gap-1">
+      <nav aria-label={text.sections} className="mb-4 md:-mx-1 md:mb-5 md:border-b md:border-line md:pb-3">
+        <ul className="hidden flex-wrap gap-1 md:flex">
           {known.map(({ name, title }) => (
             <li key={name}>
               <Link
@@ -75,6 +78,17 @@ export function AdminPage() {
             </li>
           ))}
         </ul>
+        <div className="md:hidden">
+          <Menu
+            trigger={
+              <Button>
+                {text.allSections}
+                <ChevronDown aria-hidden size={18} />
+              </Button>
+            }
+            items={known.map(({ name, title }) => ({ label: title, href: href(`/admin/${name}`) }))}
+          />
+        </div>
       </nav>
       <Suspense fallback={<Spinner />}>
         <Content />

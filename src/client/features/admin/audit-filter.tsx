@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { TextSearch } from "../../base/search-params.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/text-field.tsx";
+import { ACTION_GROUPS, text as auditText } from "./sections/audit-text.ts";
 import { text } from "./text.ts";
 import { Form } from "../../ui/form.tsx";
 
@@ -26,6 +27,7 @@ export function AuditFilter({
     from: values["from"] ?? "",
     to: values["to"] ?? "",
   }));
+  const { action = "" } = values;
   const set = (name: Name) => (value: string) => setTyped({ ...typed, [name]: value });
   return (
     <Form
@@ -33,13 +35,14 @@ export function AuditFilter({
       onSubmit={() => onApply(typed)}
     >
       <TextField label={text.auditUser} value={typed.user} onChange={set("user")} autoComplete="off" />
-      <TextField
+      <OptionalSelect
         label={text.auditAction}
+        none={auditText.allActions}
+        // The address can also have a single action, for example from a script.
+        values={ACTION_GROUPS.includes(action) || action === "" ? ACTION_GROUPS : [...ACTION_GROUPS, action]}
+        nameOf={auditText.groups}
         value={typed.action}
         onChange={set("action")}
-        autoComplete="off"
-        placeholder="user.change"
-        title={text.auditActionHint}
       />
       <OptionalSelect
         label={text.auditOutcome}

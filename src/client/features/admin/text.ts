@@ -4,6 +4,7 @@ import { defineText, plural } from "../../base/text.ts";
 export const text = defineText("admin", {
   title: "Administration",
   sections: "Administration sections",
+  allSections: "All sections",
   notAllowedTitle: "Administrators only",
   notAllowed: "You need administrator access to view this page.",
   never: "never",
@@ -66,7 +67,6 @@ export const text = defineText("admin", {
   roleHint: "Viewers can only read. Administrators manage accounts but can't see other people's files.",
   plan: "Plan",
   plans: "Plans",
-  planNames: (plan: string) => ({ free: "Free", pro: "Pro", enterprise: "Full" })[plan] ?? plan,
   state: "Status",
   storage: "Storage",
   usedOf: (used: string, quota: string) => `${used} of ${quota}`,
@@ -245,7 +245,6 @@ export const text = defineText("admin", {
   audit: "Audit log",
   auditUser: "User (email or ID)",
   auditAction: "Action",
-  auditActionHint: "For example user.change, or share for all actions that start with it",
   auditOutcome: "Result",
   allOutcomes: "All results",
   outcomes: (outcome: string) => ({ done: "Done", refused: "Rejected", failed: "Failed" })[outcome] ?? outcome,

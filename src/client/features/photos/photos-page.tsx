@@ -88,14 +88,7 @@ function PhotosOfPlace({ place }: { readonly place: string | undefined }) {
           </p>
         )}
         {data !== undefined && data.total > 0 && library.isReady && !row.isLoading ? (
-          <PhotoGrid
-            key={kind}
-            library={library}
-            size={size}
-            row={row}
-            handle={grid}
-            onVisibleDays={setVisibleDays}
-          />
+          <PhotoGrid key={kind} library={library} size={size} row={row} handle={grid} onVisibleDays={setVisibleDays} />
         ) : error !== null ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
         ) : data === undefined || data.total > 0 ? (

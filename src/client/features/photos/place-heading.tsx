@@ -17,7 +17,7 @@ export function usePlaceName(id: string | undefined): string | undefined {
 export function PlacesLink() {
   return (
     <Link to="/photos/places" className={buttonClassName({})}>
-      <MapPin aria-hidden size={18} className="shrink-0" />
+      <MapPin aria-hidden size={18} className="shrink-0 max-sm:hidden" />
       {text.places}
     </Link>
   );

@@ -8,7 +8,7 @@ export const text = defineText("photos", {
   nothingHere: "No photos from this place",
   gridLabel: "Photos, newest first",
   show: "Show",
-  all: "Photos and videos",
+  all: "All",
   photosOnly: "Photos",
   videosOnly: "Videos",
   count: (n: number) => plural(n, "# item", "# items"),

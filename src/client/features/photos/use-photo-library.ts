@@ -1,7 +1,14 @@
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import type { FileRecord } from "../../api/types.ts";
-import { chunkQuery, newestPhotosQuery, type PhotoScope, type PhotoRecord, recordsQuery, timelineQuery } from "./api.ts";
+import {
+  chunkQuery,
+  newestPhotosQuery,
+  type PhotoScope,
+  type PhotoRecord,
+  recordsQuery,
+  timelineQuery,
+} from "./api.ts";
 import { type Chunk, chunksBetween, chunksOf, type DayCount } from "./layout.ts";
 import { useShapes } from "./use-shapes.ts";
 

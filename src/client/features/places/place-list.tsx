@@ -20,7 +20,7 @@ export function groupByCountry(places: readonly PlaceRecord[]): CountryPlaces[] 
     .toSorted((a, b) => Number(a.country === "") - Number(b.country === "") || total(b.places) - total(a.places));
 }
 
-/** The places with a picture each, by country. */
+/** The places with a picture each, by country. Countries with few places share a row. */
 export function PlaceList({
   places,
   nameOf,
@@ -29,20 +29,24 @@ export function PlaceList({
   readonly nameOf: (place: PlaceRecord) => string;
 }) {
   const countries = new Intl.DisplayNames([document.documentElement.lang || "en"], { type: "region" });
-  return groupByCountry(places).map(({ country, places: inCountry }) => (
-    <section key={country} className="mt-6">
-      <h2 className="mb-2 text-lg font-semibold">
-        {country === "" ? text.elsewhere : (countries.of(country) ?? country)}
-      </h2>
-      <ul className="grid grid-cols-[repeat(auto-fill,minmax(9.5rem,1fr))] gap-3">
-        {inCountry.map((place) => (
-          <li key={place.id}>
-            <PlaceCard place={place} name={nameOf(place)} />
-          </li>
-        ))}
-      </ul>
-    </section>
-  ));
+  return (
+    <div className="mt-6 flex flex-wrap gap-x-6 gap-y-6">
+      {groupByCountry(places).map(({ country, places: inCountry }) => (
+        <section key={country} className="max-w-full">
+          <h2 className="mb-2 text-lg font-semibold">
+            {country === "" ? text.elsewhere : (countries.of(country) ?? country)}
+          </h2>
+          <ul className="flex flex-wrap gap-3">
+            {inCountry.map((place) => (
+              <li key={place.id} className="w-40 sm:w-44">
+                <PlaceCard place={place} name={nameOf(place)} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
 }
 
 function PlaceCard({ place, name }: { readonly place: PlaceRecord; readonly name: string }) {
@@ -59,7 +63,7 @@ function PlaceCard({ place, name }: { readonly place: PlaceRecord; readonly name
         {isElsewhere ? text.elsewhereHint : name}
       </span>
       <span className="block truncate text-sm text-muted">
-        {[...(region === null ? [] : [region]), text.count(place.count)].join(" · ")}
+        {[text.count(place.count), ...(region === null ? [] : [region])].join(" · ")}
       </span>
     </Link>
   );

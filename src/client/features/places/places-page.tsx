@@ -21,6 +21,7 @@ export function PlacesPage() {
   return (
     <Page
       title={text.title}
+      wide
       actions={
         <Link to="/photos" className={buttonClassName({})}>
           {text.allPhotos}

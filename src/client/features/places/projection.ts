@@ -19,8 +19,8 @@ export interface MapView {
 const LATITUDE_MAX = 84;
 /** How far to zoom in: a town and its surroundings. */
 const SCALE_MAX = 400;
-/** Around the places, in pixels. */
-const MARGIN = 40;
+/** Around the places, in pixels. The zoom buttons are at one side. */
+const MARGIN = { x: 72, y: 40 };
 
 /** The position of a place on the map. */
 export function project(latitude: number, longitude: number): MapPoint {
@@ -36,7 +36,7 @@ export function fitView(points: readonly MapPoint[], width: number, height: numb
   const [top, bottom] = points.length === 0 ? [-90, 90] : [Math.min(...ys), Math.max(...ys)];
   const across = Math.max(right - left, 8);
   const down = Math.max(bottom - top, 5);
-  const scale = Math.min((width - 2 * MARGIN) / across, (height - 2 * MARGIN) / down);
+  const scale = Math.min((width - 2 * MARGIN.x) / across, (height - 2 * MARGIN.y) / down);
   return limitView({ x: (left + right) / 2, y: (top + bottom) / 2, scale }, width);
 }
 
@@ -53,12 +53,15 @@ export function zoomView(view: MapView, factor: number, width: number, at = { x:
   );
 }
 
-/** Keeps the map in view: never smaller than the width, and with its middle on the map. */
+/**
+ * Keeps the map in view, with the middle of the view on the map. The map is at least half as wide as the view: places far
+ * to the north and south also fit into a wide view.
+ */
 export function limitView({ x, y, scale }: MapView, width: number): MapView {
   return {
     x: Math.max(-180, Math.min(180, x)),
     y: Math.max(-150, Math.min(150, y)),
-    scale: Math.max(width / 360, Math.min(SCALE_MAX, scale)),
+    scale: Math.max(width / 720, Math.min(SCALE_MAX, scale)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { defineText, plural } from "../../base/text.ts";
 import { formatNumber } from "../../base/format.ts";
+import { formatMonth } from "../../entries/justified/dates.ts";
 
 const SECTIONS: Readonly<Record<string, string>> = {
   profile: "Profile",
@@ -266,7 +267,7 @@ export const text = defineText("settings", {
   byType: "By type",
   kindName: (kind: string) => KINDS[kind] ?? kind,
   countAndSize: (count: number, size: string) => `${plural(count, "# file", "# files")}, ${size}`,
-  month: (period: string) => `This month (${period})`,
+  month: (period: string) => `This month (${formatMonth(period)})`,
   uploaded: "Uploaded",
   downloaded: "Downloaded",
   ofLimit: (count: number, limit: number | null) =>

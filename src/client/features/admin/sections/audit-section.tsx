@@ -12,6 +12,7 @@ import { AuditFilter } from "../audit-filter.tsx";
 import { text } from "../text.ts";
 import type { AuditEntry } from "../types.ts";
 import { useAdminData } from "../api.ts";
+import { Disclosure } from "../../../ui/disclosure.tsx";
 import { DescriptionList } from "../../../ui/description-list.tsx";
 import { describeEntry, detailsOf, type NameOf, text as auditText } from "./audit-text.ts";
 import { PagedTable, usePage } from "../paged-table.tsx";
@@ -80,7 +81,11 @@ function useNames(): NameOf {
 
 function columns(nameOf: NameOf): Column<AuditEntry>[] {
   return [
-    { key: "when", title: text.when, cell: ({ at }) => formatDateTime(at) },
+    {
+      key: "when",
+      title: text.when,
+      cell: ({ at }) => <span className="whitespace-nowrap">{formatDateTime(at)}</span>,
+    },
     {
       key: "what",
       title: text.what,
@@ -97,7 +102,7 @@ function columns(nameOf: NameOf): Column<AuditEntry>[] {
       title: text.who,
       cell: ({ user, via }) => (
         <>
-          <span className="break-all">{user?.email ?? text.notSignedIn}</span>
+          <span className="break-words">{user?.email ?? text.notSignedIn}</span>
           <span className="block text-xs text-muted">{text.viaNames(via.kind)}</span>
         </>
       ),
@@ -113,14 +118,15 @@ function What({ entry, sentence }: { readonly entry: AuditEntry; readonly senten
       {entry.times > 1 && (
         <span className="ms-2 text-xs font-normal text-muted">{text.timesRepeated(entry.times)}</span>
       )}
-      <details className="mt-1 max-w-xl text-xs font-normal">
-        <summary aria-label={auditText.detailsOf(sentence)} className="inline-flex min-h-6 items-center text-muted">
-          {auditText.details}
-        </summary>
-        <div className="mt-1 wrap-anywhere">
+      <Disclosure
+        title={auditText.details}
+        label={auditText.detailsOf(sentence)}
+        className="-ms-0.5 max-w-xl text-xs font-normal text-muted"
+      >
+        <div className="mt-1 text-ink wrap-anywhere">
           <DescriptionList items={detailsOf(entry)} />
         </div>
-      </details>
+      </Disclosure>
     </>
   );
 }

@@ -1,5 +1,7 @@
-import { defineText } from "../../../base/text.ts";
-import { text as settingsText } from "../settings/text.ts";
+import { planName } from "../../../base/plan-names.ts";
+import { defineText, plural } from "../../../base/text.ts";
+import { text as jobsText } from "./jobs-text.ts";
+import { describeSettings } from "./audit-settings.ts";
 import { text as adminText } from "../text.ts";
 import type { AuditEntry } from "../types.ts";
 
@@ -13,8 +15,13 @@ export const text = defineText("admin-audit", {
   changedRole: (who: string, whom: string, role: string) => `${who} changed ${whom} role to ${role}`,
   disabled: (who: string, whom: string) => `${who} disabled ${whom}`,
   enabled: (who: string, whom: string) => `${who} enabled ${whom}`,
-  changedSetting: (who: string, setting: string, change: string) => `${who} changed “${setting}”: ${change}`,
+  ranJob: (who: string, job: string) => `${who} ran the job “${job}”`,
+  invited: (who: string, email: string) => `${who} invited ${email}`,
+  importedFiles: (whom: string, n: number) => `${plural(n, "# file was", "# files were")} imported for ${whom}`,
+  exportedFiles: (whom: string, n: number) => `${plural(n, "# file was", "# files were")} exported for ${whom}`,
   possessive: (name: string) => `${name}'s`,
+  allActions: "All actions",
+  groups: (action: string) => GROUPS[action] ?? action,
   details: "Details",
   detailsOf: (what: string) => `Details of: ${what}`,
   actionName: "Action",
@@ -29,6 +36,9 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "account.erase": "deleted their account",
   "admin.read": "opened the administration",
   "admin.change": "changed something in the administration",
+  "album.change": "changed an album",
+  "album.create": "created an album",
+  "album.delete": "deleted an album",
   "api_key.create": "created an API key",
   "api_key.delete": "deleted an API key",
   "app_password.create": "created an app password",
@@ -114,6 +124,47 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "webhook.new_secret": "created a new secret for a webhook",
 };
 
+/** Actions to filter by: each is one action, or the part before the dot of several. */
+const GROUPS: Readonly<Record<string, string>> = {
+  sign_in: "Sign-in",
+  sign_out: "Sign-out",
+  sign_up: "Sign-up",
+  session: "Sessions",
+  password: "Passwords",
+  two_factor: "Two-factor authentication",
+  passkey: "Passkeys",
+  identity: "Single sign-on",
+  email: "Email addresses",
+  profile: "Profiles",
+  credentials: "Email and password together",
+  user: "Accounts, by administrators",
+  account: "Accounts, by their owners",
+  invite: "Invitations",
+  api_key: "API keys",
+  app_password: "App passwords",
+  device: "Devices",
+  conflict: "Conflicts",
+  hold: "Changes waiting for approval",
+  share: "Shares",
+  album: "Albums",
+  file: "Files",
+  folder: "Folders",
+  version: "Earlier versions",
+  lock: "File locks",
+  trash: "Trash",
+  transfer: "Imports and exports",
+  settings: "Server settings",
+  admin: "Administration",
+  job: "Jobs",
+  webhook: "Webhooks",
+  server: "Server starts",
+  setup_link: "Setup links",
+  audit: "Exports of the audit log",
+};
+
+/** The choices of the filter. */
+export const ACTION_GROUPS: readonly string[] = Object.keys(GROUPS);
+
 /** Returns the name of an account in the log. */
 export type NameOf = (person: AuditEntry["user"]) => string | undefined;
 
@@ -134,17 +185,18 @@ function describeAction(action: string, who: string, whom: string): string {
 }
 
 /** The sentence of a change whose new value says more than its action. */
-function describeChange({ action, details }: AuditEntry, who: string, whom: string): string | undefined {
+function describeChange({ action, details, target }: AuditEntry, who: string, whom: string): string | undefined {
   const values: Readonly<Record<string, unknown>> = details;
-  if (action === "settings.change") {
-    const [change, ...others] = Object.entries(values);
-    if (change === undefined || others.length > 0) return undefined;
-    return text.changedSetting(who, settingsText.labels(change[0]), String(change[1]));
-  }
+  if (action === "job.run" && typeof target?.id === "string") return text.ranJob(who, jobsText.names(target.id));
+  const { email, files } = values;
+  if (action === "invite.create" && typeof email === "string") return text.invited(who, email);
+  if (action === "transfer.import" && typeof files === "number") return text.importedFiles(whom, files);
+  if (action === "transfer.export" && typeof files === "number") return text.exportedFiles(whom, files);
+  if (action === "settings.change") return describeSettings(who, values);
   const [name, ...others] = Object.keys(values);
   if (action !== "user.change" || name === undefined || others.length > 0) return undefined;
   const value = values[name];
-  if (name === "plan") return text.changedPlan(who, text.possessive(whom), adminText.planNames(String(value)));
+  if (name === "plan") return text.changedPlan(who, text.possessive(whom), planName(String(value)));
   if (name === "role") return text.changedRole(who, text.possessive(whom), adminText.roles(String(value)));
   if (name === "disabled") return value === true ? text.disabled(who, whom) : text.enabled(who, whom);
   return undefined;

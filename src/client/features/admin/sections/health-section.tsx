@@ -33,9 +33,12 @@ function HealthReport({ health, onRefresh }: { readonly health: Health; readonly
   const { icon: Icon, title, className } = STATES[health.status];
   return (
     <div className="flex flex-col gap-4">
-      <section aria-label={text.health} className={cx("flex items-center gap-4 rounded-2xl p-4 sm:p-5", className)}>
+      <section
+        aria-label={text.health}
+        className={cx("flex flex-wrap items-center gap-4 rounded-2xl p-4 sm:p-5", className)}
+      >
         <Icon aria-hidden size={32} className="shrink-0" />
-        <div className="min-w-0 flex-1">
+        <div className="min-w-0 flex-1 basis-48">
           <p className="text-lg font-semibold">{title()}</p>
           <p className="text-sm">{health.isReady ? text.healthReady : text.notReady(health.notReadyReason ?? "")}</p>
         </div>

@@ -1,3 +1,4 @@
+import { planName } from "../../../base/plan-names.ts";
 import { MailPlus } from "lucide-react";
 import { useState } from "react";
 import { request } from "../../../api/http.ts";
@@ -63,7 +64,7 @@ function columns(onRevoke: (id: string) => void): Column<Invite>[] {
       cell: ({ state }) => <Badge tone={TONES[state]}>{text.inviteStates(state)}</Badge>,
     },
     { key: "role", title: text.role, cell: ({ role }) => text.roles(role) },
-    { key: "plan", title: text.plan, cell: ({ plan }) => (plan === null ? text.defaultPlan : text.planNames(plan)) },
+    { key: "plan", title: text.plan, cell: ({ plan }) => (plan === null ? text.defaultPlan : planName(plan)) },
     {
       key: "created",
       title: text.created,

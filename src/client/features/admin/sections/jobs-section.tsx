@@ -32,7 +32,9 @@ export function JobsSection() {
       cell: ({ name, description }) => (
         <span title={name}>
           {jobsText.names(name)}
-          <span className="block max-w-md text-xs font-normal text-muted">{description}</span>
+          <span className="block max-w-md text-xs font-normal text-muted">
+            {jobsText.descriptions(name, description)}
+          </span>
         </span>
       ),
     },

@@ -4,6 +4,8 @@ import { formatBytes, formatNumber, locale } from "../../../base/format.ts";
 /** The text of the section about jobs. */
 export const text = defineText("admin-jobs", {
   names: (job: string) => NAMES[job] ?? job,
+  /** What a job does. Some jobs have only the description of the server. */
+  descriptions: (job: string, byServer: string) => DESCRIPTIONS[job] ?? byServer,
   everyMinutes: (n: number) => plural(n, "Every minute", "Every # minutes"),
   everyHour: (minute: number) => `Every hour, ${plural(minute, "# minute", "# minutes")} past the hour`,
   everyNight: (time: string) => `Every night at ${time}`,
@@ -19,6 +21,8 @@ export const text = defineText("admin-jobs", {
   garbage: (files: number, bytes: number) =>
     `Removed ${plural(files, "# unused file", "# unused files")}, ${formatBytes(bytes)} freed.`,
   noDamage: "No damage found.",
+  filesChecked: (what: string) => `${what} checked, no damage found.`,
+  snapshotTaken: (size: string) => `Snapshot of ${size} saved.`,
   done: "Done.",
 });
 
@@ -60,6 +64,29 @@ const NAMES: Readonly<Record<string, string>> = {
   uploads: "Clean up unfinished uploads",
 };
 
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  sessions: "Removes expired sign-ins.",
+  "rate-limits": "Removes counts of requests that no longer matter.",
+  audit: "Removes old entries from the audit log.",
+  "idempotency-keys": "Removes stored responses of repeated requests after one day.",
+  "reap-deleted": "Removes the remains of deleted folders and accounts, a few files at a time.",
+  history: "Removes old locations of moved files and folders.",
+  journal: "Removes old entries that apps no longer need for syncing.",
+  undo: "Removes what is needed to undo the changes of a device, after 30 days.",
+  "folder-states": "Updates the sizes of folders that changed.",
+  recount: "Counts the storage of each account again, and reports differences.",
+  "media-info": "Removes the details of photos that were deleted.",
+  "device-changes": "Finishes approved changes of devices, and removes old conflicts.",
+  shares: "Removes shares 30 days after they expired, and copies of photos without location after one week.",
+  "offline-queue": "Removes changes that phones made offline: unfinished ones after 30 days, others after 7 days.",
+  snapshot: "Saves a copy of the database if it has changed, and thins out old copies.",
+  "newer-notes": "Removes the record of changes after a restored snapshot, 30 days after the restore.",
+  gc: "Removes the data of deleted files from the disk after a grace period.",
+  leftovers: "Moves data that a crash left without a file into the folder quarantine.",
+  scrub: "Reads stored files, those that waited longest first, and compares them with their checksums.",
+  "disk-reserve": "Reserves a few megabytes, so that the database can still be written when the disk is full.",
+};
+
 const NIGHT_ENDS_HOUR = 6;
 
 /** A cron pattern in words; patterns that have none are returned as they are. */
@@ -84,7 +111,7 @@ export function describeSchedule(pattern: string): string {
 /** The result of a job as a sentence. Some jobs report JSON, for scripts. */
 export function describeResult(job: string, result: string): string {
   const counts = parseCounts(result);
-  if (counts === undefined) return sentence(result.replaceAll("blobs", "files"));
+  if (counts === undefined) return describeWords(job, result);
   return job === "gc" ? text.garbage(counts["removed"] ?? 0, counts["freedBytes"] ?? 0) : listOf(counts);
 }
 
@@ -93,6 +120,17 @@ export function describeDuration(ms: number): string {
   if (ms < 1000) return text.lessThanSecond;
   const seconds = Math.round(ms / 1000);
   return seconds < 120 ? text.seconds(seconds) : text.minutes(Math.round(seconds / 60));
+}
+
+function describeWords(job: string, result: string): string {
+  // A file name and a size.
+  const size = job === "snapshot" ? /^[^ ]+, (.+)$/.exec(result)?.[1] : undefined;
+  if (size !== undefined) return text.snapshotTaken(size);
+  if (job === "journal" && /^\d+ steps?$/.test(result)) return text.done;
+  const checked = /^(\d+ )blobs? read, (.+); 0 new findings$/.exec(result);
+  if (checked !== null)
+    return text.filesChecked(`${checked[1] ?? ""}${checked[1] === "1 " ? "file" : "files"}, ${checked[2] ?? ""}`);
+  return sentence(result.replaceAll(/\bblob/g, "file").replaceAll("findings", "problems"));
 }
 
 function sentence(result: string): string {

@@ -1,3 +1,4 @@
+import { planName } from "../../../base/plan-names.ts";
 import { Link } from "@tanstack/react-router";
 import { Badge } from "../../../ui/badge.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -38,7 +39,7 @@ function PlanCard({ plan }: { readonly plan: Plan }) {
     value === null ? text.noLimit : format(value);
   return (
     <Card
-      title={text.planNames(plan.name)}
+      title={planName(plan.name)}
       {...(plan.isDefault && { actions: <Badge tone="accent">{text.isDefault}</Badge> })}
     >
       <DescriptionList

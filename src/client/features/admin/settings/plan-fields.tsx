@@ -1,5 +1,6 @@
+import { Disclosure } from "../../../ui/disclosure.tsx";
+import { planName } from "../../../base/plan-names.ts";
 import { Card } from "../../../ui/card.tsx";
-import { text as adminText } from "../text.ts";
 import { PLANS, type PlanName } from "../types.ts";
 import { useAdminData } from "../api.ts";
 import { type EditableSetting, nameOf, numberOf } from "./draft.ts";
@@ -16,7 +17,7 @@ export function PlanFields({ form }: { readonly form: SettingsForm }) {
       <div className="grid gap-x-6 gap-y-5 md:grid-cols-3">
         {PLANS.map((plan) => (
           <fieldset key={plan} className="flex min-w-0 flex-col gap-3">
-            <legend className="mb-2 font-medium">{adminText.planNames(plan)}</legend>
+            <legend className="mb-2 font-medium">{planName(plan)}</legend>
             {settingsOf(form, "plans", plan).map((setting) =>
               nameOf(setting.key) === "quota" ? (
                 <QuotaSetting key={setting.key} form={form} setting={setting} plan={plan} />
@@ -79,20 +80,19 @@ export function RateFields({ form }: { readonly form: SettingsForm }) {
           <FormField key={setting.key} form={form} setting={setting} />
         ))}
       </div>
-      <details className="mt-4">
-        <summary className="control inline-flex items-center text-sm font-medium">{text.showRates}</summary>
-        <p className="my-2 text-sm text-muted">{text.perHour}</p>
+      <Disclosure title={text.showRates} className="mt-4 text-sm font-medium">
+        <p className="my-2 font-normal text-muted">{text.perHour}</p>
         <div className="grid gap-x-6 gap-y-5 md:grid-cols-3">
           {PLANS.map((plan) => (
             <fieldset key={plan} className="flex min-w-0 flex-col gap-3">
-              <legend className="mb-2 font-medium">{adminText.planNames(plan)}</legend>
+              <legend className="mb-2 font-medium">{planName(plan)}</legend>
               {settingsOf(form, "rates", plan).map((setting) => (
                 <FormField key={setting.key} form={form} setting={setting} />
               ))}
             </fieldset>
           ))}
         </div>
-      </details>
+      </Disclosure>
     </Card>
   );
 }

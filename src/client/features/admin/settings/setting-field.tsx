@@ -1,3 +1,4 @@
+import { planName } from "../../../base/plan-names.ts";
 import type { ReactNode } from "react";
 import { Checkbox } from "../../../ui/checkbox.tsx";
 import { Select } from "../../../ui/select.tsx";
@@ -81,8 +82,7 @@ function Control({ setting, draft, label, hint, error, onChange }: ControlProps)
     );
   }
   if (kind === "choice") {
-    const nameOfChoice = (choice: string) =>
-      key === "defaultPlan" ? adminText.planNames(choice) : text.choices(key, choice);
+    const nameOfChoice = (choice: string) => (key === "defaultPlan" ? planName(choice) : text.choices(key, choice));
     return (
       <Select
         {...common}
@@ -133,7 +133,7 @@ function defaultOf(setting: EditableSetting): string {
   const draft = toDraft(setting, setting.default);
   if (draft.isNone) return setting.kind === "text" ? adminText.none : text.noLimit;
   if (setting.kind === "choice") {
-    return setting.key === "defaultPlan" ? adminText.planNames(draft.typed) : text.choices(setting.key, draft.typed);
+    return setting.key === "defaultPlan" ? planName(draft.typed) : text.choices(setting.key, draft.typed);
   }
   if (setting.kind === "toggle" || setting.kind === "text") return setting.defaultText;
   return [formatNumber(Number(draft.typed)), unitOf(setting)?.name].filter(Boolean).join(" ");

@@ -1,3 +1,4 @@
+import { Disclosure } from "../../../ui/disclosure.tsx";
 import { ChartLine } from "lucide-react";
 import { useMemo } from "react";
 import { Card } from "../../../ui/card.tsx";
@@ -43,10 +44,9 @@ export function GrowthPlots({ days, periodDays }: { readonly days: readonly Day[
           </Card>
         ))}
       </div>
-      <details className="rounded-2xl border border-line bg-raised p-4">
-        <summary className="font-medium">{text.asTable}</summary>
+      <Disclosure title={text.asTable} className="rounded-2xl border border-line bg-raised p-4 font-medium">
         <DataTable caption={text.growth} columns={columns()} rows={days.toReversed()} rowKey={({ date }) => date} />
-      </details>
+      </Disclosure>
     </>
   );
 }

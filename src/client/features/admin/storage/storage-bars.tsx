@@ -26,7 +26,10 @@ export function StorageBars({ usage: { people, others, kinds } }: { readonly usa
       key: person.id,
       name: person.name || person.email,
       value: formatBytes(files + versions + trash),
-      detail: text.personParts(formatBytes(files), formatBytes(versions), formatBytes(trash)),
+      // Without versions and trash, the parts would repeat the total.
+      ...(versions + trash > 0 && {
+        detail: text.personParts(formatBytes(files), formatBytes(versions), formatBytes(trash)),
+      }),
       parts,
     };
   });

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { findAgentName } from "../../../base/user-agent.ts";
 import { request } from "../../../api/http.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -119,7 +120,9 @@ function describeAppPassword({ access, expiresAt, lastUsedAt, lastAddress }: App
 }
 
 function describe({ device, userAgent, kind, clientAddress }: AccountSession): string {
-  return [device?.name ?? userAgent ?? text.viaNames(kind), clientAddress].filter(Boolean).join(", ");
+  return [device?.name ?? findAgentName(userAgent) ?? userAgent ?? text.viaNames(kind), clientAddress]
+    .filter(Boolean)
+    .join(", ");
 }
 
 interface Row {

@@ -1,3 +1,4 @@
+import { planName } from "../../../base/plan-names.ts";
 import { useState } from "react";
 import { request } from "../../../api/http.ts";
 import { useSession } from "../../../api/session.ts";
@@ -58,7 +59,7 @@ export function EditUserDialog({ account, onClose }: { readonly account: Account
         label={text.plan}
         value={plan}
         onChange={setPlan}
-        options={PLANS.map((value) => ({ value, label: text.planNames(value) }))}
+        options={PLANS.map((value) => ({ value, label: planName(value) }))}
       />
       <QuotaField value={quotaChoice} onChange={setQuotaChoice} />
     </AdminDialog>

@@ -1,3 +1,4 @@
+import { planName } from "../../../base/plan-names.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import type { Column } from "../../../ui/data-table.tsx";
 import { formatBytes, formatRelative } from "../../../base/format.ts";
@@ -47,19 +48,24 @@ export function userColumns({
       title: text.role,
       cell: ({ role }) => <Badge tone={role === "admin" ? "accent" : "neutral"}>{text.roles(role)}</Badge>,
     },
-    { key: "plan", title: text.plan, cell: ({ plan }) => text.planNames(plan) },
+    { key: "plan", title: text.plan, cell: ({ plan }) => planName(plan) },
     {
       key: "storage",
       title: text.storage,
       ...sortable("used"),
-      cell: ({ storage, quota }) =>
-        quota === null ? formatBytes(storage.used) : text.usedOf(formatBytes(storage.used), formatBytes(quota)),
+      cell: ({ storage, quota }) => (
+        <span className="whitespace-nowrap">
+          {quota === null ? formatBytes(storage.used) : text.usedOf(formatBytes(storage.used), formatBytes(quota))}
+        </span>
+      ),
     },
     {
       key: "lastActive",
       title: text.lastActive,
       ...sortable("lastActiveAt"),
-      cell: ({ lastActiveAt }) => (lastActiveAt === null ? text.never : formatRelative(lastActiveAt)),
+      cell: ({ lastActiveAt }) => (
+        <span className="whitespace-nowrap">{lastActiveAt === null ? text.never : formatRelative(lastActiveAt)}</span>
+      ),
     },
     {
       key: "state",

@@ -1,3 +1,4 @@
+import { planName } from "../../../base/plan-names.ts";
 import { UserPlus, Users } from "lucide-react";
 import { useDeferredValue, useEffect, useRef, useState } from "react";
 import { type TextSearch, useSetTextSearch, useTextSearch } from "../../../base/search-params.ts";
@@ -45,7 +46,7 @@ export function UsersSection() {
           label={text.plan}
           none={text.allPlans}
           values={PLANS}
-          nameOf={text.planNames}
+          nameOf={planName}
           value={plan}
           onChange={(chosen) => filter({ plan: chosen })}
           className="w-36"

@@ -1,3 +1,4 @@
+import { Disclosure } from "../../../ui/disclosure.tsx";
 import { Link } from "@tanstack/react-router";
 import { Cable, Smartphone } from "lucide-react";
 import { Button, buttonClassName } from "../../../ui/button.tsx";
@@ -143,13 +144,12 @@ function rowOf(device: Device, onRemove: () => void): Row {
       </>
     ),
     more: (
-      <details className="ms-8 text-sm">
-        <summary className="w-fit py-1 text-muted">{text.deviceSettings}</summary>
+      <Disclosure title={text.deviceSettings} className="ms-8 text-sm text-muted">
         <div className="mt-2 flex flex-col gap-2">
           <DescriptionList items={listSyncSettings(device)} />
-          <p className="text-muted">{text.deviceSettingsLead}</p>
+          <p>{text.deviceSettingsLead}</p>
         </div>
-      </details>
+      </Disclosure>
     ),
   };
 }

@@ -1,3 +1,4 @@
+import { planName } from "../../../base/plan-names.ts";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { request } from "../../../api/http.ts";
@@ -30,7 +31,7 @@ export function ProfileSection() {
               <DescriptionList
                 items={[
                   [text.role, text.roleName(data.role)],
-                  [text.plan, data.plan],
+                  [text.plan, planName(data.plan)],
                   [text.memberSince, formatDate(data.createdAt)],
                 ]}
               />

@@ -1,3 +1,4 @@
+import { planName } from "../../../base/plan-names.ts";
 import { Card } from "../../../ui/card.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
 import { DescriptionList } from "../../../ui/description-list.tsx";
@@ -29,7 +30,7 @@ export function UsageSection() {
                     text.countAndSize(data.transfers.downloads, formatBytes(data.transfers.downloadedBytes)),
                   ],
                   [text.devices, text.ofLimit(data.devices.count, data.devices.limit)],
-                  [text.plan, data.plan.name],
+                  [text.plan, planName(data.plan.name)],
                   [
                     text.largestFile,
                     data.plan.maxFileSize === null ? text.noLimit : formatBytes(data.plan.maxFileSize),

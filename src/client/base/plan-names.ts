@@ -1,0 +1,10 @@
+import { defineText } from "./text.ts";
+
+const text = defineText("plans", {
+  names: (plan: string) => ({ free: "Free", pro: "Pro", enterprise: "Full" })[plan] ?? plan,
+});
+
+/** The name of a plan for people. The API calls the largest one `enterprise`, which means nothing to a household. */
+export function planName(plan: string): string {
+  return text.names(plan);
+}

@@ -1,0 +1,81 @@
+// The administration describes jobs and the audit log in words.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describeResult } from "../../../src/client/features/admin/sections/jobs-text.ts";
+import { ACTION_GROUPS, describeEntry } from "../../../src/client/features/admin/sections/audit-text.ts";
+import type { AuditEntry } from "../../../src/client/features/admin/types.ts";
+import { AUDIT_ACTIONS } from "../../../src/features/accounts/routing/audit-rule.ts";
+
+const before = Reflect.getOwnPropertyDescriptor(globalThis, "document");
+beforeAll(() => {
+  const value = { documentElement: { lang: "en" }, querySelector: () => ({ dataset: { basePath: "/" } }) };
+  Object.defineProperty(globalThis, "document", { value, configurable: true });
+});
+afterAll(() => {
+  if (before === undefined) Reflect.deleteProperty(globalThis, "document");
+  else Object.defineProperty(globalThis, "document", before);
+});
+
+/** An entry of the log with these parts. */
+function entry(parts: Partial<AuditEntry>): AuditEntry {
+  const anna = { id: "usr_1", email: "anna@example.org" };
+  const base = {
+    id: "1",
+    at: "2026-01-01T00:00:00Z",
+    user: anna,
+    account: anna,
+    outcome: "done",
+    times: 1,
+    details: {},
+  };
+  const rest = { target: null, reason: null, userAgent: null, clientAddress: null, via: { kind: "web", name: null } };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a test needs only what it describes
+  return { ...base, ...rest, ...parts } as AuditEntry;
+}
+
+const nameOf = (person: AuditEntry["user"]) => (person === null ? undefined : "Anna");
+
+describe("jobs", () => {
+  test.each([
+    ["snapshot", "larder-2026-11-24T21-07-29-217Z-scheduled.db, 1.4 MB", "Snapshot of 1.4 MB saved."],
+    ["scrub", "318 blobs read, 7.4 MB; 0 new findings", "318 files, 7.4 MB checked, no damage found."],
+    ["scrub", "1 blob read, 7 bytes; 0 new findings", "1 file, 7 bytes checked, no damage found."],
+    ["scrub", "3 blobs read, 7.4 MB; 2 new findings", "3 files read, 7.4 MB; 2 new problems."],
+    ["journal", "7 steps", "Done."],
+    ["leftovers", "0 blobs moved to quarantine", "Nothing to do."],
+    ["gc", '{"setAside":0,"removed":2,"freedBytes":1024}', "Removed 2 unused files, 1 KB freed."],
+  ])("the result of %s is %p in words", (job, result, words) => {
+    expect(describeResult(job, result)).toBe(words);
+  });
+});
+
+describe("the audit log", () => {
+  test("says which job ran, who was invited, and what was imported", () => {
+    const ran = entry({ action: "job.run", target: { type: "job", id: "gc" } });
+    expect(describeEntry(ran, nameOf)).toBe("Anna ran the job “Free disk space”");
+    const invited = entry({ action: "invite.create", details: { role: "user", email: "oma@example.org" } });
+    expect(describeEntry(invited, nameOf)).toBe("Anna invited oma@example.org");
+    expect(describeEntry(entry({ action: "invite.create", details: {} }), nameOf)).toBe("Anna invited someone");
+    const details = { folder: "/Photos", files: 39, bytes: 100 };
+    const imported = entry({ action: "transfer.import", user: null, details });
+    expect(describeEntry(imported, nameOf)).toBe("39 files were imported for Anna");
+  });
+
+  test.each([
+    [{ "trash.keep": "30d → 64d" }, "Anna changed “Keep items in trash”: 30 days → 64 days"],
+    [{ defaultPlan: "free → enterprise" }, "Anna changed “Plan of new accounts”: Free → Full"],
+    [{ signup: "invite → open" }, "Anna changed “Who can sign up”: Only invited people → Everyone"],
+    [{ "plans.free.quota": "5GB → none" }, "Anna changed “Storage quota (Free)”: 5GB → no limit"],
+    [{ "plans.pro.limit.uploads": "10 → 20" }, "Anna changed “Uploads (Pro)”: 10 → 20"],
+    [{ signup: "a → b", "mail.host": "a → b" }, "Anna changed “Who can sign up” and “Mail server”"],
+    [{ signup: "", "mail.host": "", "mail.port": "", "mail.user": "" }, "Anna changed 4 settings"],
+  ])("names the changed settings: %p", (details, words) => {
+    expect(describeEntry(entry({ action: "settings.change", details }), nameOf)).toBe(words);
+  });
+
+  test("each action has words, and can be found by one of the groups of the filter", () => {
+    for (const action of AUDIT_ACTIONS) {
+      expect(describeEntry(entry({ action }), nameOf)).not.toContain(action);
+      expect(ACTION_GROUPS).toContain(action.split(".")[0] ?? "");
+    }
+  });
+});
