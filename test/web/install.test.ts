@@ -55,9 +55,11 @@ describeWeb("the installed application", (web) => {
       .getByText(/Can.t reach the server/)
       .first()
       .waitFor();
+    await page.getByRole("heading", { level: 1, name: "No connection" }).waitFor();
+    await web.lookAt(page, "installed-offline");
     await page.context().setOffline(false);
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
   });
 
   test("caches the application, and no API response", async () => {

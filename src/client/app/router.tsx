@@ -194,7 +194,7 @@ function Failure({ error }: ErrorComponentProps) {
   const router = useRouter();
   return (
     <main className="flex min-h-dvh items-center justify-center bg-surface">
-      <ErrorState error={error} onRetry={() => void router.invalidate()} />
+      <ErrorState error={error} isWholePage onRetry={() => void router.invalidate()} />
     </main>
   );
 }

@@ -18,6 +18,7 @@ export const uiText = defineText("ui", {
   loadMore: "Show more",
   tryAgain: "Try again",
   failedTitle: "Couldn't load this",
+  noConnection: "No connection",
   copy: "Copy",
   copied: "Copied",
   done: "Done",

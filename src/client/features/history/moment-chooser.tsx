@@ -65,18 +65,24 @@ export function MomentChooser({ at, onChange }: { readonly at: string; readonly 
             if (moment !== undefined) onChange(moment);
           }}
         />
-        <div role="group" aria-label={text.presets} className="flex flex-wrap gap-2">
-          <Button size="small" onClick={() => choose(hoursAgo(1))}>
-            {text.hourAgo}
-          </Button>
-          <Button size="small" onClick={() => choose(hoursAgo(24))}>
-            {text.dayAgo}
-          </Button>
-          <Button size="small" onClick={() => choose(hoursAgo(7 * 24))}>
-            {text.weekAgo}
-          </Button>
-        </div>
+        <Presets onChoose={choose} />
       </div>
     </section>
+  );
+}
+
+function Presets({ onChoose }: { readonly onChoose: (moment: string) => void }) {
+  return (
+    <div role="group" aria-label={text.presets} className="flex flex-wrap gap-2">
+      <Button size="small" onClick={() => onChoose(hoursAgo(1))}>
+        {text.hourAgo}
+      </Button>
+      <Button size="small" onClick={() => onChoose(hoursAgo(24))}>
+        {text.dayAgo}
+      </Button>
+      <Button size="small" onClick={() => onChoose(hoursAgo(7 * 24))}>
+        {text.weekAgo}
+      </Button>
+    </div>
   );
 }

@@ -94,7 +94,7 @@ export class FolderService {
       if (folder.itemCount > 0 && !isRecursive) {
         throw new AppError(
           "folder_not_empty",
-          `The folder contains ${folder.itemCount} items. Empty it first, or add ?recursive=true to delete everything.`,
+          `The folder contains ${folder.itemCount === 1 ? "1 item" : `${folder.itemCount} items`}. Empty it first, or add ?recursive=true to delete everything.`,
           { itemCount: folder.itemCount },
         );
       }
