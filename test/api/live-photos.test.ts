@@ -138,6 +138,96 @@ describe("a pair of files", () => {
   });
 });
 
+describe("a pair in two folders", () => {
+  /** A photo in `/photos` and its video in `/videos`. */
+  async function makePair() {
+    const { client } = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const [photos, videos] = [await client.folderId("photos"), await client.folderId("videos")];
+    const photo = await storePhoto(client, "A.JPG", { contentId, takenAt: TAKEN_AT }, "/photos");
+    const video = await storeVideo(client, "A.MOV", { contentId, takenAt: TAKEN_AT }, "/videos");
+    const paired = [{ id: photo, name: "A.JPG", motion: "pair", motionFileId: video }];
+    expect(await listItems(client)).toEqual(paired);
+    return { client, contentId, photo, video, paired, photos, videos };
+  }
+  const alone = (id: string, name: string) => ({ id, name, motion: null, motionFileId: null });
+
+  test.concurrent("shows the video while the folder of the photo is in the trash", async () => {
+    const { client, photo, video, paired, photos } = await makePair();
+    expectStatus(await client.post("/api/files/trash", { fileIds: [photos] }), 200);
+    expect(await listItems(client)).toEqual([alone(video, "A.MOV")]);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [photos] }), 200);
+    expect(await listItems(client)).toEqual(paired);
+    expectStatus(await client.get(`/api/files/${photo}/motion`), 200);
+  });
+
+  test.concurrent("shows the photo alone while the folder of the video is in the trash", async () => {
+    const { client, photo, paired, videos } = await makePair();
+    expectStatus(await client.post("/api/files/trash", { fileIds: [videos] }), 200);
+    expect(await listItems(client)).toEqual([alone(photo, "A.JPG")]);
+    expectError(await client.get(`/api/files/${photo}/motion`), 404, "not_found");
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [videos] }), 200);
+    expect(await listItems(client)).toEqual(paired);
+  });
+
+  test.concurrent("shows what was restored of two deleted folders", async () => {
+    const { client, video, paired, photos, videos } = await makePair();
+    expectStatus(await client.post("/api/files/trash", { fileIds: [photos, videos] }), 200);
+    expect(await listItems(client)).toEqual([]);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [videos] }), 200);
+    expect(await listItems(client)).toEqual([alone(video, "A.MOV")]);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [photos] }), 200);
+    expect(await listItems(client)).toEqual(paired);
+  });
+
+  test.concurrent("shows the video after the photo or its folder was deleted for good", async () => {
+    const one = await makePair();
+    expectStatus(await one.client.post("/api/files/trash", { fileIds: [one.photos] }), 200);
+    expectStatus(await one.client.delete("/api/files/trash"), 200);
+    expect(await listItems(one.client)).toEqual([alone(one.video, "A.MOV")]);
+    const other = await makePair();
+    expectStatus(await other.client.delete(`/api/files/folders/${other.photos}?recursive=true`), 200);
+    expect(await listItems(other.client)).toEqual([alone(other.video, "A.MOV")]);
+    const last = await makePair();
+    expectStatus(await last.client.delete(`/api/files/${last.photo}`), 200);
+    expect(await listItems(last.client)).toEqual([alone(last.video, "A.MOV")]);
+  });
+
+  test.concurrent("shows both after the photo was replaced by another", async () => {
+    const { client, contentId, photo, video, paired } = await makePair();
+    expectStatus(await client.putContent(photo, await livePhoto(++color, { contentId: crypto.randomUUID() })), 200);
+    expect(await listItems(client)).toEqual([alone(photo, "A.JPG"), alone(video, "A.MOV")]);
+    expectStatus(await client.putContent(photo, await livePhoto(++color, { contentId })), 200);
+    expect(await listItems(client)).toEqual(paired);
+    expectStatus(await client.putContent(photo, Buffer.from("no picture")), 200);
+    expect((await listItems(client)).map(({ name }) => name)).toContain("A.MOV");
+  });
+
+  test.concurrent("gives the video to another copy of the photo that is not in the trash", async () => {
+    const { client, contentId, video, photos } = await makePair();
+    expectStatus(await client.post("/api/files/trash", { fileIds: [photos] }), 200);
+    expect(await listItems(client)).toEqual([alone(video, "A.MOV")]);
+    const copy = await storePhoto(client, "B.JPG", { contentId, takenAt: TAKEN_AT }, "/copies");
+    expect(await listItems(client)).toEqual([{ id: copy, name: "B.JPG", motion: "pair", motionFileId: video }]);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [photos] }), 200);
+    expect((await listItems(client)).map(({ name, motion }) => [name, motion])).toEqual([
+      ["A.JPG", null],
+      ["B.JPG", "pair"],
+    ]);
+  });
+
+  test.concurrent("shows a video that arrives after the folder of its photo was deleted", async () => {
+    const { client } = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const folder = await client.folderId("photos");
+    await storePhoto(client, "A.JPG", { contentId }, "/photos");
+    await listItems(client);
+    expectStatus(await client.post("/api/files/trash", { fileIds: [folder] }), 200);
+    const video = await storeVideo(client, "A.MOV", { contentId }, "/videos");
+    expect(await listItems(client)).toEqual([alone(video, "A.MOV")]);
+  });
+});
+
 describe("GET /api/files/{id}/motion", () => {
   test.concurrent("sends the other file of a pair, whole or in part", async () => {
     const { client } = await server().signUp();
