@@ -125,6 +125,19 @@ describe("a pair of files", () => {
     expect(await names()).toEqual(["A.mov"]);
   });
 
+  test.concurrent("never has a sound file", async () => {
+    const { client } = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const photo = await storePhoto(client, "A.jpg", { contentId, takenAt: TAKEN_AT });
+    const sound = Buffer.from(liveVideo(2, { contentId, takenAt: TAKEN_AT }, Buffer.alloc(300 + ++color, 7)));
+    // The brand of sound files; everything else is as in the video of a pair.
+    sound.write("M4A ", 8, "latin1");
+    const id = await client.storedId(sound, { name: "A.m4a", type: "audio/mp4" });
+    expect((await client.get(`/api/files/${id}`)).string("data.mimeType")).toStartWith("audio/");
+    expect(await listItems(client)).toEqual([{ id: photo, name: "A.jpg", motion: null, motionFileId: null }]);
+    expectError(await client.get(`/api/files/${photo}/motion`), 404, "not_found");
+  });
+
   test.concurrent("goes to the trash and comes back as one", async () => {
     const { client } = await server().signUp();
     const photo = await storePhoto(client, "A.jpg", { takenAt: TAKEN_AT });
@@ -266,6 +279,42 @@ describe("GET /api/files/{id}/motion", () => {
     expect(Buffer.from(part.bytes).equals(video.subarray(100_000, 100_100))).toBe(true);
     const again = await client.get(`/api/files/${id}/motion`, { "if-none-match": whole.header("etag") ?? "" });
     expectStatus(again, 304);
+  });
+
+  test.concurrent("counts as a download like the file itself: previews do not, ranges do once", async () => {
+    const { client } = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const photo = await storePhoto(client, "A.JPG", { contentId });
+    const video = await storeVideo(client, "A.MOV", { contentId });
+    const inside = await client.storedId(await motionPhoto(++color, liveVideo(2, {}, Buffer.alloc(2_000, color))), {
+      name: "B.jpg",
+      type: "image/jpeg",
+    });
+    await listItems(client);
+    for (const [id, counted] of [
+      [photo, video],
+      [inside, inside],
+    ] as const) {
+      const path = `/api/files/${id}/motion`;
+      const count = async () => (await client.get(`/api/files/${counted}`)).number("data.downloadCount");
+      const preview = await client.get(`${path}?preview=true`);
+      expectStatus(preview, 200);
+      expect(preview.header("content-disposition")).toStartWith("inline");
+      expectStatus(await client.get(`${path}?preview=true`, { range: "bytes=0-9" }), 206);
+      expectStatus(await client.head(path), 200);
+      expectStatus(await client.get(path, { "if-none-match": preview.header("etag") }), 304);
+      expectStatus(await client.get(path, { range: "bytes=9999999-" }), 416);
+      expect(await count()).toBe(0);
+      for (const start of [0, 10, 20]) {
+        expectStatus(await client.get(path, { range: `bytes=${start}-${start + 9}` }), 206);
+      }
+      expect(await count()).toBe(1);
+      expectStatus(await client.get(path), 200);
+      expectStatus(await client.get(`${path}?inline=true`), 200);
+      expect(await count()).toBe(3);
+    }
+    // The still itself was not downloaded.
+    expect((await client.get(`/api/files/${photo}`)).number("data.downloadCount")).toBe(0);
   });
 
   test.concurrent("is for those who can open the photo and its video, and not for a link without locations", async () => {

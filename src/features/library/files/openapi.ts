@@ -181,7 +181,7 @@ export const motion = (): RouteDocs => ({
   summary: "Download the video of a Live Photo",
   description: "Sends the file that belongs to the photo, or the video inside the photo. Supports ranges.",
   ...DOWNLOAD,
-  query: { inline: DOWNLOAD.query.inline },
+  query: { inline: DOWNLOAD.query.inline, preview: DOWNLOAD.query.preview },
 });
 
 export const checkContent = (): RouteDocs => ({
