@@ -1509,7 +1509,7 @@ CREATE INDEX `media_info_content` ON `media_info` (`content_id`) WHERE content_i
 CREATE TABLE `live_pairs` (
 	`photo_id` integer PRIMARY KEY NOT NULL,
 	`video_id` integer NOT NULL
-) STRICT;
+, `account_id` integer DEFAULT 0 NOT NULL, `is_apart` integer DEFAULT 0 NOT NULL, `hides_video` integer DEFAULT 1 NOT NULL) STRICT;
 
 CREATE UNIQUE INDEX `live_pairs_video` ON `live_pairs` (`video_id`);
 
@@ -1550,11 +1550,6 @@ BEGIN
 	INSERT OR IGNORE INTO `live_queue` SELECT id FROM `nodes` WHERE id IN (OLD.photo_id, OLD.video_id);
 END;
 
-CREATE TRIGGER `live_paired` AFTER INSERT ON `live_pairs`
-BEGIN
-	DELETE FROM `photos` WHERE node_id = NEW.video_id;
-END;
-
 CREATE TABLE `places` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -1565,6 +1560,20 @@ CREATE TABLE `places` (
 ) STRICT;
 
 CREATE INDEX `photos_place` ON `photos` (`account_id`,`place_id`,`day`,`taken_at`,`node_id`,`parent_id`,`is_video`) WHERE place_id IS NOT NULL;
+
+CREATE TABLE `settings` (
+	`key` text PRIMARY KEY NOT NULL,
+	`value` text NOT NULL,
+	`changed_at` integer NOT NULL,
+	`changed_by` text NOT NULL
+) STRICT;
+
+CREATE INDEX `live_pairs_apart` ON `live_pairs` (`account_id`,`photo_id`) WHERE is_apart = 1;
+
+CREATE TABLE `live_rechecks` (
+	`account_id` integer PRIMARY KEY NOT NULL,
+	`after_photo_id` integer NOT NULL
+) STRICT;
 
 CREATE VIEW `photo_sources` AS
 WITH told AS (
@@ -1579,7 +1588,7 @@ WITH told AS (
 	LEFT JOIN media_info m ON m.digest = b.digest
 	WHERE n.kind = 1 AND n.parent_id > 0 AND (n.media_type LIKE 'image/%' OR n.media_type LIKE 'video/%')
 		AND n.media_type NOT LIKE 'image/svg%' AND n.media_type NOT LIKE 'image/%icon%'
-		AND NOT EXISTS (SELECT 1 FROM live_pairs l WHERE l.video_id = n.id)
+		AND NOT EXISTS (SELECT 1 FROM live_pairs l WHERE l.video_id = n.id AND l.hides_video = 1)
 ),
 timed AS (
 	SELECT id, account_id, parent_id, is_video, place_id,
@@ -1596,12 +1605,23 @@ SELECT id AS node_id, account_id, parent_id, (taken_at + 62167219200000) / 86400
 	offset_minutes, is_video, place_id
 FROM timed;
 
-CREATE TABLE `settings` (
-	`key` text PRIMARY KEY NOT NULL,
-	`value` text NOT NULL,
-	`changed_at` integer NOT NULL,
-	`changed_by` text NOT NULL
-) STRICT;
+CREATE TRIGGER `live_paired` AFTER INSERT ON `live_pairs` WHEN NEW.hides_video = 1
+BEGIN
+	DELETE FROM `photos` WHERE node_id = NEW.video_id;
+END;
+
+CREATE TRIGGER `live_hidden` AFTER UPDATE OF `hides_video` ON `live_pairs` WHEN NEW.hides_video <> OLD.hides_video
+BEGIN
+	DELETE FROM `photos` WHERE node_id = NEW.video_id;
+	INSERT INTO `photos` SELECT * FROM `photo_sources` WHERE node_id = NEW.video_id;
+END;
+
+CREATE TRIGGER `live_folder_changed` AFTER UPDATE OF `parent_id` ON `nodes`
+WHEN NEW.kind = 0 AND (ifnull(NEW.parent_id, 0) > 0) <> (ifnull(OLD.parent_id, 0) > 0)
+BEGIN
+	INSERT OR REPLACE INTO `live_rechecks` SELECT NEW.account_id, 0
+		WHERE EXISTS (SELECT 1 FROM `live_pairs` INDEXED BY `live_pairs_apart` WHERE account_id = NEW.account_id AND is_apart = 1);
+END;
 
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 

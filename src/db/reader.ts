@@ -26,6 +26,11 @@ export function naturalOrder(sql: string, parameters: readonly Bindable[], order
   return { sql, parameters, as: `natural-${order}` };
 }
 
+/** A statement that returns columns `id`, `name` and `key`. The result is the ids of rows whose key is not the natural key of the name. */
+export function wrongNaturalKeys(sql: string, parameters: readonly Bindable[]): Read<Float64Array> {
+  return { sql, parameters, as: "wrong-natural-keys" };
+}
+
 /** The results of several statements, in their order. */
 export type Results<Reads extends readonly Read<unknown>[]> = {
   readonly [Index in keyof Reads]: Reads[Index] extends Read<infer Result> ? Result : never;

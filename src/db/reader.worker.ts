@@ -3,7 +3,7 @@
  * such as searches over whole trees. All statements of one request read the same state.
  */
 import { type Database, SQLiteError, type Statement } from "bun:sqlite";
-import { type NamedRow, sortNaturally } from "../lib/natural-key.ts";
+import { type NamedRow, naturalKey, sortNaturally } from "../lib/natural-key.ts";
 import { openReadOnly } from "./open.ts";
 
 /** A value that SQLite binds. */
@@ -12,11 +12,13 @@ export type Bindable = string | number | null;
 /**
  * One statement. With `numbers`, its result is a text of comma-separated integers, returned as an array. With `natural-…`,
  * its rows have an `id`, a `kind` and a `name`: the ids are returned in the natural order of the names within each kind.
+ * With `wrong-natural-keys`, they have an `id`, a `name` and a `key`: the ids of those with another key than that of the
+ * name are returned.
  */
 export interface ReadStatement {
   readonly sql: string;
   readonly parameters: readonly Bindable[];
-  readonly as: "rows" | "numbers" | "natural-asc" | "natural-desc";
+  readonly as: "rows" | "numbers" | "natural-asc" | "natural-desc" | "wrong-natural-keys";
 }
 
 /** Statements that read the same state. The first request of a thread sets the database. */
@@ -61,6 +63,14 @@ function readAll(sqlite: Database, statements: readonly ReadStatement[]): (Float
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement selects these columns
         const named = statement.iterate(...parameters) as Iterable<NamedRow>;
         return Float64Array.from(sortNaturally(named, as === "natural-asc" ? "asc" : "desc"));
+      }
+      if (as === "wrong-natural-keys") {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement selects these columns
+        const keyed = statement.all(...parameters) as { id: number; name: string; key: string }[];
+        return Float64Array.from(
+          keyed.filter(({ name, key }) => key !== naturalKey(name)),
+          ({ id }) => id,
+        );
       }
       const rows = statement.all(...parameters);
       return as === "rows" ? rows : parseNumbers(Object.values(rows[0] ?? {})[0]);

@@ -31,7 +31,7 @@ import type { TagCount } from "./tables/tags.ts";
 import { findVersion, listVersions } from "./tables/versions.ts";
 import { isInTrash, tagsInTrash, trashedBefore, trashedSeqOf, typesInTrash } from "./tables/trash.ts";
 import { bytesBelow, type FolderSize, isCurrent, isLarge, measureInReader } from "./operations/measure-folder.ts";
-import { type WalkVisitor, walkBelow } from "./queries/walk.ts";
+import { type WalkVisitor, walkBelow, walkFiles } from "./queries/walk.ts";
 
 /** Files with the same content that are checked: those of a folder that was just deleted are no longer in the tree. */
 const SAME_CONTENT_MAX = 100;
@@ -78,8 +78,7 @@ export class TreeReader {
     this.trash = new TrashLister(store);
     this.past = new PastReader(store, (accountId, atMs) => this.#changes.seqBefore(accountId, atMs));
     this.#cutOff = store.sqlite.prepare<{ id: number }, [number]>(
-      `SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/'
-         AND account_id = ?1`,
+      "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/' AND account_id = ?",
     );
     this.#withContent = store.sqlite.prepare<{ id: number }, [number, number, number]>(
       "SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 AND account_id = ?2 LIMIT ?3",
@@ -327,13 +326,16 @@ export class TreeReader {
   }
 
   /**
-   * Visits nodes and all below them in one snapshot; the event loop runs in between (see `walk.ts`).
-   * @param ids row ids of nodes that are in a tree now
-   * @returns the time of the last change in any of their accounts
+   * Visits nodes and all below them, given by row id (see `walk.ts`). @returns the last change in any of their accounts
    * @throws AppError not_found if one is gone; what `visit` throws
    */
   walk(ids: readonly number[], visit: WalkVisitor): Promise<number> {
     return walkBelow(this.#store, ids, visit);
+  }
+
+  /** Like {@link walk}, for any number of files of an account, in this order. Those that are gone are left out. */
+  walkFiles(accountId: number, ids: readonly number[], visit: WalkVisitor): Promise<number> {
+    return walkFiles(this.#store, accountId, ids, visit);
   }
 
   /** Whether to call {@link measure} before trashing a node: a folder in an account with many files. */

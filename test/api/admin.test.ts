@@ -1,3 +1,5 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { confirmIdentity } from "../support/confirm-identity.ts";
@@ -5,6 +7,7 @@ import { eventually, expectError, expectStatus, sortedStatuses, timestampPattern
 import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { asObject } from "../support/openapi.ts";
+import { runJob } from "../support/jobs.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -265,6 +268,98 @@ describe("DELETE /api/admin/users/{id}", () => {
     expectError(await admin.client.delete(`/api/admin/users/${account.id}`), 404, "not_found");
     expect((await admin.client.get(`/api/admin/users?search=${account.email}`)).list("data.users")).toEqual([]);
     await server().signUp({ email: account.email });
+  });
+});
+
+/** The rows of all tables that have these columns, for one value, by table. Empty tables are left out. */
+function rowsOf(path: string, columns: readonly string[], value: number): Record<string, unknown[]> {
+  const database = new Database(path, { readonly: true });
+  try {
+    const tables = database
+      .query<{ name: string; column: string }, [string]>(
+        `SELECT t.name, c.name AS "column" FROM pragma_table_list t, pragma_table_info(t.name) c
+         WHERE t.type = 'table' AND c.name IN (SELECT value FROM json_each(?1)) ORDER BY t.name`,
+      )
+      .all(JSON.stringify(columns));
+    const found = tables.map(({ name, column }) => {
+      const rows = database.query(`SELECT * FROM "${name}" WHERE "${column}" = ?1 ORDER BY 1, 2`).all(value);
+      return [`${name}.${column}`, rows] as const;
+    });
+    return Object.fromEntries(found.filter(([, rows]) => rows.length > 0));
+  } finally {
+    database.close();
+  }
+}
+
+describe("an erased account with albums, shares and favorites", () => {
+  test("leaves no row, and what others have is unchanged", async () => {
+    await withServer({}, async (own) => {
+      const boss = await confirmIdentity(await own.addUser(["--admin", "--name", "Boss"]));
+      const [leaving, staying] = [await own.signUp(), await own.signUp()];
+      const album = async ({ client }: Account, name: string) => {
+        const ids = [await client.storedId(`${name} 1`, { name: "1.txt", fields: { folder: "/f" } })];
+        ids.push(await client.storedId(`${name} 2`, { name: "2.txt" }));
+        const made = await client.post("/api/albums", { name, fileIds: ids });
+        expectStatus(made, 201);
+        return { id: made.string("data.id"), ids };
+      };
+      const [gone, kept] = [await album(leaving, "leaving"), await album(staying, "staying")];
+      const share = async (from: Account, id: string, settings: object) =>
+        expectStatus(await from.client.post(`/api/albums/${id}/shares`, settings), 201);
+      await share(leaving, gone.id, {});
+      await share(leaving, gone.id, { user: staying.email });
+      await share(staying, kept.id, {});
+      await share(staying, kept.id, { user: leaving.email });
+      // Each marks a file of its own, and one of the other.
+      const all = [gone.ids[0], kept.ids[0]];
+      for (const { client } of [leaving, staying]) {
+        expectStatus(await client.post("/api/favorites", { ids: all, favorite: true }), 200);
+      }
+      const path = join(own.dataDir, "larder.db");
+      const idOf = (publicId: string) => {
+        const database = new Database(path, { readonly: true });
+        const row = database.query<{ id: number }, [string]>("SELECT id FROM users WHERE public_id = ?1").get(publicId);
+        database.close();
+        return row?.id ?? 0;
+      };
+      const [leavingId, stayingId] = [idOf(leaving.id), idOf(staying.id)];
+      const shown = async () => {
+        const paths = [
+          `/api/albums/${kept.id}`,
+          `/api/albums/${kept.id}/items`,
+          "/api/albums",
+          "/api/files?recursive=true",
+        ];
+        return Promise.all(paths.map(async (address) => (await staying.client.get(address)).at("data")));
+      };
+      const before = { shown: await shown(), rows: rowsOf(path, ["account_id"], stayingId) };
+      expect(Object.keys(rowsOf(path, ["account_id"], leavingId))).toContain("albums.account_id");
+      expectStatus(await boss.client.delete(`/api/admin/users/${leaving.id}`), 200);
+      expectError(await staying.client.get(`/api/albums/${gone.id}`), 404, "not_found");
+      await eventually("all rows are deleted", async () => {
+        await runJob(boss.client, "reap-deleted");
+        return idOf(leaving.id) === 0;
+      });
+      const columns = ["account_id", "user_id", "recipient_id", "owner_id", "created_by"];
+      // The log of administrators keeps its entries.
+      expect(Object.keys(rowsOf(path, columns, leavingId)).filter((name) => !name.startsWith("audit"))).toEqual([]);
+      expect(await shown()).toEqual(before.shown);
+      const after = rowsOf(path, ["account_id"], stayingId);
+      for (const table of ["albums", "nodes", "photos", "trash", "tags", "usage_types"]) {
+        const name = `${table}.account_id`;
+        expect({ name, rows: after[name] }).toEqual({ name, rows: before.rows[name] });
+      }
+      const favorites = (await staying.client.get("/api/favorites")).strings("data.favorites", "id");
+      expect(favorites).toEqual([kept.ids[0] ?? ""]);
+      expect(after["shares.account_id"]).toHaveLength(1);
+      const database = new Database(path, { readonly: true });
+      const orphans = ["favorites", "album_items"].map((table) =>
+        database.query(`SELECT * FROM ${table} WHERE node_id NOT IN (SELECT id FROM nodes)`).all(),
+      );
+      const broken = database.query("PRAGMA foreign_key_check").all();
+      database.close();
+      expect([...orphans, broken]).toEqual([[], [], []]);
+    });
   });
 });
 

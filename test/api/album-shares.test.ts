@@ -193,6 +193,47 @@ describe("a link to an album", () => {
     expectError(await visitor.get(`/api/public/${limited.token}/download`), 410, "share_used_up");
   });
 
+  test("that is used up prepares no ZIP, but the ranges of a ZIP that was begun can be fetched", async () => {
+    const { owner, album, first, second } = await createScene();
+    const { visitor } = server();
+    const { token } = await share(owner.client, album, { maxDownloads: 1 });
+    const url = `/api/public/${token}/download`;
+    const part = (start: number) => visitor.get(url, { range: `bytes=${start}-${start + 9}` });
+    const parts = await Promise.all([part(0), part(10), part(20)]);
+    expect(sortedStatuses(parts)).toEqual([206, 206, 206]);
+    expectStatus(await part(30), 206);
+    expectError(await visitor.get(url), 410, "share_used_up");
+    expectError(await visitor.head(url), 410);
+    // Preparing it would fail: there is nothing to put into it.
+    await owner.client.post(`/api/albums/${album}/items/remove`, { fileIds: [first, second] });
+    expectError(await visitor.get(url), 410, "share_used_up");
+    const untouched = await share(owner.client, album);
+    expectError(await visitor.get(`/api/public/${untouched.token}/download`), 404, "not_found");
+  });
+
+  test("sends a ZIP of many files in the album's order, without those in the trash", async () => {
+    const { client } = await server().signUp();
+    const names = Array.from({ length: 520 }, (_, index) => `${index}.txt`);
+    const ids = await Promise.all(names.map((name) => client.storedId(name, { name })));
+    const order = ids.map((_, index) => (index * 7) % ids.length);
+    const made = await client.post("/api/albums", { name: "many", fileIds: order.map((index) => ids[index]) });
+    const { token } = await share(client, made.string("data.id"));
+    const download = async () => zipNames((await server().visitor.get(`/api/public/${token}/download`)).bytes);
+    const expected = order.map((index) => names[index] ?? "");
+    expect(await download()).toEqual(expected);
+    const trashed = new Set([0, 255, 256, 511].map((at) => expected[at] ?? ""));
+    await client.post("/api/files/trash", { fileIds: [...trashed].map((name) => ids[names.indexOf(name)]) });
+    expect(await download()).toEqual(expected.filter((name) => !trashed.has(name)));
+    const [last, ...others] = expected.filter((name) => !trashed.has(name)).toReversed();
+    const moved = ids[names.indexOf(last ?? "")];
+    const before = ids[names.indexOf(others.at(-1) ?? "")];
+    expectStatus(
+      await client.post(`/api/albums/${made.string("data.id")}/items/move`, { fileIds: [moved], before }),
+      200,
+    );
+    expect((await download()).at(0)).toBe(last ?? "");
+  });
+
   test("with hideLocation shows neutral names, and photos without camera data", async () => {
     const { owner, album } = await createScene();
     const photo = await owner.client.storedId(await jpegPhoto(40, 30), { name: "IMG_2026-05-01.jpg" });

@@ -104,12 +104,14 @@ describe("the tree at an earlier time", () => {
   test("is sorted, filtered by type and paged like a current listing", async () => {
     const account = await server().signUp();
     const { client } = account;
-    for (const size of [5, 1, 9, 3, 7]) {
+    for (const size of [5, 1, 19, 3, 17]) {
       await client.storedId("x".repeat(size), { name: `f${size}`, fields: { folder: "/s" } });
       await client.folderId(`d${size}`, "/s");
     }
     const queries = [
       "",
+      "&sort=natural",
+      "&sort=natural&order=desc&type=file",
       "&sort=size&order=desc",
       "&sort=createdAt",
       "&sort=modifiedAt&order=desc",
@@ -125,10 +127,10 @@ describe("the tree at an earlier time", () => {
       return { ids: response.strings("data.files", "id"), pagination: response.at("data.pagination") };
     };
     for (const sort of queries) for (const page of pages) expected.set(sort + page, await list(sort + page));
-    for (const size of [5, 1, 9]) {
+    for (const size of [5, 1, 19]) {
       const id = (await client.get(`/api/files?search=f${size}`)).string("data.files.0.id");
       expectStatus(await client.put(`/api/files/${id}`, { name: `z${size}`, folder: "/other" }), 200);
-      expectStatus(await client.putContent(id, "y".repeat(20 - size)), 200);
+      expectStatus(await client.putContent(id, "y".repeat(30 - size)), 200);
     }
     for (const [query, response] of expected)
       expect({ query, response: await list(query, `&${at(then)}`) }).toEqual({ query, response });

@@ -125,6 +125,19 @@ describe("a pair of files", () => {
     expect(await names()).toEqual(["A.mov"]);
   });
 
+  test.concurrent("never has a sound file", async () => {
+    const { client } = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const photo = await storePhoto(client, "A.jpg", { contentId, takenAt: TAKEN_AT });
+    const sound = Buffer.from(liveVideo(2, { contentId, takenAt: TAKEN_AT }, Buffer.alloc(300 + ++color, 7)));
+    // The brand of sound files; everything else is as in the video of a pair.
+    sound.write("M4A ", 8, "latin1");
+    const id = await client.storedId(sound, { name: "A.m4a", type: "audio/mp4" });
+    expect((await client.get(`/api/files/${id}`)).string("data.mimeType")).toStartWith("audio/");
+    expect(await listItems(client)).toEqual([{ id: photo, name: "A.jpg", motion: null, motionFileId: null }]);
+    expectError(await client.get(`/api/files/${photo}/motion`), 404, "not_found");
+  });
+
   test.concurrent("goes to the trash and comes back as one", async () => {
     const { client } = await server().signUp();
     const photo = await storePhoto(client, "A.jpg", { takenAt: TAKEN_AT });
@@ -135,6 +148,96 @@ describe("a pair of files", () => {
     const restored = await client.post("/api/files/trash/restore", { fileIds: [photo] });
     expect(restored.strings("data.restored", "id")).toEqual([photo, video]);
     expect(await listItems(client)).toEqual([{ id: photo, name: "A.jpg", motion: "pair", motionFileId: video }]);
+  });
+});
+
+describe("a pair in two folders", () => {
+  /** A photo in `/photos` and its video in `/videos`. */
+  async function makePair() {
+    const { client } = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const [photos, videos] = [await client.folderId("photos"), await client.folderId("videos")];
+    const photo = await storePhoto(client, "A.JPG", { contentId, takenAt: TAKEN_AT }, "/photos");
+    const video = await storeVideo(client, "A.MOV", { contentId, takenAt: TAKEN_AT }, "/videos");
+    const paired = [{ id: photo, name: "A.JPG", motion: "pair", motionFileId: video }];
+    expect(await listItems(client)).toEqual(paired);
+    return { client, contentId, photo, video, paired, photos, videos };
+  }
+  const alone = (id: string, name: string) => ({ id, name, motion: null, motionFileId: null });
+
+  test.concurrent("shows the video while the folder of the photo is in the trash", async () => {
+    const { client, photo, video, paired, photos } = await makePair();
+    expectStatus(await client.post("/api/files/trash", { fileIds: [photos] }), 200);
+    expect(await listItems(client)).toEqual([alone(video, "A.MOV")]);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [photos] }), 200);
+    expect(await listItems(client)).toEqual(paired);
+    expectStatus(await client.get(`/api/files/${photo}/motion`), 200);
+  });
+
+  test.concurrent("shows the photo alone while the folder of the video is in the trash", async () => {
+    const { client, photo, paired, videos } = await makePair();
+    expectStatus(await client.post("/api/files/trash", { fileIds: [videos] }), 200);
+    expect(await listItems(client)).toEqual([alone(photo, "A.JPG")]);
+    expectError(await client.get(`/api/files/${photo}/motion`), 404, "not_found");
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [videos] }), 200);
+    expect(await listItems(client)).toEqual(paired);
+  });
+
+  test.concurrent("shows what was restored of two deleted folders", async () => {
+    const { client, video, paired, photos, videos } = await makePair();
+    expectStatus(await client.post("/api/files/trash", { fileIds: [photos, videos] }), 200);
+    expect(await listItems(client)).toEqual([]);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [videos] }), 200);
+    expect(await listItems(client)).toEqual([alone(video, "A.MOV")]);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [photos] }), 200);
+    expect(await listItems(client)).toEqual(paired);
+  });
+
+  test.concurrent("shows the video after the photo or its folder was deleted for good", async () => {
+    const one = await makePair();
+    expectStatus(await one.client.post("/api/files/trash", { fileIds: [one.photos] }), 200);
+    expectStatus(await one.client.delete("/api/files/trash"), 200);
+    expect(await listItems(one.client)).toEqual([alone(one.video, "A.MOV")]);
+    const other = await makePair();
+    expectStatus(await other.client.delete(`/api/files/folders/${other.photos}?recursive=true`), 200);
+    expect(await listItems(other.client)).toEqual([alone(other.video, "A.MOV")]);
+    const last = await makePair();
+    expectStatus(await last.client.delete(`/api/files/${last.photo}`), 200);
+    expect(await listItems(last.client)).toEqual([alone(last.video, "A.MOV")]);
+  });
+
+  test.concurrent("shows both after the photo was replaced by another", async () => {
+    const { client, contentId, photo, video, paired } = await makePair();
+    expectStatus(await client.putContent(photo, await livePhoto(++color, { contentId: crypto.randomUUID() })), 200);
+    expect(await listItems(client)).toEqual([alone(photo, "A.JPG"), alone(video, "A.MOV")]);
+    expectStatus(await client.putContent(photo, await livePhoto(++color, { contentId })), 200);
+    expect(await listItems(client)).toEqual(paired);
+    expectStatus(await client.putContent(photo, Buffer.from("no picture")), 200);
+    expect((await listItems(client)).map(({ name }) => name)).toContain("A.MOV");
+  });
+
+  test.concurrent("gives the video to another copy of the photo that is not in the trash", async () => {
+    const { client, contentId, video, photos } = await makePair();
+    expectStatus(await client.post("/api/files/trash", { fileIds: [photos] }), 200);
+    expect(await listItems(client)).toEqual([alone(video, "A.MOV")]);
+    const copy = await storePhoto(client, "B.JPG", { contentId, takenAt: TAKEN_AT }, "/copies");
+    expect(await listItems(client)).toEqual([{ id: copy, name: "B.JPG", motion: "pair", motionFileId: video }]);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [photos] }), 200);
+    expect((await listItems(client)).map(({ name, motion }) => [name, motion])).toEqual([
+      ["A.JPG", null],
+      ["B.JPG", "pair"],
+    ]);
+  });
+
+  test.concurrent("shows a video that arrives after the folder of its photo was deleted", async () => {
+    const { client } = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const folder = await client.folderId("photos");
+    await storePhoto(client, "A.JPG", { contentId }, "/photos");
+    await listItems(client);
+    expectStatus(await client.post("/api/files/trash", { fileIds: [folder] }), 200);
+    const video = await storeVideo(client, "A.MOV", { contentId }, "/videos");
+    expect(await listItems(client)).toEqual([alone(video, "A.MOV")]);
   });
 });
 
@@ -176,6 +279,42 @@ describe("GET /api/files/{id}/motion", () => {
     expect(Buffer.from(part.bytes).equals(video.subarray(100_000, 100_100))).toBe(true);
     const again = await client.get(`/api/files/${id}/motion`, { "if-none-match": whole.header("etag") ?? "" });
     expectStatus(again, 304);
+  });
+
+  test.concurrent("counts as a download like the file itself: previews do not, ranges do once", async () => {
+    const { client } = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const photo = await storePhoto(client, "A.JPG", { contentId });
+    const video = await storeVideo(client, "A.MOV", { contentId });
+    const inside = await client.storedId(await motionPhoto(++color, liveVideo(2, {}, Buffer.alloc(2_000, color))), {
+      name: "B.jpg",
+      type: "image/jpeg",
+    });
+    await listItems(client);
+    for (const [id, counted] of [
+      [photo, video],
+      [inside, inside],
+    ] as const) {
+      const path = `/api/files/${id}/motion`;
+      const count = async () => (await client.get(`/api/files/${counted}`)).number("data.downloadCount");
+      const preview = await client.get(`${path}?preview=true`);
+      expectStatus(preview, 200);
+      expect(preview.header("content-disposition")).toStartWith("inline");
+      expectStatus(await client.get(`${path}?preview=true`, { range: "bytes=0-9" }), 206);
+      expectStatus(await client.head(path), 200);
+      expectStatus(await client.get(path, { "if-none-match": preview.header("etag") }), 304);
+      expectStatus(await client.get(path, { range: "bytes=9999999-" }), 416);
+      expect(await count()).toBe(0);
+      for (const start of [0, 10, 20]) {
+        expectStatus(await client.get(path, { range: `bytes=${start}-${start + 9}` }), 206);
+      }
+      expect(await count()).toBe(1);
+      expectStatus(await client.get(path), 200);
+      expectStatus(await client.get(`${path}?inline=true`), 200);
+      expect(await count()).toBe(3);
+    }
+    // The still itself was not downloaded.
+    expect((await client.get(`/api/files/${photo}`)).number("data.downloadCount")).toBe(0);
   });
 
   test.concurrent("is for those who can open the photo and its video, and not for a link without locations", async () => {

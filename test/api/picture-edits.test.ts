@@ -132,14 +132,22 @@ describe("editing a picture", () => {
     const fake = await upload(Buffer.concat([(await photo().jpeg().toBuffer()).subarray(0, 200)]), "cut.jpg");
     const heic = await upload(await Bun.file("test/fixtures/images/phone.heic").bytes(), "phone.heic");
     const crop = { x: 0, y: 0, width: 5, height: 5 };
-    for (const [id, body] of [
-      [gif, { crop }],
-      [gif, { rotate: 90 }],
-      [text, { rotate: 90 }],
-      [fake, { crop }],
-      [heic, { crop }],
+    const drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>';
+    const svg = await upload(Buffer.from(drawing), "drawing.svg");
+    const tiff = await upload(await photo().tiff().toBuffer(), "scan.tif");
+    for (const [id, body, reason] of [
+      [gif, { crop }, "GIF"],
+      [gif, { rotate: 90 }, "GIF"],
+      [svg, { crop }, "drawing"],
+      [svg, { rotate: 90 }, "drawing"],
+      [tiff, { crop }, "TIFF can be rotated, but not cropped"],
+      [text, { rotate: 90 }, "not a picture"],
+      [fake, { crop }, ""],
+      [heic, { crop }, "HEIC can be rotated, but not cropped"],
     ] as const) {
-      expectError(await edit(id, body), 415, "unsupported_media_type");
+      const rejected = await edit(id, body);
+      expectError(rejected, 415, "unsupported_media_type");
+      expect(rejected.string("error.message")).toContain(reason);
       expect((await owner.client.get(`/api/files/${id}`)).number("data.version")).toBe(1);
     }
     const id = await upload(await photo().png().toBuffer(), "small.png");

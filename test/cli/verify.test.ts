@@ -201,6 +201,11 @@ describe("rows", () => {
   const breakages: [what: string, sql: string, says: RegExp][] = [
     ["a counter", "UPDATE accounts SET files = files + 1 WHERE files > 0", /counter accounts\.files/],
     ["a reference count", "UPDATE blobs SET refs = refs + 1", /counter blobs\.refs/],
+    [
+      "a sort key",
+      "UPDATE nodes SET natural_key = 'other' WHERE name = 'present.bin'",
+      /sorts the name of node \d+ is/,
+    ],
     ["a folder's count", "UPDATE folders SET child_files = 9", /counter folders\.child_files/],
     [
       "a size",

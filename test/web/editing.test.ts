@@ -82,13 +82,22 @@ describeWeb("editing a picture", (web) => {
 
   test("is off with the reason where Larder can't write the format", async () => {
     const account = await web.account();
+    const drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>';
     await account.client.storedId(await Bun.file("test/fixtures/images/animated.gif").bytes(), { name: "moving.gif" });
-    const page = await web.open({ as: account });
-    await openPreview(page, "moving.gif");
-    await overlay(page).getByRole("button", { name: "More actions" }).click();
-    const crop = page.getByRole("menuitem", { name: "Crop" });
-    await crop.waitFor();
-    expect(await crop.getAttribute("aria-disabled")).toBe("true");
-    expect(await crop.innerText()).toContain("GIFs and animations can't be edited.");
+    await account.client.storedId(drawing, { name: "drawing.svg", type: "image/svg+xml" });
+    for (const [name, actions, reason] of [
+      ["moving.gif", ["Rotate right", "Rotate left", "Crop"], "GIFs and animations can't be edited."],
+      ["drawing.svg", ["Rotate right", "Rotate left", "Crop"], "SVG drawings can't be rotated or cropped."],
+    ] as const) {
+      const page = await web.open({ as: account });
+      await openPreview(page, name);
+      await overlay(page).getByRole("button", { name: "More actions" }).click();
+      for (const action of actions) {
+        const item = page.getByRole("menuitem", { name: new RegExp(`^${action}`) });
+        await item.waitFor();
+        expect(await item.getAttribute("aria-disabled")).toBe("true");
+        expect(await item.innerText()).toContain(reason);
+      }
+    }
   });
 });

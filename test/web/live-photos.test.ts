@@ -28,20 +28,20 @@ describeWeb("Live Photos", (web) => {
     const preview = page.getByRole("dialog");
     // A browser without the decoder says so. The request is what counts here.
     web.expectProblems(page, /motion/);
-    const sent = page.waitForRequest((request) => request.url().includes("/motion?inline=true"));
+    const sent = page.waitForRequest((request) => request.url().includes("/motion?preview=true"));
     await preview.getByRole("button", { name: "Live" }).press("Enter");
     await sent;
     await page.getByText("Your browser can't play this file").waitFor();
     await web.lookAt(page, "live-photo");
     // Resting on the picture plays the video as well.
-    await page.route("**/motion?inline=true*", () => undefined);
+    await page.route("**/motion?preview=true*", () => undefined);
     await page.mouse.move(500, 400);
     await page.mouse.down();
     const video = page.getByLabel("Video of A.jpg");
     await video.waitFor();
     await page.mouse.up();
     await video.waitFor({ state: "detached" });
-    await page.unroute("**/motion?inline=true*");
+    await page.unroute("**/motion?preview=true*");
     await preview.getByRole("button", { name: "More actions" }).click();
     const download = page.waitForEvent("download");
     await page.getByRole("menuitem", { name: "Download video" }).click();

@@ -15,7 +15,7 @@ export function idsWithVideos(entries: readonly Entry[]): string[] {
   return [...new Set(ids)];
 }
 
-/** The address of the video of a photo. */
-export function motionAddress(file: FileRecord, isInline: boolean): string {
-  return apiAddress(`/api/files/${file.id}/motion`, { inline: isInline || undefined, v: file.version });
+/** The address of the video of a photo. A preview does not count as a download. */
+export function motionAddress(file: FileRecord, isPreview: boolean): string {
+  return apiAddress(`/api/files/${file.id}/motion`, { preview: isPreview || undefined, v: file.version });
 }

@@ -56,15 +56,29 @@ export const places = sqliteTable("places", {
   longitude: real("longitude"),
 });
 
-/** Live Photos in two files. Their videos have no row in `photos`. */
+/** Live Photos in two files. */
 export const livePairs = sqliteTable(
   "live_pairs",
   {
     photoId: integer("photo_id").primaryKey(),
     videoId: integer("video_id").notNull(),
+    accountId: integer("account_id").notNull().default(0),
+    /** 1 if the files are in two folders. */
+    isApart: integer("is_apart").notNull().default(0),
+    /** 1 if the video has no row in `photos`; 0 while exactly one of the files is in a deleted folder. */
+    hidesVideo: integer("hides_video").notNull().default(1),
   },
-  (table) => [uniqueIndex("live_pairs_video").on(table.videoId)],
+  (table) => [
+    uniqueIndex("live_pairs_video").on(table.videoId),
+    index("live_pairs_apart").on(table.accountId, table.photoId).where(sql`is_apart = 1`),
+  ],
 );
+
+/** Accounts whose folders were deleted or restored: their pairs in two folders after this photo are still to be checked. */
+export const livePairRechecks = sqliteTable("live_rechecks", {
+  accountId: integer("account_id").primaryKey(),
+  afterPhotoId: integer("after_photo_id").notNull(),
+});
 
 /** Files whose pair has to be looked for again: triggers add them, the backfill of photos removes them. */
 export const livePairQueue = sqliteTable("live_queue", {

@@ -5,6 +5,7 @@ import type { Job } from "../../jobs/scheduler.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { TreeReader } from "../../tree/reader.ts";
+import type { NaturalKeys } from "../../tree/tables/natural-keys.ts";
 import { UNDO_MS } from "../../tree/tables/undo.ts";
 import type { TreeWriter } from "../../tree/writer.ts";
 import { sweepErased } from "../accounts/profile/erase-account.ts";
@@ -24,6 +25,7 @@ export interface LibraryJobsOptions {
   readonly users: UserService;
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
+  readonly naturalKeys: Pick<NaturalKeys, "repair">;
   readonly trash: TrashService;
   readonly idempotency: Idempotency;
 }
@@ -200,11 +202,11 @@ function folderStatesJob({ treeWriter }: LibraryJobsOptions): Job {
   };
 }
 
-function recountJob({ log, users, tree }: LibraryJobsOptions): Job {
+function recountJob({ log, users, tree, naturalKeys }: LibraryJobsOptions): Job {
   return {
     name: "recount",
     schedule: "37 4 * * *",
-    description: "Recounts all stored counters, and reports differences.",
+    description: "Recounts all stored counters and reports differences. Corrects the keys that sort names.",
     async run({ signal }) {
       const drifts = await tree.recountBlobs();
       for (const user of users.list()) {
@@ -212,7 +214,10 @@ function recountJob({ log, users, tree }: LibraryJobsOptions): Job {
         drifts.push(...(await tree.recount(user.id)));
       }
       for (const drift of drifts) log.error("A stored counter is wrong. Please report this.", { ...drift });
-      return drifts.length === 0 ? "no differences" : `${drifts.length} counters differ; see the log`;
+      const wrongKeys = await naturalKeys.repair(signal);
+      if (wrongKeys > 0) log.error("Stored keys that sort names were wrong. Please report this.", { wrongKeys });
+      if (drifts.length === 0 && wrongKeys === 0) return "no differences";
+      return `${drifts.length} counters differ, ${wrongKeys} sort keys corrected; see the log`;
     },
   };
 }

@@ -3,7 +3,7 @@
  * list of folder ids, `?3` the time of the moment and `?4` the account.
  */
 import type { Database } from "bun:sqlite";
-import { numbers, type Read, rows } from "../../db/reader.ts";
+import { naturalOrder, numbers, type Read, rows } from "../../db/reader.ts";
 import { fold } from "../../lib/path.ts";
 import { NODE_COLUMNS, type NodeRow } from "../model/rows.ts";
 import type { SortField, SortOrder } from "../model/types.ts";
@@ -32,18 +32,22 @@ interface ChangedRow extends ChildRow {
   readonly isGone: number;
 }
 
-/** A child on a page, with its times at the moment, and the number of all children. */
-export interface ListedRow {
+/** A child with its times at the moment. */
+export interface ChildAt {
   readonly id: number;
   readonly kind: number;
   readonly name: string;
   readonly created: number;
   readonly modified: number;
+}
+
+/** A child on a page, with the number of all children. */
+interface ListedRow extends ChildAt {
   readonly total: number;
 }
 
-/** The past records no former dates of files, and no former keys. */
-export type PastSortField = Exclude<SortField, "fileModifiedAt" | "natural">;
+/** The past records no former dates of files. */
+export type PastSortField = Exclude<SortField, "fileModifiedAt">;
 
 /** One page of a folder at a moment. */
 export interface PastListQuery {
@@ -131,7 +135,7 @@ const MODIFIED_THEN_SQL = `coalesce((SELECT n.modified_at FROM nodes n WHERE n.i
   ifnull((SELECT max(p.at) FROM former_places p WHERE p.node_id = h.id AND p.seq <= ?2), 0)))`;
 
 /** The sort keys of a page of children `h`. */
-const SORT_KEYS_SQL: Readonly<Record<PastSortField, string>> = {
+const SORT_KEYS_SQL: Readonly<Record<Exclude<PastSortField, "natural">, string>> = {
   name: "h.sort_key",
   size: SIZE_THEN,
   createdAt: CREATED_SQL,
@@ -160,7 +164,7 @@ export function childFolder(folderId: number, name: string, { seq }: AccountMome
 export function childrenPage(
   folderId: number,
   moment: AccountMoment,
-  query: PastListQuery,
+  query: PastListQuery & { readonly sort: Exclude<PastSortField, "natural"> },
 ): Read<readonly ListedRow[]> {
   const { sort, order, offset, limit } = query;
   const direction = order === "desc" ? "DESC" : "ASC";
@@ -171,6 +175,24 @@ export function childrenPage(
     SELECT h.id, h.kind, h.name, h.total, ${CREATED_SQL} AS created, ${MODIFIED_THEN_SQL} AS modified FROM page h`;
   const { seq, atMs, accountId } = moment;
   return rows(sql, [JSON.stringify([folderId]), seq, atMs, accountId, limit, offset]);
+}
+
+/** Row ids of all children of a folder, in the natural order of their names. No former keys are stored. */
+export function childrenNaturally(folderId: number, { seq }: AccountMoment, query: PastListQuery): Read<Float64Array> {
+  const sql = `SELECT id, kind, name FROM (${childrenOfKind(query)})`;
+  return naturalOrder(sql, [JSON.stringify([folderId]), seq], query.order);
+}
+
+/** Those children of a folder that have these row ids, in no order. */
+export function childrenWithIds(
+  folderId: number,
+  { seq, atMs, accountId }: AccountMoment,
+  query: PastListQuery,
+  ids: readonly number[],
+): Read<readonly ChildAt[]> {
+  const sql = `SELECT h.id, h.kind, h.name, ${CREATED_SQL} AS created, ${MODIFIED_THEN_SQL} AS modified
+    FROM (${childrenOfKind(query)}) h WHERE h.id IN (SELECT value FROM json_each(?5))`;
+  return rows(sql, [JSON.stringify([folderId]), seq, atMs, accountId, JSON.stringify(ids)]);
 }
 
 /** The number of children of a folder that a listing includes. */

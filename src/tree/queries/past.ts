@@ -15,9 +15,11 @@ import {
   changedChildren,
   childFolder,
   childrenCount,
+  childrenNaturally,
   childrenPage,
+  childrenWithIds,
   itemCounts,
-  type ListedRow,
+  type ChildAt,
   type AccountMoment,
   newChildren,
   type PastListQuery,
@@ -119,16 +121,31 @@ export class PastReader {
     folder: PastFolder,
     query: PastListQuery,
   ): Promise<{ nodes: PastNode[]; total: number }> {
-    const { reader } = this.#store;
-    const [page] = await reader.read([childrenPage(folder.id, moment, query)]);
-    let total = page[0]?.total ?? 0;
-    if (page.length === 0 && query.offset > 0) {
-      const [[counted]] = await reader.read([childrenCount(folder.id, moment, query)]);
-      total = counted?.total ?? 0;
-    }
+    const { page, total } = await this.#page(moment, folder, query);
     const counts = await this.#countItems(moment, page);
     const nodes = page.flatMap((row) => this.#describe(moment, folder, row, counts.get(row.id) ?? 0) ?? []);
     return { nodes, total };
+  }
+
+  async #page(
+    moment: AccountMoment,
+    folder: PastFolder,
+    { sort, ...query }: PastListQuery,
+  ): Promise<{ page: readonly ChildAt[]; total: number }> {
+    const { reader } = this.#store;
+    const { offset, limit } = query;
+    if (sort === "natural") {
+      const [sorted] = await reader.read([childrenNaturally(folder.id, moment, { sort, ...query })]);
+      const ids = [...sorted.subarray(offset, offset + limit)];
+      const [found] = await reader.read([childrenWithIds(folder.id, moment, { sort, ...query }, ids)]);
+      const byId = new Map(found.map((row) => [row.id, row]));
+      return { page: ids.flatMap((id) => byId.get(id) ?? []), total: sorted.length };
+    }
+    const [page] = await reader.read([childrenPage(folder.id, moment, { sort, ...query })]);
+    const first = page[0];
+    if (first !== undefined || offset === 0) return { page, total: first?.total ?? 0 };
+    const [[counted]] = await reader.read([childrenCount(folder.id, moment, { sort, ...query })]);
+    return { page, total: counted?.total ?? 0 };
   }
 
   /** A file at a moment; undefined if there was none with this id, or if its folder was permanently deleted since. */
@@ -141,7 +158,7 @@ export class PastReader {
     const path = this.#pathAt(moment, location.parentId);
     const times = this.#statements.times.get(id, seq, atMs, accountId, FILE);
     if (path === undefined || times === null) return undefined;
-    const row = { id, kind: FILE, name: location.name, total: 1, ...times };
+    const row = { id, kind: FILE, name: location.name, ...times };
     const described = this.#describe(moment, { id: location.parentId, path }, row, 0);
     return described?.node.kind === "file" ? described : undefined;
   }
@@ -239,7 +256,7 @@ export class PastReader {
   }
 
   /** The number of children of each folder of a page. */
-  async #countItems(moment: AccountMoment, page: readonly ListedRow[]): Promise<Map<number, number>> {
+  async #countItems(moment: AccountMoment, page: readonly ChildAt[]): Promise<Map<number, number>> {
     const ids = page.filter(({ kind }) => kind === FOLDER).map(({ id }) => id);
     if (ids.length === 0) return new Map();
     const [counts] = await this.#store.reader.read([itemCounts(ids, moment)]);
@@ -282,7 +299,7 @@ export class PastReader {
   #describe(
     moment: AccountMoment,
     folder: Pick<PastFolder, "id" | "path">,
-    found: ListedRow,
+    found: ChildAt,
     itemCount: number,
   ): PastNode | undefined {
     const { id, kind, name, created: createdAtMs, modified: modifiedAtMs } = found;
@@ -307,7 +324,7 @@ export class PastReader {
   #describeDeleted(
     moment: AccountMoment,
     folder: Pick<PastFolder, "id" | "path">,
-    { id, kind, name, created: createdAtMs, modified: modifiedAtMs }: ListedRow,
+    { id, kind, name, created: createdAtMs, modified: modifiedAtMs }: ChildAt,
     itemCount: number,
   ): PastNode | undefined {
     const { accountId, seq } = moment;

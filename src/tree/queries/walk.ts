@@ -41,6 +41,9 @@ const SLICE_MS_MAX = 4;
 const COLUMNS = `n.id, n.kind, n.name, n.sort_key AS sortKey, n.modified_at AS modifiedAtMs,
   n.file_modified_at AS fileModifiedAt, n.content_at AS contentAtMs, n.size_bytes AS sizeBytes`;
 
+/** The position of a node that the walk began with. */
+const AT_TOP: WalkPosition = { parent: -1, hasSibling: () => false };
+
 type WalkedRow = WalkedNode & { readonly sortKey: string };
 
 /**
@@ -57,6 +60,30 @@ export async function walkBelow(store: TreeStore, ids: readonly number[], visit:
   snapshot.run("BEGIN");
   try {
     return await new Walk(snapshot, visit).all(ids);
+  } finally {
+    // Statements that are not yet garbage collected would keep the snapshot open after closing.
+    snapshot.run("ROLLBACK");
+    opened.close();
+  }
+}
+
+/**
+ * Visits these files of an account in this order, as if all were in one folder without a parent. Files that are not in its
+ * tree any more are left out, except those in a folder that was deleted since the caller read the ids.
+ * @returns the time of the last change in the account
+ * @throws what `visit` throws
+ */
+export async function walkFiles(
+  store: TreeStore,
+  accountId: number,
+  ids: readonly number[],
+  visit: WalkVisitor,
+): Promise<number> {
+  const opened = openReadOnly(store.sqlite.filename);
+  const snapshot = opened.sqlite;
+  snapshot.run("BEGIN");
+  try {
+    return await new Walk(snapshot, visit).files(accountId, ids);
   } finally {
     // Statements that are not yet garbage collected would keep the snapshot open after closing.
     snapshot.run("ROLLBACK");
@@ -95,7 +122,7 @@ class Walk {
   }
 
   async all(ids: readonly number[]): Promise<number> {
-    for (const row of this.#starts(ids)) this.#visitRow(row, { parent: -1, hasSibling: () => false });
+    for (const row of this.#starts(ids)) this.#visitRow(row, AT_TOP);
     const changedAtMs = this.#changedAt(ids);
     for (let at = 0; at < this.#folderIds.length; at++) {
       const id = this.#folderIds[at] ?? 0;
@@ -107,6 +134,23 @@ class Walk {
       await this.#children(this.#folders, id, position);
     }
     return changedAtMs;
+  }
+
+  async files(accountId: number, ids: readonly number[]): Promise<number> {
+    const files = this.#snapshot.prepare<WalkedRow, [string, number]>(
+      `SELECT ${COLUMNS}, b.crc32, b.digest FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value
+       CROSS JOIN blobs b ON b.id = n.blob_id
+       WHERE n.account_id = ?2 AND n.kind = ${FILE} AND n.parent_id > 0 ORDER BY j.key`,
+    );
+    for (let start = 0; start < ids.length; start += ROWS_PER_QUERY) {
+      const batch = files.all(JSON.stringify(ids.slice(start, start + ROWS_PER_QUERY)), accountId);
+      for (const row of batch) this.#visitRow(row, AT_TOP);
+      await this.#yieldToEventLoop();
+    }
+    const changed = this.#snapshot
+      .query<{ at: number }, [number]>("SELECT changed_at AS at FROM accounts WHERE id = ?1")
+      .get(accountId);
+    return changed?.at ?? 0;
   }
 
   #starts(ids: readonly number[]): WalkedRow[] {

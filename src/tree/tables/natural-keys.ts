@@ -4,6 +4,7 @@
  * the missing keys of a folder before it reads that folder by the index, so listings are always complete.
  */
 import type { Database } from "bun:sqlite";
+import { type Reader, rows, wrongNaturalKeys } from "../../db/reader.ts";
 import type { Writer } from "../../db/transaction.ts";
 import type { Log } from "../../lib/log.ts";
 import { naturalKey } from "../../lib/natural-key.ts";
@@ -27,8 +28,19 @@ interface UnkeyedNode {
   readonly name: string;
 }
 
+/** Dependencies of {@link NaturalKeys}. */
+export interface NaturalKeysOptions {
+  readonly sqlite: Database;
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly log: Log;
+  /** Called after wrong keys were removed: pages that were found by them may be wrong. */
+  readonly onRemoved: () => void;
+}
+
 /** Stores the natural keys of a database. */
 export class NaturalKeys {
+  readonly #options: NaturalKeysOptions;
   readonly #writer: Writer;
   readonly #log: Log;
   /** Until when the new nodes of a folder get their keys at once, by row id. */
@@ -36,13 +48,16 @@ export class NaturalKeys {
   readonly #inFolder;
   readonly #some;
   readonly #set;
+  readonly #remove;
   #isStarted = false;
   #isStopped = false;
   #waiting = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #working: Promise<void> | undefined;
 
-  constructor(sqlite: Database, writer: Writer, log: Log) {
+  constructor(options: NaturalKeysOptions) {
+    const { sqlite, writer, log } = options;
+    this.#options = options;
     this.#writer = writer;
     this.#log = log;
     this.#inFolder = sqlite.prepare<UnkeyedNode, [number, number, number]>(
@@ -53,6 +68,9 @@ export class NaturalKeys {
       "SELECT id, name FROM nodes INDEXED BY nodes_unkeyed WHERE natural_key IS NULL LIMIT ?1",
     );
     this.#set = sqlite.prepare<undefined, [number, string]>("UPDATE nodes SET natural_key = ?2 WHERE id = ?1");
+    this.#remove = sqlite.prepare<undefined, [string]>(
+      "UPDATE nodes SET natural_key = NULL WHERE id IN (SELECT value FROM json_each(?1))",
+    );
   }
 
   /** The key to store with a new node; null to store it later. */
@@ -116,6 +134,25 @@ export class NaturalKeys {
     }
   }
 
+  /**
+   * Removes keys that are not those of their names; they are then stored again in the background.
+   * @returns how many
+   */
+  async repair(signal: AbortSignal): Promise<number> {
+    let removed = 0;
+    for await (const ids of wrongKeys(this.#options.reader)) {
+      if (signal.aborted) break;
+      for (let start = 0; start < ids.length; start += NODES_PER_STEP) {
+        const some = ids.slice(start, start + NODES_PER_STEP);
+        await this.#writer.run(() => this.#remove.run(JSON.stringify(some)), { isQuiet: true });
+        removed += some.length;
+      }
+      this.#options.onRemoved();
+    }
+    this.wake();
+    return removed;
+  }
+
   async #work(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -170,5 +207,25 @@ export class NaturalKeys {
     if (performance.now() < untilMs) return true;
     this.#listed.delete(folderId);
     return false;
+  }
+}
+
+/** Row ids per step: about 20 ms of the reading thread, in which other reads wait. */
+const IDS_PER_STEP = 10_000;
+
+/**
+ * Row ids of all nodes with a stored natural key that is not the key of their name, some at a time. Nodes whose key is not
+ * stored yet are left out.
+ */
+export async function* wrongKeys(reader: Reader): AsyncGenerator<readonly number[], void> {
+  const [[last]] = await reader.read([rows<{ id: number | null }>("SELECT max(id) AS id FROM nodes")]);
+  for (let afterId = 0; afterId < (last?.id ?? 0); afterId += IDS_PER_STEP) {
+    const [ids] = await reader.read([
+      wrongNaturalKeys(
+        "SELECT id, name, natural_key AS key FROM nodes WHERE id > ?1 AND id <= ?2 AND natural_key IS NOT NULL",
+        [afterId, afterId + IDS_PER_STEP],
+      ),
+    ]);
+    if (ids.length > 0) yield [...ids];
   }
 }

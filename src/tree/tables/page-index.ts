@@ -116,6 +116,11 @@ export class PageIndex {
     }
   }
 
+  /** Drops all indexes: rows moved in their order without a change of their folders. */
+  clear(): void {
+    for (const set of this.#sets.values()) this.#forget(set);
+  }
+
   /** Resolves when no index is being built. */
   async whenBuilt(): Promise<void> {
     await Promise.all(this.#building);

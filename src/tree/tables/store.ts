@@ -105,7 +105,7 @@ export class TreeStore {
     this.pageIndex = new PageIndex(sqlite, reader, log);
     this.blobs = new BlobRows(sqlite);
     this.names = new Names(sqlite);
-    this.naturalKeys = new NaturalKeys(sqlite, writer, log);
+    this.naturalKeys = new NaturalKeys({ sqlite, reader, writer, log, onRemoved: () => this.pageIndex.clear() });
     this.nodes = new NodeRows(sqlite, { pageIndex: this.pageIndex, naturalKeys: this.naturalKeys, clock, epoch });
     this.paths = new FolderPaths(sqlite);
     this.properties = new Properties(sqlite);

@@ -1,4 +1,4 @@
-// The steps to Live Photos and places, with the rows of an earlier version.
+// The steps to Live Photos, places and pairs in two folders, with the rows of an earlier version.
 import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { toDigest } from "../../../src/blobs/digest.ts";
@@ -11,9 +11,10 @@ import { silentLog } from "../../../src/lib/log.ts";
 
 const LISBON = { id: 2_267_057, name: "Lisbon", region: null, country: "PT", latitude: 38.72, longitude: -9.13 };
 
-test("stored photos are read again in steps, and then have their places and pairs", () => {
+/** The database of an earlier version with an account, and a photo and its video in these folders. */
+function openOld(until: string, folders: readonly [number, number]): Database {
   const sqlite = new Database(":memory:", { strict: true });
-  const before = MIGRATIONS.findIndex(({ id }) => id === "0042_live_photos");
+  const before = MIGRATIONS.findIndex(({ id }) => id === until);
   migrate(sqlite, silentLog, MIGRATIONS.slice(0, before));
   sqlite.run(
     `INSERT INTO users (id, public_id, email, email_key, name, role, plan, password_hash, created_at)
@@ -31,13 +32,18 @@ test("stored photos are read again in steps, and then have their places and pair
     sqlite.run(
       `INSERT INTO nodes (id, public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq,
          created_seq, size_bytes, media_type, version, content_at, blob_id)
-       VALUES (?1, 'file_' || ?1, 1, 1, 1, ?2, ?2, 0, 0, 1, 1, 5, ?3, 1, 0, ?1)`,
-      [id, name, type],
+       VALUES (?1, 'file_' || ?1, 1, ?4, 1, ?2, ?2, 0, 0, 1, 1, 5, ?3, 1, 0, ?1)`,
+      [id, name, type, folders[id - 2] ?? 1],
     );
     sqlite.run("INSERT INTO media_info (digest, duration_ms, program, read_at) VALUES (?1, 2000, 'old', 0)", [
       new Uint8Array([id]),
     ]);
   }
+  return sqlite;
+}
+
+test("stored photos are read again in steps, and then have their places and pairs", () => {
+  const sqlite = openOld("0042_live_photos", [1, 1]);
   migrate(sqlite, silentLog);
   const rows = new MediaRows(sqlite);
   const pairs = new LivePairs(sqlite);
@@ -64,5 +70,34 @@ test("stored photos are read again in steps, and then have their places and pair
   // The photo is deleted: its video is an item again.
   sqlite.run("DELETE FROM nodes WHERE id = 2");
   expect(photos()).toEqual([{ id: 3, place: LISBON.id }]);
+  sqlite.close();
+});
+
+test("the video of a stored pair is shown again if the folder of its photo is in the trash", () => {
+  const sqlite = openOld("0045_hidden_pairs", [4, 1]);
+  for (const [id, parentId, name] of [
+    [1, null, "/"],
+    [4, -4, "deleted"],
+  ] as const) {
+    sqlite.run(
+      `INSERT INTO nodes (id, public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq,
+         created_seq, size_bytes)
+       VALUES (?1, 'fold_' || ?1, 1, ?2, 0, ?3, ?3, 0, 0, 1, 1, 0)`,
+      [id, parentId, name],
+    );
+  }
+  sqlite.run("UPDATE media_info SET content_id = 'one'");
+  sqlite.run("INSERT INTO live_pairs (photo_id, video_id) VALUES (2, 3)");
+  sqlite.run("DELETE FROM live_queue");
+  migrate(sqlite, silentLog);
+  const pairs = new LivePairs(sqlite);
+  const hasVideo = () => sqlite.query("SELECT 1 FROM photos WHERE node_id = 3").get() !== null;
+  expect([pairs.hasQueued(), hasVideo()]).toEqual([true, false]);
+  while (pairs.hasQueued()) pairs.pairSome(10);
+  expect(hasVideo()).toBe(true);
+  // The folder is restored.
+  sqlite.run("UPDATE nodes SET parent_id = 1 WHERE id = 4");
+  while (pairs.hasQueued()) pairs.pairSome(10);
+  expect(hasVideo()).toBe(false);
   sqlite.close();
 });

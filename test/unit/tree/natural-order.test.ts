@@ -166,3 +166,21 @@ test("new files get their keys in the background", async () => {
   await tree.store.naturalKeys.stop();
   expect(missing()).toBe(0);
 });
+
+test("wrong keys are found, removed, and stored again", async () => {
+  const folder = fill("/many", 5_000);
+  const { naturalKeys, pageIndex } = tree.store;
+  await naturalKeys.fill();
+  const repair = () => naturalKeys.repair(new AbortController().signal);
+  expect(await repair()).toBe(0);
+  tree.db.sqlite.run("UPDATE nodes SET natural_key = 'zzz' || natural_key WHERE id % 3 = 0 AND kind = 1");
+  const { changes } = tree.db.sqlite.run("UPDATE nodes SET natural_key = natural_key WHERE id % 3 = 0 AND kind = 1");
+  // Positions of pages that were found by the wrong keys are dropped too.
+  expect(await listAll(folder, "asc", 100)).not.toEqual(expected(folder, "asc", false));
+  await pageIndex.whenBuilt();
+  expect(await repair()).toBe(changes);
+  expect(missing()).toBe(changes);
+  await naturalKeys.fill();
+  expect(await listAll(folder, "asc", 100)).toEqual(expected(folder, "asc", false));
+  expect(await repair()).toBe(0);
+});

@@ -3,10 +3,11 @@ import { text } from "./text.ts";
 
 const ENCODED = new Set(["image/jpeg", "image/png", "image/webp", "image/avif"]);
 
-/** Why a picture can't be rotated or cropped; undefined if it can. */
+/** Why a picture can't be rotated or cropped, for each action that is off; undefined for files that are no pictures. */
 export function editingLimits(file: Pick<FileRecord, "mimeType">): { rotate?: string; crop?: string } | undefined {
   const [type = ""] = file.mimeType.split(";");
-  if (!type.startsWith("image/") || type === "image/svg+xml") return undefined;
+  if (!type.startsWith("image/")) return undefined;
+  if (type === "image/svg+xml") return { rotate: text.svg, crop: text.svg };
   if (ENCODED.has(type)) return {};
   if (type === "image/gif" || type === "image/apng") return { rotate: text.gif, crop: text.gif };
   if (/^image\/hei[cf]$/.test(type)) return { crop: text.heicCrop };

@@ -25,6 +25,7 @@ export const text = defineText("editing", {
   notLoaded: "This browser can't show this picture.",
   heicCrop: "HEIC pictures can be rotated, but not cropped.",
   tiffCrop: "TIFF pictures can be rotated, but not cropped.",
+  svg: "SVG drawings can't be rotated or cropped.",
   gif: "GIFs and animations can't be edited.",
   otherFormat: "Pictures of this format can't be edited.",
 });

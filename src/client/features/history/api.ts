@@ -33,7 +33,8 @@ const PAGE_SIZE = 100;
 
 /** A page of a folder as it was at a moment. */
 export function fetchPast(folder: string, at: string, page: number, signal: AbortSignal): Promise<Listing> {
-  return request<Listing>("GET", "/api/files", { query: { folder, at, page, limit: PAGE_SIZE }, signal });
+  const query = { folder, at, sort: "natural", page, limit: PAGE_SIZE };
+  return request<Listing>("GET", "/api/files", { query, signal });
 }
 
 /** Previews a restore; changes nothing. */

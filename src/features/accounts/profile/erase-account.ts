@@ -81,6 +81,8 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
         "tombstones",
         "trash",
         "deleted_contents",
+        "changed_folders",
+        "live_rechecks",
         "tags",
         "usage_types",
         "transfers",

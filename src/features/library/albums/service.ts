@@ -106,7 +106,7 @@ export class AlbumService {
 
   /** All files of an album in its own order, with the paths of the owner. The caller checks permissions. */
   async files(album: Pick<Album, "id" | "accountId">): Promise<FileNode[]> {
-    const ids = await this.#idsOf(album, "position", "asc");
+    const ids = await this.fileIds(album);
     const files: FileNode[] = [];
     for (let start = 0; start < ids.length; start += FILES_PER_READ) {
       files.push(...this.#filesOf(ids.slice(start, start + FILES_PER_READ)));
@@ -114,6 +114,11 @@ export class AlbumService {
       await new Promise(setImmediate);
     }
     return files;
+  }
+
+  /** Row ids of all files of an album in its own order, read in the reader thread. @throws AppError overloaded */
+  fileIds(album: Pick<Album, "id" | "accountId">): Promise<readonly number[]> {
+    return this.#idsOf(album, "position", "asc");
   }
 
   /** An album by row id; undefined if it was deleted. Synchronous: may be called inside a transaction. */

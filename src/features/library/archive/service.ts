@@ -8,7 +8,7 @@ import { PATH_BYTES_MAX } from "../../../tree/tables/heights.ts";
 import { numberedName } from "../../../tree/tables/names.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
-import type { WalkedNode, WalkPosition } from "../../../tree/queries/walk.ts";
+import type { WalkedNode, WalkPosition, WalkVisitor } from "../../../tree/queries/walk.ts";
 import { Entries } from "./entries.ts";
 import { safeName } from "./entry-name.ts";
 import { archiveBytes, archiveChunks } from "./chunks.ts";
@@ -20,6 +20,21 @@ export interface ArchiveServiceOptions {
   readonly tree: TreeReader;
   readonly blobs: BlobStore;
   readonly log: Log;
+}
+
+/** The files of {@link ArchiveService.planFiles}. */
+export interface FilesToArchive {
+  readonly accountId: number;
+  readonly ids: readonly number[];
+  /** Of the archive, with or without `.zip`. */
+  readonly name: string;
+}
+
+/** What a plan is for. */
+interface ArchiveTarget {
+  readonly fileName: string;
+  /** Of all accounts with files in it; the first one sends them. */
+  readonly accountIds: readonly number[];
 }
 
 /** Files and folders in one archive; their entries stay in memory while it is sent (see `entries.ts`). */
@@ -58,15 +73,38 @@ export class ArchiveService {
    */
   plan(roots: readonly TreeNode[], name?: string): Promise<ArchivePlan> {
     const fileName = archiveName(roots, name);
-    const key = `${roots.map(({ id }) => id).join(" ")} ${fileName}`;
-    const heads = this.#currentHeads(roots);
+    const ids = roots.map(({ id }) => id);
+    const accountIds = [...new Set(roots.map(({ accountId }) => accountId))];
+    return this.#plan(`${ids.join(" ")} ${fileName}`, { fileName, accountIds }, (visit) =>
+      this.#options.tree.walk(ids, visit),
+    );
+  }
+
+  /**
+   * Plans the archive of any number of files of an account, in this order. Equal names are numbered. Files that are gone
+   * are left out. The caller checks permissions first.
+   * @param ids row ids that were read a moment ago
+   * @throws AppError not_found if there are none; overloaded
+   */
+  planFiles({ accountId, ids, name }: FilesToArchive): Promise<ArchivePlan> {
+    if (ids.length === 0) throw notFound("The files to archive");
+    const fileName = zipName(name);
+    const hash = new Bun.CryptoHasher("sha256").update(Float64Array.from(ids)).digest("hex");
+    return this.#plan(`files ${hash} ${fileName}`, { fileName, accountIds: [accountId] }, (visit) =>
+      this.#options.tree.walkFiles(accountId, ids, visit),
+    );
+  }
+
+  /** @param key of everything that the plan depends on, except for changes in the accounts */
+  #plan(key: string, target: ArchiveTarget, walk: (visit: WalkVisitor) => Promise<number>): Promise<ArchivePlan> {
+    const heads = this.#currentHeads(target.accountIds);
     const cached = this.#cached.get(key);
     if (cached?.heads === heads) return Promise.resolve(cached.plan);
     // Downloads in several parallel ranges request the same plan at the same time.
     const inProgressKey = `${heads} ${key}`;
     let planned = this.#inProgress.get(inProgressKey);
     if (planned === undefined) {
-      planned = this.#read(roots, fileName).finally(() => this.#inProgress.delete(inProgressKey));
+      planned = this.#read(target, walk).finally(() => this.#inProgress.delete(inProgressKey));
       this.#inProgress.set(inProgressKey, planned);
       planned = planned.then((plan) => {
         this.#cache(key, heads, plan);
@@ -76,16 +114,15 @@ export class ArchiveService {
     return planned;
   }
 
-  async #read(roots: readonly TreeNode[], fileName: string): Promise<ArchivePlan> {
+  async #read(
+    { fileName, accountIds }: ArchiveTarget,
+    walk: (visit: WalkVisitor) => Promise<number>,
+  ): Promise<ArchivePlan> {
     await this.#takeTurn();
     try {
-      const { tree } = this.#options;
       const builder = new Builder();
-      const lastModifiedMs = await tree.walk(
-        roots.map(({ id }) => id),
-        (node, position) => builder.add(node, position),
-      );
-      return this.#buildPlan(builder, fileName, lastModifiedMs, roots[0]?.accountId ?? 0);
+      const lastModifiedMs = await walk((node, position) => builder.add(node, position));
+      return this.#buildPlan(builder, fileName, lastModifiedMs, accountIds[0] ?? 0);
     } finally {
       this.#reading--;
       this.#queue.shift()?.();
@@ -122,9 +159,8 @@ export class ArchiveService {
     this.#reading++;
   }
 
-  #currentHeads(roots: readonly TreeNode[]): string {
-    const accounts = new Set(roots.map(({ accountId }) => accountId));
-    return [...accounts].map((accountId) => `${accountId}:${this.#options.tree.headOf(accountId)}`).join(" ");
+  #currentHeads(accountIds: readonly number[]): string {
+    return accountIds.map((accountId) => `${accountId}:${this.#options.tree.headOf(accountId)}`).join(" ");
   }
 
   #cache(key: string, heads: string, plan: ArchivePlan): void {
@@ -223,8 +259,12 @@ function archiveName(roots: readonly TreeNode[], name: string | undefined): stri
   const [first, second] = roots;
   if (first === undefined) throw notFound("The file or folder to archive");
   const own = second === undefined && first.name !== ROOT_PATH ? first.name : ROOT_NAME;
-  const base = name === undefined ? own : normalizeName(name);
-  return base.toLowerCase().endsWith(".zip") && name !== undefined ? base : `${base}.zip`;
+  return name === undefined ? `${own}.zip` : zipName(name);
+}
+
+function zipName(name: string): string {
+  const base = normalizeName(name);
+  return base.toLowerCase().endsWith(".zip") ? base : `${base}.zip`;
 }
 
 /** Reads files from the store. Small files are read synchronously, which costs less than opening a stream. */

@@ -1,7 +1,23 @@
 import type { Database } from "bun:sqlite";
 import type { Bindable } from "../../../db/reader.worker.ts";
+import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
 import { orderBy } from "../../../tree/queries/filter-sql.ts";
 import type { SortField, SortOrder } from "../../../tree/model/types.ts";
+
+/** A statement, and its parameters. */
+export interface FavoriteStatement {
+  readonly sql: string;
+  readonly parameters: readonly Bindable[];
+}
+
+/** A row of {@link selectShares}. */
+export interface ShareRow {
+  readonly nodeId: number;
+  /** Public id of the share. */
+  readonly share: string;
+  /** Row id of the node that it shares. */
+  readonly sharedId: number;
+}
 
 /** The rows of `favorites`. Changes run inside a transaction. */
 export class FavoriteRows {
@@ -10,7 +26,9 @@ export class FavoriteRows {
   readonly #remove;
   readonly #hasAny;
   readonly #among;
-  readonly #share;
+  readonly #hasGone;
+  readonly #stepsAbove;
+  readonly #received;
 
   constructor(sqlite: Database) {
     this.#count = sqlite.prepare<{ count: number }, [number]>(
@@ -29,12 +47,16 @@ export class FavoriteRows {
       `SELECT f.node_id AS id FROM json_each(?2) j CROSS JOIN favorites f
          ON f.account_id = ?1 AND f.node_id = j.value`,
     );
-    this.#share = sqlite.prepare<{ share: string }, [number, number, number]>(
-      `WITH RECURSIVE up(id, parent_id, height) AS (SELECT id, parent_id, 0 FROM nodes WHERE id = ?3
-         UNION ALL SELECT n.id, n.parent_id, up.height + 1 FROM up JOIN nodes n ON n.id = up.parent_id)
-       SELECT s.public_id AS share FROM up CROSS JOIN shares s INDEXED BY shares_node ON s.node_id = up.id
-       WHERE s.kind = 'account' AND s.recipient_id = ?1 AND (s.expires_at IS NULL OR s.expires_at > ?2)
-       ORDER BY up.height DESC LIMIT 1`,
+    this.#hasGone = sqlite.prepare<{ has: number }, [number]>(`${GONE} SELECT EXISTS (SELECT 1 FROM gone) AS has`);
+    this.#stepsAbove = sqlite.prepare<{ count: number }, [string, number]>(
+      `WITH RECURSIVE up(parent_id) AS (
+         SELECT DISTINCT n.parent_id FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value
+         UNION ALL SELECT n.parent_id FROM up CROSS JOIN nodes n ON n.id = up.parent_id LIMIT ?2)
+       SELECT count(*) AS count FROM up`,
+    );
+    this.#received = sqlite.prepare<{ id: number }, [number, number]>(
+      `SELECT n.id FROM favorites f CROSS JOIN nodes n ON n.id = f.node_id
+       WHERE f.account_id = ?1 AND n.account_id <> ?1 LIMIT ?2`,
     );
   }
 
@@ -52,9 +74,19 @@ export class FavoriteRows {
     this.#remove.run(accountId, nodeId);
   }
 
-  /** The outermost live share through which an account sees a node: the paths of the node begin there. */
-  findShare(accountId: number, nodeId: number, nowMs: number): string | undefined {
-    return this.#share.get(accountId, nowMs, nodeId)?.share;
+  /** Whether the account has unreachable folders whose nodes still have rows. */
+  hasGone(accountId: number): boolean {
+    return this.#hasGone.get(accountId)?.has === 1;
+  }
+
+  /** At most this many favorites of an account that belong to others. */
+  received(accountId: number, limit: number): number[] {
+    return this.#received.all(accountId, limit).map(({ id }) => id);
+  }
+
+  /** Whether going up from all folders of these nodes takes at most `max` steps. Takes a time proportional to `max`. */
+  isShallow(nodeIds: readonly number[], max: number): boolean {
+    return (this.#stepsAbove.get(JSON.stringify(nodeIds), max + 1)?.count ?? 0) <= max;
   }
 
   /** Those of these nodes that are favorites of the account. */
@@ -67,37 +99,61 @@ export class FavoriteRows {
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** A live share of the node `id` with the account `?1`, which sees it from the time `?2` on. */
-const isShared = (id: string) => `EXISTS (SELECT 1 FROM shares s INDEXED BY shares_node
-  WHERE s.node_id = ${id} AND s.kind = 'account' AND s.recipient_id = ?1 AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
-
 /** A live share with the account `?1` of an album that has the node `id`. */
 const isInSharedAlbum = (id: string) => `EXISTS (SELECT 1 FROM album_items i INDEXED BY album_items_node
   CROSS JOIN shares s INDEXED BY shares_album ON s.album_id = i.album_id WHERE i.node_id = ${id} AND i.is_hidden = 0
   AND s.kind = 'account' AND s.recipient_id = ?1 AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
 
+/** The row id of a share of the node `id` with the account `?1` that is live at the time `?2`; null if there is none. */
+const shareOf = (id: string) => `(SELECT min(s.id) FROM shares s INDEXED BY shares_node
+  WHERE s.node_id = ${id} AND s.kind = 'account' AND s.recipient_id = ?1 AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
+
 /**
- * The ids of the favorites that an account can see, in order, from an offset on. It goes up from each folder that has
- * favorites. A chain that does not end at a root is of the trash or was deleted. A chain of another account must pass a
- * share with this one.
+ * Defines `covered(id, share_id)` for those of the nodes `start` of other accounts that are in a tree whose owner is not
+ * disabled: the row id of the outermost live share with the account `?1` that covers the node, or null. It goes up from
+ * each folder that has some of them, once. A chain in the trash or of a deleted folder does not end at a root.
+ */
+function covered(start: string): string {
+  return `received AS MATERIALIZED (${start}),
+    up(start, id, parent_id, share_id) AS (
+      SELECT n.id, n.id, n.parent_id, ${shareOf("n.id")}
+        FROM (SELECT DISTINCT parent_id AS id FROM received) m CROSS JOIN nodes n ON n.id = m.id
+      UNION ALL
+      SELECT up.start, n.id, n.parent_id, ifnull(${shareOf("n.id")}, up.share_id)
+        FROM up CROSS JOIN nodes n ON n.id = up.parent_id),
+    reached AS MATERIALIZED (SELECT up.start AS id, up.share_id FROM up CROSS JOIN nodes n ON n.id = up.id
+      CROSS JOIN users u ON u.id = n.account_id
+      WHERE up.parent_id IS NULL AND n.name = '/' AND u.disabled_at IS NULL),
+    covered AS MATERIALIZED (SELECT r.id, ifnull(f.share_id, ${shareOf("r.id")}) AS share_id
+      FROM received r CROSS JOIN reached f ON f.id = r.parent_id)`;
+}
+
+const GONE = WITH_GONE_FOLDERS.replaceAll("?", "?1");
+
+/**
+ * The favorites that an account can see, in order, with `id`, `kind` and `name`. The natural order is that of the stored
+ * keys, which may be missing.
+ * @param hasGone see {@link FavoriteRows.hasGone}
  */
 export function selectVisible(
   accountId: number,
   nowMs: number,
-  { sort, order }: { readonly sort: SortField; readonly order: SortOrder },
-): { readonly sql: string; readonly parameters: readonly Bindable[] } {
-  const sql = `WITH RECURSIVE
-      marked AS MATERIALIZED (SELECT n.id, n.parent_id, n.account_id FROM favorites f CROSS JOIN nodes n ON n.id = f.node_id
-        WHERE f.account_id = ?1),
-      up(start, id, parent_id, name, account_id, granted) AS (
-        SELECT n.id, n.id, n.parent_id, n.name, n.account_id, n.account_id = ?1 OR ${isShared("n.id")}
-        FROM (SELECT DISTINCT parent_id AS id FROM marked) m CROSS JOIN nodes n ON n.id = m.id
-        UNION ALL
-        SELECT up.start, n.id, n.parent_id, n.name, n.account_id, up.granted OR ${isShared("n.id")}
-        FROM up CROSS JOIN nodes n ON n.id = up.parent_id),
-      reached AS MATERIALIZED (SELECT up.start AS id, up.granted FROM up JOIN users u ON u.id = up.account_id
-        WHERE up.parent_id IS NULL AND up.name = '/' AND (up.account_id = ?1 OR u.disabled_at IS NULL))
-    SELECT n.id AS id FROM marked m CROSS JOIN reached r ON r.id = m.parent_id CROSS JOIN nodes n ON n.id = m.id
-    WHERE r.granted OR ${isShared("n.id")} OR ${isInSharedAlbum("n.id")} ${orderBy(sort, order)}`;
+  { sort, order, hasGone }: { readonly sort: SortField; readonly order: SortOrder; readonly hasGone: boolean },
+): FavoriteStatement {
+  const marked = "favorites f CROSS JOIN nodes n ON n.id = f.node_id WHERE f.account_id = ?1";
+  const sql = `${hasGone ? `${GONE},` : "WITH RECURSIVE"}
+      ${covered(`SELECT n.id, n.parent_id FROM ${marked} AND n.account_id <> ?1`)}
+    SELECT n.id, n.kind, n.name FROM ${marked} AND (
+      n.account_id = ?1 AND n.parent_id > 0 ${hasGone ? "AND n.parent_id NOT IN (SELECT id FROM gone)" : ""}
+      OR n.account_id <> ?1 AND n.id IN (SELECT id FROM covered WHERE share_id IS NOT NULL OR ${isInSharedAlbum("covered.id")}))
+    ${orderBy(sort, order)}`;
   return { sql, parameters: [accountId, nowMs] };
+}
+
+/** The outermost live share of each of these nodes of other accounts with an account. Nodes without one are left out. */
+export function selectShares(accountId: number, nowMs: number, nodeIds: readonly number[]): FavoriteStatement {
+  const sql = `WITH RECURSIVE ${covered("SELECT n.id, n.parent_id FROM json_each(?3) j CROSS JOIN nodes n ON n.id = j.value")}
+    SELECT c.id AS nodeId, s.public_id AS share, s.node_id AS sharedId
+    FROM json_each(?3) j CROSS JOIN covered c ON c.id = j.value CROSS JOIN shares s ON s.id = c.share_id`;
+  return { sql, parameters: [accountId, nowMs, JSON.stringify(nodeIds)] };
 }

@@ -4,17 +4,19 @@
  * account can see the node again.
  */
 import type { Database } from "bun:sqlite";
-import { numbers, type Reader } from "../../../db/reader.ts";
+import { naturalOrder, numbers, type Reader, rows } from "../../../db/reader.ts";
 import type { Bindable } from "../../../db/reader.worker.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { type NamedRow, sortNaturally } from "../../../lib/natural-key.ts";
 import type { SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Outcome } from "../files/outcomes.ts";
 import type { Permissions } from "../permissions/permissions.ts";
-import { FavoriteRows, selectVisible } from "./queries.ts";
+import { sharedView } from "../permissions/view.ts";
+import { FavoriteRows, selectShares, selectVisible, type ShareRow } from "./queries.ts";
 
 /** Dependencies of {@link FavoriteService}. */
 export interface FavoriteServiceOptions {
@@ -48,6 +50,8 @@ export const FAVORITES_MAX = 100_000;
 const PER_TRANSACTION = 100;
 /** Favorites that are sorted on the main thread, in a millisecond or two. */
 const IN_PLACE_MAX = 500;
+/** Steps up from folders, taken on the main thread to find the shares of favorites, in a millisecond or two. */
+const STEPS_IN_PLACE_MAX = 1_000;
 
 /** Sets, finds and lists favorites. */
 export class FavoriteService {
@@ -118,7 +122,9 @@ export class FavoriteService {
   ): Promise<{ favorites: Favorite[]; total: number }> {
     const ids = await this.visibleIds(user, sort, order);
     const found = this.#options.tree.findByIds([...ids.subarray(offset, offset + limit)]);
-    const favorites = found.flatMap((node) => (node.accountId === user.id ? [{ node }] : this.#received(user, node)));
+    const received = found.filter(({ accountId }) => accountId !== user.id);
+    const seen = received.length === 0 ? NONE : await this.#asReceived(user, received);
+    const favorites = found.flatMap((node) => (node.accountId === user.id ? [{ node }] : (seen.get(node.id) ?? [])));
     return { favorites, total: ids.length };
   }
 
@@ -127,23 +133,55 @@ export class FavoriteService {
     const { sqlite, reader, clock } = this.#options;
     const count = this.#rows.count(user.id);
     if (count === 0) return new Float64Array(0);
-    const { sql, parameters } = selectVisible(user.id, clock.nowMs(), { sort, order });
-    if (count <= IN_PLACE_MAX) {
-      return Float64Array.from(sqlite.query<{ id: number }, Bindable[]>(sql).all(...parameters), ({ id }) => id);
+    const hasGone = this.#rows.hasGone(user.id);
+    const { sql, parameters } = selectVisible(user.id, clock.nowMs(), { sort, order, hasGone });
+    const isInPlace =
+      count <= IN_PLACE_MAX &&
+      !hasGone &&
+      this.#rows.isShallow(this.#rows.received(user.id, IN_PLACE_MAX), STEPS_IN_PLACE_MAX);
+    if (isInPlace) {
+      const found = sqlite.query<NamedRow, Bindable[]>(sql).all(...parameters);
+      return Float64Array.from(sort === "natural" ? sortNaturally(found, order) : found.map(({ id }) => id));
     }
-    const [ids] = await reader.read([numbers(`SELECT group_concat(id) FROM (${sql})`, parameters)]);
+    const [ids] = await reader.read([
+      sort === "natural"
+        ? naturalOrder(sql, parameters, order)
+        : numbers(`SELECT group_concat(id) FROM (${sql})`, parameters),
+    ]);
     return ids;
   }
 
-  /** A node of another account as the user sees it; none if it is not shared any more. */
-  #received(user: User, { id, publicId }: TreeNode): Favorite[] {
-    const { permissions, clock } = this.#options;
+  /** Nodes of other accounts as the user sees them, by row id; without those that are not shared any more. */
+  async #asReceived(user: User, nodes: readonly TreeNode[]): Promise<ReadonlyMap<number, Favorite>> {
+    const { sqlite, reader, clock, tree } = this.#options;
+    const ids = nodes.map(({ id }) => id);
+    const { sql, parameters } = selectShares(user.id, clock.nowMs(), ids);
+    const [found] = this.#rows.isShallow(ids, STEPS_IN_PLACE_MAX)
+      ? [sqlite.query<ShareRow, Bindable[]>(sql).all(...parameters)]
+      : await reader.read([rows<ShareRow>(sql, parameters)]);
+    const shares = new Map(found.map((row) => [row.nodeId, row]));
+    const views = new Map(
+      tree.findByIds([...new Set(found.map(({ sharedId }) => sharedId))]).map((base) => [base.id, sharedView(base)]),
+    );
+    const seen = new Map<number, Favorite>();
+    for (const node of nodes) {
+      const row = shares.get(node.id);
+      const view = row && views.get(row.sharedId);
+      const favorite = view ? { node: view.show(node), share: row.share } : this.#ofAlbum(user, node);
+      if (favorite !== undefined) seen.set(node.id, favorite);
+    }
+    return seen;
+  }
+
+  /** A file of a shared album, as the user sees it. */
+  #ofAlbum(user: User, { publicId }: TreeNode): Favorite | undefined {
     try {
-      const { node } = permissions.node(user, publicId, "read");
-      return [{ node, share: this.#rows.findShare(user.id, id, clock.nowMs()) }];
+      return { node: this.#options.permissions.node(user, publicId, "read").node };
     } catch (error) {
-      if (error instanceof AppError) return [];
+      if (error instanceof AppError) return undefined;
       throw error;
     }
   }
 }
+
+const NONE: ReadonlyMap<number, Favorite> = new Map();

@@ -119,7 +119,7 @@ export class ContentSender {
     const isRemote = (await blobs.prepareRead(file.digest)) === "remote";
     if (!isRemote && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
     const remote = lazyBlobStream(blobs, file.digest);
-    const inline = readBoolean(contentRequest.query["inline"], "inline") ?? false;
+    const { inline, isPreview } = readDisposition(contentRequest.query);
     const sent = sendBlob({
       ...contentRequest,
       commonHeaders: toTextHeaders(contentRequest.set.headers),
@@ -137,8 +137,7 @@ export class ContentSender {
     });
     if (sent.kind === "whole") contentRequest.countWhole();
     contentRequest.set.headers = {};
-    // Played in the preview, it is no download.
-    this.#count(file, contentRequest.callerKey, sent, inline);
+    this.#count(file, contentRequest.callerKey, sent, isPreview);
     if (sent.kind !== "head" && sent.kind !== "notModified") contentRequest.onContentSent?.();
     return sent.response;
   }
@@ -151,8 +150,7 @@ export class ContentSender {
 
   #sendStored(file: FileNode, contentRequest: ContentRequest, isRemote = false): Response {
     const { blobs } = this.#options;
-    const isPreview = readBoolean(contentRequest.query["preview"], "preview") ?? false;
-    const inline = readBoolean(contentRequest.query["inline"], "inline") ?? isPreview;
+    const { inline, isPreview } = readDisposition(contentRequest.query);
     // Small blobs are opened here, without following symbolic links. For others only the path is passed on.
     const isOpenedHere = file.sizeBytes <= SMALL_BLOB_MAX_BYTES;
     if (!isOpenedHere && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
@@ -232,6 +230,12 @@ function toTextHeaders(headers: Record<string, string | number>): Record<string,
   const text: Record<string, string> = {};
   for (const name in headers) text[name] = String(headers[name]);
   return text;
+}
+
+/** @throws AppError invalid_field */
+function readDisposition(query: Query): { readonly inline: boolean; readonly isPreview: boolean } {
+  const isPreview = readBoolean(query["preview"], "preview") ?? false;
+  return { isPreview, inline: readBoolean(query["inline"], "inline") ?? isPreview };
 }
 
 const VARIANTS: Readonly<Record<string, ThumbnailVariant>> = {

@@ -8,7 +8,7 @@ const AT = {
   format: "date-time",
   description:
     "The tree as it was at this time, at most 30 days ago (configurable): names, locations and file content. Tags " +
-    "and descriptions are the current ones. Can be combined only with folder, type, sort (except natural and fileModifiedAt), order, page and limit. " +
+    "and descriptions are the current ones. Can be combined only with folder, type, sort (except fileModifiedAt), order, page and limit. " +
     "Permanently deleted files are not included.",
 };
 
@@ -181,7 +181,7 @@ export const motion = (): RouteDocs => ({
   summary: "Download the video of a Live Photo",
   description: "Sends the file that belongs to the photo, or the video inside the photo. Supports ranges.",
   ...DOWNLOAD,
-  query: { inline: DOWNLOAD.query.inline },
+  query: { inline: DOWNLOAD.query.inline, preview: DOWNLOAD.query.preview },
 });
 
 export const checkContent = (): RouteDocs => ({

@@ -12,7 +12,7 @@ import type { PastSortField } from "../../../tree/queries/past-sql.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { HistoryService } from "./service.ts";
 
-const SORTS = ["name", "size", "createdAt", "modifiedAt"] as const satisfies readonly PastSortField[];
+const SORTS = ["name", "natural", "size", "createdAt", "modifiedAt"] as const satisfies readonly PastSortField[];
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);

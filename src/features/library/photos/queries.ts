@@ -61,7 +61,8 @@ export function selectPage(query: PhotoQuery, after: PhotoPosition, limit: numbe
         p.is_video AS isVideo, n.public_id AS publicId, n.name, n.media_type AS mediaType, n.size_bytes AS sizeBytes,
         lower(hex(b.digest)) AS digest, m.width, m.height, m.duration_ms AS durationMs,
         m.motion_offset AS motionOffset,
-        (SELECT v.public_id FROM live_pairs l CROSS JOIN nodes v ON v.id = l.video_id WHERE l.photo_id = p.node_id) AS motionFileId
+        (SELECT v.public_id FROM live_pairs l CROSS JOIN nodes v ON v.id = l.video_id
+         WHERE l.photo_id = p.node_id AND l.hides_video = 1) AS motionFileId
       ${fromPage(sql)}`,
     parameters: [...gone.parameters, ...parameters, after.day, after.takenAtMs, after.nodeId, limit],
   };

@@ -110,8 +110,14 @@ function checkUnchanged(edited: FileNode, { digest }: FileNode): void {
   );
 }
 
+/** The reason for people why a format can't be edited like this. */
 function whyNot(mediaType: string, { crop }: PictureEdit): string {
   if (!mediaType.startsWith("image/")) return "the file is not a picture";
+  if (mediaType === "image/svg+xml") return "an SVG is a drawing, which has no pixels to rotate or crop";
+  if (mediaType === "image/gif") return "Larder can't write GIFs";
+  if (mediaType === "image/tiff") {
+    return crop === undefined ? "it has no orientation that could be changed" : "TIFF can be rotated, but not cropped";
+  }
   if (/^image\/(heic|heif)/.test(mediaType)) {
     return crop === undefined ? "it has no orientation that could be changed" : "HEIC can be rotated, but not cropped";
   }

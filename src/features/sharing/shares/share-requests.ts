@@ -11,11 +11,11 @@ import { queryOf } from "../../../http/fields.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { ArchiveSender } from "../../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../../library/archive/service.ts";
+import type { ArchivePlan } from "../../library/archive/types.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
-import type { TreeNode } from "../../../tree/model/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareContentRequest, type ShareSender } from "./share-sender.ts";
 import type { ShareAccess, LinkRequest } from "./share-access.ts";
-import type { OpenedShare } from "./types.ts";
+import type { OpenedShare, SharedAlbum } from "./types.ts";
 
 /** The cookie with the grant for the pages of one share. */
 export const GRANT_COOKIE = "larder_grant";
@@ -47,8 +47,8 @@ export function shareHeaders() {
 interface ShareDownloadsOptions {
   readonly shareAccess: ShareAccess;
   readonly sender: ShareSender;
-  readonly albums: Pick<AlbumService, "files">;
-  readonly archives: Pick<ArchiveService, "plan">;
+  readonly albums: Pick<AlbumService, "fileIds">;
+  readonly archives: Pick<ArchiveService, "plan" | "planFiles">;
   readonly archiveSender: Pick<ArchiveSender, "send">;
   readonly rateGate: Pick<RateGate, "countWholeDownload">;
   /** The page for a browser whose request is rejected; undefined if the error itself is the response. */
@@ -68,15 +68,16 @@ export class ShareDownloads {
    * @throws AppError as {@link ShareAccess} and {@link ShareSender}
    */
   async send(token: string, request: Request, set: ResponseSet): Promise<Response> {
-    const { shareAccess, sender, albums } = this.#options;
+    const { shareAccess, sender, archives } = this.#options;
     const opened = shareAccess.open(linkRequestOf(request, token, "download"));
     const fileId = queryOf(request)["fileId"] || undefined;
     if (opened.node.kind === "folder" && fileId === undefined) {
-      return this.#sendArchive(opened, [opened.node], { request, set });
+      const root = opened.node;
+      return this.#sendArchive(opened, () => archives.plan([root]), { request, set });
     }
     if (opened.node.kind === "album" && fileId === undefined) {
-      rejectHidden(opened);
-      return this.#sendArchive(opened, await albums.files(opened.node), { request, set }, opened.node.name);
+      const album = opened.node;
+      return this.#sendArchive(opened, () => this.#planAlbum(album), { request, set });
     }
     return sender.send(opened, shareAccess.file(opened, fileId), { request, set });
   }
@@ -86,18 +87,17 @@ export class ShareDownloads {
    * @throws AppError invalid_field | not_found | not_a_folder, and as ShareAccess and ShareSender
    */
   async sendSelection(token: string, ids: readonly string[], request: Request, set: ResponseSet): Promise<Response> {
-    const { shareAccess } = this.#options;
+    const { shareAccess, archives } = this.#options;
     const opened = shareAccess.open(linkRequestOf(request, token, "download"));
     const selectedIds = [...new Set(ids)];
     if (selectedIds.length === 0)
       throw invalidField("id", "Nothing was selected. Go back and select the files that you want.");
     if (selectedIds.length > SELECTION_MAX)
       throw invalidField("id", `A ZIP can contain at most ${SELECTION_MAX} selected items. Select fewer.`);
-    return this.#sendArchive(
-      opened,
-      selectedIds.map((id) => shareAccess.entry(opened, id)),
-      { request, set },
-    );
+    return this.#sendArchive(opened, () => archives.plan(selectedIds.map((id) => shareAccess.entry(opened, id))), {
+      request,
+      set,
+    });
   }
 
   /** Like {@link send}, but a browser gets a page instead of an error. */
@@ -112,15 +112,22 @@ export class ShareDownloads {
     }
   }
 
+  async #planAlbum(album: SharedAlbum): Promise<ArchivePlan> {
+    const { albums, archives } = this.#options;
+    const ids = await albums.fileIds(album);
+    return archives.planFiles({ accountId: album.accountId, ids, name: archiveNameOf(album.name) });
+  }
+
+  /** @param planArchive called once it is clear that the share can still be downloaded: it reads many rows */
   async #sendArchive(
     opened: OpenedShare,
-    roots: readonly TreeNode[],
+    planArchive: () => Promise<ArchivePlan>,
     contentRequest: ShareContentRequest,
-    name?: string,
   ): Promise<Response> {
-    const { sender, archives, archiveSender, rateGate } = this.#options;
+    const { sender, archiveSender, rateGate } = this.#options;
     rejectHidden(opened);
-    const plan = await archives.plan(roots, name === undefined ? undefined : archiveNameOf(name));
+    sender.rejectUsedUp(opened, contentRequest);
+    const plan = await planArchive();
     const { request, set } = contentRequest;
     sender.checkDownloadsLeft(opened, plan.etag, contentRequest);
     let isSent = false;

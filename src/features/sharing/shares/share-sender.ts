@@ -66,6 +66,8 @@ interface ShareContent {
 }
 
 const THUMBNAIL_WAIT_MS = 5_000;
+/** Instead of the key of some content: that the caller has begun a download of a share. */
+const ANY_CONTENT = "*";
 
 export class ShareSender {
   readonly #options: ShareSenderOptions;
@@ -119,6 +121,20 @@ export class ShareSender {
     return { mediaType, sizeBytes: blob.sizeBytes };
   }
 
+  /**
+   * Call before the content of a request is known, which may cost much.
+   * @throws AppError share_used_up if no download is left and this caller has begun none that this request may continue
+   */
+  rejectUsedUp(opened: OpenedShare, { request }: ShareContentRequest): void {
+    const { shareAccess, downloads, clock } = this.#options;
+    if (!shareAccess.isUsedUp(opened.share)) return;
+    const [caller, key] = [callerOf(request), keyOf(opened, ANY_CONTENT)];
+    const isRange = request.headers.has("range");
+    const hasBegun = downloads.peek(caller, key, isRange, clock.nowMs()) === "continues";
+    const isCounting = () => this.#counting.keys().some((each) => each.startsWith(`${caller} ${keyOf(opened, "")}`));
+    if (!hasBegun && !(isRange && isCounting())) throw usedUp();
+  }
+
   /** @throws AppError share_used_up if no download is left and this request does not continue one */
   checkDownloadsLeft(
     opened: OpenedShare,
@@ -170,6 +186,8 @@ export class ShareSender {
       await counting;
     }
     downloads.begin(caller, key, isRange, clock.nowMs());
+    // A promise: the share has a maximum.
+    if (counting !== undefined) downloads.begin(caller, keyOf(opened, ANY_CONTENT), false, clock.nowMs());
     return 1;
   }
 

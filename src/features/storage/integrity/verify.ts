@@ -11,6 +11,7 @@ import { Reader } from "../../../db/reader.ts";
 import { isDamage } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import { recountAccount, recountBlobs } from "../../../tree/queries/recount.ts";
+import { wrongKeys } from "../../../tree/tables/natural-keys.ts";
 import type { ContentFault } from "./hash-file.ts";
 import { HashReader } from "./hash-reader.ts";
 import { namesIn, type OrphanedFiles } from "./orphaned-files.ts";
@@ -72,6 +73,8 @@ export interface Verification {
 
 /** Faulty blobs that are listed. */
 const FAULTS_MAX = 10_000;
+/** Wrong sort keys that are listed. */
+const WRONG_KEYS_MAX = 100;
 
 interface ContentRow {
   readonly id: number;
@@ -172,10 +175,20 @@ async function findProblems(
     const counted = drifts.map(
       (drift) => `the counter ${drift.counter} of ${drift.of} is ${drift.stored}, but should be ${drift.counted}`,
     );
-    return [...(await checker.checkRules(databasePath)), ...counted];
+    return [...(await checker.checkRules(databasePath)), ...counted, ...(await findWrongKeys(reader))];
   } finally {
     reader.close();
   }
+}
+
+/** The first nodes whose stored sort key is wrong. */
+async function findWrongKeys(reader: Reader): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const ids of wrongKeys(reader)) {
+    found.push(...ids.map((id) => `the key that sorts the name of node ${id} is wrong`));
+    if (found.length >= WRONG_KEYS_MAX) return found.slice(0, WRONG_KEYS_MAX);
+  }
+  return found;
 }
 
 /** Reads all blobs with references, in the order of their creation, which is nearly their order on disk. */

@@ -65,6 +65,25 @@ test("reuses the cached plan while nothing changes, and returns the same bytes w
   expect(etags.size).toBe(changes.length + 1);
 });
 
+test("takes any number of files in a given order, and leaves out those that are gone", async () => {
+  const files = Array.from({ length: 600 }, (_, number) => tree.addFile(accountId, "/f", `${number}`));
+  const gone = files[300];
+  if (gone === undefined) throw new Error("there are 600 files");
+  tree.run((tx) => tree.write.deleteFile(tx, gone));
+  const ids = files.map(({ id }) => id).toReversed();
+  const visited: number[] = [];
+  await tree.read.walkFiles(accountId, [...ids, tree.addFile(tree.addAccount(), "/", "other").id], ({ id }) =>
+    visited.push(id),
+  );
+  expect(visited).toEqual(ids.filter((id) => id !== gone.id));
+  const plan = await archives.planFiles({ accountId, ids, name: "all" });
+  expect([plan.fileName, plan.entries]).toEqual(["all.zip", 599]);
+  expect(await archives.planFiles({ accountId, ids, name: "all" })).toBe(plan);
+  const other = await archives.planFiles({ accountId, ids: ids.toReversed(), name: "all" });
+  expect(other).not.toBe(plan);
+  expect(() => archives.planFiles({ accountId, ids: [], name: "all" })).toThrow("not found");
+});
+
 test("fails if a file is deleted before it is read", async () => {
   const file = tree.addFile(accountId, "/", "a");
   tree.run((tx) => tree.write.deleteFile(tx, file));
