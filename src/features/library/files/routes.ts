@@ -60,7 +60,7 @@ export interface FileRoutesOptions {
  * `bulk-routes.ts`, folders in `folders/`.
  */
 export function fileRoutes(options: FileRoutesOptions) {
-  const { files, permissions, tree, links, access, guard, clock, hasThumbnail, favorites, past, mediaInfo } = options;
+  const { files, permissions, tree, links, guard, clock, hasThumbnail, favorites, past } = options;
   const contextOf = (request: Request) => presentContextOf(request, hasThumbnail);
 
   return new Router({ name: "file-routes", prefix: "/api/files", guard })
@@ -80,19 +80,11 @@ export function fileRoutes(options: FileRoutesOptions) {
       },
     )
     .get("/:id", { ...READ_FILES, docs: docs.get, params: IdParams }, ({ principal, params, request }) => {
-      const present = (file: FileNode, owner: User, motion = NO_MOTION) =>
-        presentInfo(file, {
-          motion,
-          ...contextOf(request),
-          owner,
-          shareToken: file.isPublic ? links.findToken(file.id) : undefined,
-          access: access.read(file.id, file.publicId),
-          ...mediaInfo.describe(file, owner.id === principal.user.id),
-        });
+      const present = infoPresenter(options, request, principal.user);
       const query = queryOf(request);
       if (query["at"] !== undefined) {
         const { file, fields } = past.find(principal.user, params.id, query, contextOf(request));
-        return ok({ ...present(file, principal.user), ...fields });
+        return ok({ ...present(file, principal.user, NO_MOTION), ...fields });
       }
       const { node, owner } = files.open(principal.user, params.id);
       const motion = findMotion(options, principal.user, node);
@@ -130,6 +122,20 @@ export function fileRoutes(options: FileRoutesOptions) {
         return ok(presentDeleted(file, clock), "The file was deleted permanently.");
       },
     );
+}
+
+/** Presents the full record of a file for a user. */
+function infoPresenter(options: FileRoutesOptions, request: Request, user: User) {
+  const { links, access, mediaInfo, hasThumbnail } = options;
+  return (file: FileNode, owner: User, motion: MotionFields) =>
+    presentInfo(file, {
+      ...presentContextOf(request, hasThumbnail),
+      motion,
+      owner,
+      shareToken: file.isPublic ? links.findToken(file.id) : undefined,
+      access: access.read(file.id, file.publicId),
+      ...mediaInfo.describe(file, owner.id === user.id),
+    });
 }
 
 const NO_MOTION: MotionFields = { motion: null, motionFileId: null };
