@@ -120,7 +120,8 @@ function follow(
   );
   window.addEventListener("pointerup", () => onEnd(true), options);
   window.addEventListener("pointercancel", () => onEnd(false), options);
-  window.addEventListener("blur", () => onEnd(false), options);
+  // Not while capturing, which would also follow the elements of the page.
+  window.addEventListener("blur", () => onEnd(false), { signal: end.signal });
   window.addEventListener(
     "keydown",
     (event) => {
