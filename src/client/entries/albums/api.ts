@@ -44,6 +44,15 @@ export function albumQuery(id: string) {
   });
 }
 
+/** The albums of the account that a file is in, by name. */
+export function albumsOfFileQuery(id: string) {
+  return queryOptions({
+    queryKey: keys.entry(id, "albums"),
+    queryFn: async ({ signal }) =>
+      (await request<ResponseData["GET /api/files/{id}/albums"]>("GET", `/api/files/${id}/albums`, { signal })).albums,
+  });
+}
+
 /** The ids and the aspect ratios of all files of an album, in its order. */
 export type AlbumShapes = ResponseData["GET /api/albums/{id}/aspects"];
 

@@ -2,7 +2,7 @@ import { type RefObject, useEffect, useImperativeHandle, useMemo, useRef } from 
 import { cx } from "../../ui/cx.ts";
 import { useSize } from "../../ui/use-size.ts";
 import { layoutList, rowHeightFor } from "./layout.ts";
-import { DragLabel, DropLine } from "./reorder-marks.tsx";
+import { DraggedItem, DragLabel, DropLine } from "./reorder-marks.tsx";
 import { Tiles } from "./tiles.tsx";
 import type { GridItem, SelectedIds } from "./types.ts";
 import { useInteraction } from "./use-interaction.ts";
@@ -87,6 +87,10 @@ export function JustifiedGrid<T extends GridItem>(props: JustifiedGridProps<T>) 
         {width > 0 && block !== undefined && (
           <Tiles block={block} indexes={indexes} context={{ itemAt, selected, cursor, events, scrolledAt }} />
         )}
+        {drag !== undefined &&
+          indexes
+            .filter((index) => props.reorder?.moves(index, drag.dragged) === true)
+            .map((index) => <DraggedItem key={index} layout={layout} index={index} />)}
         {drag !== undefined && <DropLine layout={layout} drop={drag.drop} />}
       </div>
       {drag !== undefined && <DragLabel drag={drag} />}

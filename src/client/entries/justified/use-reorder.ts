@@ -12,8 +12,10 @@ const SCROLL_PIXELS = 18;
 
 /** How the items of a grid are dragged. */
 export interface ReorderOptions {
-  /** How many items move with this one: the whole selection if it is part of it. */
-  countOf(index: number): number;
+  /** How many items move with this one, itself included: the whole selection if it is part of it. */
+  countOf(dragged: number): number;
+  /** Whether an item moves with a dragged one. */
+  moves(index: number, dragged: number): boolean;
   /** Moves the items that were dragged by one of them before another item, or to the end. */
   onDrop(dragged: number, before: number): void;
 }
@@ -63,7 +65,7 @@ export function useReorder({
     const show = () => {
       const drop = find();
       const count = latest.current.reorder?.countOf(index) ?? 1;
-      if (drop !== undefined) setDrag({ count, drop, x: press.x, y: press.y });
+      if (drop !== undefined) setDrag({ dragged: index, count, drop, x: press.x, y: press.y });
     };
     const stopScrolling = scrollAtEdges(press, scroller, show);
     const end = follow(press, {

@@ -84,7 +84,8 @@ function reorderOptions(
     return selected.has(id) ? selected : new Set([id]);
   };
   return {
-    countOf: (index) => draggedBy(index).size,
+    countOf: (dragged) => draggedBy(dragged).size,
+    moves: (index, dragged) => draggedBy(dragged).has(ids[index] ?? ""),
     onDrop: (index, at) => {
       const moved = draggedBy(index);
       const before = dropTarget(ids, moved, at);

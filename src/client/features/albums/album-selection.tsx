@@ -1,5 +1,5 @@
-import { ArrowLeft, ArrowLeftToLine, ArrowRight, ArrowRightToLine } from "lucide-react";
-import { Image as CoverIcon, X } from "../../ui/icons.ts";
+import { ArrowLeft, ArrowLeftToLine, ArrowRight, ArrowRightToLine, ImageMinus } from "lucide-react";
+import { Image as CoverIcon } from "../../ui/icons.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { downloadEntries } from "../../entries/actions/download.ts";
@@ -71,7 +71,7 @@ export function AlbumSelection({
         )}
         {canChange && (
           <>
-            <IconButton label={text.takeOut} icon={X} onClick={takeOut} />
+            <IconButton label={text.takeOut} icon={ImageMinus} onClick={takeOut} />
             <Menu
               align="end"
               trigger={<IconButton label={text.more} icon={EllipsisVertical} hasTooltip={false} />}

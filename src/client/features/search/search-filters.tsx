@@ -39,12 +39,21 @@ export function SearchFilters({
       <fieldset
         id={id}
         className={cx(
-          "mb-2 grid grid-cols-2 gap-x-3 gap-y-2 sm:grid-cols-3 xl:grid-cols-[repeat(6,minmax(0,1fr))_auto]",
+          "mb-2 grid grid-cols-2 gap-x-3 gap-y-2 sm:grid-cols-4 xl:grid-cols-[repeat(7,minmax(0,1fr))_auto]",
           !isOpen && "max-sm:hidden",
         )}
       >
         <legend className="sr-only">{text.filters}</legend>
         <ChoiceFilter label={text.type} value={filterOf(query, "type")} options={kinds()} onChange={set("type")} />
+        <ChoiceFilter
+          label={text.show}
+          value={filterOf(query, "is")}
+          options={[
+            ["favorite", text.favorites],
+            ["public", text.publicFiles],
+          ]}
+          onChange={set("is")}
+        />
         <ChoiceFilter
           label={text.modified}
           value={filterOf(query, "modified")}
