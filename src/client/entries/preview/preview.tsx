@@ -1,5 +1,5 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
-import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { announce } from "../../base/announce.ts";
 import { useOverlay } from "../../base/overlays.ts";
 import type { FileRecord } from "../../api/types.ts";
@@ -17,6 +17,7 @@ import { Steps } from "./steps.tsx";
 import { text } from "./text.ts";
 import { usePreviewSlideshow } from "../slideshow/use-preview-slideshow.tsx";
 import { useFileActions } from "./use-file-actions.ts";
+import { useFileWithMotion } from "./use-motion.ts";
 import { usePreviewKeys } from "./use-preview-keys.ts";
 
 const DetailsPanel = lazyPart(() => import("../details/details-panel.tsx").then((part) => part.DetailsPanel));
@@ -53,7 +54,7 @@ export function Preview(props: PreviewProps) {
   const mayWrite = useCanWrite();
   const popup = useRef<HTMLDivElement>(null);
   const details = useDetails();
-  const file = items[index];
+  const file = useFileWithMotion(items[index]);
   const { position, total, go, goTo } = useSteps(props);
   const canChange = props.canChange ?? mayWrite;
   const editing = useEditActions(file, canChange);
@@ -74,6 +75,7 @@ export function Preview(props: PreviewProps) {
   const moves = { step: go, first: () => goTo(0), last: () => goTo((total ?? items.length) - 1) };
   const onKeyDown = usePreviewKeys(popup, moves, actions);
   useFocusReturn();
+  useFocusInside(popup, file?.id);
   usePreloadedNeighbours(items[index - 1], items[index + 1]);
   const isCounted = position !== undefined && total !== undefined;
   useAnnouncement(file === undefined || !isCounted ? "" : text.announce(file.name, position + 1, total));
@@ -190,6 +192,13 @@ function useFocusReturn(): void {
     },
     [before],
   );
+}
+
+/** Takes the focus when the control that had it, such as one of the last file, is gone. Otherwise no key would work. */
+function useFocusInside(popup: RefObject<HTMLElement | null>, id: string | undefined): void {
+  useEffect(() => {
+    if (document.activeElement === document.body) popup.current?.focus();
+  }, [popup, id]);
 }
 
 function useAnnouncement(announcement: string): void {
