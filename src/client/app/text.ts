@@ -16,7 +16,7 @@ export const frameText = defineText("frame", {
   settings: "Settings",
   administration: "Administration",
   search: "Search",
-  searchPlaceholder: "Search files and folders",
+  searchLabel: "Search files and folders",
   menu: "Menu",
   new: "New",
   uploadFiles: "Upload files",

@@ -76,9 +76,9 @@ function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> })
           name="q"
           value={text}
           onChange={(event) => setText(event.target.value)}
-          aria-label={frameText.searchPlaceholder}
+          aria-label={frameText.searchLabel}
           aria-keyshortcuts="/ Control+K"
-          placeholder={frameText.searchPlaceholder}
+          placeholder={frameText.search}
           autoComplete="off"
           enterKeyHint="search"
           className="control h-11 w-full rounded-full border border-transparent bg-sunken ps-10 pe-4 text-base text-ink focus:border-line-strong focus:bg-raised sm:text-sm"
