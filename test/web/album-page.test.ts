@@ -63,8 +63,8 @@ async function drag(page: Page, name: string, target: string, side: "before" | "
 /** Waits until the photos are shown in this order. */
 async function expectOrder(page: Page, names: readonly string[]): Promise<void> {
   await page.waitForFunction(
-    (wanted) =>
-      wanted.every((name, at) =>
+    (expected) =>
+      expected.every((name, at) =>
         document.querySelector(`[data-photo="${at}"]`)?.getAttribute("aria-label")?.includes(`Photo ${name},`),
       ),
     names,

@@ -6,7 +6,7 @@ const MOVED_PIXELS = 8;
 /**
  * Whether the person scrolls towards the end of the page, in any of its lists. False again as soon as they scroll back,
  * at the start of a list, and on another page. A control that has the focus from the keyboard stays where it is.
- * @param control what is hidden meanwhile
+ * @param control what is hidden then
  * @param page changes with the page
  */
 export function useScrollingDown(control: RefObject<HTMLElement | null>, page: string): boolean {
@@ -23,9 +23,9 @@ export function useScrollingDown(control: RefObject<HTMLElement | null>, page: s
       if (isDown && control.current?.querySelector(":focus-visible") != null) return;
       setDownOn(isDown ? page : undefined);
     };
-    // While capturing: scroll events do not bubble.
-    document.addEventListener("scroll", onScroll, { capture: true, passive: true });
-    return () => document.removeEventListener("scroll", onScroll, { capture: true });
+    // On the way down to the target, because scroll events do not bubble.
+    document.addEventListener("scroll", onScroll, true);
+    return () => document.removeEventListener("scroll", onScroll, true);
   }, [control, page]);
   return downOn === page;
 }

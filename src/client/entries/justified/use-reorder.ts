@@ -107,8 +107,8 @@ function follow(
   press: Press,
   { onMove, onEnd }: { readonly onMove: () => void; readonly onEnd: (isDropped: boolean) => void },
 ): () => void {
-  const end = new AbortController();
-  const options = { signal: end.signal, capture: true } as const;
+  const listeners = new AbortController();
+  const { signal } = listeners;
   window.addEventListener(
     "pointermove",
     ({ clientX, clientY, buttons }) => {
@@ -118,22 +118,22 @@ function follow(
       if (buttons === 0) onEnd(false);
       else if (press.isDrag) onMove();
     },
-    options,
+    { signal },
   );
-  window.addEventListener("pointerup", () => onEnd(true), options);
-  window.addEventListener("pointercancel", () => onEnd(false), options);
-  // Not while capturing, which would also follow the elements of the page.
-  window.addEventListener("blur", () => onEnd(false), { signal: end.signal });
-  window.addEventListener(
-    "keydown",
-    (event) => {
-      if (event.key !== "Escape" || !press.isDrag) return;
-      event.stopPropagation();
-      onEnd(false);
-    },
-    options,
-  );
-  return () => end.abort();
+  window.addEventListener("pointerup", () => onEnd(true), { signal });
+  window.addEventListener("pointercancel", () => onEnd(false), { signal });
+  window.addEventListener("blur", () => onEnd(false), { signal });
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !press.isDrag) return;
+    event.stopPropagation();
+    onEnd(false);
+  };
+  // Before the shortcuts of the page, of which Escape is one.
+  window.addEventListener("keydown", onKeyDown, true);
+  return () => {
+    listeners.abort();
+    window.removeEventListener("keydown", onKeyDown, true);
+  };
 }
 
 /** Scrolls an element while the pointer of a drag is near its edges. @returns a function that stops it */
@@ -159,7 +159,7 @@ function ignoreNextClick(): void {
     event.stopPropagation();
     event.preventDefault();
   };
-  window.addEventListener("click", stop, { capture: true, once: true });
+  window.addEventListener("click", stop, true);
   // The click follows in the same task as the release, or not at all.
-  setTimeout(() => window.removeEventListener("click", stop, { capture: true }));
+  setTimeout(() => window.removeEventListener("click", stop, true));
 }

@@ -62,7 +62,7 @@ export function LiveLayer({
 }
 
 /** Calls `onHold` with true when a press rests, which is neither a click nor a swipe, and with false at its end. */
-function useHold(frame: RefObject<HTMLElement | null>, onHold: (isHeld: boolean) => void): void {
+function useHold(frame: RefObject<HTMLElement | null>, onHold: (isResting: boolean) => void): void {
   useEffect(() => {
     const element = frame.current;
     if (element === null) return undefined;

@@ -74,8 +74,7 @@ export function Preview(props: PreviewProps) {
   ];
   const moves = { step: go, first: () => goTo(0), last: () => goTo((total ?? items.length) - 1) };
   const onKeyDown = usePreviewKeys(popup, moves, actions);
-  useFocusReturn();
-  useFocusInside(popup, file?.id);
+  useFocus(popup, file?.id);
   usePreloadedNeighbours(items[index - 1], items[index + 1]);
   const isCounted = position !== undefined && total !== undefined;
   useAnnouncement(file === undefined || !isCounted ? "" : text.announce(file.name, position + 1, total));
@@ -179,8 +178,11 @@ function followWidth(onChange: () => void): () => void {
   return () => BESIDE.removeEventListener("change", onChange);
 }
 
-/** Returns the focus to the previous element when the overlay closes in any way. */
-function useFocusReturn(): void {
+/**
+ * Returns the focus to the previous element when the overlay closes in any way. While it is open, it takes the focus if
+ * the control that had it, such as one of the last file, is gone: otherwise no key would work.
+ */
+function useFocus(popup: RefObject<HTMLElement | null>, id: string | undefined): void {
   const [before] = useState(() => document.activeElement);
   useEffect(
     () => () => {
@@ -192,10 +194,6 @@ function useFocusReturn(): void {
     },
     [before],
   );
-}
-
-/** Takes the focus when the control that had it, such as one of the last file, is gone. Otherwise no key would work. */
-function useFocusInside(popup: RefObject<HTMLElement | null>, id: string | undefined): void {
   useEffect(() => {
     if (document.activeElement === document.body) popup.current?.focus();
   }, [popup, id]);

@@ -33,7 +33,7 @@ export function AlbumSelection({
   /** The loaded ones. */
   readonly items: ReadonlyMap<string, AlbumItem>;
   /** Loads the records of files. */
-  readonly load: (wanted: ReadonlySet<string>) => Promise<readonly AlbumFile[]>;
+  readonly load: (ids: ReadonlySet<string>) => Promise<readonly AlbumFile[]>;
   readonly canChange: boolean;
   readonly changes: ReturnType<typeof useAlbumChanges>;
   readonly onClear: () => void;

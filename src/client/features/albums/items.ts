@@ -50,12 +50,12 @@ export function useAlbumItems(albumId: string) {
    * @throws ApiError, OfflineError
    */
   const load = useCallback(
-    async (wanted: ReadonlySet<string>): Promise<AlbumFile[]> => {
-      const needs = new Set(ids.flatMap((id, index) => (wanted.has(id) ? [pageOf(index)] : [])));
+    async (requested: ReadonlySet<string>): Promise<AlbumFile[]> => {
+      const needs = new Set(ids.flatMap((id, index) => (requested.has(id) ? [pageOf(index)] : [])));
       const loaded = await Promise.all(
         [...needs].map((page) => queryClient.ensureQueryData(itemsQuery(albumId, page))),
       );
-      return loaded.flatMap((page) => page.items.filter(({ id }) => wanted.has(id)));
+      return loaded.flatMap((page) => page.items.filter(({ id }) => requested.has(id)));
     },
     [queryClient, albumId, ids],
   );
