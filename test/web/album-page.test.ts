@@ -234,4 +234,31 @@ describeWeb("the page of an album", (web) => {
     await page.getByText("It is gone.").waitFor();
     await expectOrder(page, ["1.png", "2.png", "0.png"]);
   });
+
+  test("selects and marks files of pages that are not loaded", async () => {
+    const account = await web.account();
+    const ids: string[] = [];
+    for (let at = 0; at < 350; at += 1) {
+      ids.push(await account.client.storedId("x", { name: `${at}.jpg`, type: "image/jpeg" }));
+    }
+    const id = await makeAlbum(account.client, ids);
+    const page = await web.open({ as: account, path: `/albums/${id}` });
+    await photo(page, "0.jpg").waitFor();
+    await select(page, "0.jpg");
+    await page.keyboard.press("End");
+    await photo(page, "349.jpg").waitFor();
+    expect(await page.locator("[data-photo]").count()).toBeLessThan(150);
+    await page.getByRole("checkbox", { name: "Select 349.jpg" }).click({ modifiers: ["Shift"] });
+    await page.getByText("350 selected").waitFor();
+    await page.keyboard.press("Shift+S");
+    await page.getByText("350 items added to favorites.").waitFor();
+    expect((await account.client.get("/api/favorites")).number("data.pagination.total")).toBe(350);
+    await page.getByRole("toolbar").getByRole("button", { name: "Remove from favorites" }).click();
+    await page.getByText("350 items removed from favorites.").waitFor();
+    await page.keyboard.press("Delete");
+    await page.getByText("This album is empty").waitFor();
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await photo(page, "0.jpg").waitFor();
+    expect(await namesIn(account.client, id)).toHaveLength(100);
+  });
 });

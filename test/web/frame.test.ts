@@ -76,6 +76,16 @@ describeWeb("the frame of the pages", (web) => {
     await expectHidden(false);
   });
 
+  test("shows the whole menu of an entry in the middle of a phone", async () => {
+    const account = await web.account();
+    for (let at = 10; at < 20; at += 1) await account.client.stored("x", { name: `f${at}.txt` });
+    const page = await web.open({ as: account, size: "phone" });
+    await page.getByRole("button", { name: "More actions for f13.txt" }).click();
+    await page.getByRole("menuitem", { name: "Move to trash" }).waitFor();
+    const hidden = await page.getByRole("menu").evaluate((menu) => menu.scrollHeight - menu.clientHeight);
+    expect(hidden).toBe(0);
+  });
+
   test("shows messages where they cover no button of the frame", async () => {
     const account = await web.account();
     for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });

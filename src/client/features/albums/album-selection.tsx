@@ -41,9 +41,11 @@ export function AlbumSelection({
   const canMark = useCanWrite();
   const { favorite } = useEntryActions();
   const chosen = ids.filter((id) => selected.has(id));
-  const areFavorites = chosen.every((id) => items.get(id)?.isFavorite === true);
+  // Those that are not loaded count as favorites until the action loads them.
+  const areFavorites = chosen.every((id) => items.get(id)?.isFavorite !== false);
   const withFiles = (action: (files: readonly AlbumFile[]) => void) => void load(selected).then(action, showError);
-  const toggleFavorite = () => withFiles((files) => void favorite(files, !areFavorites));
+  const toggleFavorite = () =>
+    withFiles((files) => void favorite(files, !files.every(({ isFavorite }) => isFavorite === true)));
   const takeOut = () => {
     onClear();
     void changes.takeOut(chosen);

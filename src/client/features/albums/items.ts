@@ -52,9 +52,7 @@ export function useAlbumItems(albumId: string) {
   const load = useCallback(
     async (requested: ReadonlySet<string>): Promise<AlbumFile[]> => {
       const needs = new Set(ids.flatMap((id, index) => (requested.has(id) ? [pageOf(index)] : [])));
-      const loaded = await Promise.all(
-        [...needs].map((page) => queryClient.ensureQueryData(itemsQuery(albumId, page))),
-      );
+      const loaded = await Promise.all([...needs].map((page) => queryClient.fetchQuery(itemsQuery(albumId, page))));
       return loaded.flatMap((page) => page.items.filter(({ id }) => requested.has(id)));
     },
     [queryClient, albumId, ids],

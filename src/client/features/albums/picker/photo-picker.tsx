@@ -110,7 +110,7 @@ function useMonths(blocks: readonly GridBlock[], { first, end }: PhotoRange) {
   /** @throws ApiError, OfflineError */
   const load = async (from: number, to: number): Promise<LibraryPhoto[]> => {
     const needed = between(from, to);
-    const loaded = await Promise.all(needed.map((block) => queryClient.ensureQueryData(monthQuery(block))));
+    const loaded = await Promise.all(needed.map((block) => queryClient.fetchQuery(monthQuery(block))));
     return needed.flatMap(({ start }, at) =>
       (loaded[at] ?? []).filter((_, index) => start + index >= from && start + index < to),
     );
