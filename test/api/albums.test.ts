@@ -21,6 +21,11 @@ async function createAlbum(client: Client, fileIds: readonly string[] = [], name
 async function listItems(client: Client, album: string, query = ""): Promise<string[]> {
   const response = await client.get(`/api/albums/${album}/items${query}`);
   expectStatus(response, 200);
+  if (query === "") {
+    const shapes = await client.get(`/api/albums/${album}/aspects`);
+    expect(shapes.at("data.fileIds")).toEqual(response.strings("data.items", "id"));
+    expect(shapes.list("data.aspects")).toHaveLength(response.list("data.items").length);
+  }
   return response.strings("data.items", "name");
 }
 

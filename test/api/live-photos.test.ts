@@ -49,6 +49,12 @@ async function listItems(client: Client): Promise<Item[]> {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** What the record of a file says about its video. */
+async function motionOf(client: Client, id: string) {
+  const info = await client.get(`/api/files/${id}`);
+  return [info.at("data.motion"), info.at("data.motionFileId")];
+}
+
 describe("a pair of files", () => {
   test.concurrent("in the trash is restored as a whole, and reveals nothing to other accounts", async () => {
     const { client } = await server().signUp();
@@ -333,13 +339,50 @@ describe("GET /api/files/{id}/motion", () => {
     await shareWith(client, photo, friend);
     await shareWith(client, inside, friend);
     expectStatus(await friend.client.get(`/api/files/${inside}/motion`), 200);
+    expect(await motionOf(friend.client, inside)).toEqual(["embedded", null]);
     // The photo is shared, but its video is not.
+    expect(await motionOf(friend.client, photo)).toEqual([null, null]);
+    expect(await motionOf(client, photo)).toEqual(["pair", video]);
+    expect(await motionOf(client, video)).toEqual([null, null]);
     expectError(await friend.client.get(`/api/files/${photo}/motion`), 404, "not_found");
     await shareWith(client, video, friend);
     expectStatus(await friend.client.get(`/api/files/${photo}/motion`), 200);
+    expect(await motionOf(friend.client, photo)).toEqual(["pair", video]);
     const link = await client.post(`/api/files/${inside}/shares`, { hideLocation: true });
     const sent = await server().visitor.get(`/api/public/${link.string("data.token")}/download`);
     expectStatus(sent, 200);
     expect(Buffer.from(sent.bytes).includes("ftyp")).toBe(false);
+  });
+
+  test.concurrent("is part of the items of an album, for those who can open it", async () => {
+    const { client } = await server().signUp();
+    const friend = await server().signUp();
+    const contentId = crypto.randomUUID();
+    const photo = await storePhoto(client, "A.JPG", { contentId, takenAt: TAKEN_AT });
+    const video = await storeVideo(client, "A.MOV", { contentId });
+    const note = await client.storedId("text", { name: "note.txt" });
+    await listItems(client);
+    const fileIds = [photo, note];
+    const album = (await client.post("/api/albums", { name: "Lake", fileIds })).string("data.id");
+    const items = async (who: Client) => (await who.get(`/api/albums/${album}/items`)).list("data.items");
+    const nothing = {
+      width: null,
+      height: null,
+      durationSeconds: null,
+      takenAt: null,
+      motion: null,
+      motionFileId: null,
+    };
+    const shown = { id: photo, type: "file", width: 320, height: 240, takenAt: "2024-05-06T07:08:09.000+00:00" };
+    expect(await items(client)).toMatchObject([
+      { ...shown, motion: "pair", motionFileId: video },
+      { id: note, ...nothing },
+    ]);
+    expect((await client.get(`/api/albums/${album}/aspects`)).at("data")).toEqual({ fileIds, aspects: [133, 0] });
+    const shared = await client.post(`/api/albums/${album}/shares`, { user: friend.email });
+    expectStatus(shared, 201);
+    expect(await items(friend.client)).toMatchObject([{ ...shown, motion: null, motionFileId: null }, { id: note }]);
+    expectStatus(await client.post(`/api/albums/${album}/items`, { fileIds: [video] }), 200);
+    expect(await items(friend.client)).toMatchObject([{ motion: "pair", motionFileId: video }, {}, { id: video }]);
   });
 });

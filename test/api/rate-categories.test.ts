@@ -201,6 +201,7 @@ const routesByCategory: Record<string, string[]> = {
     "GET /api/photos/timeline",
     "GET /api/albums/{id}",
     "GET /api/albums/{id}/items",
+    "GET /api/albums/{id}/aspects",
     "GET /api/files/{id}/albums",
     "GET /api/photos/aspects",
     "GET /api/photos/memories",

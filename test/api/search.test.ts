@@ -152,6 +152,32 @@ describe("GET /api/files/search: filters", () => {
     expectError(await search(client, "in:/nowhere a"), 404, "not_found");
   });
 
+  test("favorites of the account, at once after a change of them", async () => {
+    const { client } = await server().signUp();
+    const other = await server().signUp();
+    const folder = await client.folderId("lake house");
+    const note = await store(client, "lake.txt");
+    const trashed = await store(client, "lake old.txt");
+    await store(client, "sea.txt");
+    await store(other.client, "lake.txt");
+    const mark = async (ids: readonly string[], favorite: boolean) =>
+      expectStatus(await client.post("/api/favorites", { ids, favorite }), 200);
+    expect(await searchNames(client, "is:favorite")).toEqual([]);
+    await mark([folder, note, trashed], true);
+    expectStatus(await client.post("/api/files/trash", { fileIds: [trashed] }), 200);
+    expect((await searchNames(client, "is:favorite")).sort()).toEqual(["lake house", "lake.txt"]);
+    expect(await searchNames(client, "lake is:favorite type:text size:<1MB")).toEqual(["lake.txt"]);
+    expect(await searchNames(client, "-is:favorite")).toEqual(["sea.txt"]);
+    expect(await searchNames(client, "is:favorite -is:favorite")).toEqual([]);
+    const sorted = await searchNames(client, "is:favorite", "&sort=name&order=desc");
+    expect(sorted).toEqual(["lake house", "lake.txt"]);
+    // The tree has not changed in between.
+    await mark([note], false);
+    expect(await searchNames(client, "is:favorite")).toEqual(["lake house"]);
+    expect(await searchNames(other.client, "is:favorite")).toEqual([]);
+    expectError(await search(client, "is:starred"), 400, "invalid_field");
+  });
+
   test("sizes, exact at the limits", async () => {
     const { client } = await server().signUp();
     for (const size of [0, 1, 1023, 1024, 1025, 5000]) await client.storedId("x".repeat(size), { name: `${size}.bin` });

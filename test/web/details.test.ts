@@ -55,6 +55,31 @@ describeWeb("the details of a file", (web) => {
     expect(await panel.getByText("Created", { exact: true }).count()).toBe(0);
   });
 
+  test("link to the albums that it is in", async () => {
+    const account = await web.account();
+    const { client } = account;
+    const id = await client.storedId(await jpegPhoto(320, 240), { name: "beach.jpg" });
+    await client.storedId("x", { name: "note.txt" });
+    for (const name of ["Summer", "Best of 2025"])
+      expectStatus(await client.post("/api/albums", { name, fileIds: [id] }), 201);
+    const page = await web.open({ as: account });
+    await openDetails(page, "note.txt");
+    await page.getByRole("region", { name: "Details of note.txt" }).getByLabel("Checksum").waitFor();
+    await row(page, "beach.jpg").click();
+    const albums = page.getByRole("region", { name: "In albums" });
+    await albums.getByRole("link", { name: "Summer" }).waitFor();
+    expect(await albums.getByRole("link").allTextContents()).toEqual(["Best of 2025", "Summer"]);
+    await web.lookAt(page, "details-albums");
+    await row(page, "note.txt").click();
+    await albums.waitFor({ state: "detached" });
+    await row(page, "beach.jpg").dblclick();
+    await page.getByRole("dialog", { name: "beach.jpg" }).waitFor();
+    await page.keyboard.press("i");
+    await page.getByRole("dialog", { name: "beach.jpg" }).getByRole("link", { name: "Best of 2025" }).click();
+    await page.getByRole("heading", { name: "Best of 2025" }).waitFor();
+    await page.getByRole("button", { name: "Photo beach.jpg" }).waitFor();
+  });
+
   test("show its versions, and restore or delete one", async () => {
     const account = await web.account();
     const { client } = account;

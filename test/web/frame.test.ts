@@ -37,6 +37,55 @@ describeWeb("the frame of the pages", (web) => {
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
   });
 
+  test("moves the round button out of the way of the entries that are scrolled to", async () => {
+    const account = await web.account();
+    for (let at = 10; at < 40; at += 1) await account.client.stored("x", { name: `f${at}.txt` });
+    const page = await web.open({ as: account, size: "phone" });
+    const button = page.locator("[data-floating-action]").getByRole("button", { name: "New" });
+    await button.waitFor();
+    const scroll = (top: number) =>
+      page.getByRole("grid").evaluate((grid, to) => {
+        for (let element: Element | null = grid; element !== null; element = element.parentElement) {
+          if (element.scrollHeight > element.clientHeight + 1) return element.scrollTo({ top: to });
+        }
+      }, top);
+    const expectHidden = (isHidden: boolean) =>
+      page.waitForFunction((hidden) => {
+        const action = document.querySelector<HTMLElement>("[data-floating-action]");
+        return action?.inert === hidden && getComputedStyle(action).opacity === (hidden ? "0" : "1");
+      }, isHidden);
+    await expectHidden(false);
+    await scroll(300);
+    await expectHidden(true);
+    // The menu of a row at the lower end can be reached.
+    await web.lookAt(page, "frame-scrolled");
+    await scroll(200);
+    await expectHidden(false);
+    await scroll(100_000);
+    await expectHidden(true);
+    await page.getByRole("button", { name: "More actions for f39.txt" }).click();
+    await page.getByRole("menu").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    await scroll(0);
+    await expectHidden(false);
+    await scroll(300);
+    await expectHidden(true);
+    await page.getByRole("navigation", { name: "Quick navigation" }).getByRole("link", { name: "Photos" }).click();
+    await page.getByRole("heading", { level: 1, name: "Photos" }).waitFor();
+    await expectHidden(false);
+  });
+
+  test("shows the whole menu of an entry in the middle of a phone", async () => {
+    const account = await web.account();
+    for (let at = 10; at < 20; at += 1) await account.client.stored("x", { name: `f${at}.txt` });
+    const page = await web.open({ as: account, size: "phone" });
+    await page.getByRole("button", { name: "More actions for f13.txt" }).click();
+    await page.getByRole("menuitem", { name: "Move to trash" }).waitFor();
+    const hidden = await page.getByRole("menu").evaluate((menu) => menu.scrollHeight - menu.clientHeight);
+    expect(hidden).toBe(0);
+  });
+
   test("shows messages where they cover no button of the frame", async () => {
     const account = await web.account();
     for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });

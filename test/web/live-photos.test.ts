@@ -1,9 +1,31 @@
 // Live Photos in the grid and in the preview.
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import type { Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { liveVideo, livePhoto, motionPhoto } from "../support/live-photos.ts";
+import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+
+/** Stores a pair of files and a photo with a video inside, and waits until the pair is found. */
+async function storeLivePhotos(client: Client): Promise<{ readonly pair: string; readonly inside: string }> {
+  const contentId = crypto.randomUUID();
+  const takenAt = "2024:05:06 07:08:09";
+  const pair = await client.storedId(await livePhoto(900, { contentId, takenAt }), {
+    name: "A.jpg",
+    type: "image/jpeg",
+  });
+  await client.stored(liveVideo(2, { contentId, takenAt }), { name: "A.mov", type: "video/quicktime" });
+  const photo = await motionPhoto(40_000, liveVideo(2, {}));
+  const fields = { capturedAt: "2023-01-01T00:00:00Z" };
+  const inside = await client.storedId(photo, { name: "B.jpg", type: "image/jpeg", fields });
+  await eventually("the pair is found", async () => {
+    const response = await client.get("/api/photos?limit=10");
+    expectStatus(response, 200);
+    return response.list("data.photos").length === 2;
+  });
+  return { pair, inside };
+}
 
 const tile = (page: Page, name: string) => page.getByRole("button", { name: new RegExp(`^Photo ${name}, Live,`) });
 
@@ -11,17 +33,7 @@ describeWeb("Live Photos", (web) => {
   test("are one tile with a mark, play in the preview, and go to the trash and back with their video", async () => {
     const account = await web.account();
     const { client } = account;
-    const contentId = crypto.randomUUID();
-    const takenAt = "2024:05:06 07:08:09";
-    await client.stored(await livePhoto(900, { contentId, takenAt }), { name: "A.jpg", type: "image/jpeg" });
-    await client.stored(liveVideo(2, { contentId, takenAt }), { name: "A.mov", type: "video/quicktime" });
-    const inside = await motionPhoto(40_000, liveVideo(2, {}));
-    await client.stored(inside, { name: "B.jpg", type: "image/jpeg", fields: { capturedAt: "2023-01-01T00:00:00Z" } });
-    await eventually("the pair is found", async () => {
-      const response = await client.get("/api/photos?limit=10");
-      expectStatus(response, 200);
-      return response.list("data.photos").length === 2;
-    });
+    await storeLivePhotos(client);
     const page = await web.open({ as: account, path: "/photos" });
     await tile(page, "B.jpg").waitFor();
     await tile(page, "A.jpg").click();
@@ -56,5 +68,66 @@ describeWeb("Live Photos", (web) => {
     });
     const names = (await client.get("/api/files?folder=/")).strings("data.files", "name");
     expect(names.toSorted()).toEqual(["A.jpg", "A.mov", "B.jpg"]);
+  });
+
+  test("play in the preview of the files page, where their files remain separate", async () => {
+    const account = await web.account();
+    const { client } = account;
+    const { pair, inside } = await storeLivePhotos(client);
+    await client.stored(await livePhoto(901, {}), { name: "C.jpg", type: "image/jpeg" });
+    const page = await web.open({ as: account });
+    await page.route("**/motion?inline=true*", () => undefined);
+    await row(page, "A.jpg").dblclick();
+    const preview = page.getByRole("dialog");
+    const live = preview.getByRole("button", { name: "Live", exact: true });
+    await live.waitFor();
+    await live.click();
+    await page.getByLabel("Video of A.jpg").waitFor();
+    await live.click();
+    await web.lookAt(page, "live-photo-files");
+    await page.keyboard.press("ArrowRight");
+    // The video itself, which is no photo.
+    await page.getByRole("dialog", { name: "A.mov" }).waitFor();
+    await live.waitFor({ state: "detached" });
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("dialog", { name: "B.jpg" }).waitFor();
+    await live.waitFor();
+    const info = page.waitForResponse((response) => /\/api\/files\/file_\w+$/.test(response.url()));
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("dialog", { name: "C.jpg" }).waitFor();
+    await info;
+    await live.waitFor({ state: "detached" });
+    // A link to the photo shows it too, and the trash gets only one of the files.
+    await page.goto(`${new URL(page.url()).origin}/files?view=${pair}`);
+    await live.waitFor();
+    await preview.getByRole("button", { name: "Move to trash" }).click();
+    await eventually("the photo is in the trash", async () => {
+      return (await client.get("/api/files/trash")).list("data.files").length === 1;
+    });
+    expect((await client.get(`/api/files/${inside}`)).at("data.motion")).toBe("embedded");
+  });
+
+  test("play in the grids of photos and albums while the mouse is on them", async () => {
+    const account = await web.account();
+    const { client } = account;
+    const { pair, inside } = await storeLivePhotos(client);
+    const created = await client.post("/api/albums", { name: "Lake", fileIds: [inside, pair] });
+    const page = await web.open({ as: account, path: "/photos" });
+    await page.emulateMedia({ reducedMotion: "no-preference" });
+    // Requests without a response: this browser has no decoder for the video.
+    await page.route("**/motion?inline=true*", () => undefined);
+    const video = (id: string) => page.locator(`video[src*="${id}"]`);
+    for (const path of ["/photos", `/albums/${created.string("data.id")}`]) {
+      // oxlint-disable-next-line no-await-in-loop -- one page after the other
+      await page.goto(new URL(path, page.url()).href);
+      await tile(page, "A.jpg").hover();
+      await video(pair).waitFor();
+      await tile(page, "B.jpg").hover();
+      await video(inside).waitFor();
+      await video(pair).waitFor({ state: "detached" });
+    }
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await page.mouse.move(5, 5);
+    await video(inside).waitFor({ state: "detached" });
   });
 });

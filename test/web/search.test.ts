@@ -42,6 +42,22 @@ describeWeb("the search", (web) => {
     await row(page, "Beach house.txt").waitFor();
   });
 
+  test("finds favorites by a filter, and follows a change of them", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId("1", { name: "lake.txt" });
+    await account.client.storedId("2", { name: "sea.txt" });
+    await account.client.post("/api/favorites", { ids: [id], favorite: true });
+    const page = await web.open({ as: account, path: "/search" });
+    await page.getByLabel("Show").selectOption("Favorites");
+    await eventually(() => names(page), ["lake.txt"]);
+    expect(new URL(page.url()).searchParams.get("q")).toBe("is:favorite");
+    await row(page, "lake.txt").getByRole("img", { name: "Favorite" }).waitFor();
+    await web.lookAt(page, "search-favorites");
+    await row(page, "lake.txt").click();
+    await page.keyboard.press("Shift+S");
+    await page.getByText("No results").waitFor();
+  });
+
   test("shows a message if nothing is found, and if the query is invalid", async () => {
     const page = await web.open({ as: await web.account(), path: "/search" });
     await page.getByText("Search your files").waitFor();

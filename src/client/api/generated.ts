@@ -92,6 +92,8 @@ export interface Schemas {
       readonly id: string;
       readonly name: string;
     } | null;
+    readonly motion: "pair" | "embedded" | null;
+    readonly motionFileId: string | null;
   };
   readonly UpdatedFile: {
     readonly id: string;
@@ -1013,7 +1015,14 @@ export interface ResponseData {
     readonly albums: readonly Schemas["Album"][];
   };
   readonly "GET /api/albums/{id}/items": {
-    readonly items: readonly Schemas["FileItem"][];
+    readonly items: readonly (Schemas["FileItem"] & {
+      readonly width: number | null;
+      readonly height: number | null;
+      readonly durationSeconds: number | null;
+      readonly takenAt: string | null;
+      readonly motion: "pair" | "embedded" | null;
+      readonly motionFileId: string | null;
+    })[];
     readonly pagination: Schemas["Pagination"];
   };
   readonly "POST /api/albums/{id}/items": {
@@ -1021,6 +1030,10 @@ export interface ResponseData {
     readonly alreadyThere: number;
     readonly failed: readonly Schemas["FailedItem"][];
     readonly album: Schemas["Album"];
+  };
+  readonly "GET /api/albums/{id}/aspects": {
+    readonly fileIds: readonly string[];
+    readonly aspects: readonly number[];
   };
   readonly "POST /api/albums/{id}/items/move": {
     readonly album: Schemas["Album"];

@@ -11,6 +11,8 @@ import { useOverlay } from "../base/overlays.ts";
 import { useShortcuts } from "../base/shortcuts.ts";
 import { NewButton, SideBar } from "./side-bar.tsx";
 import { TopBar } from "./top-bar.tsx";
+import { useScrollingDown } from "./use-scrolling-down.ts";
+import { cx } from "../ui/cx.ts";
 import { frameText } from "./text.ts";
 import { showError } from "../ui/toast.tsx";
 
@@ -70,9 +72,7 @@ export function Frame() {
       </div>
       <BottomBar pathname={pathname} />
       {user.role !== "viewer" && PATHS_WITH_NEW_BUTTON.some((path) => isAt(pathname, path)) && (
-        <div data-floating-action className="fixed end-4 bottom-20 z-30 sm:bottom-6 lg:hidden">
-          <NewButton isRound />
-        </div>
+        <FloatingNewButton pathname={pathname} />
       )}
       {drawer.value !== undefined && (
         <PartBoundary address={pathname} onFailed={(error) => showFailure(error, drawer.close)}>
@@ -89,6 +89,25 @@ export function Frame() {
           <UploadTray sharedAs={sharedAs} />
         </PartBoundary>
       )}
+    </div>
+  );
+}
+
+/** The round "New" button. It moves out of the way while the person scrolls down, so that it covers no entry. */
+function FloatingNewButton({ pathname }: { readonly pathname: string }) {
+  const control = useRef<HTMLDivElement>(null);
+  const isHidden = useScrollingDown(control, pathname);
+  return (
+    <div
+      ref={control}
+      data-floating-action
+      inert={isHidden}
+      className={cx(
+        "fixed end-4 bottom-20 z-30 transition-[translate,opacity] motion-reduce:transition-none sm:bottom-6 lg:hidden",
+        isHidden && "translate-y-16 opacity-0",
+      )}
+    >
+      <NewButton isRound />
     </div>
   );
 }

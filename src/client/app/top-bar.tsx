@@ -78,7 +78,7 @@ function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> })
           onChange={(event) => setText(event.target.value)}
           aria-label={frameText.searchLabel}
           aria-keyshortcuts="/ Control+K"
-          placeholder={frameText.searchPlaceholder}
+          placeholder={frameText.search}
           autoComplete="off"
           enterKeyHint="search"
           className="control h-11 w-full rounded-full border border-transparent bg-sunken ps-10 pe-4 text-base text-ink focus:border-line-strong focus:bg-raised sm:text-sm"

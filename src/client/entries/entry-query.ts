@@ -19,5 +19,7 @@ export function entryQuery(id: string) {
 
 async function readFile(id: string, signal: AbortSignal): Promise<FileRecord> {
   const info = await request<ResponseData["GET /api/files/{id}"]>("GET", `/api/files/${id}`, { signal });
-  return { ...info, type: "file" };
+  // Like in a folder, the two files of a Live Photo are separate: actions are on this one only.
+  const record = { ...info, type: "file" as const, motionFileId: null };
+  return record;
 }

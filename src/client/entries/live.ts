@@ -1,4 +1,7 @@
-/** Live Photos: photos with a short video, in a file of its own or in the same one. Only the pages of photos know them. */
+/**
+ * Live Photos: photos with a short video, in a file of its own or in the same one. Actions on both
+ * files are only offered where one item stands for them: on the pages of photos and albums.
+ */
 import { apiAddress } from "../api/http.ts";
 import type { Entry, FileRecord } from "../api/types.ts";
 

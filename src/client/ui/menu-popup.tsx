@@ -9,6 +9,9 @@ const POPUP =
 const ROW =
   "control flex w-full items-center gap-3 px-3.5 text-start text-ink no-underline outline-none select-none data-highlighted:bg-sunken data-disabled:opacity-50 data-popup-open:bg-sunken";
 
+/** On phones a menu can cover its anchor: neither above nor below it is enough space for a long one. */
+const PHONE = window.matchMedia("(max-width: 40rem)");
+
 /** What the menu is positioned at: a control, or the point of the pointer. */
 export type MenuAnchor = Element | { getBoundingClientRect: () => DOMRect };
 
@@ -46,6 +49,7 @@ export function MenuPopup({
             align={align}
             sideOffset={4}
             collisionPadding={8}
+            collisionAvoidance={{ side: PHONE.matches ? "shift" : "flip" }}
             className="z-50 outline-none"
           >
             <Base.Popup

@@ -44,6 +44,26 @@ export function albumQuery(id: string) {
   });
 }
 
+/** The albums of the account that a file is in, by name. */
+export function albumsOfFileQuery(id: string) {
+  return queryOptions({
+    queryKey: keys.entry(id, "albums"),
+    queryFn: async ({ signal }) =>
+      (await request<ResponseData["GET /api/files/{id}/albums"]>("GET", `/api/files/${id}/albums`, { signal })).albums,
+  });
+}
+
+/** The ids and the aspect ratios of all files of an album, in its order. */
+export type AlbumShapes = ResponseData["GET /api/albums/{id}/aspects"];
+
+/** See {@link AlbumShapes}. */
+export function albumShapesQuery(id: string) {
+  return queryOptions({
+    queryKey: [...keys.album(id), "aspects"],
+    queryFn: ({ signal }) => request<AlbumShapes>("GET", `/api/albums/${id}/aspects`, { signal }),
+  });
+}
+
 /** The path of an album's cover on this server; undefined for an empty album. */
 export function coverAddress({ coverUrl }: Album): string | undefined {
   if (coverUrl === null) return undefined;

@@ -8,6 +8,7 @@ import { DescriptionList } from "../../ui/description-list.tsx";
 import { formatBytes, formatDateTime, formatDuration, formatNumber, formatRelative } from "../../base/format.ts";
 import { describeMediaType } from "../../base/media-types.ts";
 import { folderParam } from "../folder-address.ts";
+import { AlbumLinks } from "./album-links.tsx";
 import { type FileInfo, fileInfoQuery, folderInfoQuery, type Media } from "./api.ts";
 import { formatCaptured } from "./captured.ts";
 import { DescriptionField } from "./description-field.tsx";
@@ -62,6 +63,7 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
               />
             )}
             <DescriptionList items={listDetails(info)} />
+            <AlbumLinks id={file.id} />
             <TagList id={file.id} tags={info.tags} isReadOnly={isReadOnly} />
             <DescriptionField entry={file} description={description} isReadOnly={isReadOnly} />
             <FieldList id={file.id} fields={fields} isReadOnly={isReadOnly} />

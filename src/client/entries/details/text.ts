@@ -42,6 +42,7 @@ export const text = defineText("details", {
   description: "Description",
   save: "Save",
   saved: "Saved.",
+  inAlbums: "In albums",
   tags: "Tags",
   addTag: "Add a tag",
   add: "Add",

@@ -1,10 +1,13 @@
 import { type RefObject, useEffect, useImperativeHandle, useMemo, useRef } from "react";
+import { cx } from "../../ui/cx.ts";
 import { useSize } from "../../ui/use-size.ts";
-import { aspectOf, layoutList, rowHeightFor } from "./layout.ts";
+import { layoutList, rowHeightFor } from "./layout.ts";
+import { DraggedItem, DragLabel, DropLine } from "./reorder-marks.tsx";
 import { Tiles } from "./tiles.tsx";
 import type { GridItem, SelectedIds } from "./types.ts";
 import { useInteraction } from "./use-interaction.ts";
-import { useViewport } from "./use-viewport.ts";
+import { type ReorderOptions, useReorder } from "./use-reorder.ts";
+import { type PhotoRange, useViewport } from "./use-viewport.ts";
 
 /** What a page can do with a grid. */
 export interface JustifiedGridHandle {
@@ -16,37 +19,38 @@ export interface JustifiedGridHandle {
 interface JustifiedGridProps<T extends GridItem> {
   /** The accessible name of the grid. */
   readonly label: string;
-  /** In the order in which they are shown. */
-  readonly items: readonly T[];
+  /** The shapes of all items, in the order in which they are shown, as in `ShapedDay`. */
+  readonly aspects: readonly number[];
+  /** The item at an index; undefined until it is loaded. */
+  itemAt(index: number): T | undefined;
   readonly selected: SelectedIds;
   readonly onOpen: (item: T, index: number) => void;
   readonly onToggle: (item: T) => void;
-  /** Adds items to the selection: a range that was selected with Shift. */
-  readonly onAdd: (items: readonly T[]) => void;
+  /** Adds the items between two indexes, both included, to the selection: a range that was selected with Shift. */
+  readonly onAddRange: (one: number, other: number) => void;
   readonly onClear: () => void;
-  /** Called when the end is near: loads further items. */
-  readonly onNearEnd?: () => void;
+  /** Called with the range of items that are visible or nearly so. Keep the function the same between renders. */
+  readonly onNeeded: (range: PhotoRange) => void;
+  /** How items are dragged to another position; undefined if they can't be. */
+  readonly reorder?: ReorderOptions | undefined;
   readonly handle?: RefObject<JustifiedGridHandle | null>;
 }
-
-const NEAR_END_ITEMS = 60;
 
 /**
  * A list of photos and videos in rows of equal width, which keep their shapes. Fills its parent and scrolls; only
  * visible items are rendered. Arrow keys move, Shift and Space select, Enter opens.
  */
 export function JustifiedGrid<T extends GridItem>(props: JustifiedGridProps<T>) {
-  const { label, items, selected, onOpen, onToggle, onAdd, onClear, onNearEnd, handle } = props;
+  const { label, aspects, itemAt, selected, onOpen, onToggle, onAddRange, onClear, onNeeded, handle } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const { width } = useSize(content);
   const { height } = useSize(scroller);
-  const layout = useMemo(() => {
-    const aspects = items.map(aspectOf);
-    return layoutList(aspects, { width: Math.max(width, 1), rowHeight: rowHeightFor(width, "medium") });
-  }, [items, width]);
-  const { range, scrolledAt, onScroll } = useViewport(scroller, layout, height);
-  const itemAt = (index: number): T | undefined => items[index];
+  const layout = useMemo(
+    () => layoutList(aspects, { width: Math.max(width, 1), rowHeight: rowHeightFor(width, "medium") }),
+    [aspects, width],
+  );
+  const { range, neededRange, scrolledAt, onScroll } = useViewport(scroller, layout, height);
   const { cursor, goTo, events, keys } = useInteraction({
     scroller,
     layout,
@@ -55,14 +59,14 @@ export function JustifiedGrid<T extends GridItem>(props: JustifiedGridProps<T>) 
     selected,
     onOpen,
     onToggle,
-    onAddRange: (one, other) => onAdd(items.slice(Math.min(one, other), Math.max(one, other) + 1)),
+    onAddRange,
     onClear,
   });
+  const { drag, onPointerDown } = useReorder({ scroller, content, layout, reorder: props.reorder });
   useImperativeHandle(handle, () => ({ goTo }), [goTo]);
-  const isNearEnd = range.end >= items.length - NEAR_END_ITEMS;
   useEffect(() => {
-    if (isNearEnd) onNearEnd?.();
-  }, [isNearEnd, onNearEnd, items.length]);
+    if (neededRange.end > 0) onNeeded(neededRange);
+  }, [neededRange, onNeeded]);
   const [block] = layout.blocks;
   const indexes = Array.from({ length: range.end - range.first }, (_, at) => range.first + at);
   if (block !== undefined && !indexes.includes(cursor)) indexes.push(cursor);
@@ -72,14 +76,24 @@ export function JustifiedGrid<T extends GridItem>(props: JustifiedGridProps<T>) 
       role="region"
       aria-label={label}
       onScroll={onScroll}
+      onPointerDown={onPointerDown}
       {...keys}
-      className="size-full overflow-x-hidden overflow-y-auto overscroll-contain [overflow-anchor:none]"
+      className={cx(
+        "size-full overflow-x-hidden overflow-y-auto overscroll-contain [overflow-anchor:none]",
+        drag !== undefined && "select-none [&_*]:cursor-grabbing",
+      )}
     >
       <div ref={content} className="relative" style={{ height: layout.height }}>
         {width > 0 && block !== undefined && (
           <Tiles block={block} indexes={indexes} context={{ itemAt, selected, cursor, events, scrolledAt }} />
         )}
+        {drag !== undefined &&
+          indexes
+            .filter((index) => props.reorder?.moves(index, drag.dragged) === true)
+            .map((index) => <DraggedItem key={index} layout={layout} index={index} />)}
+        {drag !== undefined && <DropLine layout={layout} drop={drag.drop} />}
       </div>
+      {drag !== undefined && <DragLabel drag={drag} />}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { defineText } from "../../base/text.ts";
+import { defineText, plural } from "../../base/text.ts";
 
 /** The text of grids of photos. */
 export const text = defineText("photo-grid", {
@@ -14,4 +14,5 @@ export const text = defineText("photo-grid", {
   keySelect: "Select photo",
   keyRange: "Select a range",
   clear: "Clear selection",
+  dragging: (n: number) => plural(n, "Move # item", "Move # items"),
 });

@@ -1,6 +1,7 @@
 import { CircleDot, Film, Play } from "lucide-react";
 import { Check, Image as ImageIcon, Star } from "../../ui/icons.ts";
-import { memo, type MouseEvent, type RefObject, useEffect, useState } from "react";
+import { memo, type MouseEvent, type RefObject, Suspense, useEffect, useState } from "react";
+import { lazyPart } from "../../ui/lazy-part.ts";
 import { cx } from "../../ui/cx.ts";
 import { formatDuration } from "../../base/format.ts";
 import { useLongPress } from "../../ui/use-long-press.ts";
@@ -9,6 +10,8 @@ import { apiAddress } from "../../api/http.ts";
 import { formatMoment } from "./dates.ts";
 import { text } from "./text.ts";
 import type { GridItem } from "./types.ts";
+
+const HoverVideo = lazyPart(() => import("./hover-video.tsx").then((part) => part.HoverVideo));
 
 /** Up to this many device pixels the smallest thumbnail is enough. */
 const SMALL_PIXELS = 128;
@@ -99,6 +102,11 @@ function Content({
         )}
       >
         <Picture photo={photo} side={side} isSelected={isSelected} scrolledAt={scrolledAt} />
+        {isLive && !isSelecting && (
+          <Suspense fallback={null}>
+            <HoverVideo id={photo.id} />
+          </Suspense>
+        )}
         {/* Separates the name in place of a missing picture from the mark. */} {isLive && <LiveBadge />}
         {photo.isVideo && <VideoLength seconds={photo.durationSeconds} />}
         {photo.isFavorite === true && (

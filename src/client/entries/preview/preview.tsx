@@ -1,5 +1,5 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
-import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { announce } from "../../base/announce.ts";
 import { useOverlay } from "../../base/overlays.ts";
 import type { FileRecord } from "../../api/types.ts";
@@ -17,6 +17,7 @@ import { Steps } from "./steps.tsx";
 import { text } from "./text.ts";
 import { usePreviewSlideshow } from "../slideshow/use-preview-slideshow.tsx";
 import { useFileActions } from "./use-file-actions.ts";
+import { useFileWithMotion } from "./use-motion.ts";
 import { usePreviewKeys } from "./use-preview-keys.ts";
 
 const DetailsPanel = lazyPart(() => import("../details/details-panel.tsx").then((part) => part.DetailsPanel));
@@ -53,7 +54,7 @@ export function Preview(props: PreviewProps) {
   const mayWrite = useCanWrite();
   const popup = useRef<HTMLDivElement>(null);
   const details = useDetails();
-  const file = items[index];
+  const file = useFileWithMotion(items[index]);
   const { position, total, go, goTo } = useSteps(props);
   const canChange = props.canChange ?? mayWrite;
   const editing = useEditActions(file, canChange);
@@ -73,7 +74,7 @@ export function Preview(props: PreviewProps) {
   ];
   const moves = { step: go, first: () => goTo(0), last: () => goTo((total ?? items.length) - 1) };
   const onKeyDown = usePreviewKeys(popup, moves, actions);
-  useFocusReturn();
+  useFocus(popup, file?.id);
   usePreloadedNeighbours(items[index - 1], items[index + 1]);
   const isCounted = position !== undefined && total !== undefined;
   useAnnouncement(file === undefined || !isCounted ? "" : text.announce(file.name, position + 1, total));
@@ -177,8 +178,11 @@ function followWidth(onChange: () => void): () => void {
   return () => BESIDE.removeEventListener("change", onChange);
 }
 
-/** Returns the focus to the previous element when the overlay closes in any way. */
-function useFocusReturn(): void {
+/**
+ * Returns the focus to the previous element when the overlay closes in any way. While it is open, it takes the focus if
+ * the control that had it, such as one of the last file, is gone: otherwise no key would work.
+ */
+function useFocus(popup: RefObject<HTMLElement | null>, id: string | undefined): void {
   const [before] = useState(() => document.activeElement);
   useEffect(
     () => () => {
@@ -190,6 +194,9 @@ function useFocusReturn(): void {
     },
     [before],
   );
+  useEffect(() => {
+    if (document.activeElement === document.body) popup.current?.focus();
+  }, [popup, id]);
 }
 
 function useAnnouncement(announcement: string): void {

@@ -1,3 +1,4 @@
+import { Suspense, useRef } from "react";
 import type { FileRecord } from "../../api/types.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { hasMotion } from "../live.ts";
@@ -7,7 +8,7 @@ import { MediaView } from "./media-view.tsx";
 import { NoPreview } from "./no-preview.tsx";
 import { text } from "./text.ts";
 
-const LiveView = lazyPart(() => import("./live-view.tsx").then((part) => part.LiveView));
+const LiveLayer = lazyPart(() => import("./live-layer.tsx").then((part) => part.LiveLayer));
 const PdfView = lazyPart(() => import("./pdf-view.tsx").then((part) => part.PdfView));
 const TextView = lazyPart(() => import("./text-view.tsx").then((part) => part.TextView));
 
@@ -16,7 +17,7 @@ export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly o
   const kind = previewKind(file);
   switch (kind) {
     case "image":
-      return hasMotion(file) ? <LiveView file={file} onSwipe={onSwipe} /> : <ImageView file={file} onSwipe={onSwipe} />;
+      return <ImageStage file={file} onSwipe={onSwipe} />;
     case "video":
     case "audio":
       return <MediaView file={file} kind={kind} />;
@@ -29,4 +30,15 @@ export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly o
     case "none":
       return <NoPreview file={file} message={text.noPreview} />;
   }
+}
+
+/** An image, and its video if it is a Live Photo. Whether it is one can become known while the image is shown. */
+function ImageStage({ file, onSwipe }: { readonly file: FileRecord; readonly onSwipe: (by: 1 | -1) => void }) {
+  const frame = useRef<HTMLDivElement>(null);
+  return (
+    <div ref={frame} className="relative size-full">
+      <ImageView file={file} onSwipe={onSwipe} />
+      <Suspense fallback={null}>{hasMotion(file) && <LiveLayer file={file} frame={frame} />}</Suspense>
+    </div>
+  );
 }

@@ -1,29 +1,28 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { BookImage, PenLine } from "lucide-react";
-import { Suspense, useMemo, useRef, useState } from "react";
+import { Suspense, useState } from "react";
 import { ApiError } from "../../api/http.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { type Album, albumQuery } from "../../entries/albums/api.ts";
 import { ActionStatus } from "../../entries/actions/action-status.tsx";
 import { EntryDialogs } from "../../entries/dialogs/entry-dialogs.tsx";
-import { JustifiedGrid, type JustifiedGridHandle } from "../../entries/justified/justified-grid.tsx";
-import { useFilePreview } from "../../entries/use-preview.tsx";
-import { Button, buttonClassName } from "../../ui/button.tsx";
+import { Button, buttonClassName, type ButtonStyle } from "../../ui/button.tsx";
 import { confirmThen } from "../../ui/confirm.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { EllipsisVertical, Share2, Trash2 } from "../../ui/icons.ts";
+import { EllipsisVertical, Plus, Share2, Trash2 } from "../../ui/icons.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { Menu } from "../../ui/menu.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { AlbumSelection } from "./album-selection.tsx";
-import { type AlbumItem, albumFiles, useAlbumItems } from "./items.ts";
+import { AlbumGrid } from "./album-grid.tsx";
+import { useAlbumItems } from "./items.ts";
 import { text } from "./text.ts";
 import { useAlbumChanges } from "./use-album-changes.ts";
 
+const AddPhotosDialog = lazyPart(() => import("./picker/add-photos-dialog.tsx").then((part) => part.AddPhotosDialog));
 const EditAlbumDialog = lazyPart(() => import("./edit-album-dialog.tsx").then((part) => part.EditAlbumDialog));
 const ShareDialog = lazyPart(() => import("../../entries/sharing/share-dialog.tsx").then((part) => part.ShareDialog));
 
@@ -58,66 +57,35 @@ export function AlbumPage() {
 function OpenAlbum({ album }: { readonly album: Album }) {
   const isOwn = album.owner === undefined;
   const canChange = useCanWrite() && isOwn;
-  const { query, items } = useAlbumItems(album.id);
-  const [selected, setSelected] = useState<ReadonlyMap<string, AlbumItem>>(new Map());
-  const grid = useRef<JustifiedGridHandle>(null);
-  const source = useMemo(() => albumFiles(album.id), [album.id]);
-  const { open, preview } = useFilePreview(source, {
-    canChange,
-    findKnown: (id) => items.find((item) => item.id === id)?.file,
-    onClosed: (id) => {
-      const index = items.findIndex((item) => item.id === id);
-      if (index >= 0) requestAnimationFrame(() => requestAnimationFrame(() => grid.current?.goTo(index)));
-    },
-  });
   const changes = useAlbumChanges(album);
-  const toggle = (item: AlbumItem) =>
-    setSelected((before) => {
-      const next = new Map(before);
-      if (!next.delete(item.id)) next.set(item.id, item);
-      return next;
-    });
-  // A file that was removed from the album is no longer selected.
-  const shown = items.filter(({ id }) => selected.has(id));
+  const content = useAlbumItems(album.id);
+  const { shapes, ids } = content;
   return (
     <Page title={album.name} fill actions={<AlbumActions album={album} canChange={canChange} changes={changes} />}>
       <AlbumFacts album={album} />
-      {shown.length > 0 && (
-        <AlbumSelection
-          items={items}
-          selected={shown}
-          canChange={canChange}
-          changes={changes}
-          onClear={() => setSelected(new Map())}
-        />
-      )}
-      {query.isError && <ErrorState error={query.error} onRetry={() => void query.refetch()} />}
-      {query.isPending && <Loading />}
-      {query.isSuccess && items.length === 0 && (
-        <EmptyState icon={BookImage} title={text.emptyAlbum}>
+      {shapes.data === undefined ? (
+        shapes.isError ? (
+          <ErrorState error={shapes.error} onRetry={() => void shapes.refetch()} />
+        ) : (
+          <Loading />
+        )
+      ) : ids.length === 0 ? (
+        <EmptyState
+          icon={BookImage}
+          title={text.emptyAlbum}
+          action={canChange && <AddPhotosButton variant="primary" album={album} />}
+        >
           {isOwn ? text.emptyAlbumHint : text.emptyReceived}
         </EmptyState>
+      ) : (
+        <AlbumGrid
+          album={album}
+          content={content}
+          aspects={shapes.data.aspects}
+          canChange={canChange}
+          changes={changes}
+        />
       )}
-      {items.length > 0 && (
-        <div className="min-h-0 flex-1">
-          <JustifiedGrid
-            label={text.gridLabel(album.name)}
-            items={items}
-            selected={selected}
-            onOpen={({ id }) => open(id)}
-            onToggle={toggle}
-            onAdd={(added) =>
-              setSelected((before) => new Map([...before, ...added.map((one) => [one.id, one] as const)]))
-            }
-            onClear={() => setSelected(new Map())}
-            onNearEnd={() => {
-              if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
-            }}
-            handle={grid}
-          />
-        </div>
-      )}
-      {preview}
       <ActionStatus />
       <EntryDialogs />
     </Page>
@@ -167,6 +135,7 @@ function AlbumActions({
     );
   return (
     <>
+      {album.itemCount > 0 && <AddPhotosButton album={album} />}
       <Button icon={Share2} onClick={() => setDialog("share")}>
         {text.share}
       </Button>
@@ -182,6 +151,18 @@ function AlbumActions({
         {dialog === "share" && <ShareDialog entry={album} onClose={close} />}
         {dialog === "edit" && <EditAlbumDialog album={album} save={changes.edit} onClose={close} />}
       </Suspense>
+    </>
+  );
+}
+
+function AddPhotosButton({ album, variant = "secondary" }: { readonly album: Album } & Pick<ButtonStyle, "variant">) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button icon={Plus} variant={variant} onClick={() => setOpen(true)}>
+        {text.addPhotos}
+      </Button>
+      <Suspense fallback={null}>{isOpen && <AddPhotosDialog album={album} onClose={() => setOpen(false)} />}</Suspense>
     </>
   );
 }

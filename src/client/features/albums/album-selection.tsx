@@ -1,5 +1,5 @@
-import { ArrowLeft, ArrowLeftToLine, ArrowRight } from "lucide-react";
-import { Image as CoverIcon, X } from "../../ui/icons.ts";
+import { ArrowLeft, ArrowLeftToLine, ArrowRight, ArrowRightToLine, ImageMinus } from "lucide-react";
+import { Image as CoverIcon } from "../../ui/icons.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { downloadEntries } from "../../entries/actions/download.ts";
@@ -10,55 +10,60 @@ import { Download, EllipsisVertical, Star } from "../../ui/icons.ts";
 import { Menu } from "../../ui/menu.tsx";
 import type { MenuItem } from "../../ui/menu-items.ts";
 import { SelectionToolbar } from "../../ui/selection-toolbar.tsx";
-import type { AlbumItem } from "./items.ts";
+import { showError } from "../../ui/toast.tsx";
+import type { AlbumFile, AlbumItem } from "./items.ts";
+import { moveTargets } from "./order.ts";
 import { text } from "./text.ts";
 import type { useAlbumChanges } from "./use-album-changes.ts";
 
 /** The toolbar of the selected files of an album: their order, the cover, and what can be done with files. */
 export function AlbumSelection({
-  items,
+  ids,
   selected,
+  items,
+  load,
   canChange,
   changes,
   onClear,
 }: {
-  readonly items: readonly AlbumItem[];
-  /** In the order of the album. */
-  readonly selected: readonly AlbumItem[];
+  /** All files of the album, in its order. */
+  readonly ids: readonly string[];
+  /** At least one of them. */
+  readonly selected: ReadonlySet<string>;
+  /** The loaded ones. */
+  readonly items: ReadonlyMap<string, AlbumItem>;
+  /** Loads the records of files. */
+  readonly load: (ids: ReadonlySet<string>) => Promise<readonly AlbumFile[]>;
   readonly canChange: boolean;
   readonly changes: ReturnType<typeof useAlbumChanges>;
   readonly onClear: () => void;
 }) {
   const canMark = useCanWrite();
   const { favorite } = useEntryActions();
-  const ids = selected.map(({ id }) => id);
-  const files = selected.map(({ file }) => file);
-  const areFavorites = files.every(({ isFavorite }) => isFavorite === true);
-  const toggleFavorite = () => void favorite(files, !areFavorites);
+  const chosen = ids.filter((id) => selected.has(id));
+  // Those that are not loaded count as favorites until the action loads them.
+  const areFavorites = chosen.every((id) => items.get(id)?.isFavorite !== false);
+  const withFiles = (action: (files: readonly AlbumFile[]) => void) => void load(selected).then(action, showError);
+  const toggleFavorite = () =>
+    withFiles((files) => void favorite(files, !files.every(({ isFavorite }) => isFavorite === true)));
   const takeOut = () => {
     onClear();
-    void changes.takeOut(ids);
+    void changes.takeOut(chosen);
   };
-  const { order, moveEarlier, moveLater } = orderActions(items, ids, changes);
-  const [only] = selected;
+  const { order, moveEarlier, moveLater } = orderActions(ids, selected, (before) => void changes.move(chosen, before));
+  const [only] = chosen;
   const cover: readonly MenuItem[] =
-    only === undefined || selected.length > 1
+    only === undefined || chosen.length > 1
       ? []
-      : [{ label: text.setCover, icon: CoverIcon, run: () => void changes.setCover(only.id) }];
-  useShortcuts(text.shortcuts, [
-    ...(canMark ? [{ keys: "shift+s", label: entriesText.addFavorite, run: toggleFavorite }] : []),
-    ...(canChange
-      ? [
-          { keys: "[", label: text.earlier, run: moveEarlier },
-          { keys: "]", label: text.later, run: moveLater },
-          { keys: "delete", label: text.takeOut, run: takeOut },
-        ]
-      : []),
-  ]);
+      : [{ label: text.setCover, icon: CoverIcon, run: () => void changes.setCover(only) }];
+  useSelectionKeys({
+    ...(canMark && { toggleFavorite }),
+    ...(canChange && { moveEarlier, moveLater, takeOut }),
+  });
   return (
     <div className="mb-2">
-      <SelectionToolbar count={selected.length} onClear={onClear}>
-        <IconButton label={text.download} icon={Download} onClick={() => downloadEntries(files)} />
+      <SelectionToolbar count={selected.size} onClear={onClear}>
+        <IconButton label={text.download} icon={Download} onClick={() => withFiles(downloadEntries)} />
         {canMark && (
           <IconButton
             label={areFavorites ? entriesText.removeFavorite : entriesText.addFavorite}
@@ -68,7 +73,7 @@ export function AlbumSelection({
         )}
         {canChange && (
           <>
-            <IconButton label={text.takeOut} icon={X} onClick={takeOut} />
+            <IconButton label={text.takeOut} icon={ImageMinus} onClick={takeOut} />
             <Menu
               align="end"
               trigger={<IconButton label={text.more} icon={EllipsisVertical} hasTooltip={false} />}
@@ -83,13 +88,13 @@ export function AlbumSelection({
 
 /** The actions that move the selected files to another place in the album. */
 function orderActions(
-  items: readonly AlbumItem[],
   ids: readonly string[],
-  { move }: Pick<ReturnType<typeof useAlbumChanges>, "move">,
-) {
-  const { start, earlier, later } = targetsOf(items, ids);
+  selected: ReadonlySet<string>,
+  move: (before: string | null) => void,
+): { readonly order: readonly MenuItem[]; readonly moveEarlier: () => void; readonly moveLater: () => void } {
+  const { start, earlier, later, end } = moveTargets(ids, selected);
   const moveBefore = (target: string | null | undefined) => {
-    if (target !== undefined) void move(ids, target);
+    if (target !== undefined) move(target);
   };
   const moveEarlier = () => moveBefore(earlier);
   const moveLater = () => moveBefore(later);
@@ -97,20 +102,26 @@ function orderActions(
     { label: text.toStart, icon: ArrowLeftToLine, run: () => moveBefore(start) },
     { label: text.earlier, icon: ArrowLeft, keys: "[", run: moveEarlier },
     { label: text.later, icon: ArrowRight, keys: "]", run: moveLater },
+    { label: text.toEnd, icon: ArrowRightToLine, run: () => moveBefore(end) },
   ];
   return { order, moveEarlier, moveLater };
 }
 
-/** The files that the selected ones can be put before: null for the end, undefined if they are there already. */
-function targetsOf(items: readonly AlbumItem[], ids: readonly string[]) {
-  const chosen = new Set(ids);
-  const firstAt = items.findIndex(({ id }) => chosen.has(id));
-  const lastAt = items.findLastIndex(({ id }) => chosen.has(id));
-  const others = items.filter(({ id }) => !chosen.has(id));
-  const beyond = items.slice(lastAt + 2).find(({ id }) => !chosen.has(id));
-  return {
-    start: firstAt === 0 && lastAt === ids.length - 1 ? undefined : others[0]?.id,
-    earlier: items[firstAt - 1]?.id,
-    later: lastAt >= items.length - 1 ? undefined : (beyond?.id ?? null),
-  };
+/** The keys of the actions that the person may use. */
+function useSelectionKeys(actions: {
+  readonly toggleFavorite?: () => void;
+  readonly moveEarlier?: () => void;
+  readonly moveLater?: () => void;
+  readonly takeOut?: () => void;
+}): void {
+  const listed = [
+    { keys: "shift+s", label: entriesText.addFavorite, run: actions.toggleFavorite },
+    { keys: "[", label: text.earlier, run: actions.moveEarlier },
+    { keys: "]", label: text.later, run: actions.moveLater },
+    { keys: "delete", label: text.takeOut, run: actions.takeOut },
+  ];
+  useShortcuts(
+    text.shortcuts,
+    listed.flatMap(({ run, ...shortcut }) => (run === undefined ? [] : [{ ...shortcut, run }])),
+  );
 }

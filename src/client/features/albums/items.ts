@@ -1,44 +1,80 @@
-/** The files of an album, page by page, for its grid and for the preview. */
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+/** The files of an album: their order and shapes at once, and their records for the visible part. */
+import { queryOptions, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useState } from "react";
 import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
-import { byPage, keys } from "../../api/queries.ts";
-import type { FileRecord } from "../../api/types.ts";
-import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
+import { keys } from "../../api/queries.ts";
+import { albumShapesQuery } from "../../entries/albums/api.ts";
+import { PAGE_SIZE, pageOf, pagesOf } from "../../entries/collection/page-window.ts";
 import type { GridItem } from "../../entries/justified/types.ts";
+import type { PhotoRange } from "../../entries/justified/use-viewport.ts";
 import { filePage, type PreviewSource, searchPages } from "../../entries/preview-source.ts";
+
+/** The record of a file in an album; those of photos and videos have more. */
+export type AlbumFile = ResponseData["GET /api/albums/{id}/items"]["items"][number];
 
 /** A file of an album, as the grid shows it. */
 export interface AlbumItem extends GridItem {
-  readonly file: FileRecord;
+  readonly file: AlbumFile;
 }
 
-const GRID_PAGE = 500;
+const NO_IDS: readonly string[] = [];
+/** The first page is requested together with the shapes. */
+const AT_FIRST: PhotoRange = { first: 0, end: PAGE_SIZE };
 
-function readItems(albumId: string, page: number, limit: number, signal: AbortSignal | undefined) {
-  return request<ResponseData["GET /api/albums/{id}/items"]>("GET", `/api/albums/${albumId}/items`, {
-    query: { page, limit },
-    ...(signal !== undefined && { signal }),
+function itemsQuery(albumId: string, page: number) {
+  return queryOptions({
+    queryKey: [...keys.album(albumId), "items", page],
+    queryFn: ({ signal }) =>
+      request<ResponseData["GET /api/albums/{id}/items"]>("GET", `/api/albums/${albumId}/items`, {
+        query: { page, limit: PAGE_SIZE },
+        signal,
+      }),
   });
 }
 
-/** The files of an album in its order, as far as they are loaded. */
+/** The files of an album in its order. */
 export function useAlbumItems(albumId: string) {
-  const query = useInfiniteQuery({
-    queryKey: [...keys.album(albumId), "items"],
-    queryFn: ({ pageParam, signal }) => readItems(albumId, pageParam, GRID_PAGE, signal),
-    ...byPage,
-  });
-  const { data } = query;
-  const items = useMemo(() => data?.pages.flatMap((page) => page.items.map(toGridItem)) ?? [], [data]);
-  return { query, items };
+  const queryClient = useQueryClient();
+  const shapes = useQuery(albumShapesQuery(albumId));
+  const [needed, setNeeded] = useState(AT_FIRST);
+  const ids = shapes.data?.fileIds ?? NO_IDS;
+  const pages = pagesOf(
+    { first: needed.first, last: needed.end - 1 },
+    shapes.data === undefined ? undefined : ids.length,
+  );
+  const items = useQueries({ queries: pages.map((page) => itemsQuery(albumId, page)), combine: byId });
+
+  /**
+   * The records of files of the album, in the order of the album; loads those that are missing.
+   * @throws ApiError, OfflineError
+   */
+  const load = useCallback(
+    async (requested: ReadonlySet<string>): Promise<AlbumFile[]> => {
+      const needs = new Set(ids.flatMap((id, index) => (requested.has(id) ? [pageOf(index)] : [])));
+      const loaded = await Promise.all([...needs].map((page) => queryClient.fetchQuery(itemsQuery(albumId, page))));
+      return loaded.flatMap((page) => page.items.filter(({ id }) => requested.has(id)));
+    },
+    [queryClient, albumId, ids],
+  );
+  return { shapes, ids, items, load, onNeeded: setNeeded };
+}
+
+function byId(
+  results: readonly { readonly data?: ResponseData["GET /api/albums/{id}/items"] | undefined }[],
+): ReadonlyMap<string, AlbumItem> {
+  const files = results.flatMap(({ data }) => data?.items ?? []);
+  return new Map(files.map((file) => [file.id, toGridItem(file)]));
 }
 
 /** The files of an album, for the preview. */
 export function albumFiles(albumId: string): PreviewSource {
   const fetchPage: PreviewSource["fetchPage"] = async (page, signal) => {
-    const { items, pagination } = await readItems(albumId, page, PAGE_SIZE, signal);
+    const { items, pagination } = await request<ResponseData["GET /api/albums/{id}/items"]>(
+      "GET",
+      `/api/albums/${albumId}/items`,
+      { query: { page, limit: PAGE_SIZE }, ...(signal !== undefined && { signal }) },
+    );
     return filePage(items, page, pagination.total);
   };
   return {
@@ -48,18 +84,26 @@ export function albumFiles(albumId: string): PreviewSource {
   };
 }
 
-function toGridItem(file: FileRecord): AlbumItem {
-  const { id, name, mimeType, modifiedAt, hasThumbnail, isFavorite } = file;
-  return {
+const gridItems = new WeakMap<AlbumFile, AlbumItem>();
+
+/** The same object for the same record, so that its tile is not rendered again. */
+function toGridItem(file: AlbumFile): AlbumItem {
+  const known = gridItems.get(file);
+  if (known !== undefined) return known;
+  const { id, name, mimeType, fileModifiedAt, modifiedAt, takenAt, durationSeconds, width, height } = file;
+  const item = {
     id,
     name,
     isVideo: mimeType.startsWith("video/"),
-    durationSeconds: null,
-    takenAt: modifiedAt,
-    hasThumbnail,
-    width: null,
-    height: null,
-    isFavorite,
+    durationSeconds,
+    takenAt: takenAt ?? fileModifiedAt ?? modifiedAt,
+    hasThumbnail: file.hasThumbnail,
+    width,
+    height,
+    motion: file.motion,
+    isFavorite: file.isFavorite,
     file,
   };
+  gridItems.set(file, item);
+  return item;
 }

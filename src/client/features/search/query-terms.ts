@@ -1,7 +1,7 @@
 /** The search query as the filter controls see it: search terms and `key:value` filters. Pure. */
 
 /** Filters that have a control; the query language has more. */
-export const FILTER_KEYS = ["type", "modified", "size", "tag", "ext", "in"] as const;
+export const FILTER_KEYS = ["type", "is", "modified", "size", "tag", "ext", "in"] as const;
 
 /** One of {@link FILTER_KEYS}. */
 export type FilterKey = (typeof FILTER_KEYS)[number];

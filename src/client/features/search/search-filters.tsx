@@ -10,16 +10,13 @@ import { FILTER_KEYS, type FilterKey, filterOf, withFilter } from "./query-terms
 import { text } from "./text.ts";
 import { Form } from "../../ui/form.tsx";
 
-/** The search filters. Each one edits a term of the query, so that the address and the search field stay in sync. */
-export function SearchFilters({
-  query,
-  onChange,
-}: {
+interface SearchFiltersProps {
   readonly query: string;
   readonly onChange: (query: string) => void;
-}) {
-  const { data: known } = useQuery(tagsQuery);
-  const set = (key: FilterKey) => (value: string) => onChange(withFilter(query, key, value));
+}
+
+/** The search filters. Each one edits a term of the query, so that the address and the search field stay in sync. */
+export function SearchFilters({ query, onChange }: SearchFiltersProps) {
   const count = FILTER_KEYS.filter((key) => filterOf(query, key) !== undefined).length;
   const id = useId();
   const [isOpen, setOpen] = useState(false);
@@ -39,37 +36,12 @@ export function SearchFilters({
       <fieldset
         id={id}
         className={cx(
-          "mb-2 grid grid-cols-2 gap-x-3 gap-y-2 sm:grid-cols-3 xl:grid-cols-[repeat(6,minmax(0,1fr))_auto]",
+          "mb-2 grid grid-cols-2 gap-x-3 gap-y-2 sm:grid-cols-4 xl:grid-cols-[repeat(7,minmax(0,1fr))_auto]",
           !isOpen && "max-sm:hidden",
         )}
       >
         <legend className="sr-only">{text.filters}</legend>
-        <ChoiceFilter label={text.type} value={filterOf(query, "type")} options={kinds()} onChange={set("type")} />
-        <ChoiceFilter
-          label={text.modified}
-          value={filterOf(query, "modified")}
-          options={times()}
-          onChange={set("modified")}
-        />
-        <ChoiceFilter label={text.size} value={filterOf(query, "size")} options={sizes()} onChange={set("size")} />
-        <ChoiceFilter
-          label={text.tag}
-          value={filterOf(query, "tag")}
-          options={(known?.tags ?? []).slice(0, MOST_TAGS).map(({ tag, count }) => [tag, text.tagCount(tag, count)])}
-          onChange={set("tag")}
-        />
-        <TextFilter
-          label={text.extension}
-          example={text.extensionExample}
-          value={filterOf(query, "ext")}
-          onChange={set("ext")}
-        />
-        <TextFilter
-          label={text.folderPath}
-          example={text.folderPathExample}
-          value={filterOf(query, "in")}
-          onChange={set("in")}
-        />
+        <Filters query={query} onChange={onChange} />
         {count > 0 && (
           <Button icon={FilterX} variant="quiet" className="self-end" onClick={clear}>
             {text.clearFilters}
@@ -81,6 +53,50 @@ export function SearchFilters({
 }
 
 const MOST_TAGS = 100;
+
+function Filters({ query, onChange }: SearchFiltersProps) {
+  const { data: known } = useQuery(tagsQuery);
+  const set = (key: FilterKey) => (value: string) => onChange(withFilter(query, key, value));
+  return (
+    <>
+      <ChoiceFilter label={text.type} value={filterOf(query, "type")} options={kinds()} onChange={set("type")} />
+      <ChoiceFilter
+        label={text.show}
+        value={filterOf(query, "is")}
+        options={[
+          ["favorite", text.favorites],
+          ["public", text.publicFiles],
+        ]}
+        onChange={set("is")}
+      />
+      <ChoiceFilter
+        label={text.modified}
+        value={filterOf(query, "modified")}
+        options={times()}
+        onChange={set("modified")}
+      />
+      <ChoiceFilter label={text.size} value={filterOf(query, "size")} options={sizes()} onChange={set("size")} />
+      <ChoiceFilter
+        label={text.tag}
+        value={filterOf(query, "tag")}
+        options={(known?.tags ?? []).slice(0, MOST_TAGS).map(({ tag, count }) => [tag, text.tagCount(tag, count)])}
+        onChange={set("tag")}
+      />
+      <TextFilter
+        label={text.extension}
+        example={text.extensionExample}
+        value={filterOf(query, "ext")}
+        onChange={set("ext")}
+      />
+      <TextFilter
+        label={text.folderPath}
+        example={text.folderPathExample}
+        value={filterOf(query, "in")}
+        onChange={set("in")}
+      />
+    </>
+  );
+}
 
 function ChoiceFilter({
   label,

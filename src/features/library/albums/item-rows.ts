@@ -3,6 +3,7 @@ import { invariant } from "../../../lib/invariant.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
 import { FILE } from "../../../tree/model/rows.ts";
 import type { SortOrder } from "../../../tree/model/types.ts";
+import { ASPECT } from "../../media/metadata/aspect.ts";
 import { type Album, type AlbumStatement, type ItemSort, POSITION_GAP } from "./types.ts";
 
 /** Positions stay exact numbers. */
@@ -22,6 +23,18 @@ export function selectItems(
       SELECT i.node_id FROM album_items i CROSS JOIN nodes n ON n.id = i.node_id ${photos}
       WHERE i.album_id = ? AND i.is_hidden = 0 ${hasGone ? "AND n.parent_id NOT IN (SELECT id FROM gone)" : ""}
       ORDER BY ${column} ${order}, i.position ${order})`,
+    parameters: [...(hasGone ? [accountId, accountId] : []), id],
+  };
+}
+
+/** The ids and the aspect ratios of all visible files of an album, in its own order: rows of {@link ItemShape}. */
+export function selectShapes({ id, accountId }: Pick<Album, "id" | "accountId">, hasGone: boolean): AlbumStatement {
+  return {
+    sql: `${hasGone ? WITH_GONE_FOLDERS : ""} SELECT n.public_id AS fileId, ${ASPECT} AS aspect
+      FROM album_items i INDEXED BY album_items_position CROSS JOIN nodes n ON n.id = i.node_id
+      LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN media_info m ON m.digest = b.digest
+      WHERE i.album_id = ? AND i.is_hidden = 0 ${hasGone ? "AND n.parent_id NOT IN (SELECT id FROM gone)" : ""}
+      ORDER BY i.position`,
     parameters: [...(hasGone ? [accountId, accountId] : []), id],
   };
 }

@@ -3,6 +3,7 @@ import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
 import { Timestamp } from "../../../http/fields.ts";
 import { FailedItems } from "../files/model.ts";
+import { PhotoFields } from "../photos/model.ts";
 
 /** Albums on a page. */
 export const ALBUMS_LIMIT_MAX = 1_000;
@@ -49,8 +50,20 @@ export const AlbumsRecord = {
 export const AlbumItemsRecord = {
   type: "object",
   required: ["items", "pagination"],
-  properties: { items: { type: "array", items: ref("FileItem") }, pagination: ref("Pagination") },
+  properties: {
+    items: { type: "array", items: { allOf: [ref("FileItem"), PhotoFields] } },
+    pagination: ref("Pagination"),
+  },
 };
+
+/** GET /api/albums/{id}/aspects */
+export const ItemAspectsRecord = t.Object({
+  fileIds: t.Array(t.String(), { description: "All files of the album, in its own order" }),
+  aspects: t.Array(Count, {
+    description: "Width divided by height as displayed, in percent, of each file; 0 if not known",
+    examples: [[133, 75]],
+  }),
+});
 
 /** POST /api/albums */
 export const CreatedAlbumRecord = {

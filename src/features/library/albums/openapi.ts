@@ -8,6 +8,7 @@ import {
   AlbumsRecord,
   CreatedAlbumRecord,
   DeletedAlbumRecord,
+  ItemAspectsRecord,
   ITEMS_LIMIT_MAX,
   MovedItemsRecord,
   RemovedItemsRecord,
@@ -72,6 +73,14 @@ export const items = (): RouteDocs => ({
   query: pageQuery(ITEM_SORTS, ITEMS_LIMIT_MAX),
   data: AlbumItemsRecord,
   errors: ["not_found", "invalid_field"],
+});
+
+export const aspects = (): RouteDocs => ({
+  tag: "Albums",
+  summary: "List the ids and aspect ratios of all files of an album",
+  description: "In the album's own order. With it, a client lays out the album before it loads the files.",
+  data: ItemAspectsRecord,
+  errors: ["not_found", "overloaded"],
 });
 
 export const addItems = (): RouteDocs => ({

@@ -8,6 +8,7 @@ import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import type { FavoriteService } from "../favorites/service.ts";
 import { presentContextOf, presentFileItem } from "../files/present.ts";
+import { presentPhotoFields } from "../photos/present.ts";
 import * as docs from "./openapi.ts";
 import {
   AddItemsBody,
@@ -116,12 +117,23 @@ function addItemRoutes(
       { ...LIST, docs: docs.items, params: IdParams },
       async ({ principal, params, request }) => {
         const { page, limit, ...query } = readPage(queryOf(request), ITEM_SORTS, ITEMS_LIMIT_MAX);
-        const { files, total } = await albums.items(principal.user, params.id, { ...query, limit });
+        const { files, photos, total } = await albums.items(principal.user, params.id, { ...query, limit });
         const context = presentContextOf(request, hasThumbnail, favorites.among(principal.user, files));
         return ok({
-          items: files.map((file) => presentFileItem(file, context)),
+          items: files.map((file) => ({
+            ...presentPhotoFields(photos.get(file.id)),
+            ...presentFileItem(file, context),
+          })),
           pagination: paginate(page, limit, total),
         });
+      },
+    )
+    .get(
+      "/api/albums/:id/aspects",
+      { ...LIST, docs: docs.aspects, params: IdParams },
+      async ({ principal, params }) => {
+        const shapes = await albums.shapes(principal.user, params.id);
+        return ok({ fileIds: shapes.map(({ fileId }) => fileId), aspects: shapes.map(({ aspect }) => aspect) });
       },
     )
     .post(

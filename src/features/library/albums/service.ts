@@ -13,9 +13,11 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { Permissions } from "../permissions/permissions.ts";
+import type { PhotoService } from "../photos/service.ts";
+import type { Photo } from "../photos/types.ts";
 import { sharedView } from "../permissions/view.ts";
 import { checkDescription, checkName, tooManyAlbums, tooManyItems } from "./checks.ts";
-import { AlbumItemRows, selectItems } from "./item-rows.ts";
+import { AlbumItemRows, selectItems, selectShapes } from "./item-rows.ts";
 import { AlbumRows, selectSummaries, type SummaryRow } from "./queries.ts";
 import {
   type AddedItems,
@@ -27,17 +29,21 @@ import {
   type AlbumSummary,
   type ItemPage,
   ITEMS_MAX,
+  type ItemShape,
   type ItemSort,
   type PageQuery,
   type PermittedAlbum,
   type ShownAlbum,
+  type ShownItemPage,
 } from "./types.ts";
+import { asOwn, asReceived } from "./views.ts";
 
 /** Dependencies of {@link AlbumService}. */
 export interface AlbumServiceOptions {
   readonly sqlite: Database;
   readonly tree: Pick<TreeReader, "findByIds">;
-  readonly permissions: Pick<Permissions, "album" | "file">;
+  readonly permissions: Pick<Permissions, "album" | "canRead" | "file">;
+  readonly photos: Pick<PhotoService, "among">;
   /** For queries whose order no index gives. */
   readonly reader: Reader;
   readonly writer: Writer;
@@ -86,10 +92,26 @@ export class AlbumService {
   }
 
   /** A page of the files of an album. @throws AppError not_found | overloaded */
-  async items(user: User, publicId: string, query: PageQuery<ItemSort>): Promise<ItemPage> {
+  async items(user: User, publicId: string, query: PageQuery<ItemSort>): Promise<ShownItemPage> {
     const { album, isOwn } = this.#permit(user, publicId, "read");
     const page = await this.page(album, query);
-    return isOwn ? page : { ...page, files: page.files.map((file) => sharedView(file).show(file)) };
+    const photos = this.#options.photos.among(page.files);
+    if (isOwn) return { ...page, photos };
+    const received = new Map([...photos].map(([id, photo]) => [id, this.#asReceived(user, photo)]));
+    return { ...page, files: page.files.map((file) => sharedView(file).show(file)), photos: received };
+  }
+
+  /** The ids and the aspect ratios of all files of an album, in its own order. @throws AppError not_found | overloaded */
+  async shapes(user: User, publicId: string): Promise<readonly ItemShape[]> {
+    const { album } = this.#permit(user, publicId, "read");
+    const hasGone = this.#options.rows.hasGone(album.accountId);
+    return readRows<ItemShape>(this.#options.reader, selectShapes(album, hasGone));
+  }
+
+  /** A photo without the video of a Live Photo, if that is in a file that the user can't open. */
+  #asReceived(user: User, photo: Photo): Photo {
+    const isHidden = photo.motionFileId !== null && !this.#options.permissions.canRead(user, photo.motionFileId);
+    return isHidden ? { ...photo, motion: null, motionFileId: null } : photo;
   }
 
   /** A page of the files of an album, with the paths of the owner. The caller checks permissions. */
@@ -353,7 +375,7 @@ export class AlbumService {
     const { rows: table, reader, clock } = this.#options;
     const hasGone = table.hasGone(accountId);
     const statement = selectSummaries(ids, accountId, hasGone, clock.nowMs());
-    const found = hasGone ? await readRows(reader, statement) : table.summaries(statement);
+    const found = hasGone ? await readRows<SummaryRow>(reader, statement) : table.summaries(statement);
     return found.map(({ isShared, coverId, ...rest }) => ({
       ...rest,
       coverId: rest.chosenCoverId ?? coverId,
@@ -377,16 +399,7 @@ export class AlbumService {
   }
 }
 
-async function readRows(reader: Reader, { sql, parameters }: AlbumStatement): Promise<readonly SummaryRow[]> {
-  const [found] = await reader.read([rows<SummaryRow>(sql, parameters)]);
+async function readRows<Row>(reader: Reader, { sql, parameters }: AlbumStatement): Promise<readonly Row[]> {
+  const [found] = await reader.read([rows<Row>(sql, parameters)]);
   return found;
-}
-
-function asOwn(album: AlbumSummary): ShownAlbum {
-  return { ...album, owner: undefined };
-}
-
-/** An album as a recipient sees it: not with whom it is shared. */
-export function asReceived(album: AlbumSummary, owner: User): ShownAlbum {
-  return { ...album, isShared: false, owner };
 }

@@ -3,6 +3,7 @@ import type { Bindable } from "../../../db/reader.worker.ts";
 import type { AppError } from "../../../errors.ts";
 import type { FileNode, SortOrder } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
+import type { Photo } from "../photos/types.ts";
 
 /** Most albums of an account. */
 export const ALBUMS_MAX = 1_000;
@@ -75,6 +76,20 @@ export interface PageQuery<Sort> {
 export interface ItemPage {
   readonly files: readonly FileNode[];
   readonly total: number;
+}
+
+/** A page of the items of an album, for a user. */
+export interface ShownItemPage extends ItemPage {
+  /** Those files that are photos or videos, by row id. */
+  readonly photos: ReadonlyMap<number, Photo>;
+}
+
+/** An item of an album, as a grid needs it before it loads the file. */
+export interface ItemShape {
+  /** Public id. */
+  readonly fileId: string;
+  /** Width divided by height as displayed, in percent; 0 if not known. */
+  readonly aspect: number;
 }
 
 /** Changes of an album; absent fields stay. */

@@ -98,6 +98,10 @@ export const FILE_SCHEMAS = {
     place: t.Union([t.Object({ id: t.String(), name: t.String() }), t.Null()], {
       description: "The nearest town, for the owner of the file: see GET /api/photos/places",
     }),
+    motion: t.Union([t.Literal("pair"), t.Literal("embedded"), t.Null()], {
+      description: "Of a Live Photo whose video you can open, see GET /api/photos; null for a past state",
+    }),
+    motionFileId: TextOrNull,
   }),
   UpdatedFile: t.Object({
     id: t.String(),

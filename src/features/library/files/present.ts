@@ -20,6 +20,13 @@ export interface PresentContext {
   readonly favorites?: ReadonlySet<number> | undefined;
 }
 
+/** Where the video of a Live Photo is: in a file of its own, or in the photo. */
+export interface MotionFields {
+  readonly motion: "pair" | "embedded" | null;
+  /** The API's id of the file of its own. */
+  readonly motionFileId: string | null;
+}
+
 /** The context of the response to a request. */
 export function presentContextOf(
   request: Request,
@@ -125,6 +132,8 @@ export function presentInfo(
     media: MediaInfo | undefined;
     /** Where it was taken, for the owner. */
     place: Town | undefined;
+    /** The video of a Live Photo that the caller can open. */
+    motion: MotionFields;
   },
 ) {
   const urls = fileUrls(file, context);
@@ -153,6 +162,7 @@ export function presentInfo(
     owner: { id: context.owner.publicId, name: context.owner.name, email: context.owner.email },
     media: presentMedia(context.media),
     place: context.place === undefined ? null : { id: String(context.place.id), name: context.place.name },
+    ...context.motion,
     checksum: toChecksum(file.digest),
     version: file.version,
   };

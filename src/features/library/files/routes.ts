@@ -15,6 +15,7 @@ import { CHANGE_FILES, READ_FILES } from "../../accounts/routing/declaration.ts"
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import type { PublicLinks } from "./public-links.ts";
+import type { LivePairs } from "../photos/live-pairs.ts";
 import { checkTags } from "../../../tree/model/labels.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileChanges, FileNode, Precondition } from "../../../tree/model/types.ts";
@@ -22,6 +23,7 @@ import type { User } from "../../accounts/users/types.ts";
 import { readListing } from "./listing.ts";
 import { UpdateBody } from "./model.ts";
 import {
+  type MotionFields,
   type PresentContext,
   presentContextOf,
   presentDeleted,
@@ -44,6 +46,7 @@ export interface FileRoutesOptions {
   /** Finds the nodes that the caller marked. */
   readonly favorites: Pick<FavoriteService, "among">;
   readonly mediaInfo: Pick<MediaInfoService, "describe">;
+  readonly livePairs: Pick<LivePairs, "findVideo">;
   /** The history of the tree, for queries with a time. */
   readonly past: {
     list(user: User, query: Query, context: PresentContext): Promise<object>;
@@ -57,7 +60,7 @@ export interface FileRoutesOptions {
  * `bulk-routes.ts`, folders in `folders/`.
  */
 export function fileRoutes(options: FileRoutesOptions) {
-  const { files, permissions, tree, links, access, guard, clock, hasThumbnail, favorites, past, mediaInfo } = options;
+  const { files, permissions, tree, links, guard, clock, hasThumbnail, favorites, past } = options;
   const contextOf = (request: Request) => presentContextOf(request, hasThumbnail);
 
   return new Router({ name: "file-routes", prefix: "/api/files", guard })
@@ -77,21 +80,15 @@ export function fileRoutes(options: FileRoutesOptions) {
       },
     )
     .get("/:id", { ...READ_FILES, docs: docs.get, params: IdParams }, ({ principal, params, request }) => {
-      const present = (file: FileNode, owner: User) =>
-        presentInfo(file, {
-          ...contextOf(request),
-          owner,
-          shareToken: file.isPublic ? links.findToken(file.id) : undefined,
-          access: access.read(file.id, file.publicId),
-          ...mediaInfo.describe(file, owner.id === principal.user.id),
-        });
+      const present = infoPresenter(options, request, principal.user);
       const query = queryOf(request);
       if (query["at"] !== undefined) {
         const { file, fields } = past.find(principal.user, params.id, query, contextOf(request));
-        return ok({ ...present(file, principal.user), ...fields });
+        return ok({ ...present(file, principal.user, NO_MOTION), ...fields });
       }
       const { node, owner } = files.open(principal.user, params.id);
-      return ok({ ...present(node, owner), isFavorite: favorites.among(principal.user, [node]).has(node.id) });
+      const motion = findMotion(options, principal.user, node);
+      return ok({ ...present(node, owner, motion), isFavorite: favorites.among(principal.user, [node]).has(node.id) });
     })
     .put(
       "/:id",
@@ -125,6 +122,31 @@ export function fileRoutes(options: FileRoutesOptions) {
         return ok(presentDeleted(file, clock), "The file was deleted permanently.");
       },
     );
+}
+
+/** Presents the full record of a file for a user. */
+function infoPresenter(options: FileRoutesOptions, request: Request, user: User) {
+  const { links, access, mediaInfo, hasThumbnail } = options;
+  return (file: FileNode, owner: User, motion: MotionFields) =>
+    presentInfo(file, {
+      ...presentContextOf(request, hasThumbnail),
+      motion,
+      owner,
+      shareToken: file.isPublic ? links.findToken(file.id) : undefined,
+      access: access.read(file.id, file.publicId),
+      ...mediaInfo.describe(file, owner.id === user.id),
+    });
+}
+
+const NO_MOTION: MotionFields = { motion: null, motionFileId: null };
+
+/** The video of a Live Photo. One in a file of its own counts only if the user can open that file. */
+function findMotion({ permissions, livePairs }: FileRoutesOptions, user: User, node: FileNode): MotionFields {
+  if (!node.mediaType.startsWith("image/")) return NO_MOTION;
+  const video = livePairs.findVideo(node);
+  if (video === undefined) return NO_MOTION;
+  if (!("fileId" in video)) return { motion: "embedded", motionFileId: null };
+  return permissions.canRead(user, video.fileId) ? { motion: "pair", motionFileId: video.fileId } : NO_MOTION;
 }
 
 /** The If-Match of a request, checked against the file inside the transaction (RFC 9110 §13.1.1). */

@@ -95,6 +95,17 @@ export class Permissions {
     return { node, ...rest };
   }
 
+  /** Whether a user can see a file. */
+  canRead(user: User, publicId: string): boolean {
+    try {
+      this.file(user, publicId, "read");
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.reason === "not_found") return false;
+      throw error;
+    }
+  }
+
   /** @throws as {@link file} */
   folder(user: User, publicId: string, permission: Permission): PermittedNode<FolderNode> {
     const { node, ...rest } = this.#find(user, publicId, permission, "folder", "This folder");

@@ -30,6 +30,14 @@ export const Photo = t.Object({
   isFavorite: t.Boolean({ description: "Whether it is your favorite" }),
 });
 
+const { width, height, durationSeconds, takenAt, motion, motionFileId } = Photo.properties;
+
+/** The fields of a photo or video in the record of any file. */
+export const PhotoFields = t.Object(
+  { width, height, durationSeconds, takenAt: t.Union([takenAt, t.Null()]), motion, motionFileId },
+  { description: "All null for a file that is no photo or video" },
+);
+
 /** With `full`, also the fields of a file. */
 const PhotoRecord = { anyOf: [Photo, { allOf: [ref("FileItem"), Photo] }] };
 

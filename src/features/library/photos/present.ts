@@ -96,6 +96,19 @@ function presentPhoto(photo: Photo, { baseUrl, hasThumbnail, favorites }: PhotoC
   };
 }
 
+/** The fields by which a grid shows a photo, for the record of any file: null for other files. */
+export function presentPhotoFields(photo: Photo | undefined) {
+  const { durationMs = null } = photo ?? {};
+  return {
+    width: photo?.width ?? null,
+    height: photo?.height ?? null,
+    durationSeconds: durationMs === null ? null : durationMs / 1000,
+    takenAt: photo === undefined ? null : toTakenAt(photo),
+    motion: photo?.motion ?? null,
+    motionFileId: photo?.motionFileId ?? null,
+  };
+}
+
 /** With the UTC offset of the location, so that the first ten characters are the local date. */
 function toTakenAt({ takenAtMs, offsetMinutes }: Photo): string {
   const local = toTimestamp(takenAtMs);

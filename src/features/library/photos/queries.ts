@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import type { Bindable } from "../../../db/reader.worker.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
+import { ASPECT } from "../../media/metadata/aspect.ts";
 import type { PhotoPlace, PhotoPosition, PhotoType } from "./types.ts";
 
 /** A row of {@link selectPage}. */
@@ -53,17 +54,28 @@ interface Rescan {
 /** For a tag on more files than this, scanning the index in order is faster. */
 const RARE_MAX = 20_000;
 
+/** The columns of a photo, see {@link PhotoRow}. */
+const COLUMNS = `p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs, p.offset_minutes AS offsetMinutes,
+  p.is_video AS isVideo, n.public_id AS publicId, n.name, n.media_type AS mediaType, n.size_bytes AS sizeBytes,
+  lower(hex(b.digest)) AS digest, m.width, m.height, m.duration_ms AS durationMs, m.motion_offset AS motionOffset,
+  (SELECT v.public_id FROM live_pairs l CROSS JOIN nodes v ON v.id = l.video_id
+    WHERE l.photo_id = p.node_id AND l.hides_video = 1) AS motionFileId`;
+
+/** Those of these nodes that are photos. By the primary key of `photos`. */
+export function selectAmong(nodeIds: readonly number[]): PhotoStatement {
+  return {
+    sql: `SELECT ${COLUMNS} FROM json_each(?) j CROSS JOIN photos p ON p.node_id = j.value
+      CROSS JOIN nodes n ON n.id = p.node_id CROSS JOIN blobs b ON b.id = n.blob_id
+      LEFT JOIN media_info m ON m.digest = b.digest`,
+    parameters: [JSON.stringify(nodeIds)],
+  };
+}
+
 /** The photos after a position, newest first. Index photos_taken, or the files of a rare tag. */
 export function selectPage(query: PhotoQuery, after: PhotoPosition, limit: number): PhotoStatement {
   const { sql, parameters, gone } = matching(query);
   return {
-    sql: `${gone.sql} SELECT p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs, p.offset_minutes AS offsetMinutes,
-        p.is_video AS isVideo, n.public_id AS publicId, n.name, n.media_type AS mediaType, n.size_bytes AS sizeBytes,
-        lower(hex(b.digest)) AS digest, m.width, m.height, m.duration_ms AS durationMs,
-        m.motion_offset AS motionOffset,
-        (SELECT v.public_id FROM live_pairs l CROSS JOIN nodes v ON v.id = l.video_id
-         WHERE l.photo_id = p.node_id AND l.hides_video = 1) AS motionFileId
-      ${fromPage(sql)}`,
+    sql: `${gone.sql} SELECT ${COLUMNS} ${fromPage(sql)}`,
     parameters: [...gone.parameters, ...parameters, after.day, after.takenAtMs, after.nodeId, limit],
   };
 }
@@ -72,10 +84,7 @@ export function selectPage(query: PhotoQuery, after: PhotoPosition, limit: numbe
 export function selectAspects(query: PhotoQuery, after: PhotoPosition, limit: number): PhotoStatement {
   const { sql, parameters, gone } = matching(query);
   return {
-    sql: `${gone.sql} SELECT p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs,
-        CASE WHEN m.width > 0 AND m.height > 0
-          THEN CAST(max(1, min(10000, round(100.0 * m.width / m.height))) AS INTEGER) ELSE 0 END AS aspect
-      ${fromPage(sql)}`,
+    sql: `${gone.sql} SELECT p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs, ${ASPECT} AS aspect ${fromPage(sql)}`,
     parameters: [...gone.parameters, ...parameters, after.day, after.takenAtMs, after.nodeId, limit],
   };
 }

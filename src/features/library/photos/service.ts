@@ -16,6 +16,7 @@ import {
   type PhotoRow,
   type PhotoRows,
   type PlaceRow,
+  selectAmong,
   selectAspects,
   selectDays,
   selectOldestDay,
@@ -145,6 +146,12 @@ export class PhotoService {
   files(photos: readonly Photo[]): ReadonlyMap<number, FileNode> {
     const nodes = this.#options.tree.findByIds(photos.map(({ nodeId }) => nodeId));
     return new Map(nodes.flatMap((node) => (node.kind === "file" ? [[node.id, node]] : [])));
+  }
+
+  /** Those of these files that are photos or videos of the list, by row id. Synchronous, for one page of files. */
+  among(nodes: readonly { readonly id: number }[]): ReadonlyMap<number, Photo> {
+    const found = this.#options.rows.page(selectAmong(nodes.map(({ id }) => id)));
+    return new Map(found.map((row) => [row.nodeId, toPhoto(row)]));
   }
 
   /** The number of photos per day, newest first. @throws AppError not_found | overloaded */

@@ -82,7 +82,12 @@ export function selectGoneFolders(accountId: number, limit: number): { sql: stri
 export function selectIds(query: SearchQuery): { readonly sql: string; readonly parameters: readonly Bindable[] } {
   const { accountId, terms, folders, gone, limit } = query;
   const conditions = [...terms.flatMap(toConditions), ...folders.flatMap(belowConditions)];
-  const range = `search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1`;
+  const marks = terms.filter(isFavoriteTerm);
+  const marked = marks.map(
+    ({ isExcluded }) => ` AND (f.rowid & ${NODE_MASK}) ${isExcluded ? "NOT " : ""}${IN_FAVORITES}`,
+  );
+  const accounts = marks.map(() => accountId);
+  const range = `search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1${marked.join("")}`;
   const goneClause =
     gone === undefined || gone.length === 0 ? "" : ` NOT {facets} : ${anyOf(gone.map((id) => facet("fo", id)))}`;
   const match = goneClause === "" ? query.match : `(${query.match})${goneClause}`;
@@ -90,7 +95,7 @@ export function selectIds(query: SearchQuery): { readonly sql: string; readonly 
     return {
       sql: `SELECT group_concat(id) FROM (SELECT f.rowid & ${NODE_MASK} AS id FROM search_text f WHERE ${range}
         ORDER BY f.rowid DESC LIMIT ?)`,
-      parameters: [match, accountId, accountId, limit],
+      parameters: [match, accountId, accountId, ...accounts, limit],
     };
   }
   const where = conditions.map(({ sql }) => ` AND ${sql}`).join("");
@@ -105,10 +110,19 @@ export function selectIds(query: SearchQuery): { readonly sql: string; readonly 
       match,
       accountId,
       accountId,
+      ...accounts,
       ...conditions.flatMap(({ parameters }) => parameters),
       limit,
     ],
   };
+}
+
+/** Favorites are not part of the index, because they change without the file. By their primary key. */
+const IN_FAVORITES = "IN (SELECT v.node_id FROM favorites v WHERE v.account_id = ?)";
+
+/** Whether a term depends on the favorites of the account. */
+export function isFavoriteTerm(term: SearchTerm): boolean {
+  return term.key === "is" && term.value === "favorite";
 }
 
 function isWord(term: SearchTerm): term is WordTerm {
@@ -131,7 +145,7 @@ function toFacets(term: SearchTerm): string[] {
     case "camera":
       return cameraFacets(term.value).map(quoted);
     case "is":
-      return [quoted(facet("pu", ""))];
+      return term.value === "public" ? [quoted(facet("pu", ""))] : [];
     case "size":
       return toSizeFacets(term);
     case "modified":

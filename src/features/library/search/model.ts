@@ -51,7 +51,7 @@ export const QUERY_OF_SEARCH = {
 export const SEARCH_DESCRIPTION = `Searches your own files and folders by name, tags, description, metadata values, media type and embedded metadata (EXIF, ID3). Everything in \`q\` must match; case and accents are ignored.
 
 - \`beach hous\`: words; each may be a prefix (house, houses). \`"beach house"\`: exactly these words in this order. \`-beach\`: without it.
-- \`type:image\` (or video, audio, document, pdf, archive, text, folder, or a media type), \`tag:holiday\`, \`name:beach\`, \`ext:jpg\`, \`camera:canon\`, \`is:public\`; each also excluded by a minus.
+- \`type:image\` (or video, audio, document, pdf, archive, text, folder, or a media type), \`tag:holiday\`, \`name:beach\`, \`ext:jpg\`, \`camera:canon\`, \`is:favorite\`, \`is:public\`; each also excluded by a minus.
 - \`in:/photos\`: there and below it.
 - \`size:>10MB\`, \`size:<1GB\`, \`size:1MB..5MB\` (1 MB = 1,048,576 bytes).
 - \`modified:2026-01\`, \`created:2026\`, \`taken:2026-01-05\`, with \`a..b\`, \`>\`, \`>=\`, \`<\`, \`<=\`; days in UTC, of pictures where they were taken.

@@ -159,8 +159,9 @@ function readFolder(part: QueryPart): SearchTerm {
 }
 
 function readIs(part: QueryPart): SearchTerm {
-  if (part.value.toLowerCase() !== "public") throw fault(part, "is: has only one value: is:public.");
-  return { key: "is", value: "public", isExcluded: part.isExcluded };
+  const value = part.value.toLowerCase();
+  if (value !== "public" && value !== "favorite") throw fault(part, "is: must be is:favorite or is:public.");
+  return { key: "is", value, isExcluded: part.isExcluded };
 }
 
 const UNITS: Readonly<Record<string, number>> = { b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };

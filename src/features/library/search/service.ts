@@ -6,7 +6,15 @@ import { sortedIds } from "../../../tree/queries/sorted-ids.ts";
 import type { SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
 import { LISTING_SORTS } from "../files/listing.ts";
 import type { SearchIndexer } from "./indexer.ts";
-import { hasWords, matchExpression, type SearchFolders, selectGoneFolders, selectIds, TIERS } from "./match.ts";
+import {
+  hasWords,
+  isFavoriteTerm,
+  matchExpression,
+  type SearchFolders,
+  selectGoneFolders,
+  selectIds,
+  TIERS,
+} from "./match.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { SearchTerm } from "./types.ts";
 
@@ -92,8 +100,9 @@ export class SearchService {
     if (ids === undefined) {
       const found = await this.#find(accountId, terms, folders);
       ids = sort === "relevance" ? found : await this.#sorted(found, sort, order);
-      // A result that may be incomplete is not cached, so the next search finds the rest.
-      if (knownSeq === seq) this.#cache(key, { seq, sinceMs: performance.now(), ids });
+      // A result that may be incomplete is not cached, so the next search finds the rest. Favorites change without a
+      // change of the tree.
+      if (knownSeq === seq && !terms.some(isFavoriteTerm)) this.#cache(key, { seq, sinceMs: performance.now(), ids });
     }
     const total = Math.min(ids.length, FOUND_MAX);
     const nodes = tree.findByIds([...ids.subarray(offset, Math.min(offset + limit, total))]);

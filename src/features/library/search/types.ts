@@ -4,7 +4,7 @@
 export type SearchTerm =
   | WordTerm
   | { readonly key: "tag" | "type" | "ext" | "camera"; readonly value: string; readonly isExcluded: boolean }
-  | { readonly key: "is"; readonly value: "public"; readonly isExcluded: boolean }
+  | { readonly key: "is"; readonly value: "public" | "favorite"; readonly isExcluded: boolean }
   | { readonly key: "in"; readonly value: string; readonly isExcluded: false }
   | SizeTerm
   | DateTerm;

@@ -22,6 +22,7 @@ describe("parseQuery", () => {
     ['tag:"two words" -tag:x', ["tag:two words", "-tag:x"]],
     ['name:"a b" name:c', ["name:a b!", "name:c"]],
     ["ext:.JPG in:a/b/ is:Public camera:canon", ["ext:jpg", "in:/a/b", "is:public", "camera:canon"]],
+    ["is:Favorite -is:favorite", ["is:favorite", "-is:favorite"]],
     ["size:>10MB", ["size:10485761..null"]],
     ["size:>=1.5k", ["size:1536..null"]],
     ["size:<1GB", ["size:null..1073741823"]],

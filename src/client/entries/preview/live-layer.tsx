@@ -1,10 +1,9 @@
 import { CircleDot, Volume2, VolumeX } from "lucide-react";
-import { type MouseEvent, type PointerEvent, useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useState } from "react";
 import type { FileRecord } from "../../api/types.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { motionAddress } from "../live.ts";
-import { ImageView } from "./image-view.tsx";
 import { text } from "./text.ts";
 
 /** A finger or the mouse that rests for so long plays the video until it is lifted. */
@@ -12,17 +11,20 @@ const HOLD_MS = 400;
 /** A press that moves farther is a swipe, in pixels. */
 const REST_PIXELS = 8;
 
-/** A Live Photo: the picture, and its video over it while it plays, silent at first. */
-export function LiveView({ file, onSwipe }: { readonly file: FileRecord; readonly onSwipe: (by: 1 | -1) => void }) {
+/** The video of a Live Photo, over its picture while it plays, silent at first. Holding the picture plays it too. */
+export function LiveLayer({
+  file,
+  frame,
+}: {
+  readonly file: FileRecord;
+  /** Contains the picture and this layer. */
+  readonly frame: RefObject<HTMLElement | null>;
+}) {
   const [isPlaying, setPlaying] = useState(false);
   const [isMuted, setMuted] = useState(true);
-  const hold = useHold(
-    () => setPlaying(true),
-    () => setPlaying(false),
-  );
+  useHold(frame, setPlaying);
   return (
-    <div className="relative size-full" {...hold}>
-      <ImageView file={file} onSwipe={onSwipe} />
+    <>
       {isPlaying && (
         // oxlint-disable-next-line jsx-a11y/media-has-caption -- these videos have no captions
         <video
@@ -55,37 +57,48 @@ export function LiveView({ file, onSwipe }: { readonly file: FileRecord; readonl
           onClick={() => setMuted(!isMuted)}
         />
       </div>
-    </div>
+    </>
   );
 }
 
-/** Handlers for a resting press, which is neither a click nor a swipe. */
-function useHold(onStart: () => void, onEnd: () => void) {
-  const press = useRef<{ timer: ReturnType<typeof setTimeout>; x: number; y: number; isResting: boolean }>(undefined);
-  const end = () => {
-    clearTimeout(press.current?.timer);
-    if (press.current?.isResting === true) onEnd();
-    press.current = undefined;
-  };
-  useEffect(() => () => clearTimeout(press.current?.timer), []);
-  return {
-    onPointerDown: ({ clientX: x, clientY: y, isPrimary, button, target }: PointerEvent) => {
+/** Calls `onHold` with true when a press rests, which is neither a click nor a swipe, and with false at its end. */
+function useHold(frame: RefObject<HTMLElement | null>, onHold: (isResting: boolean) => void): void {
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return undefined;
+    let press: { readonly timer: ReturnType<typeof setTimeout>; readonly x: number; readonly y: number } | undefined;
+    let isResting = false;
+    const end = () => {
+      clearTimeout(press?.timer);
+      press = undefined;
+      if (isResting) onHold(false);
+      isResting = false;
+    };
+    const start = ({ clientX: x, clientY: y, isPrimary, button, target }: PointerEvent) => {
       end();
       if (!isPrimary || button !== 0 || (target instanceof Element && target.closest("button") !== null)) return;
       const timer = setTimeout(() => {
-        if (press.current !== undefined) press.current.isResting = true;
-        onStart();
+        isResting = true;
+        onHold(true);
       }, HOLD_MS);
-      press.current = { timer, x, y, isResting: false };
-    },
-    onPointerMove: ({ clientX, clientY }: PointerEvent) => {
-      const start = press.current;
-      if (start === undefined || start.isResting) return;
-      if (Math.hypot(clientX - start.x, clientY - start.y) > REST_PIXELS) end();
-    },
-    onPointerUp: end,
-    onPointerCancel: end,
+      press = { timer, x, y };
+    };
+    const move = ({ clientX, clientY }: PointerEvent) => {
+      if (press === undefined || isResting) return;
+      if (Math.hypot(clientX - press.x, clientY - press.y) > REST_PIXELS) end();
+    };
     // The browser's own image menu would open on a long press.
-    onContextMenu: (event: MouseEvent) => press.current?.isResting === true && event.preventDefault(),
-  };
+    const onMenu = (event: Event) => isResting && event.preventDefault();
+    const stop = new AbortController();
+    const { signal } = stop;
+    element.addEventListener("pointerdown", start, { signal });
+    element.addEventListener("pointermove", move, { signal });
+    element.addEventListener("pointerup", end, { signal });
+    element.addEventListener("pointercancel", end, { signal });
+    element.addEventListener("contextmenu", onMenu, { signal });
+    return () => {
+      stop.abort();
+      end();
+    };
+  }, [frame, onHold]);
 }
