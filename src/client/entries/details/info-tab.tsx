@@ -8,6 +8,7 @@ import { DescriptionList } from "../../ui/description-list.tsx";
 import { formatBytes, formatDateTime, formatDuration, formatNumber, formatRelative } from "../../base/format.ts";
 import { describeMediaType } from "../../base/media-types.ts";
 import { folderParam } from "../folder-address.ts";
+import { useRightsOf } from "../rights.ts";
 import { type FileInfo, fileInfoQuery, folderInfoQuery, type Media } from "./api.ts";
 import { formatCaptured } from "./captured.ts";
 import { DescriptionField } from "./description-field.tsx";
@@ -25,7 +26,7 @@ export function InfoTab({ entry }: { readonly entry: Entry }) {
 }
 
 function FolderInfo({ folder }: { readonly folder: FolderRecord }) {
-  const isReadOnly = !useCanWrite();
+  const { isOwn, isReadOnly } = useAccess(folder);
   return (
     <Loaded query={useQuery(folderInfoQuery(folder.id))}>
       {(info) => (
@@ -34,7 +35,7 @@ function FolderInfo({ folder }: { readonly folder: FolderRecord }) {
             items={[
               [text.kind, text.folder],
               [text.itemCount, text.itemCountValue(info.itemCount)],
-              [text.folderPath, <FolderLink key="in" folder={info.folder} />],
+              ...locationDetail(info.folder, isOwn),
               [text.created, formatDateTime(info.createdAt)],
               [text.modified, formatDateTime(info.modifiedAt)],
             ]}
@@ -47,7 +48,7 @@ function FolderInfo({ folder }: { readonly folder: FolderRecord }) {
 }
 
 function FileInfoPart({ file }: { readonly file: FileRecord }) {
-  const isReadOnly = !useCanWrite();
+  const { isOwn, isReadOnly } = useAccess(file);
   return (
     <Loaded query={useQuery(fileInfoQuery(file.id))}>
       {(info) => {
@@ -61,7 +62,7 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
                 className="max-h-52 w-full rounded-lg bg-sunken object-contain"
               />
             )}
-            <DescriptionList items={listDetails(info)} />
+            <DescriptionList items={listDetails(info, isOwn)} />
             <TagList id={file.id} tags={info.tags} isReadOnly={isReadOnly} />
             <DescriptionField entry={file} description={description} isReadOnly={isReadOnly} />
             <FieldList id={file.id} fields={fields} isReadOnly={isReadOnly} />
@@ -73,7 +74,7 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
   );
 }
 
-function listDetails(info: FileInfo): Detail[] {
+function listDetails(info: FileInfo, isOwn: boolean): Detail[] {
   const captured = info.capturedAt ?? info.media?.takenAt ?? null;
   return [
     [
@@ -86,7 +87,7 @@ function listDetails(info: FileInfo): Detail[] {
     ...detailIfKnown(text.captured, captured, formatCaptured),
     ...detailIfKnown(text.place, info.place, (place) => <PlaceLink key="place" place={place} />),
     ...(info.media === null ? [] : listMediaDetails(info.media)),
-    [text.folderPath, <FolderLink key="in" folder={info.folder} />],
+    ...locationDetail(info.folder, isOwn),
     [text.uploaded, formatDateTime(info.uploadedAt)],
     [text.created, formatDateTime(info.createdAt)],
     [text.modified, formatDateTime(info.fileModifiedAt ?? info.modifiedAt)],
@@ -134,6 +135,18 @@ function PlaceLink({ place }: { readonly place: NonNullable<FileInfo["place"]> }
       {place.name}
     </Link>
   );
+}
+
+/** Whose the entry is, and whether its details can be edited. */
+function useAccess(entry: Entry) {
+  const canWrite = useCanWrite();
+  const { isOwn, canChange } = useRightsOf()(entry);
+  return { isOwn, isReadOnly: !canWrite || !canChange };
+}
+
+/** Only for own entries: the location of others is where their owner has them. */
+function locationDetail(folder: string, isOwn: boolean): Detail[] {
+  return isOwn ? [[text.folderPath, <FolderLink key="in" folder={folder} />]] : [];
 }
 
 function FolderLink({ folder }: { readonly folder: string }) {
