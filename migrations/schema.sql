@@ -275,7 +275,7 @@ CREATE TABLE `devices` (
 	`last_active_at` integer NOT NULL,
 	`removed_at` integer,
 	`settings` text DEFAULT '{}' NOT NULL,
-	`last_sync_at` integer, `is_app` integer NOT NULL DEFAULT 0,
+	`last_sync_at` integer, `is_app` integer NOT NULL DEFAULT 0, `session_origin` text,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
 ) STRICT;
 
@@ -1621,6 +1621,14 @@ WHEN NEW.kind = 0 AND (ifnull(NEW.parent_id, 0) > 0) <> (ifnull(OLD.parent_id, 0
 BEGIN
 	INSERT OR REPLACE INTO `live_rechecks` SELECT NEW.account_id, 0
 		WHERE EXISTS (SELECT 1 FROM `live_pairs` INDEXED BY `live_pairs_apart` WHERE account_id = NEW.account_id AND is_apart = 1);
+END;
+
+CREATE UNIQUE INDEX `devices_session_origin` ON `devices` (`session_origin`) WHERE session_origin IS NOT NULL;
+
+CREATE TRIGGER `sessions_end_browser_push` AFTER DELETE ON `sessions`
+BEGIN
+	DELETE FROM devices WHERE session_origin = coalesce(OLD.origin_id, OLD.public_id)
+		AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.user_id = OLD.user_id AND coalesce(s.origin_id, s.public_id) = devices.session_origin);
 END;
 
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');

@@ -1,9 +1,10 @@
 /*
  * The service worker. It caches the application, so that it opens without the server and can show its own message, and
- * it receives files that other apps share. It never caches API responses or file content.
+ * it receives files that other apps share, and shows push messages. It never caches API responses or file content.
  * Every address of the application contains the version of its build, so versions are never mixed: a document only
  * refers to files of its own version. The previous version stays cached for pages that are still open.
  */
+import { readPush } from "./base/push-message.ts";
 import { storeSharedFiles } from "./base/shared-files.ts";
 
 declare const self: ServiceWorkerGlobalScope;
@@ -48,6 +49,27 @@ self.addEventListener("fetch", (event) => {
   if (request.mode === "navigate" && isPage(url.pathname)) event.respondWith(respondWithPage(request));
   if (url.pathname.startsWith(`${basePath}/assets/`)) event.respondWith(respondWithAsset(request));
 });
+
+self.addEventListener("push", (event) => {
+  const { title, path, ...options } = readPush(event.data?.text());
+  const icon = `${basePath}/icon-192.png`;
+  event.waitUntil(self.registration.showNotification(title, { ...options, icon, data: path }));
+});
+
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const path: unknown = event.notification.data;
+  event.waitUntil(openPage(typeof path === "string" ? path : "/files"));
+});
+
+/** Shows a page of this server: the tab that has it already, or a new one, so that no other tab loses its work. */
+async function openPage(path: string): Promise<void> {
+  const { href } = new URL(basePath + path, self.location.origin);
+  const tabs = await self.clients.matchAll({ type: "window" });
+  const tab = tabs.find(({ url }) => url === href);
+  if (tab === undefined) await self.clients.openWindow(href);
+  else await tab.focus();
+}
 
 async function install(): Promise<void> {
   const cache = await caches.open(CACHE_PREFIX + version);

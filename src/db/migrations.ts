@@ -48,6 +48,7 @@ import livePhotos from "../../migrations/0042_live_photos.sql" with { type: "tex
 import places from "../../migrations/0043_places.sql" with { type: "text" };
 import settings from "../../migrations/0044_settings.sql" with { type: "text" };
 import hiddenPairs from "../../migrations/0045_hidden_pairs.sql" with { type: "text" };
+import browserPush from "../../migrations/0046_browser_push.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
@@ -104,6 +105,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0043_places", sql: places },
   { id: "0044_settings", sql: settings },
   { id: "0045_hidden_pairs", sql: hiddenPairs },
+  { id: "0046_browser_push", sql: browserPush },
 ];
 
 /** Makes in an empty database what all steps leave there. Written by scripts/schema.ts. */

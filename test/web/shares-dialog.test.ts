@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { eventually, expectStatus } from "../support/expect.ts";
+import { expectStatus } from "../support/expect.ts";
 import { row } from "./files-helpers.ts";
 import { jpegPhoto } from "../support/images.ts";
 import { describeWeb, SIZES } from "./support/browser.ts";
@@ -152,103 +152,5 @@ describeWeb("the share dialog", (web) => {
         versions: false,
       }),
     );
-  });
-});
-
-describeWeb("shared by me", (web) => {
-  test("is a list with state and statistics, in which links are ended", async () => {
-    const account = await web.account();
-    const { client } = account;
-    const id = await client.storedId("x", { name: "plan.txt" });
-    const used = await client.post(`/api/files/${id}/shares`, { maxDownloads: 1, label: "Once" });
-    await client.post(`/api/files/${id}/shares`, { label: "Open" });
-    await web.server().visitor.get(`/s/${used.string("data.token")}/download`);
-    await eventually("it is counted", async () => (await client.get("/api/shares")).text.includes('"downloads":1'));
-    const page = await web.open({ as: account, path: "/shared/by-me" });
-    const list = page.getByRole("list", { name: "Items you share" });
-    await list.getByText("Limit reached").waitFor();
-    await list.getByText("1 of 1 download").waitFor();
-    await web.lookAt(page, "shared-by-me");
-    await page.getByLabel("Show", { exact: true }).selectOption("closed");
-    await list.getByText("Open", { exact: true }).waitFor({ state: "detached" });
-    expect(new URL(page.url()).search).toBe("?show=closed");
-    await list.getByRole("button", { name: "Stop sharing" }).click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Stop sharing" }).click();
-    await page.getByText("No matching shares").waitFor();
-    expect((await client.get("/api/shares")).at("data.pagination.total")).toBe(1);
-  });
-
-  test("explains how to start if it is empty", async () => {
-    const page = await web.open({ as: await web.account(), path: "/shared/by-me" });
-    await page.getByText("You haven't shared anything yet").waitFor();
-    await web.lookAt(page, "shared-by-me-empty");
-  });
-});
-
-describeWeb("shared with me", (web) => {
-  test("is browsed and previewed; files are uploaded into a writable folder; and the share is left", async () => {
-    const owner = await web.account("Olivia Owner");
-    const friend = await web.account("Fred Friend");
-    const folder = await owner.client.folderId("Holiday");
-    await owner.client.storedId("Up the hill.", { name: "walk.txt", fields: { folder: "/Holiday/Day 1" } });
-    const shared = { user: friend.email, permissions: "write", label: "Our pictures" };
-    expectStatus(await owner.client.post(`/api/files/folders/${folder}/shares`, shared), 201);
-    const page = await web.open({ as: friend, path: "/shared/with-me" });
-    const list = page.getByRole("list", { name: "Items shared with you" });
-    await list.getByText("From Olivia Owner").waitFor();
-    await web.lookAt(page, "shared-with-me");
-    await list.getByRole("link", { name: "Open Holiday" }).click();
-    await page.getByRole("heading", { level: 1, name: "Holiday" }).waitFor();
-    await page.getByRole("link", { name: "Day 1", exact: true }).click();
-    await page.getByRole("heading", { level: 1, name: "Day 1" }).waitFor();
-    await page.getByRole("button", { name: "walk.txt" }).click();
-    await page.getByText("Up the hill.").waitFor();
-    await page.keyboard.press("Escape");
-    await web.lookAt(page, "received-folder");
-    const [chooser] = await Promise.all([
-      page.waitForEvent("filechooser"),
-      page.getByRole("button", { name: "Upload files" }).click(),
-    ]);
-    await chooser.setFiles([{ name: "mine.txt", mimeType: "text/plain", buffer: Buffer.from("mine") }]);
-    await page.getByRole("button", { name: "mine.txt", exact: true }).waitFor();
-    expect((await owner.client.names("/Holiday/Day 1")).toSorted()).toEqual(["mine.txt", "walk.txt"]);
-    await page.getByRole("link", { name: "Shared with me" }).first().click();
-    await list.getByRole("button", { name: "Leave Holiday" }).click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Leave" }).click();
-    await page.getByText("Nothing has been shared with you yet").waitFor();
-    expect((await friend.client.get("/api/shares/received")).at("data.shares")).toEqual([]);
-  });
-
-  test("closes its preview on Back, and opens it again on forward", async () => {
-    const owner = await web.account();
-    const friend = await web.account();
-    const folder = await owner.client.folderId("Holiday");
-    await owner.client.storedId("Up the hill.", { name: "walk.txt", fields: { folder: "/Holiday/Day 1" } });
-    const shared = { user: friend.email, permissions: "read" };
-    expectStatus(await owner.client.post(`/api/files/folders/${folder}/shares`, shared), 201);
-    const page = await web.open({ as: friend, path: "/shared/with-me" });
-    await page.getByRole("link", { name: "Open Holiday" }).click();
-    await page.getByRole("link", { name: "Day 1", exact: true }).click();
-    await page.getByRole("button", { name: "walk.txt" }).click();
-    const viewer = page.getByRole("dialog").filter({ hasText: "Up the hill." });
-    await viewer.waitFor();
-    // Nothing of it can be changed here.
-    expect(await viewer.getByRole("button", { name: "Move to trash" }).count()).toBe(0);
-    await page.goBack();
-    await viewer.waitFor({ state: "detached" });
-    await page.getByRole("heading", { level: 1, name: "Day 1" }).waitFor();
-    await page.goForward();
-    await viewer.waitFor();
-    await page.goBack();
-    await viewer.waitFor({ state: "detached" });
-    await page.goBack();
-    await page.getByRole("heading", { level: 1, name: "Holiday" }).waitFor();
-    expect(await page.getByRole("dialog").count()).toBe(0);
-  });
-
-  test("that was ended in the meantime shows a message", async () => {
-    const page = await web.open({ as: await web.account(), path: "/shared/with-me?share=shr_gone", size: "phone" });
-    await page.getByText("This is no longer shared with you").waitFor();
-    await web.lookAt(page, "received-gone");
   });
 });

@@ -59,6 +59,38 @@ describeWeb("uploads", (web) => {
     expect(await tray(page).getByRole("listitem").count()).toBeLessThan(60);
   });
 
+  test("uploads that need a person are above the finished ones, and stay under the pointer when they are finished", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account });
+    await page.route("**/api/tus", (route) => {
+      const isLast =
+        route
+          .request()
+          .headers()
+          ["upload-metadata"]?.includes(`filename ${btoa("z.txt")}`) === true;
+      return isLast
+        ? route.fulfill({ status: 403, contentType: "text/html", body: "<html>No</html>" })
+        : route.continue();
+    });
+    const names = [...Array.from({ length: 40 }, (_, index) => `note ${index}.txt`), "z.txt"];
+    await withFiles(Object.fromEntries(names.map((name) => [name, Buffer.from(name)])), async (folder) => {
+      await chooseFiles(
+        page,
+        names.map((name) => join(folder, name)),
+      );
+      await untilTraySays(page, "1 upload needs attention");
+      const first = tray(page).getByRole("listitem").first();
+      await first.getByText("A proxy in front of the server rejected this upload (403).").waitFor();
+      await web.lookAt(page, "uploads-attention");
+      await page.unroute("**/api/tus");
+      await first.getByRole("button", { name: "Retry z.txt" }).click();
+      await untilTraySays(page, "41 files uploaded");
+      await first.getByText("z.txt", { exact: true }).waitFor();
+      await page.mouse.move(5, 5);
+      await first.getByText("note 0.txt", { exact: true }).waitFor();
+    });
+  });
+
   test("a paused upload stops, resumes, and can be cancelled", async () => {
     const account = await web.account();
     await using line = await Line.open(() => web.server().port);

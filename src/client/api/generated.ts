@@ -1356,6 +1356,18 @@ export interface ResponseData {
     readonly read: number;
     readonly unread: number;
   };
+  readonly "GET /api/users/notifications/push": {
+    readonly vapidPublicKey: string;
+    readonly isSubscribed: boolean;
+  };
+  readonly "PUT /api/users/notifications/push": {
+    readonly vapidPublicKey: string;
+    readonly isSubscribed: boolean;
+  };
+  readonly "DELETE /api/users/notifications/push": {
+    readonly vapidPublicKey: string;
+    readonly isSubscribed: boolean;
+  };
   readonly "POST /api/webhooks": Schemas["WebhookWithSecret"];
   readonly "GET /api/webhooks": {
     readonly webhooks: readonly Schemas["Webhook"][];

@@ -10,6 +10,7 @@ import { openDocument } from "../base/overlays.ts";
 import { notifyTabs, onTabMessage } from "./tabs.ts";
 import { createStore, useStore } from "../base/store.ts";
 import { ignore } from "../base/ignore.ts";
+import { endSubscription } from "../base/push-subscription.ts";
 
 /** The signed-in user and the session. */
 interface SignedInUser {
@@ -113,6 +114,8 @@ export function recoverSession(): Promise<boolean> {
  * @throws ApiError, OfflineError
  */
 export async function signOut(next?: string): Promise<void> {
+  // The server stops sending anyway; this discards what is still on its way. Not awaited: a push service may be away.
+  void endSubscription().catch(ignore);
   // 401: the session has ended already, which has the same result.
   await request("POST", "/api/auth/signout", { body: { everywhere: false } }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;

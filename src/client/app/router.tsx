@@ -32,9 +32,11 @@ const pages = {
   favorites: lazyPart(() => import("../features/favorites/favorites-page.tsx").then((page) => page.FavoritesPage)),
   places: lazyPart(() => import("../features/places/places-page.tsx").then((page) => page.PlacesPage)),
   search: lazyPart(() => import("../features/search/search-page.tsx").then((page) => page.SearchPage)),
-  sharedByMe: lazyPart(() => import("../features/shares/shared-by-me-page.tsx").then((page) => page.SharedByMePage)),
+  sharedByMe: lazyPart(() =>
+    import("../features/browse/shared/shared-by-me-page.tsx").then((page) => page.SharedByMePage),
+  ),
   sharedWithMe: lazyPart(() =>
-    import("../features/shares/shared-with-me-page.tsx").then((page) => page.SharedWithMePage),
+    import("../features/browse/shared/shared-with-me-page.tsx").then((page) => page.SharedWithMePage),
   ),
   trash: lazyPart(() => import("../features/trash/trash-page.tsx").then((page) => page.TrashPage)),
   history: lazyPart(() => import("../features/history/history-page.tsx").then((page) => page.HistoryPage)),

@@ -15,9 +15,10 @@ import { entriesBeingRemoved } from "./actions/use-entry-actions.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";
 import { useViewPreferences } from "./preferences.ts";
 import type { ListKind } from "./read-preferences.ts";
+import { useRightsOf } from "./rights.ts";
 import { useColumns } from "./use-columns.ts";
 import { SelectionBar } from "./actions/selection-bar.tsx";
-import { type SelectionActions, useSelectionActions } from "./actions/use-selection-actions.tsx";
+import { type ExtraItems, type SelectionActions, useSelectionActions } from "./actions/use-selection-actions.tsx";
 import { type PreviewOptions, usePreview } from "./use-preview.tsx";
 import type { PreviewSource } from "./preview-source.ts";
 import { type DetailsState, useDetailsState } from "./details-state.ts";
@@ -37,9 +38,13 @@ export interface EntryBrowserProps<T extends Entry> {
   readonly sort?: GridSort;
   /** The menu of the empty space around the entries. */
   readonly backgroundItems?: readonly MenuItem[];
-  onOpenFolder(path: string): void;
+  onOpenFolder(path: string, folder: T): void;
   nameOf?(entry: T): ReactNode;
   subtitle?(entry: T): string;
+  /** Shown in place of a thumbnail for entries that have none. */
+  thumbnailOf?(entry: T, size: "small" | "medium"): ReactNode;
+  /** Actions of the page, at the end of the menu. */
+  readonly extraItems?: ExtraItems<T>;
   /** Shown above the list while nothing is selected. */
   readonly toolbar: ReactNode;
   /** The files that the preview goes through; by default those of the collection. */
@@ -65,10 +70,13 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
     ...props.previewOptions,
     source: props.previewSource,
   });
-  const onOpen = (entry: T) => (entry.type === "folder" ? onOpenFolder(entry.path) : openPreview(entry.id));
+  const onOpen = (entry: T) => (entry.type === "folder" ? onOpenFolder(entry.path, entry) : openPreview(entry.id));
   const selected = selection.kind === "some" && count === 1 ? [...selection.entries.values()][0] : undefined;
   const [menuTarget, setMenuTarget] = useState<T>();
-  const details = useDetailsState(menuTarget ?? selected ?? (count === 0 ? pages.at(cursor) : undefined), pages);
+  const rightsOf = useRightsOf();
+  const pointed = menuTarget ?? selected ?? (count === 0 ? pages.at(cursor) : undefined);
+  const hasDetails = pointed !== undefined && rightsOf(pointed).isFileOrFolder;
+  const details = useDetailsState(hasDetails ? pointed : undefined, pages);
   const actions = useSelectionActions({
     collection,
     menuTarget,
@@ -76,6 +84,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
     onOpen,
     areDetailsOpen: details.isOpen,
     onDetails: details.toggle,
+    extraItems: props.extraItems,
     focusList,
   });
 
@@ -89,9 +98,10 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
     <>
       <Bar collection={collection} actions={actions} toolbar={props.toolbar} onClear={onClear} />
       <div className="flex min-h-0 flex-1 gap-3">
-        {/* A list, not a function: the click that opens the menu may have changed the selection. */}
+        {/* A list, not a function: the click that opens the menu may have changed the selection. It must not be empty
+            before, because an empty menu does not open. */}
         <ContextMenu
-          items={count === 0 && menuTarget === undefined ? (props.backgroundItems ?? []) : actions.items()}
+          items={(count === 0 && menuTarget === undefined && props.backgroundItems) || actions.items()}
           onClosed={() => setMenuTarget(undefined)}
         >
           <div ref={frame} className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -167,7 +177,7 @@ function Bar<T extends Entry>({
 
 /** How the entries are shown: by the preferences of this browser and the page. */
 function useDisplay<T extends Entry>(
-  { collection, kind, columns: allColumns, nameOf, subtitle = subtitleOf }: EntryBrowserProps<T>,
+  { collection, kind, columns: allColumns, nameOf, thumbnailOf, subtitle = subtitleOf }: EntryBrowserProps<T>,
   renaming: SelectionActions["renaming"],
 ): GridDisplay<T> {
   const [{ layout, density }] = useViewPreferences();
@@ -183,8 +193,9 @@ function useDisplay<T extends Entry>(
       renaming,
       removing,
       ...(nameOf !== undefined && { nameOf }),
+      ...(thumbnailOf !== undefined && { thumbnailOf }),
     }),
-    [layout, density, columns, subtitle, renaming, removing, nameOf],
+    [layout, density, columns, subtitle, renaming, removing, nameOf, thumbnailOf],
   );
 }
 

@@ -9,7 +9,6 @@ const OPTIONS = {
   fileModifiedAt: () => ({ field: "fileModifiedAt", label: text.modified }),
   createdAt: () => ({ field: "createdAt", label: text.uploaded }),
   size: () => ({ field: "size", label: text.size }),
-  name: () => ({ field: "name", label: text.name }),
   shared: () => ({ field: "createdAt", label: text.shared, order: "desc" as const }),
 } satisfies Readonly<Record<string, () => SortOption>>;
 

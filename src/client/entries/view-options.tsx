@@ -1,7 +1,5 @@
 import { LayoutGrid, List, SlidersHorizontal } from "lucide-react";
-import { Button } from "../ui/button.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
-import { ArrowDown, ArrowUp } from "../ui/icons.ts";
 import { Menu } from "../ui/menu.tsx";
 import type { MenuItem } from "../ui/menu-items.ts";
 import type { GridSort } from "./collection/grid-types.ts";
@@ -39,26 +37,6 @@ export function ViewOptions({
         items={items}
       />
     </>
-  );
-}
-
-/** A button for the order of a list that has no other view options. */
-export function SortMenu({ sort }: { readonly sort: GridSort }) {
-  const chosen = sort.options.find(({ field }) => field === sort.field);
-  return (
-    <Menu
-      align="end"
-      trigger={
-        <Button
-          icon={sort.order === "asc" ? ArrowUp : ArrowDown}
-          variant="quiet"
-          aria-label={`${text.sortBy}: ${chosen?.label ?? ""}`}
-        >
-          {chosen?.label}
-        </Button>
-      }
-      items={sortItems(sort)}
-    />
   );
 }
 

@@ -28,10 +28,15 @@ export const devices = sqliteTable(
     settings: text("settings").notNull().default("{}"),
     /** When it last requested changes. */
     lastSyncAt: integer("last_sync_at"),
-    /** 1 for the hidden row of an app password. Lists, limits and messages leave these rows out. */
+    /** 1 for the hidden row of an app password or of a browser. Lists and limits leave these rows out. */
     isApp: integer("is_app").notNull().default(0),
+    /** For the hidden row of a sign-in that has subscribed to Web Push: public id of its first session. */
+    sessionOrigin: text("session_origin"),
   },
-  (table) => [uniqueIndex("devices_public").on(table.userId, table.publicId)],
+  (table) => [
+    uniqueIndex("devices_public").on(table.userId, table.publicId),
+    uniqueIndex("devices_session_origin").on(table.sessionOrigin).where(sql`session_origin IS NOT NULL`),
+  ],
 );
 
 /**

@@ -23,7 +23,11 @@ export async function openMessaging(
   const { config, secrets, tree } = storage;
   const { users, limitsOf } = accounts;
   const pushChannels = await openPushChannels({ ...storage, vapid: secrets.vapid });
-  const { notifications, triggers, dispatcher } = openNotifications({ ...storage, users, channels: pushChannels });
+  const { notifications, triggers, dispatcher, browserPush } = openNotifications({
+    ...storage,
+    users,
+    channels: pushChannels,
+  });
   const storageMarks = new StorageMarks({
     ...storage,
     quotaOf: (accountId) => {
@@ -49,6 +53,7 @@ export async function openMessaging(
   return {
     pushChannels,
     notifications,
+    browserPush,
     notificationTriggers: triggers,
     pushDispatcher: dispatcher,
     storageMarks,

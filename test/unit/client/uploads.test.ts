@@ -14,6 +14,7 @@ import { UploadPersistence } from "../../../src/client/features/uploads/engine/p
 import { metadataOf, newUpload } from "../../../src/client/features/uploads/engine/new-upload.ts";
 import { secondsLeft, Speedometer } from "../../../src/client/features/uploads/engine/speed.ts";
 import type { SendRequest, SendResult } from "../../../src/client/features/uploads/engine/transfer.ts";
+import { trayOrder } from "../../../src/client/features/uploads/tray/order.ts";
 import type { Upload, UploadState } from "../../../src/client/features/uploads/engine/types.ts";
 
 // Text reads the language from the document.
@@ -69,7 +70,7 @@ describe("classifying a failed upload request", () => {
     expect(judged(404, envelope("not_found"), true)).toEqual({ kind: "expired" });
     expect(judged(404, envelope("not_found"), false).kind).toBe("rejected");
     expect(judged(409, "")).toEqual({ kind: "offsetMismatch" });
-    expect(judged(409, envelope("name_taken"), false)).toEqual({ kind: "nameTaken", message: "words" });
+    expect(judged(409, envelope("name_taken"), false)).toEqual({ kind: "nameTaken" });
   });
 
   test("request sizes shrink in three steps", () => {
@@ -107,6 +108,35 @@ test("the metadata has name, folder, relative path, type, time and the choice fo
     filetype: expect.stringMatching(/^text\/plain/),
     lastModified: "1234",
     onConflict: "error",
+  });
+});
+
+describe("the order of the tray", () => {
+  const upload = (id: string, state: UploadState): Upload => ({
+    ...newUpload(source(id), "/", undefined, "batch"),
+    id,
+    state,
+  });
+  const idsOf = (uploads: readonly Upload[], frozen?: readonly string[]) =>
+    trayOrder(uploads, frozen).map(({ id }) => id);
+
+  test("uploads in progress and failed ones are first, then queued ones, finished ones last", () => {
+    const uploads = [
+      upload("a", "done"),
+      upload("b", "waiting"),
+      upload("c", "failed"),
+      upload("d", "skipped"),
+      upload("e", "sending"),
+      upload("f", "conflict"),
+      upload("g", "waiting"),
+      upload("h", "paused"),
+    ];
+    expect(idsOf(uploads)).toEqual(["c", "e", "f", "h", "b", "g", "a", "d"]);
+  });
+
+  test("a frozen order lasts when states change, without removed uploads and with new ones at the end", () => {
+    const uploads = [upload("a", "done"), upload("b", "sending"), upload("d", "waiting"), upload("e", "sending")];
+    expect(idsOf(uploads, ["a", "b", "c"])).toEqual(["a", "b", "e", "d"]);
   });
 });
 
@@ -233,12 +263,13 @@ describe("the queue", () => {
     const requested: string[] = [];
     const { engine } = scene(async ({ metadata }) => {
       requested.push(`${metadata["filename"]} ${metadata["onConflict"]}`);
-      return metadata["onConflict"] === "error" ? failing({ kind: "nameTaken", message: "taken" }) : { fileId: "file" };
+      return metadata["onConflict"] === "error" ? failing({ kind: "nameTaken" }) : { fileId: "file" };
     });
     await engine.start("anna");
     engine.add([source("a"), source("b"), source("c"), source("d")], { folder: "/" });
     await until(engine, (uploads) => uploads.every(({ state }) => state === "conflict"));
     const [first, second] = engine.store.all();
+    expect(first?.problem).toBe("This name is already taken. Choose what to do.");
     engine.resolveConflict(first?.id ?? "", "skip", false);
     expect(states(engine)).toEqual(["skipped", "conflict", "conflict", "conflict"]);
     engine.resolveConflict(second?.id ?? "", "version", true);
@@ -253,7 +284,7 @@ describe("the queue", () => {
     const { engine, terminated } = scene(async ({ url, onUrl }, attempt) => {
       urls.push(url);
       onUrl(`https://larder.example/api/tus/${attempt}`);
-      return attempt === 0 ? failing({ kind: "nameTaken", message: "taken" }) : { fileId: "file" };
+      return attempt === 0 ? failing({ kind: "nameTaken" }) : { fileId: "file" };
     });
     await engine.start("anna");
     engine.add([source("a")], { folder: "/" });

@@ -22,9 +22,11 @@ export function SelectionBar({
 }) {
   return (
     <SelectionToolbar count={count} loading={isLoading ? text.gathering : undefined} onClear={onClear}>
-      <IconButton label={text.download} icon={Download} onClick={actions.download} />
+      {actions.download !== undefined && (
+        <IconButton label={text.download} icon={Download} onClick={actions.download} />
+      )}
       {actions.share !== undefined && <IconButton label={text.share} icon={Share2} onClick={actions.share} />}
-      {actions.canWrite && (
+      {actions.toggleFavorite !== undefined && (
         <IconButton
           label={actions.areFavorites ? text.removeFavorite : text.addFavorite}
           icon={Star}
@@ -32,13 +34,11 @@ export function SelectionBar({
           className="max-sm:hidden"
         />
       )}
-      {actions.canWrite && (
-        <>
-          {/* Phones have no room for it. It is in the menu too. */}
-          <IconButton label={text.move} icon={FolderInput} className="max-sm:hidden" onClick={actions.move} />
-          <IconButton label={text.remove} icon={Trash2} onClick={actions.trash} />
-        </>
+      {/* Phones have no room for it. It is in the menu too. */}
+      {actions.move !== undefined && (
+        <IconButton label={text.move} icon={FolderInput} className="max-sm:hidden" onClick={actions.move} />
       )}
+      {actions.trash !== undefined && <IconButton label={text.remove} icon={Trash2} onClick={actions.trash} />}
       <Menu
         align="end"
         trigger={<IconButton label={text.more} icon={EllipsisVertical} hasTooltip={false} />}

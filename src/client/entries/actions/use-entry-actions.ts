@@ -36,16 +36,22 @@ export interface EntryActions {
   /** @returns the ids of the entries that were moved away */
   move(entries: readonly Entry[], folder: string): Promise<readonly string[]>;
   copy(entries: readonly Entry[], folder: string): Promise<void>;
-  /** @returns the ids of the entries that were moved away */
-  trash(entries: readonly Entry[]): Promise<readonly string[]>;
+  /**
+   * @param options.canUndo false for entries of others: only their owner can restore them
+   * @returns the ids of the entries that were moved away
+   */
+  trash(entries: readonly Entry[], options?: { readonly canUndo: boolean }): Promise<readonly string[]>;
   restore(entries: readonly Entry[]): Promise<readonly string[]>;
   tag(entries: readonly Entry[], add: readonly string[], remove: readonly string[]): Promise<void>;
   /** Marks entries as favorites, or removes the marks. */
   favorite(entries: readonly Entry[], isFavorite: boolean): Promise<void>;
   /** @throws ApiError (name_taken and the like), whose message belongs at the field; OfflineError */
   rename(entry: Entry, name: string): Promise<void>;
-  /** @throws as rename */
-  makeFolder(name: string, path: string): Promise<FolderRecord>;
+  /**
+   * @param share id of a received share that the path is below
+   * @throws as rename
+   */
+  makeFolder(name: string, path: string, share?: string): Promise<FolderRecord>;
 }
 
 /** The actions on files and folders for the current page. */
@@ -57,7 +63,7 @@ export function useEntryActions(): EntryActions {
     return {
       move: (entries, folder) => move(run, entries, folder),
       copy: (entries, folder) => copy(run, entries, folder),
-      trash: (entries) => trash(run, entries),
+      trash: (entries, { canUndo } = { canUndo: true }) => trash(run, entries, canUndo),
       restore: (entries) => restore(run, entries),
       tag: (entries, add, remove) => tag(run, entries, { add, remove }),
       favorite: (entries, isFavorite) => favorite(run, entries, isFavorite),
@@ -66,8 +72,8 @@ export function useEntryActions(): EntryActions {
         announce(text.renamed(name));
         await refresh();
       },
-      makeFolder: async (name, path) => {
-        const folder = await request<FolderRecord>("POST", "/api/files/folders", { body: { name, path } });
+      makeFolder: async (name, path, share) => {
+        const folder = await request<FolderRecord>("POST", "/api/files/folders", { body: { name, path, share } });
         await refresh();
         return folder;
       },
@@ -144,14 +150,14 @@ async function copy(run: Run, entries: readonly Entry[], folder: string): Promis
   });
 }
 
-async function trash(run: Run, entries: readonly Entry[]): Promise<readonly string[]> {
+async function trash(run: Run, entries: readonly Entry[], canUndo: boolean): Promise<readonly string[]> {
   const { done } = await run(entries, trashEntries, true);
   const ids = new Set(idsOf(done));
   const trashed = entries.filter(({ id }) => ids.has(id));
   if (trashed.length > 0) {
     toast({
       text: text.trashed(trashed.length),
-      action: { label: text.undo, run: () => void restore(run, trashed) },
+      ...(canUndo && { action: { label: text.undo, run: () => void restore(run, trashed) } }),
     });
   }
   return [...ids];

@@ -1,6 +1,6 @@
 import { BookImage, PenLine } from "lucide-react";
 import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { Entry } from "../../api/types.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { createStore } from "../../base/store.ts";
@@ -12,6 +12,7 @@ import type { Collection } from "../collection/use-collection.ts";
 import { canMoveInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
+import { commonRights, type EntryRights, useRightsOf } from "../rights.ts";
 import { useEntryActions } from "./use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
 import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
@@ -22,22 +23,26 @@ import { ignore } from "../../base/ignore.ts";
 
 /** Actions on the selected entries. */
 export interface SelectionActions {
-  readonly canWrite: boolean;
   /** The entries of the selection's menu. */
   items(): readonly MenuItem[];
-  download(): void;
-  move(): void;
-  trash(): void;
-  /** Undefined if the person may not share. */
-  share: (() => void) | undefined;
+  /** This and the following are undefined if the person may not do it with all selected entries. */
+  readonly download: (() => void) | undefined;
+  readonly move: (() => void) | undefined;
+  readonly trash: (() => void) | undefined;
+  readonly share: (() => void) | undefined;
   /** Whether all selected entries are favorites. */
   readonly areFavorites: boolean;
-  toggleFavorite(): void;
+  readonly toggleFavorite: (() => void) | undefined;
   readonly renaming: Renaming | undefined;
   readonly drag: DragRules<Entry> | undefined;
   /** The dialogs of the actions; the page must render them. */
   readonly dialogs: ReactNode;
 }
+
+/** @param withSelected runs an action on all selected entries */
+export type ExtraItems<T extends Entry> = (
+  withSelected: (action: (entries: readonly T[]) => unknown) => void,
+) => readonly MenuItem[];
 
 /** Options of {@link useSelectionActions}. */
 interface SelectionActionsOptions<T extends Entry> {
@@ -49,6 +54,8 @@ interface SelectionActionsOptions<T extends Entry> {
   onOpen(entry: T): void;
   readonly areDetailsOpen: boolean;
   onDetails(): void;
+  /** Actions of the page, at the end of the menu. */
+  readonly extraItems?: ExtraItems<T> | undefined;
   /** Returns the focus to the list. */
   focusList(): void;
 }
@@ -63,6 +70,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const { selection, count } = collection;
   const known = selection.kind === "some" ? [...selection.entries.values()] : [];
   const only = menuTarget ?? (count === 1 && known.length === 1 ? known[0] : undefined);
+  const rights = useRights(collection, menuTarget, known);
 
   /** Runs an action on all selected entries. */
   const withSelected = (action: (entries: readonly T[]) => unknown) => {
@@ -75,21 +83,32 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   };
   const forgetAfter = (action: Promise<readonly string[]>) => void action.then(forget);
   const moveTo = (entries: readonly Entry[], to: string) => forgetAfter(entryActions.move(entries, to));
-
-  const download = () => withSelected(downloadEntries);
-  const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries)));
-  const choose = (kind: "move" | "copy" | "tags" | "album") => withSelected((entries) => openDialog(kind, entries));
-  const canShare = canWrite && (menuTarget !== undefined || count > 0);
-  const share = canShare ? () => withSelected((entries) => openDialog("share", entries)) : undefined;
+  const choose = (kind: "move" | "copy" | "tags" | "album" | "share") => () =>
+    withSelected((entries) => openDialog(kind, entries));
   const { areFavorites, toggleFavorite } = useFavoriteToggle(collection, known, withSelected);
   const rename = () => {
     const entry = only ?? (count === 0 ? collection.pages.at(collection.cursor) : undefined);
     if (entry !== undefined) setRenamed({ id: entry.id, draft: createStore(newDraft(entry)) });
   };
+  const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries, { canUndo: rights.isOwn })));
 
-  const commands = { only, open: onOpen, download, share, toggleFavorite, rename, choose, details: onDetails, trash };
-  const items = () => menuItems(commands, { canWrite, areDetailsOpen, areFavorites, hasFiles: mayHaveFiles(known) });
-  useSelectionShortcuts(commands, { canWrite, hasSelection: count > 0 });
+  const isOwn = canWrite && rights.isOwn;
+  const canShare = isOwn && (menuTarget !== undefined || count > 0);
+  const commands: Commands<T> = {
+    only,
+    open: onOpen,
+    download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
+    share: when(canShare, choose("share")),
+    toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
+    album: when(isOwn && mayHaveFiles(known), choose("album")),
+    rename: when(canWrite && rights.canManage, rename),
+    move: when(isOwn, choose("move")),
+    copy: when(canWrite && rights.isFileOrFolder, choose("copy")),
+    tags: when(canWrite && rights.canChange, choose("tags")),
+    details: when(rights.isFileOrFolder, onDetails),
+    trash: when(canWrite && rights.canManage, trash),
+  };
+  useSelectionShortcuts(commands, count > 0);
 
   const renaming: Renaming | undefined = renamed && {
     ...renamed,
@@ -101,16 +120,14 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     },
   };
   return {
-    canWrite,
-    items,
-    download,
-    move: () => choose("move"),
-    trash,
-    share,
+    ...commands,
+    items: () => [
+      ...menuItems(commands, { areDetailsOpen, areFavorites }),
+      ...(options.extraItems?.(withSelected) ?? []),
+    ],
     areFavorites,
-    toggleFavorite,
     renaming,
-    drag: canWrite
+    drag: isOwn
       ? {
           canDrop: canMoveInto,
           onDrop: (to, entries) =>
@@ -122,6 +139,23 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
     ],
   };
+}
+
+/** The rights to the entry of the menu, to the selected entries, or (for all, and without a selection) to the loaded ones. */
+function useRights<T extends Entry>(
+  { pages }: Collection<T>,
+  menuTarget: T | undefined,
+  known: readonly T[],
+): EntryRights {
+  const rightsOf = useRightsOf();
+  const { known: loaded } = pages;
+  const ofLoaded = useMemo(() => commonRights(() => loaded().values(), rightsOf), [loaded, rightsOf]);
+  if (menuTarget !== undefined) return rightsOf(menuTarget);
+  return known.length > 0 ? commonRights(() => known, rightsOf) : ofLoaded;
+}
+
+function when(isAllowed: boolean, action: () => void): (() => void) | undefined {
+  return isAllowed ? action : undefined;
 }
 
 /** A selection of a whole list names no entries. */
@@ -148,79 +182,79 @@ function useFavoriteToggle<T extends Entry>(
   return { areFavorites, toggleFavorite };
 }
 
-/** The actions that the menu and the shortcuts offer. */
+/** The actions that the menu and the shortcuts offer; undefined if they are not allowed. */
 interface Commands<T extends Entry> {
   /** The only selected entry. */
   readonly only: T | undefined;
   open(entry: T): void;
-  download(): void;
+  readonly download: (() => void) | undefined;
   readonly share: (() => void) | undefined;
-  rename(): void;
-  toggleFavorite(): void;
-  choose(kind: "move" | "copy" | "tags" | "album"): void;
-  details(): void;
-  trash(): void;
+  readonly toggleFavorite: (() => void) | undefined;
+  readonly album: (() => void) | undefined;
+  readonly rename: (() => void) | undefined;
+  readonly move: (() => void) | undefined;
+  readonly copy: (() => void) | undefined;
+  readonly tags: (() => void) | undefined;
+  readonly details: (() => void) | undefined;
+  readonly trash: (() => void) | undefined;
 }
 
 interface MenuState {
-  readonly canWrite: boolean;
   readonly areDetailsOpen: boolean;
   /** Whether all selected entries are favorites. */
   readonly areFavorites: boolean;
-  readonly hasFiles: boolean;
 }
 
-function menuItems<T extends Entry>(
-  { only, open, download, share, toggleFavorite, rename, choose, details, trash }: Commands<T>,
-  { canWrite, areDetailsOpen, areFavorites, hasFiles }: MenuState,
-): readonly MenuItem[] {
-  return [
-    ...(only === undefined
-      ? []
-      : [{ label: text.open, icon: only.type === "folder" ? FolderOpen : Eye, keys: "enter", run: () => open(only) }]),
-    { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: download },
-    ...(share === undefined ? [] : [{ label: text.share, icon: Share2, run: share }]),
-    ...(canWrite
-      ? [
-          {
-            label: areFavorites ? text.removeFavorite : text.addFavorite,
-            icon: Star,
-            keys: "shift+s",
-            run: toggleFavorite,
-          },
-          ...(hasFiles ? [{ label: text.addToAlbum, icon: BookImage, run: () => choose("album") }] : []),
-          null,
-          ...(only === undefined ? [] : [{ label: text.rename, icon: PenLine, keys: "f2", run: rename }]),
-          { label: text.move, icon: FolderInput, run: () => choose("move") },
-          { label: text.copy, icon: Copy, run: () => choose("copy") },
-          ...(hasFiles ? [{ label: text.editTags, icon: Tag, run: () => choose("tags") }] : []),
-        ]
-      : []),
-    null,
-    { label: areDetailsOpen ? text.hideDetails : text.details, icon: Info, keys: "i", run: details },
-    ...(canWrite ? [null, { label: text.remove, icon: Trash2, keys: "delete", danger: true, run: trash }] : []),
+/** The groups of the menu, with separators between them. */
+function menuItems<T extends Entry>(commands: Commands<T>, { areDetailsOpen, areFavorites }: MenuState): MenuItem[] {
+  const { only, open } = commands;
+  const favorite = areFavorites ? text.removeFavorite : text.addFavorite;
+  const groups = [
+    [
+      {
+        label: text.open,
+        icon: only?.type === "folder" ? FolderOpen : Eye,
+        keys: "enter",
+        run: only && (() => open(only)),
+      },
+      { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: commands.download },
+      { label: text.share, icon: Share2, run: commands.share },
+      { label: favorite, icon: Star, keys: "shift+s", run: commands.toggleFavorite },
+      { label: text.addToAlbum, icon: BookImage, run: commands.album },
+    ],
+    [
+      { label: text.rename, icon: PenLine, keys: "f2", run: only && commands.rename },
+      { label: text.move, icon: FolderInput, run: commands.move },
+      { label: text.copy, icon: Copy, run: commands.copy },
+      { label: text.editTags, icon: Tag, run: commands.tags },
+    ],
+    [{ label: areDetailsOpen ? text.hideDetails : text.details, icon: Info, keys: "i", run: commands.details }],
+    [{ label: text.remove, icon: Trash2, keys: "delete", danger: true, run: commands.trash }],
   ];
+  return groups
+    .map((group) => group.flatMap(({ run, ...item }): MenuItem[] => (run === undefined ? [] : [{ ...item, run }])))
+    .filter((group) => group.length > 0)
+    .flatMap((group, index) => (index === 0 ? group : [null, ...group]));
 }
 
 function useSelectionShortcuts<T extends Entry>(
-  { rename, toggleFavorite, choose, details, trash }: Commands<T>,
-  { canWrite, hasSelection }: { readonly canWrite: boolean; readonly hasSelection: boolean },
+  { rename, toggleFavorite, move, details, trash }: Commands<T>,
+  hasSelection: boolean,
 ): void {
-  const when = () => hasSelection;
+  const isSelecting = () => hasSelection;
+  const offered = [
+    { keys: "i", label: text.details, run: details },
+    { keys: "f2", label: text.rename, run: rename },
+    { keys: "shift+s", label: text.addFavorite, run: toggleFavorite },
+    { keys: "delete", label: text.remove, run: trash, when: isSelecting },
+    { keys: "shift+m", label: text.move, run: move, when: isSelecting },
+  ];
   useShortcuts(text.shortcuts, [
     { keys: "enter", label: text.keyOpen, run: ignore, listedOnly: true },
     { keys: "space", label: text.keySelect, run: ignore, listedOnly: true },
     { keys: "shift+arrowdown", label: text.keyRange, run: ignore, listedOnly: true },
     { keys: "mod+a", label: text.keySelectAll, run: ignore, listedOnly: true },
-    { keys: "i", label: text.details, run: details },
-    ...(canWrite
-      ? [
-          { keys: "f2", label: text.rename, run: rename },
-          { keys: "shift+s", label: text.addFavorite, run: toggleFavorite },
-          { keys: "delete", label: text.remove, run: trash, when },
-          { keys: "shift+m", label: text.move, run: () => choose("move"), when },
-        ]
-      : []),
+    ...offered.flatMap(({ run, ...shortcut }) => (run === undefined ? [] : [{ ...shortcut, run }])),
   ]);
 }
 

@@ -68,7 +68,7 @@ function Row<T extends Entry>(
           <span className="skeleton h-4 w-1/2" aria-label={text.loadingEntry} role="img" />
         ) : (
           <>
-            <Thumbnail entry={entry} size="small" />
+            {display.thumbnailOf?.(entry, "small") ?? <Thumbnail entry={entry} size="small" />}
             <div className="min-w-0 flex-1">
               <div className="flex items-center gap-1.5">
                 <EntryName entry={entry} display={display} />

@@ -26,7 +26,7 @@ function TileView<T extends Entry>(props: EntryViewProps<T> & { readonly column:
       ) : (
         <>
           <div className="relative min-h-0 flex-1 overflow-hidden rounded-t-[0.7rem] bg-sunken">
-            <Thumbnail entry={entry} size="medium" />
+            {display.thumbnailOf?.(entry, "medium") ?? <Thumbnail entry={entry} size="medium" />}
           </div>
           <div className="flex h-13 shrink-0 items-center gap-1 ps-3 pe-1">
             <div className="min-w-0 flex-1 text-sm">

@@ -6,6 +6,7 @@ import { FileIcon } from "../../ui/file-icon.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useIsWide } from "../details-state.ts";
+import { useRightsOf } from "../rights.ts";
 import { Versions } from "../versions/versions.tsx";
 import { ActivityTab } from "./activity-tab.tsx";
 import { InfoTab } from "./info-tab.tsx";
@@ -61,7 +62,10 @@ function Parts({
   readonly tab: Tab;
   readonly onTab: (tab: Tab) => void;
 }) {
-  const shown: Tab = tab === "versions" && entry.type === "folder" ? "info" : tab;
+  const { isOwn, showsVersions } = useRightsOf()(entry);
+  const hasVersions = entry.type === "file" && showsVersions;
+  const isHidden = (tab === "versions" && !hasVersions) || (tab === "shares" && !isOwn);
+  const shown: Tab = isHidden ? "info" : tab;
   return (
     <Tabs<Tab>
       label={text.tabs}
@@ -69,10 +73,12 @@ function Parts({
       onChange={onTab}
       tabs={[
         { value: "info", label: text.info, content: <InfoTab key={entry.id} entry={entry} /> },
-        ...(entry.type === "file"
+        ...(hasVersions
           ? [{ value: "versions" as const, label: text.versions, content: <Versions key={entry.id} file={entry} /> }]
           : []),
-        { value: "shares", label: text.shares, content: <SharesTab key={entry.id} entry={entry} /> },
+        ...(isOwn
+          ? [{ value: "shares" as const, label: text.shares, content: <SharesTab key={entry.id} entry={entry} /> }]
+          : []),
         { value: "activity", label: text.activity, content: <ActivityTab key={entry.id} entry={entry} /> },
       ]}
     />

@@ -9,6 +9,7 @@ import { formatBytes, formatDateTime, formatDuration, formatNumber, formatRelati
 import { describeMediaType } from "../../base/media-types.ts";
 import { folderParam } from "../folder-address.ts";
 import { AlbumLinks } from "./album-links.tsx";
+import { useRightsOf } from "../rights.ts";
 import { type FileInfo, fileInfoQuery, folderInfoQuery, type Media } from "./api.ts";
 import { formatCaptured } from "./captured.ts";
 import { DescriptionField } from "./description-field.tsx";
@@ -26,7 +27,7 @@ export function InfoTab({ entry }: { readonly entry: Entry }) {
 }
 
 function FolderInfo({ folder }: { readonly folder: FolderRecord }) {
-  const isReadOnly = !useCanWrite();
+  const { isOwn, isReadOnly } = useAccess(folder);
   return (
     <Loaded query={useQuery(folderInfoQuery(folder.id))}>
       {(info) => (
@@ -35,7 +36,7 @@ function FolderInfo({ folder }: { readonly folder: FolderRecord }) {
             items={[
               [text.kind, text.folder],
               [text.itemCount, text.itemCountValue(info.itemCount)],
-              [text.folderPath, <FolderLink key="in" folder={info.folder} />],
+              ...locationDetail(info.folder, isOwn),
               [text.created, formatDateTime(info.createdAt)],
               [text.modified, formatDateTime(info.modifiedAt)],
             ]}
@@ -48,7 +49,7 @@ function FolderInfo({ folder }: { readonly folder: FolderRecord }) {
 }
 
 function FileInfoPart({ file }: { readonly file: FileRecord }) {
-  const isReadOnly = !useCanWrite();
+  const { isOwn, isReadOnly } = useAccess(file);
   return (
     <Loaded query={useQuery(fileInfoQuery(file.id))}>
       {(info) => {
@@ -62,8 +63,8 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
                 className="max-h-52 w-full rounded-lg bg-sunken object-contain"
               />
             )}
-            <DescriptionList items={listDetails(info)} />
-            <AlbumLinks id={file.id} />
+            <DescriptionList items={listDetails(info, isOwn)} />
+            {isOwn && <AlbumLinks id={file.id} />}
             <TagList id={file.id} tags={info.tags} isReadOnly={isReadOnly} />
             <DescriptionField entry={file} description={description} isReadOnly={isReadOnly} />
             <FieldList id={file.id} fields={fields} isReadOnly={isReadOnly} />
@@ -75,7 +76,7 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
   );
 }
 
-function listDetails(info: FileInfo): Detail[] {
+function listDetails(info: FileInfo, isOwn: boolean): Detail[] {
   const captured = info.capturedAt ?? info.media?.takenAt ?? null;
   const created = formatDateTime(info.createdAt);
   const uploaded = formatDateTime(info.uploadedAt);
@@ -90,7 +91,7 @@ function listDetails(info: FileInfo): Detail[] {
     ...detailIfKnown(text.captured, captured, formatCaptured),
     ...detailIfKnown(text.place, info.place, (place) => <PlaceLink key="place" place={place} />),
     ...(info.media === null ? [] : listMediaDetails(info.media)),
-    [text.folderPath, <FolderLink key="in" folder={info.folder} />],
+    ...locationDetail(info.folder, isOwn),
     [text.uploaded, uploaded],
     ...(created === uploaded ? [] : [[text.created, created] as const]),
     [text.modified, formatDateTime(info.fileModifiedAt ?? info.modifiedAt)],
@@ -138,6 +139,18 @@ function PlaceLink({ place }: { readonly place: NonNullable<FileInfo["place"]> }
       {place.name}
     </Link>
   );
+}
+
+/** Whose the entry is, and whether its details can be edited. */
+function useAccess(entry: Entry) {
+  const canWrite = useCanWrite();
+  const { isOwn, canChange } = useRightsOf()(entry);
+  return { isOwn, isReadOnly: !canWrite || !canChange };
+}
+
+/** Only for own entries: the location of others is where their owner has them. */
+function locationDetail(folder: string, isOwn: boolean): Detail[] {
+  return isOwn ? [[text.folderPath, <FolderLink key="in" folder={folder} />]] : [];
 }
 
 function FolderLink({ folder }: { readonly folder: string }) {

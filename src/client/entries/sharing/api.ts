@@ -4,6 +4,7 @@ import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys, listQuery } from "../../api/queries.ts";
 import type { GridSort } from "../collection/grid-types.ts";
+import { PAGE_SIZE } from "../collection/page-window.ts";
 import type { Entry, Pagination, ShareRecord } from "../../api/types.ts";
 
 /** What can be shared: a file, folder or album, from a listing or from a share's record. */
@@ -39,9 +40,6 @@ export interface ShareBody {
 /** GET /api/shares/received: a share from another account. */
 export type ReceivedShare = ResponseData["GET /api/shares/received"]["shares"][number];
 
-/** Shares per page on "Shared by me". */
-const SHARES_PER_PAGE = 50;
-
 /** The shares of one file or folder. */
 export function sharesOfQuery(target: ShareTarget) {
   return listQuery<ShareRecord>(keys.sharesOf(target.id), sharesPath(target), "shares");
@@ -51,20 +49,15 @@ export function sharesOfQuery(target: ShareTarget) {
 type ShareOrder = Pick<GridSort, "field" | "order">;
 
 /** One page of the shares that the account has created. */
-export function fetchShares({ field: sort, order }: ShareOrder, page: number, signal: AbortSignal) {
+export function fetchShares({ field: sort, order }: ShareOrder, page: number, signal: AbortSignal | undefined) {
   return request<{ shares: readonly ShareRecord[]; pagination: Pagination }>("GET", "/api/shares", {
-    query: { sort, order, page, limit: SHARES_PER_PAGE },
-    signal,
+    query: { sort, order, page, limit: PAGE_SIZE },
+    ...(signal !== undefined && { signal }),
   });
 }
 
 /** The shares that others have created for the account. */
-export function receivedQuery({ field: sort, order }: ShareOrder) {
-  return listQuery<ReceivedShare>([...keys.received, { sort, order }], "/api/shares/received", "shares", {
-    sort,
-    order,
-  });
-}
+export const receivedQuery = listQuery<ReceivedShare>(keys.received, "/api/shares/received", "shares");
 
 /** @throws ApiError, OfflineError */
 export function createShare(target: ShareTarget, body: ShareBody): Promise<ShareRecord> {

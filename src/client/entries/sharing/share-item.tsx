@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Inbox, Pencil, QrCode, Unlink, UserRound } from "lucide-react";
 import { Link2 } from "../../ui/icons.ts";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import type { ShareRecord } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyField } from "../../ui/copy-field.tsx";
@@ -14,19 +14,8 @@ import { describeCounts, describeKind, ShareBadges } from "./share-state.tsx";
 import { text } from "./text.ts";
 import { confirmThen } from "../../ui/confirm.tsx";
 
-/**
- * One share with its link, statistics and actions.
- * @param heading what is shared, if the surrounding page doesn't say so
- */
-export function ShareItem({
-  share,
-  name,
-  heading,
-}: {
-  readonly share: ShareRecord;
-  readonly name: string;
-  readonly heading?: ReactNode;
-}) {
+/** One share with its link, statistics and actions. */
+export function ShareItem({ share, name }: { readonly share: ShareRecord; readonly name: string }) {
   const queryClient = useQueryClient();
   const [shown, setShown] = useState<"qr" | "edit">();
   const revoke = useMutation({
@@ -48,7 +37,6 @@ export function ShareItem({
       <div className="flex items-start gap-3">
         <Icon aria-hidden size={20} className="mt-0.5 shrink-0 text-muted" />
         <div className="min-w-0 flex-1">
-          {heading}
           <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm">
             <span className="font-medium break-words">{share.label ?? describeKind(share)}</span>
             {share.label !== null && <span className="text-muted">{describeKind(share)}</span>}

@@ -46,20 +46,23 @@ export function ShareBadges({ share }: { readonly share: ShareRecord }) {
   );
 }
 
-/** The statistics of a share as text. */
+/** The statistics of a share as text; empty for a share with a person. */
 export function describeCounts(share: ShareRecord): string {
-  const { kind, views, downloads, maxDownloads, uploads, uploadedBytes, maxUploadBytes, lastAccessedAt } = share;
-  const sent = formatBytes(uploadedBytes);
-  const counts =
-    kind === "upload"
-      ? [
-          maxUploadBytes === null
-            ? text.uploads(uploads, sent)
-            : text.uploadsOf(uploads, sent, formatBytes(maxUploadBytes)),
-        ]
-      : [maxDownloads === null ? text.downloads(downloads) : text.downloadsOf(downloads, maxDownloads)];
+  const { kind, views, lastAccessedAt } = share;
+  if (kind === "account") return "";
   const last = lastAccessedAt === null ? text.neverOpened : text.lastAccess(formatRelative(lastAccessedAt));
-  return [...(kind === "account" ? [] : [text.visits(views), ...counts]), ...(kind === "account" ? [] : [last])].join(
-    " · ",
-  );
+  return [text.visits(views), describeTransfers(share), last].join(" · ");
+}
+
+/** The downloads of a share, or the uploads of a drop box, as text; empty for a share with a person. */
+export function describeTransfers(share: ShareRecord): string {
+  const { kind, downloads, maxDownloads, uploads, uploadedBytes, maxUploadBytes } = share;
+  if (kind === "account") return "";
+  if (kind !== "upload") {
+    return maxDownloads === null ? text.downloads(downloads) : text.downloadsOf(downloads, maxDownloads);
+  }
+  const sent = formatBytes(uploadedBytes);
+  return maxUploadBytes === null
+    ? text.uploads(uploads, sent)
+    : text.uploadsOf(uploads, sent, formatBytes(maxUploadBytes));
 }

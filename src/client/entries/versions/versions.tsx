@@ -15,6 +15,7 @@ import { text } from "./text.ts";
 import { confirmThen } from "../../ui/confirm.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { useCanWrite } from "../../api/session.ts";
+import { useRightsOf } from "../rights.ts";
 
 type Version = ResponseData["GET /api/files/{id}/versions"]["versions"][number];
 
@@ -23,7 +24,8 @@ const SHOWABLE = /^(image\/(?!.*\+xml)|audio\/|video\/|text\/plain$|application\
 
 /** The version history of a file: open, download, restore or delete a version. */
 export function Versions({ file }: { readonly file: FileRecord }) {
-  const isReader = !useCanWrite();
+  const canWrite = useCanWrite();
+  const isReader = !useRightsOf()(file).canChange || !canWrite;
   const path: `/api/${string}` = `/api/files/${file.id}/versions`;
   const versions = useQuery(listQuery<Version>(keys.versions(file.id), path, "versions"));
   return (

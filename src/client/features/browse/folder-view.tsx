@@ -19,7 +19,7 @@ import type { MenuItem } from "../../ui/menu-items.ts";
 import { showError } from "../../ui/toast.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
-import { Breadcrumbs } from "./breadcrumbs.tsx";
+import { Breadcrumbs, type Crumb, crumbsAbove } from "./breadcrumbs.tsx";
 import { EntryBrowser, type EntryBrowserProps } from "../../entries/entry-browser.tsx";
 import type { GridSort } from "../../entries/collection/grid-types.ts";
 import { ItemCount } from "../../entries/item-count.tsx";
@@ -46,13 +46,34 @@ const NEW_FOLDER = "new-folder";
 /** Set when a folder is opened from a list, so that the next list takes the focus. */
 let openedFromList = false;
 
+/** How the list of a folder that another account shares differs from that of an own folder. */
+export interface SharedFolder {
+  /** The id of the share, which all paths are below. */
+  readonly id: string;
+  /** The name of the folder that is shared. */
+  readonly name: string;
+  readonly canWrite: boolean;
+  readonly crumbs: readonly Crumb[];
+  readonly actions: ReactNode;
+  goTo(path: string): void;
+}
+
 /** One folder: its path, its content and the actions on it. */
-export function FolderView({ folder, historyKey }: { readonly folder: string; readonly historyKey: string }) {
-  const canWrite = useCanWrite();
+export function FolderView({
+  folder,
+  historyKey,
+  share,
+}: {
+  readonly folder: string;
+  readonly historyKey: string;
+  readonly share?: SharedFolder;
+}) {
+  const canWrite = useCanWrite() && share?.canWrite !== false;
   const creating = useOverlay("dialog");
   const { open: openDialog } = creating;
   const { makeFolder } = useEntryActions();
-  const goToFolder = useGoToFolder();
+  const goToOwnFolder = useGoToFolder();
+  const goToFolder = share?.goTo ?? goToOwnFolder;
 
   // The history entry at which this folder was opened. Changing a query parameter later does not matter.
   const [openedAt] = useState(historyKey);
@@ -61,8 +82,8 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
   useEffect(() => {
     openedFromList = false;
   }, []);
-  const sort = useListSort("files", SORTS);
-  const collection = useCollection(useFolderSource(folder, sort), savedState?.cursor ?? 0);
+  const sort = useListSort(share === undefined ? "files" : "received", SORTS);
+  const collection = useCollection(useFolderSource(folder, sort, share?.id), savedState?.cursor ?? 0);
   useEffect(() => saveListState(openedAt, { cursor: collection.cursor }), [openedAt, collection.cursor]);
 
   const goTo = (path: string) => {
@@ -70,31 +91,41 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
     goToFolder(path);
   };
   const createFolder = useCallback(() => openDialog(NEW_FOLDER), [openDialog]);
-  useFolderCommands({ folder, canWrite, goTo, createFolder });
+  useFolderCommands({ folder, share: share?.id, canWrite, goTo, createFolder });
 
+  const name = share !== undefined && folder === "/" ? share.name : folderName(folder);
+  const crumbs = share?.crumbs ?? (folder === "/" ? [] : crumbsAbove(folder));
   const { pages } = collection;
   const isMissing = pages.error instanceof ApiError && pages.error.status === 404;
   return (
     <Page
-      title={folderName(folder)}
-      breadcrumbs={folder !== "/" && <Breadcrumbs folder={folder} />}
+      title={name}
+      breadcrumbs={crumbs.length > 0 && <Breadcrumbs crumbs={crumbs} />}
+      actions={share?.actions}
       fill
       keepFocus={takesFocus}
     >
-      <DropZone folder={folder} disabled={!canWrite || isMissing} className="flex min-h-0 flex-1 flex-col">
+      <DropZone
+        folder={folder}
+        share={share?.id}
+        disabled={!canWrite || isMissing}
+        className="flex min-h-0 flex-1 flex-col"
+      >
         {isMissing ? (
           <MissingFolder />
         ) : pages.error !== undefined ? (
           <ErrorState error={pages.error} onRetry={pages.refetch} />
         ) : pages.total === 0 ? (
-          <ContextMenu items={canWrite ? addItems(folder, createFolder) : []}>
+          <ContextMenu items={canWrite ? addItems({ folder, share: share?.id, createFolder }) : []}>
             <div className="flex flex-1 flex-col">
-              <EmptyFolder canWrite={canWrite} folder={folder} takesFocus={takesFocus} />
+              <EmptyFolder canWrite={canWrite} folder={folder} share={share?.id} takesFocus={takesFocus} />
             </div>
           </ContextMenu>
         ) : (
           <FolderContent
             folder={folder}
+            name={name}
+            share={share?.id}
             collection={collection}
             sort={sort}
             onOpenFolder={goTo}
@@ -108,7 +139,7 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
       <Suspense fallback={null}>
         {creating.value === NEW_FOLDER && (
           <HasAddress value={true}>
-            <NewFolderDialog make={(newName) => makeFolder(newName, folder)} onClose={creating.close} />
+            <NewFolderDialog make={(newName) => makeFolder(newName, folder, share?.id)} onClose={creating.close} />
           </HasAddress>
         )}
       </Suspense>
@@ -117,31 +148,37 @@ export function FolderView({ folder, historyKey }: { readonly folder: string; re
 }
 
 /** The listing of a folder in the preferred order. */
-function useFolderSource(folder: string, { field: sort, order }: GridSort): PageSource<Entry> {
+function useFolderSource(
+  folder: string,
+  { field: sort, order }: GridSort,
+  share: string | undefined,
+): PageSource<Entry> {
   return useMemo(
     () => ({
-      key: keys.listing(folder, { sort, order }),
-      scope: folder,
+      key: keys.listing(folder, { sort, order, share }),
+      scope: `${share ?? ""}${folder}`,
       fetchPage: async (page, signal) => {
         const { files, pagination } = await request<Listing>("GET", "/api/files", {
-          query: { folder, sort, order, page, limit: PAGE_SIZE },
+          query: { folder, share, sort, order, page, limit: PAGE_SIZE },
           ...(signal !== undefined && { signal }),
         });
         return { entries: files, total: pagination.total };
       },
     }),
-    [folder, sort, order],
+    [folder, share, sort, order],
   );
 }
 
 /** The entries of the "New" button and the shortcuts of a folder. */
 function useFolderCommands({
   folder,
+  share,
   canWrite,
   goTo,
   createFolder,
 }: {
   readonly folder: string;
+  readonly share: string | undefined;
   readonly canWrite: boolean;
   readonly goTo: (path: string) => void;
   /** The same function in each render. */
@@ -150,11 +187,12 @@ function useFolderCommands({
   useNewMenu(
     useMemo(
       () => ({
-        items: canWrite ? [{ label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: createFolder }] : [],
+        // The uploads that the button adds go to own folders.
+        items: canWrite ? addItems({ folder, share, createFolder }).slice(0, share === undefined ? 1 : undefined) : [],
         folder,
-        canUpload: canWrite,
+        canUpload: canWrite && share === undefined,
       }),
-      [canWrite, folder, createFolder],
+      [canWrite, folder, share, createFolder],
     ),
   );
   useShortcuts(text.shortcuts, [
@@ -165,6 +203,8 @@ function useFolderCommands({
 
 function FolderContent({
   folder,
+  name,
+  share,
   collection,
   sort,
   onCreateFolder,
@@ -173,26 +213,33 @@ function FolderContent({
   EntryBrowserProps<Entry>,
   "folder" | "collection" | "onOpenFolder" | "takesFocus" | "startOffset" | "onScrolled"
 > & {
+  readonly name: string;
+  readonly share: string | undefined;
   readonly sort: GridSort;
   /** Undefined for people who may only read. */
   readonly onCreateFolder: (() => void) | undefined;
 }) {
   const { field, order } = sort;
-  const previewSource = useMemo(() => folderFiles({ folder, sort: field, order }), [folder, field, order]);
+  const previewSource = useMemo(
+    () => folderFiles({ folder, sort: field, order, ...(share !== undefined && { share }) }),
+    [folder, field, order, share],
+  );
   return (
     <EntryBrowser
       {...browser}
       previewSource={previewSource}
+      {...(share !== undefined && { previewOptions: READ_ONLY })}
       sort={sort}
       backgroundItems={[
-        ...(onCreateFolder === undefined ? [] : [...addItems(folder, onCreateFolder), null]),
+        ...(onCreateFolder === undefined ? [] : [...addItems({ folder, share, createFolder: onCreateFolder }), null]),
         { label: text.selectAll, icon: CheckCheck, keys: "mod+a", run: collection.selectAll },
         { label: text.sortBy, icon: ArrowDownUp, items: sortItems(sort) },
       ]}
-      folder={folder}
+      // Folder choosers show own folders.
+      folder={share === undefined ? folder : "/"}
       collection={collection}
-      label={text.listLabel(folderName(folder))}
-      kind="files"
+      label={text.listLabel(name)}
+      kind={share === undefined ? "files" : "received"}
       columns={COLUMNS}
       toolbar={
         <>
@@ -207,11 +254,23 @@ function FolderContent({
 }
 
 /** The entries of the menu that add something to a folder. */
-function addItems(folder: string, createFolder: () => void): MenuItem[] {
+function addItems({
+  folder,
+  share,
+  createFolder,
+}: {
+  readonly folder: string;
+  readonly share: string | undefined;
+  readonly createFolder: () => void;
+}): MenuItem[] {
   return [
     { label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: createFolder },
-    { label: text.uploadFiles, icon: Upload, run: () => void uploads.pickFiles(folder) },
-    { label: text.uploadFolder, icon: FolderUp, run: () => void uploads.pickFolder(folder).catch(showError) },
+    { label: text.uploadFiles, icon: Upload, run: () => void uploads.pickFiles(folder, { share }) },
+    {
+      label: text.uploadFolder,
+      icon: FolderUp,
+      run: () => void uploads.pickFolder(folder, { share }).catch(showError),
+    },
   ];
 }
 
@@ -231,6 +290,8 @@ function MissingFolder() {
   );
 }
 
+/** The preview of received files does not change them. */
+const READ_ONLY = { canChange: false };
 const COLUMNS = columnsOf(["tags", "type", "modified", "uploaded", "size"]);
 const SORTS = sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]);
 
@@ -241,10 +302,12 @@ const SORTS = sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]);
 function EmptyFolder({
   canWrite,
   folder,
+  share,
   takesFocus,
 }: {
   readonly canWrite: boolean;
   readonly folder: string;
+  readonly share: string | undefined;
   readonly takesFocus: boolean;
 }): ReactNode {
   const ref = useRef<HTMLDivElement>(null);
@@ -258,7 +321,7 @@ function EmptyFolder({
         title={text.emptyTitle}
         {...(canWrite && {
           action: (
-            <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles(folder)}>
+            <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles(folder, { share })}>
               {text.uploadFiles}
             </Button>
           ),

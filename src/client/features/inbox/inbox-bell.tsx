@@ -1,37 +1,47 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type InfiniteData, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Bell } from "lucide-react";
 import { useState } from "react";
 import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
+import { byPage, keys } from "../../api/queries.ts";
 import { formatRelative } from "../../base/format.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
+import { LoadMore } from "../../ui/load-more.tsx";
 import { text } from "./text.ts";
 
 type Inbox = ResponseData["GET /api/users/notifications"];
 
-const KEY = ["notifications"];
+const KEY = [...keys.notifications, "inbox"];
 const POLL_MS = 60_000;
 
 /** The bell, with the notifications of the account in a dialog. Opening it marks all of them as read. */
 export function InboxBell() {
   const [isOpen, setIsOpen] = useState(false);
   const queryClient = useQueryClient();
-  const { data } = useQuery({
+  const inbox = useInfiniteQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => request<Inbox>("GET", "/api/users/notifications", { signal }),
+    queryFn: ({ pageParam, signal }) =>
+      request<Inbox>("GET", "/api/users/notifications", { query: { page: pageParam }, signal }),
+    ...byPage,
     refetchInterval: POLL_MS,
   });
+  const pages = inbox.data?.pages ?? [];
   const markRead = useMutation({ mutationFn: () => request("POST", "/api/users/notifications/read") });
-  const unread = data?.unread ?? 0;
+  const unread = pages[0]?.unread ?? 0;
   const open = () => {
     setIsOpen(true);
     if (unread > 0) markRead.mutate();
   };
   const close = () => {
     setIsOpen(false);
+    // From now on, only the newest ones are requested again.
+    queryClient.setQueryData<InfiniteData<Inbox, number>>(
+      KEY,
+      (loaded) => loaded && { pages: loaded.pages.slice(0, 1), pageParams: loaded.pageParams.slice(0, 1) },
+    );
     void queryClient.invalidateQueries({ queryKey: KEY });
   };
   return (
@@ -43,7 +53,12 @@ export function InboxBell() {
         )}
       </span>
       <Dialog open={isOpen} onClose={close} title={text.title}>
-        <Messages messages={data?.notifications ?? []} />
+        <Messages messages={pages.flatMap((page) => page.notifications)} />
+        <LoadMore
+          hasMore={inbox.hasNextPage}
+          isLoading={inbox.isFetchingNextPage}
+          onLoad={() => void inbox.fetchNextPage()}
+        />
       </Dialog>
     </>
   );

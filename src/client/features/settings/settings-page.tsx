@@ -20,6 +20,7 @@ import { Button } from "../../ui/button.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { Menu } from "../../ui/menu.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { useAppPasswords, useList } from "./api.ts";
 import { text } from "./text.ts";
 
 interface Section {
@@ -104,10 +105,12 @@ export function SettingsPage() {
 
 /** The sections: a list at the side, or a menu on narrow screens. */
 function Navigation({ current }: { current: string }) {
+  const hasDevices = useHasDevices();
+  const sections = SECTIONS.filter(({ name }) => name !== "devices" || name === current || hasDevices);
   return (
     <nav aria-label={text.title} className="shrink-0 lg:w-48">
       <ul className="hidden flex-col gap-0.5 lg:flex">
-        {SECTIONS.map(({ name, icon: Icon }) => (
+        {sections.map(({ name, icon: Icon }) => (
           <li key={name}>
             <Link
               to="/settings/$section"
@@ -129,7 +132,7 @@ function Navigation({ current }: { current: string }) {
               <ChevronDown aria-hidden size={18} />
             </Button>
           }
-          items={SECTIONS.map(({ name, icon }) => ({
+          items={sections.map(({ name, icon }) => ({
             label: text.sectionName(name),
             icon,
             href: href(`/settings/${name}`),
@@ -138,4 +141,11 @@ function Navigation({ current }: { current: string }) {
       </div>
     </nav>
   );
+}
+
+/** Whether anything syncs with the account; false until that is loaded. */
+function useHasDevices(): boolean {
+  const { data: devices = [] } = useList("devices");
+  const { data: passwords = [] } = useAppPasswords();
+  return devices.length + passwords.length > 0;
 }

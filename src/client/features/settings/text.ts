@@ -64,6 +64,14 @@ const RESOURCES: Readonly<Record<string, string>> = {
   general: "Everything else",
 };
 
+const PUSH_OBSTACLES = {
+  insecure: "Not available: browsers allow this only over HTTPS. Open Larder by its HTTPS address.",
+  unsupported:
+    "Not available: this browser doesn't support push notifications. On an iPhone or iPad, first add Larder to the home screen.",
+  denied: "Blocked: this browser doesn't allow notifications from Larder. Allow them in the browser's site settings.",
+  noKeys: "Not available: this server has no keys for Web Push. Ask your administrator.",
+};
+
 /** The text of the settings. */
 export const text = defineText("settings", {
   title: "Settings",
@@ -240,9 +248,14 @@ export const text = defineText("settings", {
 
   notifications: "Notify me about",
   notificationsLead:
-    "Sent by email, if the server can send email, and to apps that use the Larder API. The Nextcloud app and WebDAV apps don't receive notifications.",
+    "Sent to browsers and apps that receive push notifications, and some by email, if the server can send email. The Nextcloud app and WebDAV apps don't receive notifications.",
   categoryName: (category: string) => CATEGORIES[category]?.[0] ?? category,
   categoryHint: (category: string) => CATEGORIES[category]?.[1] ?? "",
+  browserPush: "This browser",
+  browserPushLead: "Receive notifications also while Larder is closed.",
+  browserPushOn: "Notifications in this browser",
+  browserPushHint: "The browser asks you to allow them. They end when you sign out.",
+  pushObstacle: (obstacle: keyof typeof PUSH_OBSTACLES) => PUSH_OBSTACLES[obstacle],
   quietHours: "Quiet hours",
   quietHoursLead: "Notifications wait until quiet hours end.",
   quietHoursOn: "Use quiet hours",
@@ -251,8 +264,7 @@ export const text = defineText("settings", {
   timeZone: "Time zone",
   inbox: "Inbox",
   inboxLead: "To see your notifications of the last 90 days, select the bell at the top of the page.",
-  channels:
-    "Apps that use the Larder API can receive push notifications, if your administrator has set them up. If the server can send email, you also receive some notifications by email.",
+  channels: "Every notification is here, whether or not it was also sent to a browser, an app, or by email.",
 
   usage: "Usage",
   storage: "Storage",

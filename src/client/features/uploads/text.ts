@@ -60,6 +60,7 @@ export const text = defineText("uploads", {
   proxyAway: (status: number) => `The server isn't responding (${status}). The upload resumes automatically.`,
   proxyRejected: (status: number) =>
     `A proxy in front of the server rejected this upload (${status}). Try again. If this keeps happening, contact your administrator.`,
+  nameTaken: "This name is already taken. Choose what to do.",
   conflictTitle: "This name is already taken",
   conflictBody: (name: string, folder: string) => `${folder} already contains “${name}”. What do you want to do?`,
   keepBoth: "Keep both",

@@ -39,17 +39,20 @@ export async function uploadWalk(
     pending = [];
     batch = await add(next, folder, { share, batch });
   };
-  for await (const item of walk((path) => void unreadable.push(path))) {
-    if ("emptyFolder" in item) await makeFolder(folder, item.emptyFolder, share, createdFolders);
-    else {
-      pending.push(item);
-      progress.count(item.path);
+  try {
+    for await (const item of walk((path) => void unreadable.push(path))) {
+      if ("emptyFolder" in item) await makeFolder(folder, item.emptyFolder, share, createdFolders);
+      else {
+        pending.push(item);
+        progress.count(item.path);
+      }
+      if (pending.length < BATCH_SIZE) continue;
+      await flush();
+      progress.show();
     }
-    if (pending.length < BATCH_SIZE) continue;
-    await flush();
-    progress.show();
+  } finally {
+    progress.end();
   }
-  progress.end();
   await flush();
   if (createdFolders.size > 0) await invalidateTree(queryClient);
   if (unreadable.length > 0) toast({ text: text.unreadable(unreadable.length), tone: "danger" });

@@ -278,9 +278,10 @@ export class AuthService {
     const { session, user, device } = principal;
     const prepared = await this.#sessions.prepare(user, session.kind, client);
     await this.#options.writer.run((tx) => {
+      // Before the other ends: what belongs to a sign-in is deleted with its last session.
+      this.#sessions.begin(prepared, device?.id, session.originId);
       // If the same token is refreshed twice at the same time, only one of the two new ones remains valid.
       if (!this.#sessions.end(tx, session.publicId)) throw revokedToken();
-      this.#sessions.begin(prepared, device?.id, session.originId);
       if (device !== undefined) {
         this.#refreshTokens.moveSession(device.id, session.publicId, prepared.row.publicId);
       }

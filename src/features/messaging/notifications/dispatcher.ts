@@ -157,7 +157,8 @@ export class Dispatcher {
   /** Decides at the last moment, because preferences, token and account may have changed while the message waited. */
   #planFor(head: HeadRow, nowMs: number): Plan {
     if (head.isDisabled !== 0) return drop("the account is disabled");
-    if (head.isSignedIn === 0 && head.category !== "security") return drop("the device is signed out");
+    if (head.isSignedIn === 0 && (head.isBrowser !== 0 || head.category !== "security"))
+      return drop("the device is signed out");
     const target = head.token === null ? undefined : { token: head.token, platform: head.platform ?? "" };
     const channel = target && this.#options.channels.pick(target);
     if (channel === undefined || target === undefined) return drop("the device has no push channel");

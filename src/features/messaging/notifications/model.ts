@@ -60,6 +60,21 @@ export const ReadBody = t.Object({
 /** Response of read */
 export const ReadRecord = t.Object({ read: Count, unread: Count });
 
+/** PUT /api/users/notifications/push */
+export const SubscribeBody = t.Object({
+  subscription: t.String({
+    minLength: 1,
+    maxLength: TOKEN_BYTES_MAX,
+    description: "JSON.stringify(subscription) of PushManager.subscribe",
+  }),
+});
+
+/** Response of /api/users/notifications/push */
+export const BrowserPushRecord = t.Object({
+  vapidPublicKey: t.String({ description: "applicationServerKey, base64url" }),
+  isSubscribed: t.Boolean({ description: "Whether messages are sent to the browser of this sign-in" }),
+});
+
 /** POST /api/mobile/push */
 export const PushBody = t.Object({
   title: t.String({ minLength: 1, maxLength: 200 }),

@@ -5,6 +5,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import { Dispatcher, type DispatcherOptions } from "./dispatcher.ts";
 import { Outbox } from "./outbox.ts";
+import { BrowserPush } from "./browser-push.ts";
 import { NotificationService } from "./service.ts";
 import { NotificationTriggers } from "./triggers.ts";
 import type { PushChannelSet } from "./types.ts";
@@ -27,5 +28,6 @@ export function openNotifications(parts: NotificationParts) {
   const notifications = new NotificationService({ ...parts, outbox, onQueued: () => dispatcher.wake() });
   const bursts = new UploadBursts({ ...parts, outbox, notifications });
   const triggers = new NotificationTriggers({ ...parts, notifications, bursts });
-  return { notifications, triggers, dispatcher };
+  const browserPush = new BrowserPush({ ...parts, notifications });
+  return { notifications, triggers, dispatcher, browserPush };
 }

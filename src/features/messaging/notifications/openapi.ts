@@ -1,6 +1,6 @@
 /** Texts of these routes in the OpenAPI document. */
 import type { RouteDocs } from "../../../http/documented.ts";
-import { ConfigRecord, InboxRecord, PushRecord, ReadRecord, RegistrationRecord } from "./model.ts";
+import { BrowserPushRecord, ConfigRecord, InboxRecord, PushRecord, ReadRecord, RegistrationRecord } from "./model.ts";
 
 export const register = (): RouteDocs => ({
   tag: "Mobile",
@@ -62,6 +62,27 @@ export const markOwnRead = (): RouteDocs => ({
   summary: "Mark all your notifications as read",
   description: "They are then read on all devices too.",
   data: ReadRecord,
+});
+
+export const browserState = (): RouteDocs => ({
+  tag: "Users",
+  summary: "Get the Web Push state of this sign-in",
+  data: BrowserPushRecord,
+});
+
+export const subscribe = (): RouteDocs => ({
+  tag: "Users",
+  summary: "Send notifications to this browser",
+  description:
+    "By Web Push, until the sign-in ends or the browser unsubscribes. The notifications in the user's settings apply.",
+  data: BrowserPushRecord,
+  errors: ["forbidden_target"],
+});
+
+export const unsubscribe = (): RouteDocs => ({
+  tag: "Users",
+  summary: "Send no more notifications to this browser",
+  data: BrowserPushRecord,
 });
 
 export const push = (): RouteDocs => ({

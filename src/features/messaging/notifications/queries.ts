@@ -13,6 +13,8 @@ export interface DeviceRow {
   readonly preferences: string | null;
   /** 1 if the device has a session or refresh token that is still valid. */
   readonly isSignedIn: number;
+  /** 1 for the hidden device of a sign-in in a browser. */
+  readonly isBrowser: number;
 }
 
 /** A row of `notifications`. */
@@ -43,6 +45,7 @@ export interface HeadRow {
   readonly userSettings: string;
   readonly isDisabled: number;
   readonly isSignedIn: number;
+  readonly isBrowser: number;
 }
 
 /** A device with a due message. */
@@ -51,12 +54,14 @@ export interface DueRow {
   readonly concurrencyGroup: string | null;
 }
 
-/** Indexes sessions_device and refresh_tokens_device. */
+/** Indexes sessions_device, sessions_user and refresh_tokens_device. */
 const IS_SIGNED_IN = `(EXISTS (SELECT 1 FROM sessions s WHERE s.device_id = d.id AND s.expires_at > ?2)
+  OR (d.session_origin IS NOT NULL AND EXISTS (SELECT 1 FROM sessions s WHERE s.user_id = d.user_id
+    AND coalesce(s.origin_id, s.public_id) = d.session_origin AND s.expires_at > ?2))
   OR EXISTS (SELECT 1 FROM refresh_tokens r WHERE r.device_id = d.id AND r.used_at IS NULL AND r.expires_at > ?2))`;
 
 const DEVICE = `SELECT d.id, d.public_id AS publicId, d.name, d.platform AS devicePlatform, t.token, t.platform,
-  t.preferences, ${IS_SIGNED_IN} AS isSignedIn
+  t.preferences, ${IS_SIGNED_IN} AS isSignedIn, d.session_origin IS NOT NULL AS isBrowser
   FROM devices d LEFT JOIN push_targets t ON t.device_id = d.id`;
 
 /** The messages that a device sees in the inbox. */
@@ -115,7 +120,8 @@ export function targetQueries(sqlite: Database) {
   return {
     /** Index devices_public. */
     ofAccount: sqlite.prepare<DeviceRow, [number, number]>(
-      `${DEVICE} WHERE d.user_id = ?1 AND d.removed_at IS NULL AND d.is_app = 0 ORDER BY d.id`,
+      `${DEVICE} WHERE d.user_id = ?1 AND d.removed_at IS NULL
+         AND (d.is_app = 0 OR d.session_origin IS NOT NULL) ORDER BY d.id`,
     ),
     /** Index devices_public. */
     byPublicId: sqlite.prepare<DeviceRow, [number, number, string]>(
@@ -148,6 +154,26 @@ export function targetQueries(sqlite: Database) {
       "UPDATE push_targets SET token = NULL, lane = NULL, paused_until = 0 WHERE device_id = ?1",
     ),
     remove: sqlite.prepare<void, [number]>("DELETE FROM push_targets WHERE device_id = ?1"),
+  };
+}
+
+/** The hidden devices of sign-ins in browsers. Index devices_session_origin. */
+export function browserQueries(sqlite: Database) {
+  return {
+    device: sqlite.prepare<{ id: number }, [string]>("SELECT id FROM devices WHERE session_origin = ?1"),
+    /** Null if the browser has no subscription, or its push service has forgotten it. */
+    token: sqlite.prepare<{ token: string }, [string]>(
+      `SELECT t.token FROM devices d JOIN push_targets t ON t.device_id = d.id
+       WHERE d.session_origin = ?1 AND t.token IS NOT NULL`,
+    ),
+    /** Index sessions_public. */
+    session: sqlite.prepare<{ id: number }, [string]>("SELECT id FROM sessions WHERE public_id = ?1"),
+    insert: sqlite.prepare<{ id: number }, [number, string, string, number]>(
+      `INSERT INTO devices
+         (user_id, public_id, name, platform, registered_at, last_active_at, is_app, session_origin)
+       VALUES (?1, ?2, 'Browser', 'browser', ?4, ?4, 1, ?3) RETURNING id`,
+    ),
+    remove: sqlite.prepare<void, [string]>("DELETE FROM devices WHERE session_origin = ?1"),
   };
 }
 
@@ -187,7 +213,8 @@ export function queueQueries(sqlite: Database) {
     head: sqlite.prepare<HeadRow, [number, number]>(
       `SELECT p.id, p.attempts, p.created_at AS createdAt, n.public_id AS publicId, n.category, n.title, n.body, n.data,
          n.collapse_key AS collapseKey, t.token, t.platform, t.preferences, u.settings AS userSettings,
-         u.disabled_at IS NOT NULL AS isDisabled, ${IS_SIGNED_IN} AS isSignedIn
+         u.disabled_at IS NOT NULL AS isDisabled, ${IS_SIGNED_IN} AS isSignedIn,
+         d.session_origin IS NOT NULL AS isBrowser
        FROM push_deliveries p
          JOIN notifications n ON n.id = p.notification_id
          JOIN devices d ON d.id = p.device_id

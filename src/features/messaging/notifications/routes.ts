@@ -2,15 +2,18 @@ import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { readInteger, queryOf } from "../../../http/fields.ts";
 import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
+import { sessionPrincipalOf } from "../../accounts/auth/principal.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { PushBody, ReadBody, RegisterBody } from "./model.ts";
+import { PushBody, ReadBody, RegisterBody, SubscribeBody } from "./model.ts";
 import { presentNotification, presentSent } from "./present.ts";
+import type { BrowserPush } from "./browser-push.ts";
 import type { NotificationService } from "./service.ts";
 
 /** Dependencies of {@link notificationRoutes}. */
 export interface NotificationRoutesOptions {
   readonly notifications: NotificationService;
+  readonly browserPush: BrowserPush;
   readonly guard: ReturnType<typeof authGuard>;
 }
 
@@ -73,7 +76,7 @@ const NO_DEVICE = { id: 0 } as const;
 const OWN_INBOX = { access: "self", scope: "never", rate: "profile", audit: "unaudited" } as const;
 
 /** /api/users/notifications: the inbox in the web app. */
-export function ownInboxRoutes({ notifications, guard }: NotificationRoutesOptions) {
+export function ownInboxRoutes({ notifications, browserPush, guard }: NotificationRoutesOptions) {
   return new Router({ name: "own-inbox-routes", prefix: "/api/users/notifications", guard })
     .get("/", { ...OWN_INBOX, docs: docs.listOwn }, ({ principal, request }) => {
       const query = queryOf(request);
@@ -84,5 +87,14 @@ export function ownInboxRoutes({ notifications, guard }: NotificationRoutesOptio
     })
     .post("/read", { ...OWN_INBOX, docs: docs.markOwnRead, parse: "none" }, async ({ principal }) =>
       ok(await notifications.markRead(principal, NO_DEVICE, "all")),
+    )
+    .get("/push", { ...OWN_INBOX, docs: docs.browserState }, ({ principal }) =>
+      ok(browserPush.state(sessionPrincipalOf(principal))),
+    )
+    .put("/push", { ...OWN_INBOX, docs: docs.subscribe, body: SubscribeBody }, async ({ principal, body }) =>
+      ok(await browserPush.subscribe(sessionPrincipalOf(principal), body.subscription)),
+    )
+    .delete("/push", { ...OWN_INBOX, docs: docs.unsubscribe }, async ({ principal }) =>
+      ok(await browserPush.unsubscribe(sessionPrincipalOf(principal))),
     );
 }

@@ -283,7 +283,9 @@ export class NotificationService {
     const { category, collapseKey } = push.message;
     const decision = decidePush(preferencesInForce(device.preferences, users.settingsJson(accountId)), category, nowMs);
     const channel = this.#pickChannel(device)?.name ?? null;
-    const provider = device.isSignedIn !== 0 || category === "security" ? channel : null;
+    // A signed-out browser may have another user by now, so not even warnings go there.
+    const isReachable = device.isSignedIn !== 0 || (category === "security" && device.isBrowser === 0);
+    const provider = isReachable ? channel : null;
     const { publicId: deviceId } = device;
     if (decision.action === "mute") return { deviceId, status: "muted", provider, deliverAtMs: null };
     if (provider === null) return { deviceId, status: "inbox_only", provider, deliverAtMs: null };

@@ -7,6 +7,7 @@ import { TextField } from "../../../ui/text-field.tsx";
 import { toast, showError } from "../../../ui/toast.tsx";
 import { type AccountSettings, CATEGORIES, type QuietHours, useChangeSettings, useResource } from "../api.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
+import { BrowserPushCard } from "./browser-push-card.tsx";
 import { TimeZoneField } from "../time-zone-field.tsx";
 import { text } from "../text.ts";
 import { Form } from "../../../ui/form.tsx";
@@ -19,6 +20,7 @@ export function NotificationsSection() {
       {({ notifications }) => (
         <>
           <Categories notifications={notifications} />
+          <BrowserPushCard />
           <QuietHoursCard quietHours={notifications.quietHours} />
           <Card title={text.inbox} description={text.inboxLead}>
             <p className="text-sm text-muted">{text.channels}</p>

@@ -18,7 +18,7 @@ export type Failure =
   | { readonly kind: "busy"; readonly message: string; readonly retryAfterSeconds: number | undefined }
   | { readonly kind: "unexpected"; readonly message: string }
   | { readonly kind: "signedOut" }
-  | { readonly kind: "nameTaken"; readonly message: string }
+  | { readonly kind: "nameTaken" }
   | { readonly kind: "offsetMismatch" }
   | { readonly kind: "expired" }
   | { readonly kind: "bodyTooLarge" }
@@ -65,7 +65,7 @@ export function classifyFailure(response: FailedResponse): Failure {
   }
   // The file was uploaded and can't be stored yet. It is tried again until the lock ends.
   if (reason === "locked") return { kind: "busy", message: messageForReason(reason) ?? message, retryAfterSeconds };
-  if (reason === "name_taken") return { kind: "nameTaken", message };
+  if (reason === "name_taken") return { kind: "nameTaken" };
   if (hasUrl && (status === 404 || status === 410)) return { kind: "expired" };
   if (hasUrl && (status === 409 || status === 460)) return { kind: "offsetMismatch" };
   if (status >= 500 && status !== 507) return { kind: "unexpected", message };

@@ -67,7 +67,8 @@ export function recoveryFrom(failure: Failure, { upload, attempt, times }: Faile
       return { ...retry(0, undefined), change: { chunkSize }, savesChange: true };
     }
     case "nameTaken":
-      return { kind: "resolveConflict", problem: failure.message };
+      // The server's message suggests what only other clients need: the dialog of this page offers more.
+      return { kind: "resolveConflict", problem: text.nameTaken };
     case "unreadable":
       return { kind: "askForFile", problem: text.fileChanged };
     case "rejected":

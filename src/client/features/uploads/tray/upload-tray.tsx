@@ -1,7 +1,6 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronDown, ChevronUp } from "lucide-react";
 import { X } from "../../../ui/icons.ts";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { useSetTextSearch } from "../../../base/search-params.ts";
 import { useSession } from "../../../api/session.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -11,14 +10,12 @@ import { Progress } from "../../../ui/progress.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { MissingFiles } from "./missing-files.tsx";
 import { text } from "../text.ts";
-import type { Upload, UploadTotals } from "../engine/types.ts";
-import { UploadRow } from "./upload-row.tsx";
+import type { UploadTotals } from "../engine/types.ts";
+import { UploadRows } from "./upload-rows.tsx";
 import { uploadEngine, useUploads } from "../page-engine.ts";
 import { confirmThen } from "../../../ui/confirm.tsx";
 import { withMember } from "../../../base/sets.ts";
 import { HasAddress } from "../../../ui/dialog.tsx";
-
-const ROW_HEIGHT_PX = 64;
 
 const SharedFiles = lazy(() =>
   import("./shared-files-dialog.tsx").then((part) => ({ default: part.SharedFilesDialog })),
@@ -110,41 +107,6 @@ function TrayHeader({ totals, isOpen, onToggle }: { totals: UploadTotals; isOpen
           tone={totals.isStalled ? "warning" : "accent"}
         />
       </div>
-    </div>
-  );
-}
-
-function UploadRows({ uploads, onDecide }: { uploads: readonly Upload[]; onDecide: (id: string) => void }) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtualizer = useVirtualizer({
-    count: uploads.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT_PX,
-    getItemKey: (index) => uploads[index]?.id ?? index,
-    overscan: 6,
-  });
-  return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolled by keyboard: rows out of sight have no stop
-    <div ref={scroller} tabIndex={0} role="group" aria-label={text.title} className="min-h-0 flex-1 overflow-y-auto">
-      <ul className="relative [&>li:last-child>div]:border-b-0" style={{ height: virtualizer.getTotalSize() }}>
-        {virtualizer.getVirtualItems().map(({ key, index, start }) => {
-          const upload = uploads[index];
-          if (upload === undefined) return null;
-          return (
-            <li
-              key={key}
-              data-index={index}
-              ref={virtualizer.measureElement}
-              aria-setsize={uploads.length}
-              aria-posinset={index + 1}
-              className="absolute inset-x-0 top-0"
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <UploadRow upload={upload} onDecide={() => onDecide(upload.id)} />
-            </li>
-          );
-        })}
-      </ul>
     </div>
   );
 }

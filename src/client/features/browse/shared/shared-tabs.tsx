@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { text } from "../../entries/sharing/text.ts";
+import { text } from "../../../entries/sharing/text.ts";
 
 const TABS = [
   { path: "/shared/with-me", label: () => text.withMeTitle },

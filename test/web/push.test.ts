@@ -1,0 +1,151 @@
+// Notifications in the browser, with the real service worker. Browsers without a connection to their push service
+// can't subscribe, so that single call returns a subscription at a push service of the test.
+import { afterAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { shareWith } from "../support/account-shares.ts";
+import { eventually } from "../support/expect.ts";
+import { WebPushService } from "../support/push-services.ts";
+import { describeWeb } from "./support/browser.ts";
+
+const PUSH = "/api/users/notifications/push";
+const services: WebPushService[] = [];
+
+afterAll(async () => {
+  for (const service of services) await service.stop();
+});
+
+/** Makes the browser subscribe at a push service of the test, from its next page on. */
+async function useService(page: Page, vapidPublicKey: string): Promise<WebPushService> {
+  const service = await new WebPushService(vapidPublicKey).start();
+  services.push(service);
+  await page.addInitScript((json: string) => {
+    let current: object | null = null;
+    const subscription = {
+      toJSON: (): unknown => JSON.parse(json),
+      unsubscribe: () => {
+        current = null;
+        sessionStorage.removeItem("test-subscribed");
+        return Promise.resolve(true);
+      },
+    };
+    if (sessionStorage.getItem("test-subscribed") !== null) current = subscription;
+    Object.assign(PushManager.prototype, {
+      getSubscription: () => Promise.resolve(current),
+      subscribe: () => {
+        current = subscription;
+        sessionStorage.setItem("test-subscribed", "yes");
+        return Promise.resolve(subscription);
+      },
+    });
+  }, service.subscription());
+  return service;
+}
+
+/** Delivers a push message to the worker, as the browser does. */
+async function deliver(page: Page, data: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const registration = Promise.withResolvers<string>();
+  session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
+    const [first] = registrations;
+    if (first !== undefined) registration.resolve(first.registrationId);
+  });
+  await session.send("ServiceWorker.enable");
+  const { origin } = new URL(page.url());
+  await session.send("ServiceWorker.deliverPushMessage", { origin, registrationId: await registration.promise, data });
+}
+
+/** The notifications that the worker shows. */
+function shown(page: Page) {
+  return page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready;
+    const all = await registration.getNotifications();
+    return all.map(({ title, body, data }) => ({ title, body, data: String(data) }));
+  });
+}
+
+describeWeb(
+  "notifications in the browser",
+  (web) => {
+    test("are turned on and off by a switch, and end with the sign-out", async () => {
+      const account = await web.account();
+      const { vapidPublicKey } = (await account.client.get(PUSH)).at("data") as { vapidPublicKey: string };
+      const page = await web.open({
+        as: account,
+        path: "/settings/appearance",
+        hasWorker: true,
+        context: { permissions: ["notifications"] },
+      });
+      const service = await useService(page, vapidPublicKey);
+      await page.goto(page.url().replace("appearance", "notifications"));
+      const toggle = page.getByRole("switch", { name: "Notifications in this browser" });
+      await toggle.waitFor();
+      expect(await toggle.isChecked()).toBe(false);
+      await toggle.click();
+      await page.waitForFunction(() => document.querySelectorAll('[role="switch"]:disabled').length === 0);
+      await eventually("it is on", () => toggle.isChecked());
+      await web.lookAt(page, "settings-push");
+      const friend = await web.account("Ann");
+      await shareWith(friend.client, await friend.client.storedId("x", { name: "one.txt" }), account);
+      await eventually("the message arrives", async () => service.received.length === 1);
+      expect(service.faults).toEqual([]);
+
+      await toggle.click();
+      await eventually("it is off", async () => !(await toggle.isChecked()) && (await toggle.isEnabled()));
+      await shareWith(friend.client, await friend.client.storedId("x", { name: "two.txt" }), account);
+      await toggle.click();
+      await eventually("it is on again", async () => (await toggle.isChecked()) && (await toggle.isEnabled()));
+      await shareWith(friend.client, await friend.client.storedId("x", { name: "three.txt" }), account);
+      await eventually("the message arrives", async () => service.received.length === 2);
+      expect(service.received[1]?.body).toContain("three.txt");
+
+      await page.getByRole("button", { name: /^Account/ }).click();
+      await page.getByRole("menuitem", { name: "Sign out" }).click();
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      expect(await page.evaluate(() => sessionStorage.getItem("test-subscribed"))).toBeNull();
+      await shareWith(friend.client, await friend.client.storedId("x", { name: "four.txt" }), account);
+      // The message to another sign-in shows that the queue was processed.
+      const other = await new WebPushService(vapidPublicKey).start();
+      services.push(other);
+      await account.client.put(PUSH, { subscription: other.subscription() });
+      await shareWith(friend.client, await friend.client.storedId("x", { name: "five.txt" }), account);
+      await eventually("the other message arrives", async () => other.received.length > 0);
+      expect(service.received).toHaveLength(2);
+    });
+
+    test("are shown by the worker as text, and open a page of this server", async () => {
+      const page = await web.open({
+        as: await web.account(),
+        hasWorker: true,
+        context: { permissions: ["notifications"] },
+      });
+      await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+      const data = { event: "share.received", type: "folder", shareId: "shr_1", url: "https://evil.example/" };
+      await deliver(page, JSON.stringify({ id: "ntf_1", title: "<b>Folder</b>", body: "Ann shared it.", data }));
+      await eventually("it is shown", async () => (await shown(page)).length === 1);
+      expect(await shown(page)).toEqual([
+        { title: "<b>Folder</b>", body: "Ann shared it.", data: "/shared/with-me?share=shr_1" },
+      ]);
+      await deliver(page, "not json");
+      await eventually("it is shown", async () => (await shown(page)).length === 2);
+      expect(await shown(page)).toContainEqual({
+        title: "Larder",
+        body: "You have a new notification.",
+        data: "/files",
+      });
+    });
+
+    test("say why they are not available", async () => {
+      const page = await web.open({ as: await web.account(), path: "/settings/notifications" });
+      await page.addInitScript(() => {
+        Object.defineProperty(Notification, "permission", { get: () => "denied" });
+      });
+      await page.reload();
+      await page.getByText("Blocked: this browser doesn't allow notifications from Larder.").waitFor();
+      expect(await page.getByRole("switch", { name: "Notifications in this browser" }).isDisabled()).toBe(true);
+      await page.addInitScript(() => Object.defineProperty(window, "isSecureContext", { get: () => false }));
+      await page.reload();
+      await page.getByText("Not available: browsers allow this only over HTTPS.").waitFor();
+    });
+  },
+  { env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } },
+);
