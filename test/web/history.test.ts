@@ -176,7 +176,7 @@ describeWeb(
       return account;
     };
 
-    test("beyond a limit are namesBefore, and rejected here", async () => {
+    test("beyond a limit wait, and are rejected here", async () => {
       const account = await robbed();
       const namesBefore = await account.client.names();
       expect(namesBefore.length).toBeGreaterThan(0);

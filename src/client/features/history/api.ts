@@ -99,7 +99,7 @@ export function rewindDevice(deviceId: string, since: string, dryRun: boolean): 
   });
 }
 
-/** Held changes by devices. */
+/** Changes by devices that wait for approval. */
 export const holdsQuery = listQuery<Hold>(keys.holds, "/api/users/holds", "holds");
 
 /** @throws ApiError, OfflineError */
