@@ -1,14 +1,21 @@
 import { AppError } from "../errors.ts";
 
+const COPIES_IN_PROGRESS = "Other copy and restore operations are in progress. Try again when they are finished.";
+
 /** Runs work one at a time for each key, in the order of the calls. */
 export class Turns {
   readonly #waitingMax: number;
+  readonly #message: string;
   /** By key: the end of the last work, and how much runs or waits. */
   readonly #ends = new Map<number, { end: Promise<unknown>; count: number }>();
 
-  /** @param waitingMax how much may wait for one key, in addition to the running work */
-  constructor(waitingMax: number) {
+  /**
+   * @param waitingMax how much may wait for one key, in addition to the running work
+   * @param message of the error if more would wait
+   */
+  constructor(waitingMax: number, message = COPIES_IN_PROGRESS) {
     this.#waitingMax = waitingMax;
+    this.#message = message;
   }
 
   /**
@@ -25,10 +32,7 @@ export class Turns {
   async #takeOne<T>(key: number, work: () => Promise<T>): Promise<T> {
     const line = this.#ends.get(key) ?? { end: Promise.resolve(), count: 0 };
     if (line.count > this.#waitingMax) {
-      throw new AppError(
-        "overloaded",
-        "Other copy and restore operations are in progress. Try again when they are finished.",
-      );
+      throw new AppError("overloaded", this.#message);
     }
     line.count++;
     this.#ends.set(key, line);

@@ -303,15 +303,15 @@ describe("an erased account with albums, shares and favorites", () => {
         expectStatus(made, 201);
         return { id: made.string("data.id"), ids };
       };
-      const [gone, kept] = [await album(leaving, "leaving"), await album(staying, "staying")];
+      const [gone, remaining] = [await album(leaving, "leaving"), await album(staying, "staying")];
       const share = async (from: Account, id: string, settings: object) =>
         expectStatus(await from.client.post(`/api/albums/${id}/shares`, settings), 201);
       await share(leaving, gone.id, {});
       await share(leaving, gone.id, { user: staying.email });
-      await share(staying, kept.id, {});
-      await share(staying, kept.id, { user: leaving.email });
+      await share(staying, remaining.id, {});
+      await share(staying, remaining.id, { user: leaving.email });
       // Each marks a file of its own, and one of the other.
-      const all = [gone.ids[0], kept.ids[0]];
+      const all = [gone.ids[0], remaining.ids[0]];
       for (const { client } of [leaving, staying]) {
         expectStatus(await client.post("/api/favorites", { ids: all, favorite: true }), 200);
       }
@@ -325,8 +325,8 @@ describe("an erased account with albums, shares and favorites", () => {
       const [leavingId, stayingId] = [idOf(leaving.id), idOf(staying.id)];
       const shown = async () => {
         const paths = [
-          `/api/albums/${kept.id}`,
-          `/api/albums/${kept.id}/items`,
+          `/api/albums/${remaining.id}`,
+          `/api/albums/${remaining.id}/items`,
           "/api/albums",
           "/api/files?recursive=true",
         ];
@@ -350,7 +350,7 @@ describe("an erased account with albums, shares and favorites", () => {
         expect({ name, rows: after[name] }).toEqual({ name, rows: before.rows[name] });
       }
       const favorites = (await staying.client.get("/api/favorites")).strings("data.favorites", "id");
-      expect(favorites).toEqual([kept.ids[0] ?? ""]);
+      expect(favorites).toEqual([remaining.ids[0] ?? ""]);
       expect(after["shares.account_id"]).toHaveLength(1);
       const database = new Database(path, { readonly: true });
       const orphans = ["favorites", "album_items"].map((table) =>

@@ -109,6 +109,8 @@ export class SettingsService {
     const before = new Map(this.list().map(({ key, text }) => [key, text]));
     await this.#options.writer.run((tx) => {
       check(tx);
+      // Another administrator may have changed what these values depend on.
+      this.#checkTogether(merge(readStoredSettings(this.#options.sqlite), texts), texts);
       const nowMs = this.#options.clock.nowMs();
       for (const [key, text] of texts) {
         if (text === null) this.#writes.remove.run(key);

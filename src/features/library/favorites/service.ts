@@ -51,7 +51,7 @@ const PER_TRANSACTION = 100;
 /** Favorites that are sorted on the main thread, in a millisecond or two. */
 const IN_PLACE_MAX = 500;
 /** Steps up from folders, taken on the main thread to find the shares of favorites, in a millisecond or two. */
-const STEPS_IN_PLACE_MAX = 1_000;
+const STEPS_MAX = 1_000;
 
 /** Sets, finds and lists favorites. */
 export class FavoriteService {
@@ -136,9 +136,7 @@ export class FavoriteService {
     const hasGone = this.#rows.hasGone(user.id);
     const { sql, parameters } = selectVisible(user.id, clock.nowMs(), { sort, order, hasGone });
     const isInPlace =
-      count <= IN_PLACE_MAX &&
-      !hasGone &&
-      this.#rows.isShallow(this.#rows.received(user.id, IN_PLACE_MAX), STEPS_IN_PLACE_MAX);
+      count <= IN_PLACE_MAX && !hasGone && this.#rows.isShallow(this.#rows.received(user.id, IN_PLACE_MAX), STEPS_MAX);
     if (isInPlace) {
       const found = sqlite.query<NamedRow, Bindable[]>(sql).all(...parameters);
       return Float64Array.from(sort === "natural" ? sortNaturally(found, order) : found.map(({ id }) => id));
@@ -156,7 +154,7 @@ export class FavoriteService {
     const { sqlite, reader, clock, tree } = this.#options;
     const ids = nodes.map(({ id }) => id);
     const { sql, parameters } = selectShares(user.id, clock.nowMs(), ids);
-    const [found] = this.#rows.isShallow(ids, STEPS_IN_PLACE_MAX)
+    const [found] = this.#rows.isShallow(ids, STEPS_MAX)
       ? [sqlite.query<ShareRow, Bindable[]>(sql).all(...parameters)]
       : await reader.read([rows<ShareRow>(sql, parameters)]);
     const shares = new Map(found.map((row) => [row.nodeId, row]));

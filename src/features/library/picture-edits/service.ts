@@ -46,7 +46,7 @@ export class PictureEdits {
       possibleOwners: [owner],
     });
     try {
-      await this.#write(node, edit, pending);
+      await this.#write(uploader.user.id, node, edit, pending);
       const replacement = {
         fileId,
         declaredType: node.mediaType,
@@ -59,7 +59,7 @@ export class PictureEdits {
     }
   }
 
-  async #write(node: FileNode, edit: PictureEdit, { incoming }: PendingUpload): Promise<void> {
+  async #write(accountId: number, node: FileNode, edit: PictureEdit, { incoming }: PendingUpload): Promise<void> {
     const { editProcess, blobs } = this.#options;
     const mediaType = (node.mediaType.split(";")[0] ?? "").trim().toLowerCase();
     if (edit.rotate !== undefined && edit.crop === undefined) {
@@ -71,7 +71,8 @@ export class PictureEdits {
     }
     if (!ENCODED.has(mediaType)) throw cannotEdit(whyNot(mediaType, edit));
     await blobs.fetchLocal(node.digest);
-    await editProcess.edit({ path: blobs.pathOf(node.digest), mediaType, edit }, (bytes) => incoming.write(bytes));
+    const request = { path: blobs.pathOf(node.digest), mediaType, edit };
+    await editProcess.edit(accountId, request, (bytes) => incoming.write(bytes));
   }
 
   #rotate(node: FileNode, mediaType: string, quarter: Quarter): Promise<FilePart[] | undefined> {

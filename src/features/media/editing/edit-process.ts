@@ -18,12 +18,17 @@ const WATCH_MS = 100;
 const ENVIRONMENT = { LC_ALL: "C", MALLOC_ARENA_MAX: "2" };
 /** Edits that wait for the running one. */
 const WAITING_MAX = 16;
+/** Edits of one account that run or wait, so that slow pictures of one person do not keep everybody from editing. */
+const PER_ACCOUNT_MAX = 4;
 const ONE_AT_A_TIME = 0;
+const IN_PROGRESS = "Other pictures are being edited. Try again in a moment.";
 
 /** Edits one picture after another, each in a process of its own: a hostile file can crash only that. */
 export class EditProcess {
   readonly #options: EditProcessOptions;
-  readonly #turns = new Turns(WAITING_MAX);
+  readonly #turns = new Turns(WAITING_MAX, IN_PROGRESS);
+  /** How many edits of each account run or wait. */
+  readonly #ofAccount = new Map<number, number>();
 
   constructor(options: EditProcessOptions) {
     this.#options = options;
@@ -31,15 +36,26 @@ export class EditProcess {
 
   /**
    * Edits a picture.
+   * @param accountId whose request it is
    * @param write receives the new file, buffer by buffer. What it throws ends the process.
    * @throws AppError unsupported_media_type if the picture can't be edited; invalid_field; overloaded; internal errors if the process
    *   can't run
    */
-  edit(
+  async edit(
+    accountId: number,
     request: Pick<EditRequest, "path" | "mediaType" | "edit">,
     write: (bytes: Uint8Array) => Promise<void> | void,
   ): Promise<void> {
-    return this.#turns.take([ONE_AT_A_TIME], () => this.#run(request, write));
+    const others = this.#ofAccount.get(accountId) ?? 0;
+    if (others >= PER_ACCOUNT_MAX) throw new AppError("overloaded", IN_PROGRESS);
+    this.#ofAccount.set(accountId, others + 1);
+    try {
+      await this.#turns.take([ONE_AT_A_TIME], () => this.#run(request, write));
+    } finally {
+      const left = (this.#ofAccount.get(accountId) ?? 1) - 1;
+      if (left > 0) this.#ofAccount.set(accountId, left);
+      else this.#ofAccount.delete(accountId);
+    }
   }
 
   async #run(
