@@ -59,7 +59,6 @@ export interface EntryBrowserProps<T extends Entry> {
 export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   const { collection, folder, onOpenFolder } = props;
   const { pages, count } = collection;
-  const [{ layout }] = useViewPreferences();
   const frame = useRef<HTMLDivElement>(null);
   // Deferred, because the first rendering of a list takes long enough to delay key presses. A deferred rendering can be
   // interrupted.
@@ -102,7 +101,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
         >
           <div ref={frame} className="flex min-h-0 min-w-0 flex-1 flex-col">
             {!isKnown || pages.total === undefined ? (
-              <ListSkeleton layout={layout} />
+              <ListSkeleton layout={display.layout} />
             ) : (
               <EntryGrid<T>
                 collection={collection}

@@ -109,11 +109,7 @@ export function FolderView({
         ) : pages.error !== undefined ? (
           <ErrorState error={pages.error} onRetry={pages.refetch} />
         ) : pages.total === 0 ? (
-          <ContextMenu items={canWrite ? addItems({ folder, share: shareId, createFolder }) : []}>
-            <div className="flex flex-1 flex-col">
-              <EmptyFolder canWrite={canWrite} folder={folder} share={shareId} takesFocus={takesFocus} />
-            </div>
-          </ContextMenu>
+          <EmptyFolder {...{ canWrite, folder, takesFocus, createFolder }} share={shareId} />
         ) : (
           <FolderContent
             folder={folder}
@@ -317,11 +313,13 @@ function EmptyFolder({
   canWrite,
   folder,
   share,
+  createFolder,
   takesFocus,
 }: {
   readonly canWrite: boolean;
   readonly folder: string;
   readonly share: string | undefined;
+  readonly createFolder: () => void;
   readonly takesFocus: boolean;
 }): ReactNode {
   const ref = useRef<HTMLDivElement>(null);
@@ -329,20 +327,22 @@ function EmptyFolder({
     if (takesFocus) ref.current?.focus();
   }, [takesFocus]);
   return (
-    <div ref={ref} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
-      <EmptyState
-        icon={FolderOpen}
-        title={text.emptyTitle}
-        {...(canWrite && {
-          action: (
-            <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles(folder, { share })}>
-              {text.uploadFiles}
-            </Button>
-          ),
-        })}
-      >
-        {canWrite ? text.emptyHint : text.emptyReadOnly}
-      </EmptyState>
-    </div>
+    <ContextMenu items={canWrite ? addItems({ folder, share, createFolder }) : []}>
+      <div ref={ref} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
+        <EmptyState
+          icon={FolderOpen}
+          title={text.emptyTitle}
+          {...(canWrite && {
+            action: (
+              <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles(folder, { share })}>
+                {text.uploadFiles}
+              </Button>
+            ),
+          })}
+        >
+          {canWrite ? text.emptyHint : text.emptyReadOnly}
+        </EmptyState>
+      </div>
+    </ContextMenu>
   );
 }
