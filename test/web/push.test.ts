@@ -1,7 +1,7 @@
-// Notifications in the browser, with the real service worker. Browsers without a connection to their push service
-// can't subscribe, so that single call returns a subscription at a push service of the test.
+// Notifications in the browser, with the real service worker. The headless browser allows no notifications, and can't
+// subscribe without a connection to its push service: those calls are replaced.
 import { afterAll, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Page, Worker } from "playwright-core";
 import { shareWith } from "../support/account-shares.ts";
 import { eventually } from "../support/expect.ts";
 import { WebPushService } from "../support/push-services.ts";
@@ -19,6 +19,8 @@ async function useService(page: Page, vapidPublicKey: string): Promise<WebPushSe
   const service = await new WebPushService(vapidPublicKey).start();
   services.push(service);
   await page.addInitScript((json: string) => {
+    Object.defineProperty(Notification, "permission", { get: () => "granted" });
+    Object.assign(Notification, { requestPermission: () => Promise.resolve("granted") });
     let current: object | null = null;
     const subscription = {
       toJSON: (): unknown => JSON.parse(json),
@@ -54,13 +56,49 @@ async function deliver(page: Page, data: string): Promise<void> {
   await session.send("ServiceWorker.deliverPushMessage", { origin, registrationId: await registration.promise, data });
 }
 
-/** The notifications that the worker shows. */
-function shown(page: Page) {
-  return page.evaluate(async () => {
-    const registration = await navigator.serviceWorker.ready;
-    const all = await registration.getNotifications();
-    return all.map(({ title, body, data }) => ({ title, body, data: String(data) }));
+/** What the worker shows and opens. */
+interface WorkerRecord {
+  readonly shown: readonly { readonly title: string; readonly body: string; readonly data: string }[];
+  readonly opened: readonly string[];
+}
+
+/** Records what the worker shows and opens, in the place of the system. */
+async function recordWorker(page: Page): Promise<Worker> {
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+  const [worker] = page.context().serviceWorkers();
+  if (worker === undefined) throw new Error("There is no service worker.");
+  await worker.evaluate(() => {
+    const record = { shown: [] as object[], opened: [] as string[] };
+    Object.assign(globalThis, { record });
+    Object.assign(ServiceWorkerRegistration.prototype, {
+      showNotification: (title: string, { body, data }: { body: string; data: string }) => {
+        record.shown.push({ title, body, data });
+        return Promise.resolve();
+      },
+    });
+    const { clients } = globalThis as unknown as { clients: object };
+    Object.assign(Object.getPrototypeOf(clients), {
+      openWindow: (address: string) => {
+        record.opened.push(address);
+        return Promise.resolve(null);
+      },
+    });
   });
+  return worker;
+}
+
+function recordOf(worker: Worker): Promise<WorkerRecord> {
+  return worker.evaluate(() => (globalThis as unknown as { record: WorkerRecord }).record);
+}
+
+/** Clicks a notification with this data. */
+function click(worker: Worker, data: string): Promise<void> {
+  return worker.evaluate((path) => {
+    const scope = globalThis as unknown as { ExtendableEvent: typeof Event };
+    const event = new scope.ExtendableEvent("notificationclick");
+    Object.assign(event, { notification: { close: () => undefined, data: path } });
+    self.dispatchEvent(event);
+  }, data);
 }
 
 describeWeb(
@@ -73,7 +111,6 @@ describeWeb(
         as: account,
         path: "/settings/appearance",
         hasWorker: true,
-        context: { permissions: ["notifications"] },
       });
       const service = await useService(page, vapidPublicKey);
       await page.goto(page.url().replace("appearance", "notifications"));
@@ -81,7 +118,6 @@ describeWeb(
       await toggle.waitFor();
       expect(await toggle.isChecked()).toBe(false);
       await toggle.click();
-      await page.waitForFunction(() => document.querySelectorAll('[role="switch"]:disabled').length === 0);
       await eventually("it is on", () => toggle.isChecked());
       await web.lookAt(page, "settings-push");
       const friend = await web.account("Ann");
@@ -113,25 +149,22 @@ describeWeb(
     });
 
     test("are shown by the worker as text, and open a page of this server", async () => {
-      const page = await web.open({
-        as: await web.account(),
-        hasWorker: true,
-        context: { permissions: ["notifications"] },
-      });
-      await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+      const page = await web.open({ as: await web.account(), hasWorker: true });
+      const worker = await recordWorker(page);
       const data = { event: "share.received", type: "folder", shareId: "shr_1", url: "https://evil.example/" };
       await deliver(page, JSON.stringify({ id: "ntf_1", title: "<b>Folder</b>", body: "Ann shared it.", data }));
-      await eventually("it is shown", async () => (await shown(page)).length === 1);
-      expect(await shown(page)).toEqual([
-        { title: "<b>Folder</b>", body: "Ann shared it.", data: "/shared/with-me?share=shr_1" },
-      ]);
+      await eventually("it is shown", async () => (await recordOf(worker)).shown.length === 1);
       await deliver(page, "not json");
-      await eventually("it is shown", async () => (await shown(page)).length === 2);
-      expect(await shown(page)).toContainEqual({
-        title: "Larder",
-        body: "You have a new notification.",
-        data: "/files",
-      });
+      await eventually("it is shown", async () => (await recordOf(worker)).shown.length === 2);
+      const { shown } = await recordOf(worker);
+      expect(shown).toEqual([
+        { title: "<b>Folder</b>", body: "Ann shared it.", data: "/shared/with-me?share=shr_1" },
+        { title: "Larder", body: "You have a new notification.", data: "/files" },
+      ]);
+      await click(worker, shown[0]?.data ?? "");
+      await eventually("it is opened", async () => (await recordOf(worker)).opened.length === 1);
+      const { origin } = new URL(page.url());
+      expect((await recordOf(worker)).opened).toEqual([`${origin}/shared/with-me?share=shr_1`]);
     });
 
     test("say why they are not available", async () => {

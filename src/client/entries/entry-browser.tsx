@@ -58,8 +58,7 @@ export interface EntryBrowserProps<T extends Entry> {
 /** A list of files and folders with all actions on them. The files page and the search page are built around it. */
 export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   const { collection, folder, onOpenFolder } = props;
-  const { pages, selection, count, cursor } = collection;
-  const [{ layout }] = useViewPreferences();
+  const { pages, count } = collection;
   const frame = useRef<HTMLDivElement>(null);
   // Deferred, because the first rendering of a list takes long enough to delay key presses. A deferred rendering can be
   // interrupted.
@@ -71,12 +70,8 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
     source: props.previewSource,
   });
   const onOpen = (entry: T) => (entry.type === "folder" ? onOpenFolder(entry.path, entry) : openPreview(entry.id));
-  const selected = selection.kind === "some" && count === 1 ? [...selection.entries.values()][0] : undefined;
   const [menuTarget, setMenuTarget] = useState<T>();
-  const rightsOf = useRightsOf();
-  const pointed = menuTarget ?? selected ?? (count === 0 ? pages.at(cursor) : undefined);
-  const hasDetails = pointed !== undefined && rightsOf(pointed).isFileOrFolder;
-  const details = useDetailsState(hasDetails ? pointed : undefined, pages);
+  const details = useDetailsState(useDescribed(menuTarget ?? pointedBy(collection)), pages);
   const actions = useSelectionActions({
     collection,
     menuTarget,
@@ -106,7 +101,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
         >
           <div ref={frame} className="flex min-h-0 min-w-0 flex-1 flex-col">
             {!isKnown || pages.total === undefined ? (
-              <ListSkeleton layout={layout} />
+              <ListSkeleton layout={display.layout} />
             ) : (
               <EntryGrid<T>
                 collection={collection}
@@ -130,6 +125,18 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
       {actions.dialogs}
     </>
   );
+}
+
+/** The only selected entry; without a selection, the one at the cursor. */
+function pointedBy<T extends Entry>({ pages, selection, count, cursor }: Collection<T>): T | undefined {
+  if (count === 0) return pages.at(cursor);
+  return selection.kind === "some" && count === 1 ? [...selection.entries.values()][0] : undefined;
+}
+
+/** The entry if it has details: albums between files and folders have none. */
+function useDescribed(entry: Entry | undefined): Entry | undefined {
+  const rightsOf = useRightsOf();
+  return entry !== undefined && rightsOf(entry).isFileOrFolder ? entry : undefined;
 }
 
 function Details({ isOpen, entry, hasAddress, close }: DetailsState) {

@@ -60,15 +60,14 @@ export async function joinScripts(
       throw new Error(message);
     },
   });
-  const name = (chunk: { readonly name: string }) => `${chunk.name.replace(/-[0-9a-z]{8}$/, "")}-[hash].js`;
   const { output } = await bundle.generate({
     format: "es",
     compact: true,
     generatedCode: "es2015",
     hashCharacters: "base36",
     hoistTransitiveImports: false,
-    entryFileNames: name,
-    chunkFileNames: name,
+    entryFileNames: nameOf,
+    chunkFileNames: nameOf,
     manualChunks: (id) => groups.get(id),
     onlyExplicitManualChunks: true,
   });
@@ -78,6 +77,11 @@ export async function joinScripts(
     contents: new Map([...chunks].map(([fileName, { code }]) => [fileName, encoder.encode(code)])),
     entries: Object.fromEntries(graph.entries.map(([path, file]) => [path, filesOf(chunks, file)])),
   };
+}
+
+/** Without the hash of the bundler, which may be that of a part only. */
+function nameOf(chunk: { readonly name: string }): string {
+  return `${chunk.name.replace(/-[0-9a-z]{8}$/, "")}-[hash].js`;
 }
 
 /**

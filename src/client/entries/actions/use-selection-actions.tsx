@@ -66,7 +66,6 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const canWrite = useCanWrite();
   const entryActions = useEntryActions();
   const openDialog = useOpenEntryDialog();
-  const [renamed, setRenamed] = useState<Pick<Renaming, "id" | "draft">>();
   const { selection, count } = collection;
   const known = selection.kind === "some" ? [...selection.entries.values()] : [];
   const only = menuTarget ?? (count === 1 && known.length === 1 ? known[0] : undefined);
@@ -86,10 +85,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const choose = (kind: "move" | "copy" | "tags" | "album" | "share") => () =>
     withSelected((entries) => openDialog(kind, entries));
   const { areFavorites, toggleFavorite } = useFavoriteToggle(collection, known, withSelected);
-  const rename = () => {
-    const entry = only ?? (count === 0 ? collection.pages.at(collection.cursor) : undefined);
-    if (entry !== undefined) setRenamed({ id: entry.id, draft: createStore(newDraft(entry)) });
-  };
+  const { renaming, rename } = useRenaming(collection, only, focusList);
   const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries, { canUndo: rights.isOwn })));
 
   const isOwn = canWrite && rights.isOwn;
@@ -110,15 +106,6 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   };
   useSelectionShortcuts(commands, count > 0);
 
-  const renaming: Renaming | undefined = renamed && {
-    ...renamed,
-    save: entryActions.rename,
-    end: () => {
-      // The response may come when the next name is already being edited.
-      setRenamed((now) => (now?.draft === renamed.draft ? undefined : now));
-      focusList();
-    },
-  };
   return {
     ...commands,
     items: () => [
@@ -139,6 +126,26 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
     ],
   };
+}
+
+/** Renames the only selected entry; without a selection, the one at the cursor. */
+function useRenaming<T extends Entry>(
+  { pages, cursor, count }: Collection<T>,
+  only: T | undefined,
+  focusList: () => void,
+): { readonly renaming: Renaming | undefined; readonly rename: () => void } {
+  const { rename: save } = useEntryActions();
+  const [renamed, setRenamed] = useState<Pick<Renaming, "id" | "draft">>();
+  const rename = () => {
+    const entry = only ?? (count === 0 ? pages.at(cursor) : undefined);
+    if (entry !== undefined) setRenamed({ id: entry.id, draft: createStore(newDraft(entry)) });
+  };
+  const end = () => {
+    // The response may come when the next name is already being edited.
+    setRenamed((now) => (now?.draft === renamed?.draft ? undefined : now));
+    focusList();
+  };
+  return { renaming: renamed && { ...renamed, save, end }, rename };
 }
 
 /** The rights to the entry of the menu, to the selected entries, or (for all, and without a selection) to the loaded ones. */

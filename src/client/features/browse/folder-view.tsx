@@ -68,22 +68,15 @@ export function FolderView({
   readonly historyKey: string;
   readonly share?: SharedFolder;
 }) {
+  const shareId = share?.id;
   const canWrite = useCanWrite() && share?.canWrite !== false;
-  const creating = useOverlay("dialog");
-  const { open: openDialog } = creating;
-  const { makeFolder } = useEntryActions();
+  const { open: openDialog } = useOverlay("dialog");
   const goToOwnFolder = useGoToFolder();
   const goToFolder = share?.goTo ?? goToOwnFolder;
 
-  // The history entry at which this folder was opened. Changing a query parameter later does not matter.
-  const [openedAt] = useState(historyKey);
-  const [savedState] = useState(() => findListState(historyKey));
-  const [takesFocus] = useState(() => openedFromList || savedState !== undefined);
-  useEffect(() => {
-    openedFromList = false;
-  }, []);
+  const { openedAt, savedState, takesFocus } = useOpening(historyKey);
   const sort = useListSort(share === undefined ? "files" : "received", SORTS);
-  const collection = useCollection(useFolderSource(folder, sort, share?.id), savedState?.cursor ?? 0);
+  const collection = useCollection(useFolderSource(folder, sort, shareId), savedState?.cursor ?? 0);
   useEffect(() => saveListState(openedAt, { cursor: collection.cursor }), [openedAt, collection.cursor]);
 
   const goTo = (path: string) => {
@@ -91,7 +84,7 @@ export function FolderView({
     goToFolder(path);
   };
   const createFolder = useCallback(() => openDialog(NEW_FOLDER), [openDialog]);
-  useFolderCommands({ folder, share: share?.id, canWrite, goTo, createFolder });
+  useFolderCommands({ folder, share: shareId, canWrite, goTo, createFolder });
 
   const name = share !== undefined && folder === "/" ? share.name : folderName(folder);
   const crumbs = share?.crumbs ?? (folder === "/" ? [] : crumbsAbove(folder));
@@ -107,7 +100,7 @@ export function FolderView({
     >
       <DropZone
         folder={folder}
-        share={share?.id}
+        share={shareId}
         disabled={!canWrite || isMissing}
         className="flex min-h-0 flex-1 flex-col"
       >
@@ -116,16 +109,12 @@ export function FolderView({
         ) : pages.error !== undefined ? (
           <ErrorState error={pages.error} onRetry={pages.refetch} />
         ) : pages.total === 0 ? (
-          <ContextMenu items={canWrite ? addItems({ folder, share: share?.id, createFolder }) : []}>
-            <div className="flex flex-1 flex-col">
-              <EmptyFolder canWrite={canWrite} folder={folder} share={share?.id} takesFocus={takesFocus} />
-            </div>
-          </ContextMenu>
+          <EmptyFolder {...{ canWrite, folder, takesFocus, createFolder }} share={shareId} />
         ) : (
           <FolderContent
             folder={folder}
             name={name}
-            share={share?.id}
+            share={shareId}
             collection={collection}
             sort={sort}
             onOpenFolder={goTo}
@@ -136,14 +125,35 @@ export function FolderView({
           />
         )}
       </DropZone>
-      <Suspense fallback={null}>
-        {creating.value === NEW_FOLDER && (
-          <HasAddress value={true}>
-            <NewFolderDialog make={(newName) => makeFolder(newName, folder, share?.id)} onClose={creating.close} />
-          </HasAddress>
-        )}
-      </Suspense>
+      <NewFolder folder={folder} share={shareId} />
     </Page>
+  );
+}
+
+/** How the folder was opened, with the state of its list at that time. */
+function useOpening(historyKey: string) {
+  // The history entry at which this folder was opened. Changing a query parameter later does not matter.
+  const [openedAt] = useState(historyKey);
+  const [savedState] = useState(() => findListState(historyKey));
+  const [takesFocus] = useState(() => openedFromList || savedState !== undefined);
+  useEffect(() => {
+    openedFromList = false;
+  }, []);
+  return { openedAt, savedState, takesFocus };
+}
+
+/** The dialog for a new folder, if the address opens it. */
+function NewFolder({ folder, share }: { readonly folder: string; readonly share: string | undefined }) {
+  const { value, close } = useOverlay("dialog");
+  const { makeFolder } = useEntryActions();
+  return (
+    <Suspense fallback={null}>
+      {value === NEW_FOLDER && (
+        <HasAddress value={true}>
+          <NewFolderDialog make={(name) => makeFolder(name, folder, share)} onClose={close} />
+        </HasAddress>
+      )}
+    </Suspense>
   );
 }
 
@@ -303,11 +313,13 @@ function EmptyFolder({
   canWrite,
   folder,
   share,
+  createFolder,
   takesFocus,
 }: {
   readonly canWrite: boolean;
   readonly folder: string;
   readonly share: string | undefined;
+  readonly createFolder: () => void;
   readonly takesFocus: boolean;
 }): ReactNode {
   const ref = useRef<HTMLDivElement>(null);
@@ -315,21 +327,23 @@ function EmptyFolder({
     if (takesFocus) ref.current?.focus();
   }, [takesFocus]);
   return (
-    <div ref={ref} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
-      <EmptyState
-        icon={FolderOpen}
-        title={text.emptyTitle}
-        {...(canWrite && {
-          action: (
-            <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles(folder, { share })}>
-              {text.uploadFiles}
-            </Button>
-          ),
-        })}
-      >
-        {canWrite ? <EmptyHint /> : text.emptyReadOnly}
-      </EmptyState>
-    </div>
+    <ContextMenu items={canWrite ? addItems({ folder, share, createFolder }) : []}>
+      <div ref={ref} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
+        <EmptyState
+          icon={FolderOpen}
+          title={text.emptyTitle}
+          {...(canWrite && {
+            action: (
+              <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles(folder, { share })}>
+                {text.uploadFiles}
+              </Button>
+            ),
+          })}
+        >
+          {canWrite ? <EmptyHint /> : text.emptyReadOnly}
+        </EmptyState>
+      </div>
+    </ContextMenu>
   );
 }
 

@@ -73,7 +73,8 @@ function Messages({ messages }: { readonly messages: Inbox["notifications"] }) {
     );
   }
   return (
-    <ul aria-label={text.title} className="divide-y divide-line">
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolled by keyboard: the messages have no controls
+    <ul aria-label={text.title} tabIndex={0} className="divide-y divide-line">
       {messages.map(({ id, title, body, createdAt, readAt }) => (
         <li key={id} className="py-3 text-sm">
           <p className="flex flex-wrap items-center gap-2 font-medium wrap-anywhere">

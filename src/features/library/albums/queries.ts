@@ -3,6 +3,7 @@
  * migration). Files in a folder that is in the trash are left out by each query, with {@link WITH_GONE_FOLDERS}.
  */
 import type { Database } from "bun:sqlite";
+import { type Reader, rows } from "../../../db/reader.ts";
 import type { Bindable } from "../../../db/reader.worker.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
 import { fold } from "../../../lib/path.ts";
@@ -143,4 +144,10 @@ export class AlbumRows {
   delete(id: number): void {
     this.#statements.delete.run(id);
   }
+}
+
+/** The rows of a statement, read in another thread. */
+export async function readRows<Row>(reader: Reader, { sql, parameters }: AlbumStatement): Promise<readonly Row[]> {
+  const [found] = await reader.read([rows<Row>(sql, parameters)]);
+  return found;
 }

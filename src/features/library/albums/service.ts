@@ -3,7 +3,7 @@
  * trash keeps its place, but is in no list and no count until it is restored.
  */
 import type { Database } from "bun:sqlite";
-import { type Reader, numbers, rows } from "../../../db/reader.ts";
+import { type Reader, numbers } from "../../../db/reader.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -18,7 +18,7 @@ import type { Photo } from "../photos/types.ts";
 import { sharedView } from "../permissions/view.ts";
 import { checkDescription, checkName, tooManyAlbums, tooManyItems } from "./checks.ts";
 import { AlbumItemRows, selectItems, selectShapes } from "./item-rows.ts";
-import { AlbumRows, selectSummaries, type SummaryRow } from "./queries.ts";
+import { AlbumRows, readRows, selectSummaries, type SummaryRow } from "./queries.ts";
 import {
   type AddedItems,
   type Album,
@@ -397,9 +397,4 @@ export class AlbumService {
   #filesOf(ids: readonly number[]): FileNode[] {
     return this.#options.tree.findByIds(ids).flatMap((node) => (node.kind === "file" ? [node] : []));
   }
-}
-
-async function readRows<Row>(reader: Reader, { sql, parameters }: AlbumStatement): Promise<readonly Row[]> {
-  const [found] = await reader.read([rows<Row>(sql, parameters)]);
-  return found;
 }

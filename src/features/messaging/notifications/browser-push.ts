@@ -44,7 +44,7 @@ export class BrowserPush {
   /**
    * Sends messages of the account to this browser from now on; durable on return.
    * @param subscription the JSON of the browser's subscription
-   * @throws AppError invalid_field | forbidden_target; revoked_token if the sign-in ended meanwhile
+   * @throws AppError invalid_field | forbidden_target; revoked_token if the sign-in ended during the call
    */
   async subscribe(principal: SessionPrincipal, subscription: string): Promise<BrowserPushState> {
     const { writer, clock, notifications } = this.#options;

@@ -34,14 +34,7 @@ export function userColumns({
       title: text.name,
       isHeader: true,
       ...sortable("name"),
-      cell: (account) => (
-        <span className="block min-w-0">
-          {nameOf(account)}
-          {account.name !== "" && (
-            <span className="block text-xs font-normal break-all text-muted">{account.email}</span>
-          )}
-        </span>
-      ),
+      cell: (account) => <Name account={account} />,
     },
     {
       key: "role",
@@ -70,13 +63,7 @@ export function userColumns({
     {
       key: "state",
       title: text.state,
-      cell: ({ disabled, twoFactor, emailVerified }) => (
-        <span className="flex flex-wrap justify-end gap-1 md:justify-start">
-          {disabled ? <Badge tone="danger">{text.disabled}</Badge> : <Badge tone="success">{text.enabled}</Badge>}
-          {twoFactor && <Badge>{text.twoFactor}</Badge>}
-          {!emailVerified && <Badge tone="warning">{text.emailUnconfirmed}</Badge>}
-        </span>
-      ),
+      cell: (account) => <State account={account} />,
     },
     {
       key: "actions",
@@ -86,4 +73,23 @@ export function userColumns({
       cell: (account) => <MoreMenu label={text.actionsFor(nameOf(account))} items={() => itemsFor(account)} />,
     },
   ];
+}
+
+function Name({ account }: { readonly account: Account }) {
+  return (
+    <span className="block min-w-0">
+      {nameOf(account)}
+      {account.name !== "" && <span className="block text-xs font-normal break-all text-muted">{account.email}</span>}
+    </span>
+  );
+}
+
+function State({ account: { disabled, twoFactor, emailVerified } }: { readonly account: Account }) {
+  return (
+    <span className="flex flex-wrap justify-end gap-1 md:justify-start">
+      {disabled ? <Badge tone="danger">{text.disabled}</Badge> : <Badge tone="success">{text.enabled}</Badge>}
+      {twoFactor && <Badge>{text.twoFactor}</Badge>}
+      {!emailVerified && <Badge tone="warning">{text.emailUnconfirmed}</Badge>}
+    </span>
+  );
 }

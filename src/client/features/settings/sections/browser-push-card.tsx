@@ -46,7 +46,7 @@ export function BrowserPushCard() {
             hint={obstacle === undefined ? text.browserPushHint : text.pushObstacle(obstacle)}
             checked={isOn}
             disabled={obstacle !== undefined || change.isPending}
-            onChange={(wanted) => change.mutate(wanted ? vapidPublicKey : undefined)}
+            onChange={(on) => change.mutate(on ? vapidPublicKey : undefined)}
           />
         )}
       </Loaded>
