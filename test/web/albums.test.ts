@@ -121,10 +121,10 @@ describeWeb("albums", (web) => {
     await sharing.getByText(recipient.email).first().waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("link", { name: "Shared by me" }).click();
-    await page.getByRole("heading", { name: "For you" }).waitFor();
+    await row(page, "For you").waitFor();
 
     const other = await web.open({ as: recipient, path: "/shared/with-me" });
-    await other.getByRole("link", { name: "Open For you" }).click();
+    await row(other, "For you").dblclick();
     await photo(other, "one.png").waitFor();
     await other.getByText(/^· Shared by/).waitFor();
     expect(await other.getByRole("button", { name: "Share" }).count()).toBe(0);

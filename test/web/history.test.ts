@@ -231,3 +231,28 @@ describeWeb(
   },
   { env: { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "25" } },
 );
+
+describeWeb("pages about devices", (web) => {
+  test("are in the navigation only once there is a device, and open by their address before", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path: "/history" });
+    await page.getByRole("tab", { name: "Restore files" }).waitFor();
+    await page.waitForLoadState("networkidle");
+    expect(await page.getByRole("tab").allTextContents()).toEqual(["Restore files"]);
+    const { origin } = new URL(page.url());
+    await page.goto(`${origin}/history?tab=conflicts`);
+    await page.getByRole("tab", { name: "Conflicts", selected: true }).waitFor();
+    await page.goto(`${origin}/settings/profile`);
+    const sections = page.getByRole("navigation", { name: "Settings" });
+    await sections.getByRole("link", { name: "Notifications" }).waitFor();
+    await page.waitForLoadState("networkidle");
+    expect(await sections.getByRole("link", { name: "Devices", exact: true }).count()).toBe(0);
+    await page.goto(`${origin}/settings/devices`);
+    await page.getByText("No devices yet").waitFor();
+    await registerDevice(web.server(), account, "phone");
+    await page.goto(`${origin}/settings/profile`);
+    await sections.getByRole("link", { name: "Devices", exact: true }).waitFor();
+    await page.goto(`${origin}/history`);
+    await page.getByRole("tab", { name: "Undo device changes" }).waitFor();
+  });
+});

@@ -10,6 +10,12 @@ import type { DraftExpiry, DraftProblems, ShareDraft } from "./draft.ts";
 import { text } from "./text.ts";
 import { Form } from "../../ui/form.tsx";
 
+const LABEL_HINTS = {
+  link: () => text.labelHint,
+  upload: () => text.labelHintDropBox,
+  account: () => text.labelHintPerson,
+} as const;
+
 /**
  * The settings of a share. The kind can be chosen only for a new one.
  * @param id of the form, for a button outside it
@@ -49,7 +55,7 @@ export function ShareForm({
       {draft.kind === "upload" && <DropBoxFields draft={draft} onChange={set} problems={problems} />}
       <TextField
         label={text.label}
-        hint={draft.kind === "upload" ? text.labelHintDropBox : text.labelHint}
+        hint={LABEL_HINTS[draft.kind]()}
         value={draft.label}
         maxLength={200}
         onChange={(label) => set({ label })}

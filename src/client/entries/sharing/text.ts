@@ -37,6 +37,7 @@ export const text = defineText("shares", {
   versionsHint: "Includes versions from before you shared it. If off, only the current version is visible.",
   label: "Note",
   labelHint: "Only you can see this. It helps you recognize your links.",
+  labelHintPerson: "They can see it too.",
   labelHintDropBox: "Shown as the title of the upload page.",
   expiry: "Expires",
   never: "Never",

@@ -157,7 +157,7 @@ function Kind({ share }: { readonly share: ShareRecord }) {
   return (
     <span className="flex min-w-0 items-center gap-1.5">
       <span className="truncate" title={describeKind(share)}>
-        <bdi>{describeKind(share)}</bdi>
+        <bdi>{share.user ?? describeKind(share)}</bdi>
       </span>
       {icons.map(([Icon, label]) => (
         <span key={label} role="img" aria-label={label} title={label} className="shrink-0">
