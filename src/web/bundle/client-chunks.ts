@@ -16,8 +16,8 @@ const LISTS = [
   "features/history/history-page.tsx",
   "features/places/places-page.tsx",
   "features/search/search-page.tsx",
-  "features/shares/shared-by-me-page.tsx",
-  "features/shares/shared-with-me-page.tsx",
+  "features/browse/shared/shared-by-me-page.tsx",
+  "features/browse/shared/shared-with-me-page.tsx",
   "features/trash/trash-page.tsx",
 ] as const;
 

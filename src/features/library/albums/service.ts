@@ -25,7 +25,6 @@ import {
   type AlbumChanges,
   ALBUMS_MAX,
   type AlbumSort,
-  type AlbumStatement,
   type AlbumSummary,
   type ItemPage,
   ITEMS_MAX,
