@@ -166,10 +166,11 @@ function operationOf(doc: Documentation): object {
       schema: { type: "string" },
     })),
   ];
+  const description = describe(doc);
   return {
     tags: [doc.tag],
     summary: doc.summary,
-    description: describe(doc),
+    ...(description !== "" && { description }),
     ...(parameters.length > 0 && { parameters }),
     ...(doc.requestBody !== undefined && { requestBody: doc.requestBody }),
     // Other routes use the default of the document: any way to sign in.

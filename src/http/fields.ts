@@ -101,3 +101,9 @@ function decode(text: string): string {
     );
   }
 }
+
+/** How a Live Photo has its video. */
+export const Motion = t.Union([t.Literal("pair"), t.Literal("embedded"), t.Null()], {
+  description:
+    "Where the video of a Live Photo is: in a file of its own or in this one. Null if there is none, or you can't open it",
+});

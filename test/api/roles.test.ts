@@ -112,6 +112,7 @@ const viewersMay = [
   /^(PUT|DELETE) \/api\/mobile\/devices\/\{deviceId\}(\/settings)?$/,
   /^POST \/api\/mobile\/notifications\//,
   /^POST \/api\/users\/notifications\/read$/,
+  /^(PUT|DELETE) \/api\/users\/notifications\/push$/,
   // Read requests that use POST for their lists.
   /^POST \/api\/files\/archive$/,
   /^POST \/api\/mobile\/files\/durability$/,

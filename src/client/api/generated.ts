@@ -92,7 +92,7 @@ export interface Schemas {
       readonly id: string;
       readonly name: string;
     } | null;
-    readonly motion: "pair" | "embedded" | null;
+    readonly motion: Schemas["Motion"];
     readonly motionFileId: string | null;
   };
   readonly UpdatedFile: {
@@ -276,6 +276,10 @@ export interface Schemas {
     } | null;
     readonly details: Readonly<Record<string, unknown>>;
   };
+  readonly BrowserPush: {
+    readonly vapidPublicKey: string;
+    readonly isSubscribed: boolean;
+  };
   readonly Bytes: number;
   readonly ChangedFile: {
     readonly id: string;
@@ -412,6 +416,11 @@ export interface Schemas {
   readonly Id: {
     readonly id: string;
   };
+  readonly Inbox: {
+    readonly notifications: readonly Schemas["Notification"][];
+    readonly unread: number;
+    readonly pagination: Schemas["Pagination"];
+  };
   readonly Invite: {
     readonly id: string;
     readonly email: string | null;
@@ -470,6 +479,7 @@ export interface Schemas {
     readonly success: true;
     readonly message: string;
   };
+  readonly Motion: "pair" | "embedded" | null;
   readonly NewShare: {
     readonly expiresAt?: string | null;
     readonly expiresIn?: string | null;
@@ -527,7 +537,7 @@ export interface Schemas {
     readonly height: number | null;
     readonly durationSeconds: number | null;
     readonly takenAt: string;
-    readonly motion: "pair" | "embedded" | null;
+    readonly motion: Schemas["Motion"];
     readonly motionFileId: string | null;
     readonly thumbnailUrl: string;
     readonly hasThumbnail: boolean;
@@ -629,6 +639,34 @@ export interface Schemas {
   readonly RewindRequest: {
     readonly since: string;
     readonly dryRun?: boolean;
+  };
+  readonly ServerSettings: {
+    readonly settings: readonly {
+      readonly key: string;
+      readonly group: "signup" | "plans" | "rates" | "retention" | "mail";
+      readonly kind: "toggle" | "choice" | "integer" | "number" | "size" | "duration" | "text" | "list";
+      readonly value: (string | null) | number | boolean;
+      readonly text: string;
+      readonly source: string;
+      readonly isStored: boolean;
+      readonly isEditable: boolean;
+      readonly fixedBy: string | null;
+      readonly default: (string | null) | number | boolean;
+      readonly defaultText: string;
+      readonly min: number | null;
+      readonly max: number | null;
+      readonly unit: "bytes" | "ms" | null;
+      readonly choices: readonly string[] | null;
+      readonly noneWord: string | null;
+      readonly needsRestart: boolean;
+      readonly problem: string | null;
+      readonly help: string;
+    }[];
+    readonly mail: {
+      readonly isReady: boolean;
+      readonly hasPassword: boolean;
+      readonly problem: string | null;
+    };
   };
   readonly Session: {
     readonly id: string;
@@ -1020,7 +1058,7 @@ export interface ResponseData {
       readonly height: number | null;
       readonly durationSeconds: number | null;
       readonly takenAt: string | null;
-      readonly motion: "pair" | "embedded" | null;
+      readonly motion: Schemas["Motion"];
       readonly motionFileId: string | null;
     })[];
     readonly pagination: Schemas["Pagination"];
@@ -1329,11 +1367,7 @@ export interface ResponseData {
     readonly vapidPublicKey: string;
     readonly providers: readonly string[];
   };
-  readonly "GET /api/mobile/notifications": {
-    readonly notifications: readonly Schemas["Notification"][];
-    readonly unread: number;
-    readonly pagination: Schemas["Pagination"];
-  };
+  readonly "GET /api/mobile/notifications": Schemas["Inbox"];
   readonly "POST /api/mobile/notifications/read": {
     readonly read: number;
     readonly unread: number;
@@ -1347,27 +1381,14 @@ export interface ResponseData {
       readonly deliverAt?: string;
     }[];
   };
-  readonly "GET /api/users/notifications": {
-    readonly notifications: readonly Schemas["Notification"][];
-    readonly unread: number;
-    readonly pagination: Schemas["Pagination"];
-  };
+  readonly "GET /api/users/notifications": Schemas["Inbox"];
   readonly "POST /api/users/notifications/read": {
     readonly read: number;
     readonly unread: number;
   };
-  readonly "GET /api/users/notifications/push": {
-    readonly vapidPublicKey: string;
-    readonly isSubscribed: boolean;
-  };
-  readonly "PUT /api/users/notifications/push": {
-    readonly vapidPublicKey: string;
-    readonly isSubscribed: boolean;
-  };
-  readonly "DELETE /api/users/notifications/push": {
-    readonly vapidPublicKey: string;
-    readonly isSubscribed: boolean;
-  };
+  readonly "GET /api/users/notifications/push": Schemas["BrowserPush"];
+  readonly "PUT /api/users/notifications/push": Schemas["BrowserPush"];
+  readonly "DELETE /api/users/notifications/push": Schemas["BrowserPush"];
   readonly "POST /api/webhooks": Schemas["WebhookWithSecret"];
   readonly "GET /api/webhooks": {
     readonly webhooks: readonly Schemas["Webhook"][];
@@ -1700,62 +1721,8 @@ export interface ResponseData {
     }[];
     readonly pagination: Schemas["Pagination"];
   };
-  readonly "GET /api/admin/settings": {
-    readonly settings: readonly {
-      readonly key: string;
-      readonly group: "signup" | "plans" | "rates" | "retention" | "mail";
-      readonly kind: "toggle" | "choice" | "integer" | "number" | "size" | "duration" | "text" | "list";
-      readonly value: (string | null) | number | boolean;
-      readonly text: string;
-      readonly source: string;
-      readonly isStored: boolean;
-      readonly isEditable: boolean;
-      readonly fixedBy: string | null;
-      readonly default: (string | null) | number | boolean;
-      readonly defaultText: string;
-      readonly min: number | null;
-      readonly max: number | null;
-      readonly unit: "bytes" | "ms" | null;
-      readonly choices: readonly string[] | null;
-      readonly noneWord: string | null;
-      readonly needsRestart: boolean;
-      readonly problem: string | null;
-      readonly help: string;
-    }[];
-    readonly mail: {
-      readonly isReady: boolean;
-      readonly hasPassword: boolean;
-      readonly problem: string | null;
-    };
-  };
-  readonly "PATCH /api/admin/settings": {
-    readonly settings: readonly {
-      readonly key: string;
-      readonly group: "signup" | "plans" | "rates" | "retention" | "mail";
-      readonly kind: "toggle" | "choice" | "integer" | "number" | "size" | "duration" | "text" | "list";
-      readonly value: (string | null) | number | boolean;
-      readonly text: string;
-      readonly source: string;
-      readonly isStored: boolean;
-      readonly isEditable: boolean;
-      readonly fixedBy: string | null;
-      readonly default: (string | null) | number | boolean;
-      readonly defaultText: string;
-      readonly min: number | null;
-      readonly max: number | null;
-      readonly unit: "bytes" | "ms" | null;
-      readonly choices: readonly string[] | null;
-      readonly noneWord: string | null;
-      readonly needsRestart: boolean;
-      readonly problem: string | null;
-      readonly help: string;
-    }[];
-    readonly mail: {
-      readonly isReady: boolean;
-      readonly hasPassword: boolean;
-      readonly problem: string | null;
-    };
-  };
+  readonly "GET /api/admin/settings": Schemas["ServerSettings"];
+  readonly "PATCH /api/admin/settings": Schemas["ServerSettings"];
   readonly "POST /api/admin/settings/mail/test": {
     readonly to: string;
     readonly result: "sent" | "rejected" | "unreachable";

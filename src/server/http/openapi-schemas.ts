@@ -29,7 +29,7 @@ import { FindingRecord } from "../../features/storage/integrity/model.ts";
 import { InviteRecord } from "../../features/accounts/invites/model.ts";
 import { DecisionRecord, HoldsRecord } from "../../features/mobile/mass-change/model.ts";
 import { MediaRecord } from "../../features/media/metadata/present.ts";
-import { NotificationRecord } from "../../features/messaging/notifications/model.ts";
+import { BrowserPushRecord, InboxRecord, NotificationRecord } from "../../features/messaging/notifications/model.ts";
 import { AuthenticationResponse, OptionsRecord, PasskeyRecord } from "../../features/accounts/passkeys/model.ts";
 import { MessageResponse } from "../../features/accounts/password-reset/model.ts";
 import { Photo } from "../../features/library/photos/model.ts";
@@ -48,13 +48,14 @@ import {
   SettingsRecord,
   UsageRecord,
 } from "../../features/accounts/profile/model.ts";
-import { Checksum, FolderPath } from "../../http/fields.ts";
+import { Checksum, FolderPath, Motion } from "../../http/fields.ts";
 import {
   DeliveryRecord,
   WebhookEventName,
   WebhookRecord,
   WebhookWithSecret,
 } from "../../features/messaging/webhooks/model.ts";
+import { SettingsRecord as ServerSettingsRecord } from "../../features/administration/settings/model.ts";
 
 /** Records that routes refer to by name. */
 export const REFERENCED_SCHEMAS = { ...FILE_SCHEMAS, ...ALBUM_SCHEMAS, ...SHARE_SCHEMAS, ...CONFLICT_SCHEMAS };
@@ -67,6 +68,7 @@ export const NAMED_SCHEMAS = {
   AppPassword: AppPasswordRecord,
   AppPasswords: AppPasswordList,
   AuditEntry: AuditRecord,
+  BrowserPush: BrowserPushRecord,
   Bytes,
   ChangedFile,
   Checksum,
@@ -88,6 +90,7 @@ export const NAMED_SCHEMAS = {
   HoldDecision: DecisionRecord,
   Holds: HoldsRecord,
   Id: t.Object({ id: t.String() }),
+  Inbox: InboxRecord,
   Invite: InviteRecord,
   Item,
   ItemError,
@@ -95,6 +98,7 @@ export const NAMED_SCHEMAS = {
   LinkProof: LinkBody,
   Media: MediaRecord,
   Message: MessageResponse,
+  Motion,
   NewShare: CreateShareBody,
   Notification: NotificationRecord,
   Passkey: PasskeyRecord,
@@ -111,6 +115,7 @@ export const NAMED_SCHEMAS = {
   RemovedDevice,
   Rewind: RewindRecord,
   RewindRequest: RewindBody,
+  ServerSettings: ServerSettingsRecord,
   Session: SessionItem,
   SessionSummary: SessionRecord,
   Settings: SettingsRecord,

@@ -100,7 +100,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     rename: when(canWrite && rights.canManage, rename),
     move: when(isOwn, choose("move")),
     copy: when(canWrite && rights.isFileOrFolder, choose("copy")),
-    tags: when(canWrite && rights.canChange, choose("tags")),
+    tags: when(canWrite && rights.canChange && mayHaveFiles(known), choose("tags")),
     details: when(rights.isFileOrFolder, onDetails),
     trash: when(canWrite && rights.canManage, trash),
   };

@@ -58,7 +58,7 @@ export const AlbumItemsRecord = {
 
 /** GET /api/albums/{id}/aspects */
 export const ItemAspectsRecord = t.Object({
-  fileIds: t.Array(t.String(), { description: "All files of the album, in its own order" }),
+  fileIds: t.Array(t.String()),
   aspects: t.Array(Count, {
     description: "Width divided by height as displayed, in percent, of each file; 0 if not known",
     examples: [[133, 75]],

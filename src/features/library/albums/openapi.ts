@@ -78,7 +78,7 @@ export const items = (): RouteDocs => ({
 export const aspects = (): RouteDocs => ({
   tag: "Albums",
   summary: "List the ids and aspect ratios of all files of an album",
-  description: "In the album's own order. With it, a client lays out the album before it loads the files.",
+  description: "In the album's own order, so that a client can lay out the album before it loads the files.",
   data: ItemAspectsRecord,
   errors: ["not_found", "overloaded"],
 });

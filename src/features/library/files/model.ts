@@ -1,7 +1,7 @@
 import { type TProperties, Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
-import { Checksum, FolderPath, Timestamp } from "../../../http/fields.ts";
+import { Checksum, FolderPath, Timestamp, Motion } from "../../../http/fields.ts";
 import { MediaRecord } from "../../media/metadata/present.ts";
 
 const Size = Type.Integer({ minimum: 0, description: "Bytes" });
@@ -98,9 +98,7 @@ export const FILE_SCHEMAS = {
     place: t.Union([t.Object({ id: t.String(), name: t.String() }), t.Null()], {
       description: "The nearest town, for the owner of the file: see GET /api/photos/places",
     }),
-    motion: t.Union([t.Literal("pair"), t.Literal("embedded"), t.Null()], {
-      description: "Of a Live Photo whose video you can open, see GET /api/photos; null for a past state",
-    }),
+    motion: Motion,
     motionFileId: TextOrNull,
   }),
   UpdatedFile: t.Object({

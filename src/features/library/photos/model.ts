@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
+import { Motion } from "../../../http/fields.ts";
 import { ref } from "../../../http/documented.ts";
 import { PHOTO_TYPES } from "./types.ts";
 
@@ -21,9 +22,7 @@ export const Photo = t.Object({
     examples: ["2026-07-01T12:30:00.000+02:00"],
     description: "With the UTC offset of the location, if known; the first ten characters are the local date",
   }),
-  motion: t.Union([t.Literal("pair"), t.Literal("embedded"), t.Null()], {
-    description: "A Live Photo has a short video, in a file of its own or in this one: GET /api/files/{id}/motion",
-  }),
+  motion: Motion,
   motionFileId: t.Union([t.String(), t.Null()], { description: "The file of its own" }),
   thumbnailUrl: t.String(),
   hasThumbnail: t.Boolean(),

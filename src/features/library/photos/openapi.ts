@@ -55,8 +55,7 @@ export const aspects = (): RouteDocs => ({
   tag: "Files",
   summary: "List the aspect ratios of photos and videos",
   description:
-    "The same photos and videos as GET /api/photos, in the same order, as one number each. With it and " +
-    "GET /api/photos/timeline, a client lays out its grid before it loads the photos.",
+    "The same photos and videos as GET /api/photos, in the same order, as one number each, for the layout of a grid.",
   query: {
     ...QUERY_OF_PHOTOS,
     at: { type: "string", example: "2026-07", description: "A day, a month or a year" },
