@@ -110,6 +110,6 @@ function renderFrame(basePath: string): Html {
 <header class="start-bar"><img src="${basePath}${ICON.path}" alt="" width="28" height="28">Larder</header>
 <div class="start-side" aria-hidden="true">${[line, line, line, line, line]}</div>
 <main class="start-main"><p class="start-words" role="status">Loading Larder…</p>
-<noscript><p>Larder needs JavaScript. Turn it on for this address, or use the <a href="${basePath}/docs">API</a> instead.</p></noscript></main>
+<noscript><p>Larder needs JavaScript. Turn it on for this site, or use the <a href="${basePath}/docs">API</a> instead.</p></noscript></main>
 </div>`;
 }
