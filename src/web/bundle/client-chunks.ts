@@ -31,8 +31,8 @@ const BELL = "features/inbox/inbox-bell.tsx";
 const SMALL = ["features/sign-in/page.ts", "public/main.ts", "public/theme.ts"] as const;
 
 /**
- * Larger scripts stay separate files, with their imports. This is React: it changes rarely, so browsers can cache it for
- * longer, and it loads in parallel with the rest.
+ * Larger scripts stay separate files, with their imports. This is React: it changes rarely, so browsers can cache it
+ * for longer, and it loads in parallel with the rest.
  */
 const LARGE_BYTES = 100_000;
 

@@ -8,8 +8,8 @@ const REST_MS = 350;
 const PLAYS = window.matchMedia("(hover: hover) and (prefers-reduced-motion: no-preference)");
 
 /**
- * Plays the video of a Live Photo without sound while the mouse is on its tile, unless the device reduces motion. If the
- * browser can't play the video, nothing is shown.
+ * Plays the video of a Live Photo without sound while the mouse is on its tile, unless the device reduces motion. If
+ * the browser can't play the video, nothing is shown.
  */
 export function HoverVideo({ id }: { readonly id: string }) {
   const anchor = useRef<HTMLSpanElement>(null);

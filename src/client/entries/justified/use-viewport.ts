@@ -5,7 +5,7 @@ import type { Layout } from "./types.ts";
 
 /** How many pixels above and below the visible area are rendered too, once the first view is complete. */
 const BEYOND_PIXELS = 600;
-/** After a jump, the grid is rendered immediately, but photos are loaded only if no other jump follows for this long. */
+/** After a jump, the grid is rendered immediately, but photos are loaded only after a pause this long. */
 const REST_MS = 120;
 
 /** The photos from index `first` up to, but not including, `end`. */
@@ -82,7 +82,7 @@ interface Anchor {
   readonly layout: Layout;
   readonly date: string;
   readonly at: number;
-  /** How much of it is above the view: a fraction of its height. If a heading is at the top, `pixels` is used instead. */
+  /** The fraction of its height above the view; 0 if a heading is at the top of the view, and `pixels` is used. */
   readonly part: number;
   readonly pixels: number;
 }

@@ -80,7 +80,7 @@ export function chunkQuery(scope: PhotoScope, chunk: Chunk) {
   });
 }
 
-/** The newest photos, for the first view. Requested in parallel with the timeline, before the visible days are known. */
+/** The newest photos, for the first view. Requested with the timeline, before the visible days are known. */
 export function newestPhotosQuery(scope: PhotoScope) {
   return queryOptions({
     queryKey: [...keys.photos, "newest", scope],

@@ -15,7 +15,7 @@ export function usePhotoSlideshow(library: PhotoLibrary) {
     return chunk === undefined ? [] : (await library.load(chunk)).filter((photo) => dayOf(photo) < day);
   };
 
-  /** Starts a slideshow of some photos of a chunk. @param from the first photo; older chunks follow only if it is given */
+  /** Starts a slideshow of some photos of a chunk. @param from the first photo; if given, older chunks follow */
   const startAt = (day: string, fits: (photo: PhotoRecord) => boolean, from?: string) => {
     const chunk = library.chunkOf(day);
     if (chunk === undefined) return;
