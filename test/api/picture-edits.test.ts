@@ -141,7 +141,7 @@ describe("editing a picture", () => {
       [svg, { crop }, "drawing"],
       [svg, { rotate: 90 }, "drawing"],
       [tiff, { crop }, "TIFF can be rotated, but not cropped"],
-      [text, { rotate: 90 }, "not a picture"],
+      [text, { rotate: 90 }, "not an image"],
       [fake, { crop }, ""],
       [heic, { crop }, "HEIC can be rotated, but not cropped"],
     ] as const) {

@@ -2,7 +2,7 @@ import type { ClientFiles } from "./client-files.ts";
 import { type Html, html } from "../pages/html.ts";
 import { ICON } from "../pages/page.ts";
 
-/** Paths of the pages that the application renders. `*` stands for the rest of the path. */
+/** Paths of the pages that the web app renders. `*` stands for the rest of the path. */
 export const PAGE_ROUTES = [
   "/",
   "/files",
@@ -24,32 +24,32 @@ export const PAGE_ROUTES = [
   "/connect/:token",
 ] as const;
 
-/** The page of the application that opens without a session. */
+/** The page of the web app that opens without a session. */
 export const SIGN_UP_ROUTE = "/sign-up";
 
 /**
- * The document of the application, whether somebody is signed in or not: the service worker caches it from here. At other
- * addresses, visitors get the sign-in page.
+ * The document of the web app, sent also to visitors without a session. The service worker caches it from this address,
+ * because at the addresses of pages, these visitors get the sign-in page.
  */
 export const DOCUMENT_ROUTE = "/app-document";
 
-/** The same as prefixes: the service worker answers requests below them from its cache. */
+/** The prefixes of {@link PAGE_ROUTES}: for addresses below them, the service worker sends the cached document. */
 export const PAGE_PREFIXES = [...new Set(PAGE_ROUTES.map((route) => route.replace(/\/[*:].*$/, "")))];
 
 /**
- * The content security policy of the application: our own scripts, requests to this server, and what this server serves
- * or the application creates. No inline script, no inline style element, no eval, nothing from other servers, no
- * framing.
+ * The content security policy of the web app. Allowed: our own scripts, requests to this server, and content that comes
+ * from this server or that the web app creates. Not allowed: inline scripts, inline style elements, eval, content from
+ * other servers, and framing.
  */
 export const APP_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; " +
   "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self' blob:; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Colors of the browser's own frame: the background colors of `styles/app.css`. */
+/** Colors for the browser's toolbar: the background colors of `styles/app.css`. */
 export const THEME_COLORS = { light: "#f7f6f2", dark: "#14171a" } as const;
 
-/** The modules that the files page needs before it can be used: the start, the application, and the page itself. */
+/** The modules that the files page needs before it can be used: the start, the web app, and the page itself. */
 const FIRST_MODULES = ["start.ts", "main.tsx", "features/browse/files-page.tsx"];
 
 /** Addresses of the scripts that the files page needs before it can be used, below the base path. */
@@ -57,26 +57,26 @@ export function firstScripts(files: ClientFiles): string[] {
   return [...new Set(FIRST_MODULES.flatMap((module) => files.loadsOf(module)))];
 }
 
-/** What every page of a signed-in person asks the API for first. */
+/** The first API requests of every page, if a person is signed in. */
 const SESSION_DATA = ["/api/auth/session", "/api/users/profile"];
 
-/** Responses of the API that a page needs for its first view. They load in parallel with its scripts. */
+/** Further API requests that a page needs for its first view, by its path. They run while its scripts load. */
 const FIRST_DATA: Readonly<Record<string, readonly string[]>> = {
   "/photos": ["/api/photos/timeline", "/api/photos/aspects?limit=500", "/api/photos?limit=40"],
 };
 
 /**
- * The only document of the application. It shows a frame before any script has run; the script then renders the page.
+ * The only document of the web app. It shows a frame until its scripts render the page.
  * @param basePath prefix of all addresses: `""`, or a path such as `/larder`
- * @param route the page that a signed-in person has requested, if it is known
+ * @param route the page that a signed-in person has requested; undefined if it is not known
  */
 export function renderAppShell(basePath: string, files: ClientFiles, route?: string): string {
   const [style] = files.loadsOf("start.css");
-  // The modules that `start.ts` imports immediately. The application follows when the frame is painted, so that it does
-  // not delay the frame.
+  // Only what `start.ts` imports statically. It imports the web app after the frame is painted, so that the download
+  // does not delay the frame.
   const [start, ...imports] = files.loadsOf("start.ts");
   const preloads = imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`);
-  // With `crossorigin` the browser uses them for requests by fetch(), which send the session cookie.
+  // Only with `crossorigin` can the browser use the preloaded responses for fetch(), which sends the session cookie.
   const firstData = route === undefined ? [] : [...SESSION_DATA, ...(FIRST_DATA[route] ?? [])];
   const data = firstData.map((path) => html`<link rel="preload" as="fetch" crossorigin href="${basePath}${path}">\n`);
   return html`<!doctype html>
@@ -103,13 +103,13 @@ ${preloads}${data}<link rel="icon" href="${basePath}${ICON.path}">
 `.text;
 }
 
-/** The frame that is shown until the application has rendered the page. */
+/** The frame that is shown until the web app has rendered the page. */
 function renderFrame(basePath: string): Html {
   const line = html`<div class="start-line"></div>`;
   return html`<div class="start-frame">
 <header class="start-bar"><img src="${basePath}${ICON.path}" alt="" width="28" height="28">Larder</header>
 <div class="start-side" aria-hidden="true">${[line, line, line, line, line]}</div>
 <main class="start-main"><p class="start-words" role="status">Loading Larder…</p>
-<noscript><p>Larder needs JavaScript. Turn it on for this address, or use the <a href="${basePath}/docs">API</a> instead.</p></noscript></main>
+<noscript><p>Larder needs JavaScript. Turn it on for this site, or use the <a href="${basePath}/docs">API</a> instead.</p></noscript></main>
 </div>`;
 }

@@ -1,12 +1,15 @@
 /*
- * Joins the scripts of a build into fewer files. Bun makes one file for each set of entries that share code, which is
- * about two hundred, most of them smaller than 1 KB. A page would need more than forty requests, which take longer than
- * its bytes on a slow line.
+ * Joins the scripts of a build into fewer files. Bun writes one file for each combination of entries that share code:
+ * about two hundred files, most of them smaller than 1 KB. A page would need more than forty requests. On a slow
+ * connection, the requests would take longer than the transfer of the scripts.
  */
 import { basename, relative } from "node:path";
 import { type OutputChunk, rollup } from "rollup";
 
-/** Pages that people change between. Code that several of them need is in one file. */
+/**
+ * Pages that people switch between. Code that several of them need is joined. The first two pages, files and photos,
+ * decide which of its files it is in.
+ */
 const LISTS = [
   "features/browse/files-page.tsx",
   "features/photos/photos-page.tsx",
@@ -21,27 +24,30 @@ const LISTS = [
   "features/trash/trash-page.tsx",
 ] as const;
 
-/** A part of every page, which is loaded when the page is idle. */
+/** The bell for notifications. Every page has it, and loads it when idle. */
 const BELL = "features/inbox/inbox-bell.tsx";
 
-/** Entries that load without the application: their code stays apart, so that they do not load the rest. */
+/** Entries that run without the web app. Their code is not joined with other code, so they load nothing else. */
 const SMALL = ["features/sign-in/page.ts", "public/main.ts", "public/theme.ts"] as const;
 
-/** React: it changes rarely, and downloads in parallel with the rest. */
+/**
+ * Larger scripts stay separate files, with their imports. This is React: it changes rarely, so browsers can cache it
+ * for longer, and it loads in parallel with the rest.
+ */
 const LARGE_BYTES = 100_000;
 
 /** The scripts of a build, by file name. */
 export interface Scripts {
   readonly contents: ReadonlyMap<string, Uint8Array>;
-  /** By the path of a source below `root`: its file, then all files that it imports before it can run. */
+  /** For the source of each entry, relative to `root`: its file, then all files that it imports statically. */
   readonly entries: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
  * Joins small scripts. The same input gives the same bytes.
- * @param texts the scripts of the bundler, by file name
- * @param outputs its description of them
- * @param root the folder that the paths of `entries` start from
+ * @param texts the scripts from Bun, by file name
+ * @param outputs what Bun's metafile says about them
+ * @param root the folder that the paths of `entries` are relative to
  * @throws Error if an entry is missing in the result
  */
 export async function joinScripts(
@@ -79,14 +85,15 @@ export async function joinScripts(
   };
 }
 
-/** Without the hash of the bundler, which may be that of a part only. */
+/** The name of a joined file. Bun's hash is removed from it, because it covers only one of the joined scripts. */
 function nameOf(chunk: { readonly name: string }): string {
   return `${chunk.name.replace(/-[0-9a-z]{8}$/, "")}-[hash].js`;
 }
 
 /**
- * The name of the file that each script joins; the others stay as they are. A group imports only groups before it, so
- * that no two files import each other: with a script, all that it imports is in the same group or in one before it.
+ * The group of each script: the name of the file that it is joined into. Scripts without a group stay separate files.
+ * Everything that a script of a group imports is in the same group, in an earlier one, or in a separate file. So no two
+ * files import each other.
  */
 function groupsOf(texts: ReadonlyMap<string, string>, graph: Graph): ReadonlyMap<string, string> {
   const start = graph.closure("start.ts");
@@ -113,9 +120,9 @@ function groupsOf(texts: ReadonlyMap<string, string>, graph: Graph): ReadonlyMap
   return groups;
 }
 
-/** What the scripts of the bundler import before they can run. */
+/** The static imports between the scripts from Bun. */
 class Graph {
-  /** Sources of entries, and their files. */
+  /** The source of each entry, and its file. */
   readonly entries: readonly (readonly [path: string, file: string])[];
   readonly #imports: ReadonlyMap<string, readonly string[]>;
 

@@ -36,7 +36,7 @@ export function renderSignInPage(basePath: string, scripts: SignInPageScripts, m
     "Sign in",
     html`<div class="card narrow" data-sign-in data-base-path="${basePath}" data-next="${basePath}${model.next}">
 <h1>Sign in</h1>
-<noscript><p class="notice">Larder needs JavaScript. Turn it on for this address.</p></noscript>
+<noscript><p class="notice">Larder needs JavaScript. Turn it on for this site.</p></noscript>
 ${renderPasswordStep(basePath, model)}
 ${renderCodeStep()}
 ${model.hasMail && renderForgotStep()}

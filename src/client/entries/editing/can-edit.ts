@@ -3,7 +3,7 @@ import { text } from "./text.ts";
 
 const ENCODED = new Set(["image/jpeg", "image/png", "image/webp", "image/avif"]);
 
-/** Why a picture can't be rotated or cropped, for each action that is off; undefined for files that are no pictures. */
+/** Why an image can't be rotated or cropped, for each unavailable action; undefined for files that are not images. */
 export function editingLimits(file: Pick<FileRecord, "mimeType">): { rotate?: string; crop?: string } | undefined {
   const [type = ""] = file.mimeType.split(";");
   if (!type.startsWith("image/")) return undefined;

@@ -1,4 +1,4 @@
-/** The geometry of cropping, in pixels of the picture. */
+/** The geometry of cropping, in pixels of the image. */
 
 /** The area to keep. */
 export interface Area {
@@ -34,7 +34,7 @@ export const HANDLES: readonly Handle[] = [
 /** The smallest side of an area that can be dragged. */
 const SIDE_MIN = 16;
 
-/** The largest area with this ratio of width to height, in the middle of the picture. */
+/** The largest area with this ratio of width to height, in the middle of the image. */
 export function centered({ width, height }: Size, ratio: number | undefined): Area {
   if (ratio === undefined) return { x: 0, y: 0, width, height };
   const w = Math.max(1, Math.min(width, Math.round(height * ratio)));
@@ -42,7 +42,7 @@ export function centered({ width, height }: Size, ratio: number | undefined): Ar
   return { x: Math.round((width - w) / 2), y: Math.round((height - h) / 2), width: w, height: h };
 }
 
-/** The area moved by a distance, inside the picture. */
+/** The area moved by a distance, inside the image. */
 export function moved(area: Area, dx: number, dy: number, picture: Size): Area {
   return {
     ...area,
@@ -79,7 +79,7 @@ export function resized(
   return rounded({ x: left, y: top, width, height }, picture);
 }
 
-/** Whole pixels inside the picture, at least one. */
+/** Whole pixels inside the image, at least one. */
 export function rounded(area: Area, picture: Size): Area {
   const x = clamp(Math.round(area.x), 0, picture.width - 1);
   const y = clamp(Math.round(area.y), 0, picture.height - 1);

@@ -16,13 +16,13 @@ interface Size {
   readonly height: number;
 }
 
-/** Browsers decode the whole picture. */
+/** Browsers decode the whole image. */
 const BYTES_MAX = 60 * 1024 * 1024;
 const RATIOS = { free: undefined, original: undefined, square: 1, "4:3": 4 / 3, "3:2": 3 / 2, "16:9": 16 / 9 } as const;
 type Ratio = keyof typeof RATIOS;
 const RATIO_NAMES: readonly Ratio[] = ["free", "original", "square", "4:3", "3:2", "16:9"];
 
-/** Chooses the part of a picture to keep, with the pointer or by numbers. */
+/** Chooses the part of an image to keep, with the pointer or by numbers. */
 export function CropDialog(props: { file: FileRecord; onCrop(area: Area): Promise<void>; onClose(): void }) {
   const { file, onCrop, onClose } = props;
   const [picture, setPicture] = useState<Size>();
@@ -102,7 +102,7 @@ interface CropStageProps {
   onArea(area: Area): void;
 }
 
-/** The picture with the area over it. */
+/** The image with the area over it. */
 function CropStage({ address, picture, area, ratio, onLoad, onFailed, onArea }: CropStageProps) {
   const image = useRef<HTMLImageElement>(null);
   return (
@@ -140,7 +140,7 @@ function CropFrame(props: {
   picture: Size;
   area: Area;
   ratio: number | undefined;
-  /** Pixels of the picture for each pixel of the page. */
+  /** Pixels of the image for each pixel of the page. */
   scaleOf(): number;
   onArea(area: Area): void;
 }) {

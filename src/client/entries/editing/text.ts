@@ -1,12 +1,13 @@
 import { defineText } from "../../base/text.ts";
 
-/** The text of picture editing. */
+/** The text of image editing. */
 export const text = defineText("editing", {
   rotateRight: "Rotate right",
   rotateLeft: "Rotate left",
   crop: "Crop",
   cropTitle: (name: string) => `Crop ${name}`,
-  cropHint: "Drag the edges to resize the area, or drag the area to move it. The original stays as an earlier version.",
+  cropHint:
+    "Drag the edges to resize the area, or drag the area to move it. The original is saved as an earlier version.",
   save: "Save",
   rotated: "Rotated.",
   cropped: "Cropped.",
@@ -21,11 +22,11 @@ export const text = defineText("editing", {
   top: "Top",
   width: "Width",
   height: "Height",
-  tooLarge: "This picture is too large to crop in the browser.",
-  notLoaded: "This browser can't show this picture.",
-  heicCrop: "HEIC pictures can be rotated, but not cropped.",
-  tiffCrop: "TIFF pictures can be rotated, but not cropped.",
+  tooLarge: "This image is too large to crop in the browser.",
+  notLoaded: "This browser can't show this image.",
+  heicCrop: "HEIC images can be rotated, but not cropped.",
+  tiffCrop: "TIFF images can be rotated, but not cropped.",
   svg: "SVG drawings can't be rotated or cropped.",
   gif: "GIFs and animations can't be edited.",
-  otherFormat: "Pictures of this format can't be edited.",
+  otherFormat: "Images in this format can't be edited.",
 });

@@ -14,7 +14,7 @@ import { text } from "./text.ts";
 
 const CropDialog = lazyPart(() => import("./crop-dialog.tsx").then((part) => part.CropDialog));
 
-/** The actions that change the pixels of a picture, and the dialog that one of them opens. */
+/** The actions that change the pixels of an image, and the dialog that one of them opens. */
 export function useEditActions(
   file: FileRecord | undefined,
   canChange: boolean,
@@ -43,7 +43,7 @@ export function useEditActions(
   };
 }
 
-/** Edits pictures, one edit after the other, so that two quick rotations become one of 180 degrees. */
+/** Edits images, one edit after the other, so that two quick rotations become one of 180 degrees. */
 function useEdit() {
   const queryClient = useQueryClient();
   const last = useRef<Promise<unknown>>(Promise.resolve());

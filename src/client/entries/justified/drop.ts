@@ -8,15 +8,15 @@ const LINE_WIDTH = 6;
 
 /** A position between two items. */
 export interface Drop {
-  /** The items are put before the item with this index; the number of items for the end. */
+  /** The index of the item before which the dragged items are inserted; the number of items for the end. */
   readonly index: number;
-  /** The item next to the pointer, in whose row the position is shown. */
+  /** The index of the item next to the pointer. The line is shown in its row. */
   readonly beside: number;
 }
 
 /**
  * The position nearest to a point of the grid; undefined if the grid is empty.
- * @param x from the start of the line
+ * @param x pixels from the edge at which rows start
  */
 export function dropAt(layout: Layout, x: number, y: number): Drop | undefined {
   const block = blockAt(layout, y);
@@ -31,7 +31,7 @@ export function dropAt(layout: Layout, x: number, y: number): Drop | undefined {
   return { index: block.start + row.end, beside: block.start + row.end - 1 };
 }
 
-/** Where the line of a position is in the grid: in the gap before or after the item next to the pointer. */
+/** Where the line for a position is drawn: in the gap before or after the item next to the pointer. */
 export function rectOfDrop(layout: Layout, { index, beside }: Drop): Omit<Box, "width"> {
   const block = layout.blocks.findLast(({ start }) => start <= beside);
   const at = beside - (block?.start ?? 0);

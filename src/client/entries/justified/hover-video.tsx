@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from "react";
 import { apiAddress } from "../../api/http.ts";
 
-/** The mouse must rest on a tile for so long, so that moving across the grid loads no video. */
+/** How long the mouse must rest on a tile, so that moving across the grid loads no videos. */
 const REST_MS = 350;
 
 /** Devices with a mouse, except those that reduce motion. */
 const PLAYS = window.matchMedia("(hover: hover) and (prefers-reduced-motion: no-preference)");
 
 /**
- * Plays the video of a Live Photo while the mouse is on its tile, without sound. Not if the device reduces motion. A
- * video that the browser can't play is not shown.
+ * Plays the video of a Live Photo without sound while the mouse is on its tile, unless the device reduces motion. If
+ * the browser can't play the video, nothing is shown.
  */
 export function HoverVideo({ id }: { readonly id: string }) {
   const anchor = useRef<HTMLSpanElement>(null);
@@ -28,7 +28,7 @@ export function HoverVideo({ id }: { readonly id: string }) {
     };
     const stop = new AbortController();
     const { signal } = stop;
-    // The mouse may have been there before this script was loaded.
+    // The mouse may have been on the tile before this script was loaded.
     if (tile.matches(":hover")) start();
     tile.addEventListener("pointerenter", ({ pointerType }) => pointerType === "mouse" && start(), { signal });
     tile.addEventListener("pointerleave", end, { signal });

@@ -11,7 +11,7 @@ import { type PhotoRange, useViewport } from "./use-viewport.ts";
 
 /** What a page can do with a grid. */
 export interface JustifiedGridHandle {
-  /** Scrolls to an item and focuses it, such as after its preview was closed. */
+  /** Scrolls to an item and focuses it, for example after its preview is closed. */
   goTo(index: number): void;
 }
 
@@ -19,7 +19,7 @@ export interface JustifiedGridHandle {
 interface JustifiedGridProps<T extends GridItem> {
   /** The accessible name of the grid. */
   readonly label: string;
-  /** The shapes of all items, in the order in which they are shown, as in `ShapedDay`. */
+  /** The shapes of all items in display order, as in `ShapedDay`. */
   readonly aspects: readonly number[];
   /** The item at an index; undefined until it is loaded. */
   itemAt(index: number): T | undefined;
@@ -29,16 +29,16 @@ interface JustifiedGridProps<T extends GridItem> {
   /** Adds the items between two indexes, both included, to the selection: a range that was selected with Shift. */
   readonly onAddRange: (one: number, other: number) => void;
   readonly onClear: () => void;
-  /** Called with the range of items that are visible or nearly so. Keep the function the same between renders. */
+  /** Called with the range of visible and nearly visible items. Must be the same function in each render. */
   readonly onNeeded: (range: PhotoRange) => void;
-  /** How items are dragged to another position; undefined if they can't be. */
+  /** How items are dragged to another position; undefined if they can't be dragged. */
   readonly reorder?: ReorderOptions | undefined;
   readonly handle?: RefObject<JustifiedGridHandle | null>;
 }
 
 /**
- * A list of photos and videos in rows of equal width, which keep their shapes. Fills its parent and scrolls; only
- * visible items are rendered. Arrow keys move, Shift and Space select, Enter opens.
+ * A grid of photos and videos with their own shapes, in rows of equal width. Fills its parent and scrolls. Renders only
+ * the visible items. Arrow keys move, Shift and Space select, Enter opens.
  */
 export function JustifiedGrid<T extends GridItem>(props: JustifiedGridProps<T>) {
   const { label, aspects, itemAt, selected, onOpen, onToggle, onAddRange, onClear, onNeeded, handle } = props;

@@ -1,7 +1,7 @@
 /**
- * Computes the position of each photo in a grid of justified rows: photos keep their shape, and a row is as wide as the
- * grid. Short days stand side by side. It needs the shapes only, so the grid has its full height, and can be scrolled
- * anywhere, before any photo is loaded. Pure.
+ * Computes the position of each photo in a grid of justified rows: photos keep their shape (aspect ratio), and each row
+ * is as wide as the grid. Days with few photos share a row. The layout needs only the shapes. So the grid has its full
+ * height, and can be scrolled anywhere, before any photo is loaded. Pure.
  */
 import { type Band, GAP, type Group, justifyBand, justifyLong, ENLARGEMENT_MAX } from "./rows.ts";
 import type { Block, DayBox, GridItem, Layout, LayoutSize, Row, ShapedDay } from "./types.ts";
@@ -9,12 +9,12 @@ import type { Block, DayBox, GridItem, Layout, LayoutSize, Row, ShapedDay } from
 /** The heights of headings. */
 export const MONTH_HEIGHT = 44;
 export const DAY_HEIGHT = 32;
-/** Below the rows of a day. */
+/** The space below the rows of a day. */
 const DAY_MARGIN = 8;
-/** Shapes beyond these are cropped. */
+/** Photos with shapes outside of these bounds are cropped. */
 const ASPECT_MIN = 0.5;
 const ASPECT_MAX = 3;
-/** The shape of photos whose shape is not known. */
+/** The estimate for photos whose shape is unknown. */
 const ASPECT_UNKNOWN = 4 / 3;
 
 /** The row height that fits a width: about two or three photos in a row on a phone, four or five on a desktop. */
@@ -24,26 +24,26 @@ export function rowHeightFor(width: number, size: "small" | "medium" | "large"):
   return Math.round((isNarrow ? 122 : 220) * factor);
 }
 
-/** The shape of a photo as the server gives it: width divided by height in percent, 0 if unknown. */
+/** The shape of a photo in the form that the server uses: width divided by height in percent, 0 if unknown. */
 export function aspectOf({ width, height }: Pick<GridItem, "width" | "height">): number {
   const [wide, high] = [width ?? 0, height ?? 0];
   return wide > 0 && high > 0 ? Math.round((100 * wide) / high) : 0;
 }
 
-/** Lays out a list in its own order, without days. @param aspects as in {@link ShapedDay} */
+/** Lays out a list in its given order, without days. @param aspects as in {@link ShapedDay} */
 export function layoutList(aspects: readonly number[], size: LayoutSize): Layout {
   const days = aspects.length === 0 ? [] : [{ date: "", count: aspects.length, aspects }];
   return stackBlocks(days.length === 0 ? [] : [layoutBlock("", days, size)], size);
 }
 
-/** Lays out days, newest first, by month. Repeats only the work for months that have changed. */
+/** Lays out days by month, newest first. Computes only the months that have changed. */
 export class MonthLayouts {
   #size: LayoutSize = { width: 0, rowHeight: 0 };
   #known = new Map<string, { readonly days: readonly ShapedDay[]; readonly block: Block }>();
 
   /**
    * The layout of these days. Days that have not changed must be the same objects as before.
-   * @param inset the height of what is above the first month
+   * @param inset the height reserved above the first month
    */
   layout(days: readonly ShapedDay[], size: LayoutSize, inset = 0): Layout {
     if (size.width !== this.#size.width || size.rowHeight !== this.#size.rowHeight) this.#known.clear();
@@ -119,7 +119,7 @@ function layoutBlock(month: string, days: readonly ShapedDay[], { width, rowHeig
   return { month, count, height: top, rows, days: boxes, ...block };
 }
 
-/** Width divided by height of each photo, within bounds. */
+/** The width of each photo divided by its height, within the bounds. */
 function shapesOf({ count, aspects }: ShapedDay): number[] {
   return Array.from({ length: count }, (_, at) => {
     const aspect = (aspects?.[at] ?? 0) / 100;

@@ -1,7 +1,7 @@
-/** Finds photos in a grid by their position, and the other way round. Pure. */
+/** Finds photos in a grid by position, and the positions of photos. Pure. */
 import type { Box, DayBox, Layout, GridBlock, Row } from "./types.ts";
 
-/** The block at a height of the grid; undefined if the grid is empty. */
+/** The block at a distance from the top of the grid; undefined if the grid is empty. */
 export function blockAt({ blocks }: Layout, y: number): GridBlock | undefined {
   return lastWhere(blocks, ({ offset }) => offset <= y);
 }
@@ -33,14 +33,14 @@ export function dayOfPhoto(layout: Layout, photo: number): { day: DayBox; start:
   return { day, start, at: photo - start };
 }
 
-/** The index of a day's first photo; of the next older day's if the day has none. */
+/** The index of the first photo of a day. If the day has no photos, that of the next older day. */
 export function startOfDay({ blocks, total }: Layout, date: string): number {
   const block = blocks.find(({ month, days }) => month <= date && (days.at(-1)?.date ?? "") <= date);
   const day = block?.days.find((one) => one.date <= date);
   return block === undefined || day === undefined ? total : block.start + day.first;
 }
 
-/** The photos that are at least partly between two heights: the first, and the one after the last. */
+/** The photos that are at least partly between two distances from the top: the first, and the one after the last. */
 export function photosBetween(layout: Layout, top: number, bottom: number): { first: number; end: number } {
   const from = blockAt(layout, top);
   const to = blockAt(layout, bottom);
@@ -54,7 +54,7 @@ export function photosBetween(layout: Layout, top: number, bottom: number): { fi
   };
 }
 
-/** The photo that is one row below (1) or above (-1) another, nearest to a distance from the left edge. */
+/** The photo one row below (1) or above (-1) another, nearest to a distance from the left edge. */
 export function rowsFrom(layout: Layout, photo: number, by: 1 | -1, left?: number): number {
   const block = blockOf(layout, photo);
   const row = block === undefined ? undefined : rowOf(block, photo);
@@ -74,7 +74,7 @@ export function rowsFrom(layout: Layout, photo: number, by: 1 | -1, left?: numbe
   return nextBlock.start + nearest;
 }
 
-/** The photo about a view's height below (1) or above (-1) another. */
+/** The photo about one view height below (1) or above (-1) another. */
 export function pageFrom(layout: Layout, photo: number, by: 1 | -1, viewHeight: number): number {
   const from = boxOf(layout, photo);
   let at = photo;
@@ -93,7 +93,7 @@ function rowOf({ rows, start }: GridBlock, photo: number): Row | undefined {
   return lastWhere(rows, ({ first }) => first <= photo - start);
 }
 
-/** The last entry of a sorted list that fits; the first if none does. */
+/** The last matching entry of a sorted list; the first entry if none matches. */
 function lastWhere<T>(list: readonly T[], fits: (entry: T) => boolean): T | undefined {
   let [low, high] = [0, list.length - 1];
   while (low < high) {

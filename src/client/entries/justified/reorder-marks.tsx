@@ -1,4 +1,4 @@
-/** What is shown while items of a grid are dragged: the position at which they will be, and how many they are. */
+/** Shows the target position and the number of items while items of a grid are dragged. */
 import { rectOfDrop, type Drop } from "./drop.ts";
 import { boxOf } from "./positions.ts";
 import { text } from "./text.ts";
@@ -6,18 +6,18 @@ import type { Layout } from "./types.ts";
 
 /** A drag in progress. */
 export interface Drag {
-  /** The item under the pointer at its beginning. */
+  /** The item on which the drag began. */
   readonly dragged: number;
   /** How many items are dragged. */
   readonly count: number;
   /** Where they will be dropped. */
   readonly drop: Drop;
-  /** The pointer, in the window. */
+  /** The position of the pointer in the window. */
   readonly x: number;
   readonly y: number;
 }
 
-/** A line between the two items between which the dragged ones will be. */
+/** A line where the dragged items will be inserted. */
 export function DropLine({ layout, drop }: { readonly layout: Layout; readonly drop: Drop }) {
   const { left, top, height } = rectOfDrop(layout, drop);
   return (

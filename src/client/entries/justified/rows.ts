@@ -1,7 +1,7 @@
 /** Divides photos into rows of the same height, each as wide as the grid. Pure. */
 import type { LayoutSize, ShapedDay } from "./types.ts";
 
-/** A day with the width of each photo, divided by its height. */
+/** A day with the shape of each photo: its width divided by its height. */
 export interface Group {
   readonly day: ShapedDay;
   /** Its first photo, counted from the first of the block. */
@@ -17,24 +17,24 @@ export interface Band {
   readonly height: number;
 }
 
-/** Between photos. */
+/** The space between photos. */
 export const GAP = 4;
-/** Between two days in a row. */
+/** The space between two days in a row. */
 const GROUP_GAP = 16;
-/** Short days are at least this wide, for their heading. */
+/** A day in a shared row is at least this wide, so that its heading fits. */
 const GROUP_WIDTH_MIN = 112;
-/** How much lower than wanted a row of short days can be, to take one more day. */
+/** The least height of a row that takes one more day, as a factor of the configured height. */
 const REDUCTION_MIN = 0.85;
-/** How much higher than wanted a row can be, to fill the width. */
+/** The greatest height of a row that is enlarged to fill the width, as a factor of the configured height. */
 export const ENLARGEMENT_MAX = 1.5;
-/** The same for a row of a day that has more. */
+/** The same for the rows of a day that needs several. */
 const LONG_ENLARGEMENT_MAX = 2;
-/** The same for the last row of a month, which is not enlarged to fill an empty half. */
+/** The same for the last row of a month. It stays shorter than the width if much of it is empty. */
 const LAST_ENLARGEMENT_MAX = 1.15;
 
 /**
- * Short days next to each other in one row; undefined if they need more than one.
- * @param enlargementMax how much higher than wanted the row can be, to fill the width
+ * Puts days next to each other in one row; undefined if they need more than one row.
+ * @param enlargementMax the greatest height of the row, as a factor of the configured height
  */
 export function justifyBand(
   groups: readonly Group[],
@@ -42,7 +42,7 @@ export function justifyBand(
   enlargementMax = LAST_ENLARGEMENT_MAX,
 ): readonly Band[] | undefined {
   const full = heightToFill(groups, width);
-  // One day can become lower, rather than two rows that are half empty.
+  // A single day can have a lower row. Otherwise, it would need two rows that are half empty.
   if (full < rowHeight * (groups.length === 1 ? 1 / ENLARGEMENT_MAX : REDUCTION_MIN)) return undefined;
   const height = Math.floor(full <= rowHeight * enlargementMax ? full : rowHeight);
   let left = 0;
@@ -60,7 +60,7 @@ export function justifyBand(
   return [{ groups: bandGroups, photos, height }];
 }
 
-/** The rows of a day that needs more than one, all about equally full. */
+/** The rows of a day that needs several. All are about equally full. */
 export function justifyLong(group: Group, { width, rowHeight }: LayoutSize): readonly Band[] {
   const { shapes, first } = group;
   const sum = shapes.reduce((total, shape) => total + shape, 0);

@@ -13,10 +13,10 @@ import type { GridItem } from "./types.ts";
 
 const HoverVideo = lazyPart(() => import("./hover-video.tsx").then((part) => part.HoverVideo));
 
-/** Up to this many device pixels the smallest thumbnail is enough. */
+/** The smallest thumbnail is enough for a tile of up to this many device pixels. */
 const SMALL_PIXELS = 128;
 
-/** A thumbnail is requested only when its tile has been there for so long, if the grid is being scrolled. */
+/** While the grid is scrolled, a thumbnail is requested only after its tile has been rendered for this long. */
 const REST_MS = 100;
 
 /** Events of a tile. */
@@ -35,7 +35,7 @@ interface TileProps {
   readonly width: number;
   readonly height: number;
   readonly isSelected: boolean;
-  /** Whether any photo is selected: then a press selects. */
+  /** Whether any photo is selected. If so, a press selects instead of opening. */
   readonly isSelecting: boolean;
   /** Whether this tile is the tab stop. */
   readonly isCurrent: boolean;
@@ -107,7 +107,8 @@ function Content({
             <HoverVideo id={photo.id} />
           </Suspense>
         )}
-        {/* Separates the name in place of a missing picture from the mark. */} {isLive && <LiveBadge />}
+        {/* The space separates the mark from the name, which is shown if there is no thumbnail. */}{" "}
+        {isLive && <LiveBadge />}
         {photo.isVideo && <VideoLength seconds={photo.durationSeconds} />}
         {photo.isFavorite === true && (
           <Star
@@ -223,7 +224,7 @@ function Picture({
   );
 }
 
-/** Whether the tile has been in the grid for a moment: tiles that fly past request nothing. */
+/** Whether the tile has been in the grid for a moment. Tiles that scroll past quickly request nothing. */
 function useIsAtRest(scrolledAt: RefObject<number>): boolean {
   const [isAtRest, setAtRest] = useState(() => performance.now() - scrolledAt.current > REST_MS);
   useEffect(() => {
@@ -234,7 +235,7 @@ function useIsAtRest(scrolledAt: RefObject<number>): boolean {
   return isAtRest;
 }
 
-/** A browser otherwise loads the image of a removed element to its end. */
+/** Cancels the download of a removed image. Otherwise, the browser would complete it. */
 function abortWhenRemoved(image: HTMLImageElement | null): (() => void) | undefined {
   if (image === null) return undefined;
   return () => {

@@ -11,7 +11,7 @@ export interface TilesContext {
   readonly scrolledAt: RefObject<number>;
 }
 
-/** The tiles of some photos of a block, by their index among all photos. */
+/** The tiles of some photos of a block. The photos are given by their index in the grid. */
 export function Tiles({
   block,
   indexes,

@@ -14,7 +14,7 @@ export interface SelectedIds {
   has(id: string): boolean;
 }
 
-/** A day with the shapes of its photos. */
+/** A day with the shapes (aspect ratios) of its photos. */
 export interface ShapedDay {
   readonly date: string;
   readonly count: number;
@@ -25,7 +25,7 @@ export interface ShapedDay {
 /** Sizes of a layout, in pixels. */
 export interface LayoutSize {
   readonly width: number;
-  /** The height that rows are close to. */
+  /** The configured height of rows. Rows are a little lower or higher, to fill the width. */
   readonly rowHeight: number;
 }
 
@@ -39,13 +39,13 @@ export interface Row {
   readonly height: number;
 }
 
-/** The place of a day in its block. */
+/** The position of a day in its block. */
 export interface DayBox {
   readonly date: string;
   readonly count: number;
   /** Its first photo, counted from the first of the block. */
   readonly first: number;
-  /** Of its heading. */
+  /** The position and the width of its heading. */
   readonly left: number;
   readonly top: number;
   readonly width: number;
@@ -53,7 +53,7 @@ export interface DayBox {
 
 /** A month, or the whole of a list without days. */
 export interface Block {
-  /** Such as `2026-07`; empty in a list without days. */
+  /** For example `2026-07`; empty in a list without days. */
   readonly month: string;
   readonly count: number;
   readonly height: number;

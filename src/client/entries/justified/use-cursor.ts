@@ -2,7 +2,7 @@ import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from "
 import { boxOf } from "./positions.ts";
 import type { Layout } from "./types.ts";
 
-/** Space that stays visible above and below the photo at the cursor: room for the headings. */
+/** The space above and below the photo at the cursor that stays visible, because headings can cover it. */
 const MARGIN = 84;
 
 /** The photo that has the focus or will get it, by its index. */

@@ -20,7 +20,10 @@ interface KeysOptions {
   clear(): void;
 }
 
-/** Where the arrow keys move up and down: below the photo at which they started, although rows are not aligned. */
+/**
+ * The column in which the up and down keys move: that of the photo at which they started. Photos of different rows are
+ * not aligned, so the column would otherwise drift.
+ */
 interface Track {
   readonly cursor: number;
   readonly left: number;

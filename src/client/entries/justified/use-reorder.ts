@@ -3,20 +3,20 @@ import { type Drop, dropAt } from "./drop.ts";
 import type { Drag } from "./reorder-marks.tsx";
 import type { Layout } from "./types.ts";
 
-/** A pointer that moves less far clicks, in pixels. */
+/** A pointer that moves fewer pixels than this clicks instead of dragging. */
 const CLICK_PIXELS = 6;
-/** Near the upper and the lower edge, the grid scrolls while items are dragged. */
+/** How close to the upper or lower edge the pointer must be to scroll the grid during a drag. */
 const EDGE_PIXELS = 56;
-/** How far it scrolls per frame at the edge itself. */
+/** How many pixels the grid scrolls per frame when the pointer is at the edge. */
 const SCROLL_PIXELS = 18;
 
 /** How the items of a grid are dragged. */
 export interface ReorderOptions {
-  /** How many items move with this one, itself included: the whole selection if it is part of it. */
+  /** How many items a drag of this one moves: the whole selection if it is selected, otherwise 1. */
   countOf(dragged: number): number;
-  /** Whether an item moves with a dragged one. */
+  /** Whether an item moves when another one is dragged. */
   moves(index: number, dragged: number): boolean;
-  /** Moves the items that were dragged by one of them before another item, or to the end. */
+  /** Moves the dragged item, and the items that move with it, before another item or to the end. */
   onDrop(dragged: number, before: number): void;
 }
 
@@ -30,8 +30,8 @@ interface Press {
 }
 
 /**
- * Drags items of a grid with the mouse to another position. Near the edges the grid scrolls; Escape cancels. On touch
- * screens dragging scrolls, so there the page offers the same by a menu.
+ * Drags items of a grid to another position with the mouse. Near the edges, the grid scrolls. Escape cancels. On touch
+ * screens, dragging scrolls, so the page must also offer these moves in a menu.
  */
 export function useReorder({
   scroller,
@@ -128,7 +128,7 @@ function follow(
     event.stopPropagation();
     onEnd(false);
   };
-  // Before the shortcuts of the page, of which Escape is one.
+  // Runs before the shortcuts of the page, because they use Escape too.
   window.addEventListener("keydown", onKeyDown, true);
   return () => {
     listeners.abort();
@@ -153,13 +153,13 @@ function scrollAtEdges(press: Press, scroller: RefObject<HTMLElement | null>, on
   return () => cancelAnimationFrame(frame);
 }
 
-/** The release of the button after a drag is also a click on the tile below. */
+/** Ignores the click that the browser sends to the tile under the pointer when a drag ends. */
 function ignoreNextClick(): void {
   const stop = (event: Event) => {
     event.stopPropagation();
     event.preventDefault();
   };
   window.addEventListener("click", stop, true);
-  // The click follows in the same task as the release, or not at all.
+  // If there is a click, it follows in the same task as the release of the button.
   setTimeout(() => window.removeEventListener("click", stop, true));
 }

@@ -5,10 +5,10 @@ import type { Layout } from "./types.ts";
 
 /** How many pixels above and below the visible area are rendered too, once the first view is complete. */
 const BEYOND_PIXELS = 600;
-/** After a jump the grid is rendered at once, but photos are loaded only when scrolling has stopped. */
+/** After a jump, the grid is rendered immediately, but photos are loaded only after a pause this long. */
 const REST_MS = 120;
 
-/** Photos from `first` to the one before `end`. */
+/** The photos from index `first` up to, but not including, `end`. */
 export interface PhotoRange {
   readonly first: number;
   readonly end: number;
@@ -17,8 +17,8 @@ export interface PhotoRange {
 const NOTHING: PhotoRange = { first: 0, end: 0 };
 
 /**
- * The scroll position of an element, for components that show only that. The grid itself is rendered again only row by
- * row.
+ * The scroll position of an element. Only for small components, because they render again with every change. The grid
+ * renders again only when another row becomes visible.
  */
 export function useScrollTop(ref: RefObject<HTMLElement | null>): number {
   const follow = useCallback(
@@ -33,8 +33,8 @@ export function useScrollTop(ref: RefObject<HTMLElement | null>): number {
 }
 
 /**
- * The photos in view, and those whose records are needed: not while the grid is scrolled by whole views at a time. When
- * the layout changes, the photo at the top of the view stays where it is.
+ * The photos in view, and the photos whose records are needed. After a jump of more than one view, the second range
+ * follows the first after a pause. When the layout changes, the photo at the top of the view stays where it is.
  */
 export function useViewport(scroller: RefObject<HTMLElement | null>, layout: Layout, height: number) {
   const [range, setRange] = useState(NOTHING);
@@ -82,12 +82,12 @@ interface Anchor {
   readonly layout: Layout;
   readonly date: string;
   readonly at: number;
-  /** Part of the height of its row, or pixels if there is a heading at the top of the view. */
+  /** The fraction of its height above the view; 0 if a heading is at the top of the view, and `pixels` is used. */
   readonly part: number;
   readonly pixels: number;
 }
 
-/** Undefined at the top of the grid, where new photos appear. */
+/** Undefined at the top of the grid, so that new photos become visible there. */
 function anchorAt(layout: Layout, scrollTop: number): Anchor | undefined {
   if (scrollTop <= 0) return undefined;
   const { first } = photosBetween(layout, scrollTop, scrollTop + 1);

@@ -212,7 +212,7 @@ export const text = defineText("admin", {
   others: (n: number) => plural(n, "# more account", "# more accounts"),
   kinds: (kind: string) =>
     ({
-      photos: "Photos",
+      photos: "Images",
       videos: "Videos",
       audio: "Audio",
       documents: "Documents",

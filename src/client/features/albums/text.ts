@@ -26,7 +26,7 @@ export const text = defineText("albums", {
   emptyAlbumHint: "Add photos here. To add other files, select them in Files, and choose Add to album.",
   addPhotos: "Add photos",
   addPhotosTitle: (album: string) => `Add photos to “${album}”`,
-  library: "Photos and videos of your library",
+  library: "Photos and videos in your library",
   libraryPhoto: (name: string, when: string) => `${name}, ${when}`,
   containedPhoto: (name: string, when: string) => `${name}, ${when}, already in this album`,
   inAlbum: "In album",

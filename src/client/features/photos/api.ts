@@ -6,10 +6,10 @@ import { keys, LIVE_INTERVAL_MS, live } from "../../api/queries.ts";
 import type { FileRecord } from "../../api/types.ts";
 import type { Chunk } from "./layout.ts";
 
-/** Which photos are shown. */
+/** Which kind of files is shown. */
 export type PhotoKind = "all" | "photo" | "video";
 
-/** The photos of the page: of a kind, and of a place if there is one. */
+/** Selects the photos of the page: by kind, and optionally by place. */
 export interface PhotoScope {
   readonly kind: PhotoKind;
   /** The id of a place. */
@@ -39,18 +39,18 @@ export function timelineQuery(scope: PhotoScope) {
   return queryOptions({
     queryKey: timelineKey(scope),
     queryFn: ({ signal }) => request<Timeline>("GET", "/api/photos/timeline", { query: queryOf(scope), signal }),
-    // While older photos are being indexed, the number grows every second, and new photos may still move to another
-    // day.
+    // While older photos are being indexed, the number grows every second. New photos can move to another day when
+    // their metadata has been read.
     refetchInterval: ({ state }) =>
       state.data?.isIndexing || state.data?.isSettling ? SETTLING_INTERVAL_MS : LIVE_INTERVAL_MS,
     refetchOnWindowFocus: "always",
   });
 }
 
-/** The photos of one day of an earlier year. */
+/** The photos of today's date in one earlier year. */
 export type Memory = ResponseData["GET /api/photos/memories"]["memories"][number];
 
-/** The photos of the same day in earlier years. @param date the local date */
+/** The photos of the same month and day in earlier years. @param date today's local date */
 export function memoriesQuery(date: string) {
   return queryOptions({
     queryKey: [...keys.photos, "memories", date],
@@ -65,7 +65,7 @@ export function memoriesQuery(date: string) {
   });
 }
 
-/** The photos of some days. If there are fewer than counted, the days are counted again. */
+/** The photos of a chunk of days. If there are fewer than the timeline counts, the timeline is loaded again. */
 export function chunkQuery(scope: PhotoScope, chunk: Chunk) {
   return queryOptions({
     queryKey: [...keys.photos, "chunk", scope, chunk],
@@ -80,7 +80,7 @@ export function chunkQuery(scope: PhotoScope, chunk: Chunk) {
   });
 }
 
-/** The newest photos, for the first view. Requested together with the timeline, before it is known which days are visible. */
+/** The newest photos, for the first view. Requested with the timeline, before the visible days are known. */
 export function newestPhotosQuery(scope: PhotoScope) {
   return queryOptions({
     queryKey: [...keys.photos, "newest", scope],
@@ -93,7 +93,7 @@ export function newestPhotosQuery(scope: PhotoScope) {
   });
 }
 
-/** The same photos with their full file records, for actions on them. */
+/** The photos of a chunk with their full file records, for actions on them. */
 export function recordsQuery(scope: PhotoScope, chunk: Chunk) {
   return queryOptions({
     queryKey: [...keys.photos, "records", scope, chunk],
@@ -103,10 +103,10 @@ export function recordsQuery(scope: PhotoScope, chunk: Chunk) {
   });
 }
 
-/** The shapes of the photos of each day, see {@link ShapedDay}. */
+/** The shapes of the photos by day, see {@link ShapedDay}. */
 export type Shapes = ReadonlyMap<string, readonly number[]>;
 
-/** The shapes of the newest photos, which the first view needs. Requested together with the timeline. */
+/** The shapes of the newest photos, for the first view. Requested in parallel with the timeline. */
 export function newestShapesQuery(scope: PhotoScope) {
   return queryOptions({
     queryKey: [...keys.photos, "shapes", scope, "newest"],
@@ -116,7 +116,7 @@ export function newestShapesQuery(scope: PhotoScope) {
   });
 }
 
-/** The shapes of the photos of some days. */
+/** The shapes of the photos of a chunk of days. */
 export function shapesQuery(scope: PhotoScope, chunk: Chunk) {
   return queryOptions({
     queryKey: [...keys.photos, "shapes", scope, chunk],

@@ -6,7 +6,7 @@ export interface DayCount {
   readonly count: number;
 }
 
-/** Whole days that are loaded together. */
+/** Days that are loaded together. A day is never split. */
 export interface Chunk {
   /** The newest and the oldest of its days. */
   readonly from: string;
@@ -14,11 +14,11 @@ export interface Chunk {
   readonly count: number;
 }
 
-/** Photos per chunk of records, and of shapes. */
+/** About how many photos a chunk has, for records and for shapes. */
 export const CHUNK_PHOTOS = 300;
 export const CHUNK_SHAPES = 2_000;
 
-/** Groups days into chunks of about so many photos. */
+/** Groups days into chunks. @param photos the number of photos at which a chunk ends */
 export function chunksOf(days: readonly DayCount[], photos = CHUNK_PHOTOS): Chunk[] {
   const chunks: Chunk[] = [];
   let open: Chunk | undefined;
@@ -36,7 +36,7 @@ export function chunksBetween(chunks: readonly Chunk[], newest: string, oldest: 
   return chunks.flatMap((chunk, index) => (chunk.to <= newest && chunk.from >= oldest ? [index] : []));
 }
 
-/** The chunk with the next older day. */
+/** The chunk that contains the newest day before another day. */
 export function olderChunk(chunks: readonly Chunk[], date: string): Chunk | undefined {
   return chunks.find(({ to }) => to < date);
 }

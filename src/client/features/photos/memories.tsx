@@ -7,13 +7,13 @@ import { X } from "../../ui/icons.ts";
 import { memoriesQuery, type Memory } from "./api.ts";
 import { text } from "./text.ts";
 
-/** The height of the row with its margin, for the layout of the grid. */
+/** The height of the row of cards with its margin. The layout of the grid needs it. */
 export const MEMORIES_HEIGHT = 188;
 
-/** The day on which the person last dismissed the row. */
+/** The name under which the browser stores the day on which the row was last hidden. */
 const DISMISSED_AS = "memories-dismissed";
 
-/** The photos of this day in earlier years, unless they were dismissed for today. */
+/** The photos of today's date in earlier years. None if they were hidden for today. */
 export function useMemories(isEnabled: boolean) {
   const [today] = useState(localDate);
   const [dismissed, setDismissed] = useState(() => readStored(DISMISSED_AS));
@@ -31,7 +31,7 @@ export type Memories = ReturnType<typeof useMemories>;
 
 const NONE: readonly Memory[] = [];
 
-/** One card for each earlier year with photos of this day. */
+/** One card for each earlier year that has photos of today's date. */
 export function MemoriesRow({
   row: { memories, today, dismiss },
   onOpen,

@@ -146,7 +146,7 @@ function Toolbar({
   readonly onFavorite: () => void;
   readonly onTrash: () => void;
 }) {
-  // Phones have no room for these. They are in a menu.
+  // On phones, these are in a menu, because the bar is too narrow.
   const more = [
     { label: text.slideshow, icon: Play, run: onSlideshow },
     ...(canWrite
@@ -183,7 +183,7 @@ function Toolbar({
 }
 
 /**
- * The files of the selected photos, chunk by chunk.
+ * The files of the selected photos. Loads one chunk after another.
  * @throws ApiError, OfflineError
  */
 async function filesOf(library: PhotoLibrary, selected: SelectedPhotos): Promise<FileRecord[]> {
@@ -195,7 +195,7 @@ async function filesOf(library: PhotoLibrary, selected: SelectedPhotos): Promise
     const records = await library.loadRecords(chunk);
     files.push(...records.filter(({ id }) => selected.has(id)));
   }
-  // A photo that moved to another day since it was selected is not among them.
+  // A photo that has moved to another day since it was selected is not in its former chunk.
   const found = new Set(files.map(({ id }) => id));
   for (const id of [...selected.keys()].filter((one) => !found.has(one))) {
     // oxlint-disable-next-line no-await-in-loop -- seldom more than a few

@@ -39,7 +39,7 @@ export function photoFinder(library: PhotoLibrary, layout: Layout) {
     );
   };
 
-  /** Calls `use` with the photos of a range once they are loaded, or shows why they can't be. */
+  /** Calls `use` with the photos of a range once they are loaded. If loading fails, it shows the error instead. */
   const withRange = (one: number, other: number, use: (photos: PhotoRecord[]) => void): void => {
     load(one, other).then(use, showError);
   };

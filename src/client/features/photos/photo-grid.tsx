@@ -25,7 +25,7 @@ export interface DayRange {
 
 /** What the page can do with the grid. */
 export interface PhotoGridHandle {
-  /** From the photo at the top of the view. */
+  /** Starts with the photo at the top of the view. */
   startSlideshow(): void;
 }
 
@@ -33,7 +33,7 @@ export interface PhotoGridHandle {
 interface PhotoGridProps {
   readonly library: PhotoLibrary;
   readonly size: PhotoSize;
-  /** This day in earlier years. */
+  /** The cards for today's date in earlier years. */
   readonly row: Memories;
   readonly handle: RefObject<PhotoGridHandle | null>;
   /** Called with the range of days whose photos are visible. */
@@ -106,7 +106,7 @@ function useGrid({ library, size, row, handle, onVisibleDays }: PhotoGridProps) 
   return { ...placement, range, scrolledAt, onScroll, selecting, start, slideshow };
 }
 
-/** The layout of the grid in the size of the page. @param inset the height of what is above the first month */
+/** The layout of the grid for the size of the page. @param inset the height reserved above the first month */
 function useGridLayout(days: readonly ShapedDay[], size: PhotoSize, inset: number) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -120,7 +120,7 @@ function useGridLayout(days: readonly ShapedDay[], size: PhotoSize, inset: numbe
   return { scroller, content, width, height, layout };
 }
 
-/** The cursor, the selection and the preview of the grid, and the events that change them. */
+/** The cursor, selection, and preview of the grid, and the events that change them. */
 function useSelecting({
   library,
   layout,
@@ -147,12 +147,12 @@ function useSelecting({
   });
   const preview = usePhotoPreview(library, (photo) => {
     const index = indexOf(photo) ?? cursor;
-    // After the preview has returned the focus to the photo it was opened from.
+    // The preview first returns the focus to the photo from which it was opened. This must run after that.
     requestAnimationFrame(() => requestAnimationFrame(() => goTo(index)));
   });
   const onClear = () => {
     clear();
-    // The button that cleared the selection is gone, so the focus returns to the cursor.
+    // The button that cleared the selection no longer exists, so the focus returns to the photo at the cursor.
     focus();
   };
   const onToggleDay = (first: number, count: number) => withRange(first, first + count - 1, toggleAll);

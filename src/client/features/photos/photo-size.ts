@@ -1,4 +1,4 @@
-/** How large photos are shown; stored on the device. */
+/** The size of the photos in the grid. The browser stores the choice. */
 import { createStore, useStore } from "../../base/store.ts";
 import { readStored, writeStored } from "../../base/stored.ts";
 

@@ -22,7 +22,7 @@ import { text } from "./text.ts";
 import { usePhotoLibrary } from "./use-photo-library.ts";
 import { useCanWrite } from "../../api/session.ts";
 
-/** The folder for photos that are added on this page. */
+/** The folder for photos that are uploaded on this page. */
 const FOLDER = "/Photos";
 
 /** All photos and videos by the day they were taken, or those of one place. */
@@ -107,7 +107,7 @@ function PhotosOfPlace({ place }: { readonly place: string | undefined }) {
   );
 }
 
-/** The number of photos, their size and their kind. */
+/** The number of photos, the slideshow button, and the choices of size and kind. */
 function ViewChoice({
   kind,
   onKind,
@@ -116,7 +116,7 @@ function ViewChoice({
 }: {
   readonly kind: PhotoKind;
   readonly onKind: (kind: PhotoKind) => void;
-  /** Undefined while it is loading: the controls are there from the first moment, so that nothing moves. */
+  /** Undefined while it is loading. The controls are already shown then, so that nothing moves later. */
   readonly total: number | undefined;
   readonly onSlideshow: () => void;
 }) {

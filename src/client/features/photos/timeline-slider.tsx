@@ -11,8 +11,8 @@ import { useSize } from "../../ui/use-size.ts";
 const LABEL_PIXELS = 26;
 
 /**
- * The timeline next to the grid. Shows the month at the scroll position, and scrolls to any month by dragging, pressing
- * or keys (arrows: a month, Page Up and Down: a year, Home and End: newest and oldest).
+ * The timeline next to the grid. Shows the month at the scroll position, and scrolls to any month by dragging, by
+ * pressing, or with keys (arrows: a month, Page Up and Down: a year, Home and End: newest and oldest).
  */
 export function TimelineSlider({
   layout,
@@ -37,7 +37,7 @@ export function TimelineSlider({
   return (
     <div
       ref={track}
-      // Above the round "New" button, so that its end can be reached.
+      // It ends above the round "New" button, which would otherwise cover its end.
       className="absolute inset-y-0 end-0 z-10 w-11 touch-none select-none max-lg:bottom-24"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
@@ -77,7 +77,7 @@ function SliderThumb({
   const [hasFocus, setFocus] = useState(false);
   const month = months[current]?.month ?? "";
   const onKeyDown = (event: KeyboardEvent) => {
-    // The live position: keys may be pressed faster than the page renders.
+    // The current position, not the rendered one: keys may be pressed faster than the page renders.
     const from = liveMonth();
     const targets: Readonly<Record<string, number>> = {
       ArrowDown: from + 1,
@@ -124,7 +124,7 @@ function SliderThumb({
   );
 }
 
-/** Converts between the scroll position of the grid, its part of the whole, and the months. */
+/** Converts between the scroll position of the grid, the same as a fraction of the maximum, and the months. */
 function useTimelineScroll({
   months,
   layout,

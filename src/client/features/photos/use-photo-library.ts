@@ -33,7 +33,7 @@ export function usePhotoLibrary(
     combine: byDay,
   });
   const { days: shapedDays, isReady } = useShapes(scope, days, visibleDays, photos);
-  // Only until the first whole days are there.
+  // Only until the first chunk of days is loaded.
   const newest = useQuery({ ...newestPhotosQuery(scope), enabled: photos.size === 0 }).data ?? NO_PHOTOS;
 
   const chunkOf = useCallback((date: string) => chunks.find(({ from, to }) => to <= date && date <= from), [chunks]);
@@ -63,7 +63,7 @@ export function usePhotoLibrary(
 /** The result of {@link usePhotoLibrary}. */
 export type PhotoLibrary = ReturnType<typeof usePhotoLibrary>;
 
-/** The photos of each day. A chunk has whole days, and days that have not changed are the same arrays as before. */
+/** The photos by day. A chunk contains whole days. Days that have not changed are the same arrays as before. */
 function byDay(
   results: readonly { readonly data?: readonly PhotoRecord[] | undefined }[],
 ): ReadonlyMap<string, readonly PhotoRecord[]> {

@@ -23,7 +23,7 @@ export function usePhotoPreview(library: PhotoLibrary, onClosed: (photo: PhotoRe
   return { open: ({ id }: PhotoRecord) => open(id), preview };
 }
 
-/** The photos of the library as the preview goes through them: a page is a chunk of days. */
+/** The photos of the library as pages for the preview. A page is a chunk of days. */
 function usePhotoSource({ chunks, loadRecords, chunkOf, photos }: PhotoLibrary): PreviewSource {
   const visible = useRef(photos);
   useEffect(() => {
@@ -42,7 +42,7 @@ function usePhotoSource({ chunks, loadRecords, chunkOf, photos }: PhotoLibrary):
       return chunk === undefined ? undefined : chunks.indexOf(chunk) + 1;
     };
     return {
-      // The chunks change as photos come and go.
+      // The chunks change when photos are added or removed.
       key: [...keys.photos, "preview", chunks.map(({ from, count }) => `${from} ${count}`).join()],
       fetchPage,
       pageAt: (position) => Math.max(1, chunks.findLastIndex((_, index) => firstOf(index) <= position) + 1),
@@ -57,7 +57,7 @@ function usePhotoSource({ chunks, loadRecords, chunkOf, photos }: PhotoLibrary):
   }, [chunks, loadRecords, chunkOf]);
 }
 
-/** The local day on which a photo was taken, as far as its record has it. */
+/** The local day on which a photo was taken, or the best date that its record has instead. */
 async function readDay(id: string, signal: AbortSignal | undefined): Promise<string> {
   const info = await request<ResponseData["GET /api/files/{id}"]>("GET", `/api/files/${id}`, {
     ...(signal !== undefined && { signal }),

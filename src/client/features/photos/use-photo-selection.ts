@@ -28,7 +28,7 @@ export function usePhotoSelection() {
       }),
     [change],
   );
-  /** Adds all photos; removes them if all were selected. */
+  /** Adds all these photos to the selection. If all were selected, it removes them. */
   const toggleAll = useCallback(
     (photos: readonly PhotoRecord[]) =>
       change((before) => {

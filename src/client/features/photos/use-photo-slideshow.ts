@@ -8,14 +8,14 @@ import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
 export function usePhotoSlideshow(library: PhotoLibrary) {
   const { start, slideshow } = useSlideshow<PhotoRecord>();
 
-  /** The photos of the days after the day of a photo. */
+  /** The photos of the next older days, for a slideshow that has reached its last photo. */
   const loadMore = async (last: PhotoRecord): Promise<readonly PhotoRecord[]> => {
     const day = dayOf(last);
     const chunk = olderChunk(library.chunks, day);
     return chunk === undefined ? [] : (await library.load(chunk)).filter((photo) => dayOf(photo) < day);
   };
 
-  /** Starts with the photos of a day's chunk that fit. */
+  /** Starts a slideshow of some photos of a chunk. @param from the first photo; if given, older chunks follow */
   const startAt = (day: string, fits: (photo: PhotoRecord) => boolean, from?: string) => {
     const chunk = library.chunkOf(day);
     if (chunk === undefined) return;
@@ -26,10 +26,10 @@ export function usePhotoSlideshow(library: PhotoLibrary) {
   };
   return {
     start: {
-      /** From a photo through all older ones. */
+      /** Shows a photo, then all older ones. */
       from: (photo: PhotoRecord) => startAt(dayOf(photo), () => true, photo.id),
       ofDay: (day: string) => startAt(day, (photo) => dayOf(photo) === day),
-      /** Newest first. */
+      /** Shows these photos, newest first. */
       of: (photos: readonly PhotoRecord[]) => start(photos.toSorted((a, b) => (a.takenAt < b.takenAt ? 1 : -1))),
     },
     slideshow,

@@ -6,9 +6,9 @@ import { newestShapesQuery, type PhotoScope, type PhotoRecord, type Shapes, shap
 import { CHUNK_SHAPES, chunksBetween, chunksOf, type DayCount } from "./layout.ts";
 
 /**
- * The days with the shapes of their photos, as far as they are known: those of the days in view, and of their
- * surroundings, are loaded. Shapes that were loaded stay, so that the grid does not move.
- * @param photos the loaded records, which know shapes that have changed
+ * The days with the shapes of their photos, if these are loaded. Loads the shapes for the visible days and for the days
+ * around them. Loaded shapes are never dropped, so that the grid does not move.
+ * @param photos the loaded records. Their shapes take precedence, because they are newer
  */
 export function useShapes(
   scope: PhotoScope,
@@ -31,7 +31,7 @@ export function useShapes(
       requested.current.add(key);
       queryClient.fetchQuery(shapesQuery(scope, chunk)).then(
         (shapes) => setLoaded((before) => new Map([...before, ...shapes])),
-        // Estimates stay until the days are in view again.
+        // The layout uses estimates until these days are visible again, which repeats the request.
         () => requested.current.delete(key),
       );
     }
@@ -41,7 +41,7 @@ export function useShapes(
 
 const NONE: Shapes = new Map();
 
-/** Joins days with shapes. Days that have not changed are the same objects as before. */
+/** Combines days with their shapes. Days that have not changed are the same objects as before. */
 function useShapedDays(
   days: readonly DayCount[],
   newest: Shapes,

@@ -113,7 +113,7 @@ const Day = memo(
       </>
     );
   },
-  // Photos of other days, and functions that find them, change with each chunk.
+  // Not compared: `photos` and functions, which change with each chunk that is loaded for other days.
   (before, after) =>
     before.block === after.block &&
     before.day === after.day &&

@@ -41,7 +41,7 @@ const QUALITIES: Readonly<Record<string, string>> = {
   low: "Low",
 };
 const KINDS: Readonly<Record<string, string>> = {
-  image: "Photos",
+  image: "Images",
   video: "Videos",
   audio: "Audio",
   text: "Text",
@@ -65,7 +65,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
 };
 
 const PUSH_OBSTACLES = {
-  insecure: "Not available: browsers allow this only over HTTPS. Open Larder by its HTTPS address.",
+  insecure: "Not available: browsers allow this only over HTTPS. Open Larder at its HTTPS address.",
   unsupported:
     "Not available: this browser doesn't support push notifications. On an iPhone or iPad, first add Larder to the home screen.",
   denied: "Blocked: this browser doesn't allow notifications from Larder. Allow them in the browser's site settings.",
@@ -248,11 +248,11 @@ export const text = defineText("settings", {
 
   notifications: "Notify me about",
   notificationsLead:
-    "Sent to browsers and apps that receive push notifications, and some by email, if the server can send email. The Nextcloud app and WebDAV apps don't receive notifications.",
+    "Sent to browsers and apps with push notifications. Some are also sent by email, if the server can send email. The Nextcloud app and WebDAV apps don't receive notifications.",
   categoryName: (category: string) => CATEGORIES[category]?.[0] ?? category,
   categoryHint: (category: string) => CATEGORIES[category]?.[1] ?? "",
   browserPush: "This browser",
-  browserPushLead: "Receive notifications also while Larder is closed.",
+  browserPushLead: "Receive notifications even when Larder is closed.",
   browserPushOn: "Notifications in this browser",
   browserPushHint: "The browser asks you to allow them. They end when you sign out.",
   pushObstacle: (obstacle: keyof typeof PUSH_OBSTACLES) => PUSH_OBSTACLES[obstacle],

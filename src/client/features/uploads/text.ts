@@ -77,7 +77,7 @@ export const text = defineText("uploads", {
   home: "Files",
   readingFolders: (n: number) =>
     plural(n, "Reading folders… # file found so far", "Reading folders… # files found so far"),
-  emptyFoldersLeftOut: "This browser leaves out empty folders. To upload them too, drop the folder on the page.",
+  emptyFoldersLeftOut: "This browser skips empty folders. To upload them too, drop the folder on the page.",
   unreadable: (n: number) =>
     plural(n, "# file couldn't be read and was skipped", "# files couldn't be read and were skipped"),
   emptyFolderFailed: (path: string, why: string) => `Couldn't create the folder “${path}”. ${why}`,

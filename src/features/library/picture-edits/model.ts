@@ -15,7 +15,7 @@ export const EditBody = t.Object(
           width: pixels("Width of the area in pixels", 1),
           height: pixels("Height of the area in pixels", 1),
         },
-        { description: "The area to keep, in pixels of the picture as it is displayed after the rotation." },
+        { description: "The area to keep, in pixels of the image as it is displayed after the rotation." },
       ),
     ),
   },

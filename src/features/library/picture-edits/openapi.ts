@@ -2,9 +2,9 @@ import { ref, type RouteDocs } from "../../../http/documented.ts";
 
 export const edit = (): RouteDocs => ({
   tag: "Files",
-  summary: "Rotate or crop a picture",
+  summary: "Rotate or crop an image",
   description:
-    "Stores the edited picture as a new version, with its metadata. The file keeps its date. A rotation of a JPEG, TIFF, " +
+    "Stores the edited image as a new version, with its metadata. The file keeps its date. A rotation of a JPEG, TIFF, " +
     "HEIC, or AVIF changes only the orientation that is stored in it, without loss. A crop encodes JPEG, PNG, WebP, and " +
     "AVIF again. Animations and other formats can't be edited (415).",
   headers: { "If-Match": "Only if the current content has this ETag" },

@@ -113,7 +113,7 @@ function checkUnchanged(edited: FileNode, { digest }: FileNode): void {
 
 /** The reason for people why a format can't be edited like this. */
 function whyNot(mediaType: string, { crop }: PictureEdit): string {
-  if (!mediaType.startsWith("image/")) return "the file is not a picture";
+  if (!mediaType.startsWith("image/")) return "the file is not an image";
   if (mediaType === "image/svg+xml") return "an SVG is a drawing, which has no pixels to rotate or crop";
   if (mediaType === "image/gif") return "Larder can't write GIFs";
   if (mediaType === "image/tiff") {

@@ -21,7 +21,7 @@ const WAITING_MAX = 16;
 /** Edits of one account that run or wait, so that slow pictures of one person do not keep everybody from editing. */
 const PER_ACCOUNT_MAX = 4;
 const ONE_AT_A_TIME = 0;
-const IN_PROGRESS = "Other pictures are being edited. Try again in a moment.";
+const IN_PROGRESS = "Other images are being edited. Try again in a moment.";
 
 /** Edits one picture after another, each in a process of its own: a hostile file can crash only that. */
 export class EditProcess {
@@ -96,5 +96,5 @@ export class EditProcess {
 
 /** The error for a picture that can't be edited. @param reason a clause such as "it is animated" */
 export function cannotEdit(reason: string): AppError {
-  return new AppError("unsupported_media_type", `This picture can't be edited: ${reason}.`);
+  return new AppError("unsupported_media_type", `This image can't be edited: ${reason}.`);
 }

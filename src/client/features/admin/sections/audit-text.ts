@@ -34,8 +34,8 @@ export const text = defineText("admin-audit", {
 /** What was done, after the name of who did it. `%` is the affected account, `%s` its possessive form. */
 const ACTIONS: Readonly<Record<string, string>> = {
   "account.erase": "deleted their account",
-  "admin.read": "opened the administration",
-  "admin.change": "changed something in the administration",
+  "admin.read": "opened Administration",
+  "admin.change": "made a change in Administration",
   "album.change": "changed an album",
   "album.create": "created an album",
   "album.delete": "deleted an album",
@@ -86,7 +86,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "server.start": "started",
   "session.confirm": "confirmed their identity",
   "session.end": "ended a session",
-  "settings.change": "changed settings of the server",
+  "settings.change": "changed server settings",
   "settings.test_mail": "sent a test email",
   setup_link: "created a setup link",
   "share.change": "changed a share",
