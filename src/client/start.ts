@@ -1,6 +1,7 @@
 // The first script of every page. It is small, so that the theme is set before anything is painted.
 import { basePath } from "./base/address.ts";
 import { ignore } from "./base/ignore.ts";
+import { areMemoriesShown, localDate } from "./base/memories.ts";
 import { nextTask } from "./base/next-task.ts";
 import { readStored } from "./base/stored.ts";
 import { whenIdle } from "./base/when-idle.ts";
@@ -50,8 +51,18 @@ async function fetchPage(): Promise<void> {
   if (path === "" || path === "/" || /^\/files(\/|$)/.test(path)) {
     await import("./features/browse/files-page.tsx").catch(ignore);
   } else if (path === "/photos") {
+    preloadMemories();
     await import("./features/photos/photos-page.tsx").catch(ignore);
   }
+}
+
+/** Requests what the photos page shows first, and whose address the server does not know: it depends on the time zone. */
+function preloadMemories(): void {
+  const date = localDate();
+  if (!areMemoriesShown(date)) return;
+  const link = Object.assign(document.createElement("link"), { rel: "preload", as: "fetch", crossOrigin: "" });
+  link.href = `${basePath()}/api/photos/memories?date=${date}`;
+  document.head.append(link);
 }
 
 async function start(): Promise<void> {

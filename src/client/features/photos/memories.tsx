@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { apiAddress } from "../../api/http.ts";
-import { readStored, writeStored } from "../../base/stored.ts";
+import { areMemoriesShown, localDate, MEMORIES_HIDDEN_ON } from "../../base/memories.ts";
+import { writeStored } from "../../base/stored.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { X } from "../../ui/icons.ts";
 import { memoriesQuery, type Memory } from "./api.ts";
@@ -10,18 +11,15 @@ import { text } from "./text.ts";
 /** The height of the row of cards with its margin. The layout of the grid needs it. */
 export const MEMORIES_HEIGHT = 188;
 
-/** The name under which the browser stores the day on which the row was last hidden. */
-const DISMISSED_AS = "memories-dismissed";
-
 /** The photos of today's date in earlier years. None if they were hidden for today. */
 export function useMemories(isEnabled: boolean) {
   const [today] = useState(localDate);
-  const [dismissed, setDismissed] = useState(() => readStored(DISMISSED_AS));
-  const isShown = isEnabled && dismissed !== today;
+  const [isHidden, setHidden] = useState(() => !areMemoriesShown(today));
+  const isShown = isEnabled && !isHidden;
   const { data, isLoading } = useQuery({ ...memoriesQuery(today), enabled: isShown });
   const dismiss = () => {
-    writeStored(DISMISSED_AS, today);
-    setDismissed(today);
+    writeStored(MEMORIES_HIDDEN_ON, today);
+    setHidden(true);
   };
   return { memories: isShown ? (data ?? NONE) : NONE, isLoading, today, dismiss };
 }
@@ -91,10 +89,4 @@ function Card({
 
 function yearsBetween(date: string, today: string): number {
   return Number(today.slice(0, 4)) - Number(date.slice(0, 4));
-}
-
-/** Today in the time zone of the browser. */
-function localDate(): string {
-  const now = new Date();
-  return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
 }

@@ -10,6 +10,7 @@ import {
   timelineQuery,
 } from "./api.ts";
 import { type Chunk, chunksBetween, chunksOf, type DayCount } from "./layout.ts";
+import { useWasIdle } from "../../ui/use-was-idle.ts";
 import { useShapes } from "./use-shapes.ts";
 
 const NO_DAYS: readonly DayCount[] = [];
@@ -28,11 +29,13 @@ export function usePhotoLibrary(
     visibleDays === undefined
       ? []
       : chunksBetween(chunks, visibleDays.newest, visibleDays.oldest).flatMap((i) => chunks[i] ?? []);
+  // The newest photos fill the first view.
+  const isIdle = useWasIdle();
   const photos = useQueries({
-    queries: visibleChunks.map((chunk) => chunkQuery(scope, chunk)),
+    queries: (isIdle ? visibleChunks : []).map((chunk) => chunkQuery(scope, chunk)),
     combine: byDay,
   });
-  const { days: shapedDays, isReady } = useShapes(scope, days, visibleDays, photos);
+  const { days: shapedDays, isReady } = useShapes(scope, days, isIdle ? visibleDays : undefined, photos);
   // Only until the first chunk of days is loaded.
   const newest = useQuery({ ...newestPhotosQuery(scope), enabled: photos.size === 0 }).data ?? NO_PHOTOS;
 
