@@ -76,7 +76,7 @@ describeWeb("Live Photos", (web) => {
     const { pair, inside } = await storeLivePhotos(client);
     await client.stored(await livePhoto(901, {}), { name: "C.jpg", type: "image/jpeg" });
     const page = await web.open({ as: account });
-    await page.route("**/motion?inline=true*", () => undefined);
+    await page.route("**/motion?preview=true*", () => undefined);
     await row(page, "A.jpg").dblclick();
     const preview = page.getByRole("dialog");
     const live = preview.getByRole("button", { name: "Live", exact: true });
@@ -115,7 +115,7 @@ describeWeb("Live Photos", (web) => {
     const page = await web.open({ as: account, path: "/photos" });
     await page.emulateMedia({ reducedMotion: "no-preference" });
     // Requests without a response: this browser has no decoder for the video.
-    await page.route("**/motion?inline=true*", () => undefined);
+    await page.route("**/motion?preview=true*", () => undefined);
     const video = (id: string) => page.locator(`video[src*="${id}"]`);
     for (const path of ["/photos", `/albums/${created.string("data.id")}`]) {
       // oxlint-disable-next-line no-await-in-loop -- one page after the other

@@ -44,7 +44,7 @@ export function HoverVideo({ id }: { readonly id: string }) {
       {isPlaying && (
         // oxlint-disable-next-line jsx-a11y/media-has-caption -- it has no sound
         <video
-          src={apiAddress(`/api/files/${id}/motion`, { inline: true })}
+          src={apiAddress(`/api/files/${id}/motion`, { preview: true })}
           autoPlay
           muted
           loop

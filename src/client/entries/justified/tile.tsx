@@ -110,13 +110,7 @@ function Content({
         {/* The space separates the mark from the name, which is shown if there is no thumbnail. */}{" "}
         {isLive && <LiveBadge />}
         {photo.isVideo && <VideoLength seconds={photo.durationSeconds} />}
-        {photo.isFavorite === true && (
-          <Star
-            role="img"
-            aria-label={text.isFavorite}
-            className="absolute end-1.5 top-1.5 size-5 fill-white stroke-black/70 drop-shadow"
-          />
-        )}
+        {photo.isFavorite === true && <FavoriteMark />}
       </button>
       <TileCheckbox
         label={text.select(photo.name)}
@@ -125,6 +119,16 @@ function Content({
         onClick={(event) => events.onToggle(index, event.shiftKey)}
       />
     </>
+  );
+}
+
+function FavoriteMark() {
+  return (
+    <Star
+      role="img"
+      aria-label={text.isFavorite}
+      className="absolute end-1.5 top-1.5 size-5 fill-white stroke-black/70 drop-shadow"
+    />
   );
 }
 
