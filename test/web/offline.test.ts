@@ -119,6 +119,8 @@ describeWeb("an optional part that can't be loaded", (web) => {
   test("is left out with a message, and works the next time", async () => {
     const page = await web.open({ as: await web.account(), isFirstVisit: true });
     await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+    // The shortcut works once the page has been rendered completely.
+    await page.waitForLoadState("networkidle");
     await page.route("**/assets/**/help-*.js", async (route) => {
       await page.context().setOffline(true);
       await route.abort();
@@ -140,15 +142,22 @@ describeWeb("an optional part that can't be loaded", (web) => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/docs", isFirstVisit: true });
     const requested = Promise.withResolvers<void>();
+    const othersAreLoaded = Promise.withResolvers<void>();
     await page.route("**/assets/**/upload-tray-*.js", async (route) => {
-      await page.context().setOffline(true);
       requested.resolve();
+      await othersAreLoaded.promise;
+      await page.context().setOffline(true);
       await route.abort();
     });
     await page.goto(new URL("/files", page.url()).href);
     await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
     await page.mouse.move(10, 10);
     await requested.promise;
+    // Only the tray is lost: the menu, which is requested at the same moment, must be there first.
+    await page.getByRole("button", { name: "New", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Upload files" }).waitFor();
+    await page.keyboard.press("Escape");
+    othersAreLoaded.resolve();
     await page
       .getByText(/Can.t reach the server/)
       .first()
