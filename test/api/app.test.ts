@@ -54,7 +54,7 @@ describe("the document of the application", () => {
     expect(policy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self';");
     expect(policy).not.toContain("unsafe");
     expect(page.header("referrer-policy")).toBe("same-origin");
-    const preload = /<link rel="preload" as="fetch" crossorigin href="(.*)">\n/g;
+    const preload = /<link rel="(?:preload" as="fetch" crossorigin|modulepreload" fetchpriority="low") href="(.*)">\n/g;
     // Every page preloads the session; a page may preload more.
     expect([...page.text.matchAll(preload)].map(([, address]) => address)).toContain("/api/auth/session");
     expect(page.text.replace(preload, "")).toBe((await server().visitor.get("/app-document")).text);

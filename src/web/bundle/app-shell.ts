@@ -62,7 +62,7 @@ const SESSION_DATA = ["/api/auth/session", "/api/users/profile"];
 
 /** Further API requests that a page needs for its first view, by its path. They run while its scripts load. */
 const FIRST_DATA: Readonly<Record<string, readonly string[]>> = {
-  "/photos": ["/api/photos/timeline", "/api/photos/aspects?limit=500", "/api/photos?limit=40"],
+  "/photos": ["/api/photos/timeline", "/api/photos/aspects?limit=500", "/api/photos?limit=30"],
 };
 
 /**
@@ -75,7 +75,17 @@ export function renderAppShell(basePath: string, files: ClientFiles, route?: str
   // Only what `start.ts` imports statically. It imports the web app after the frame is painted, so that the download
   // does not delay the frame.
   const [start, ...imports] = files.loadsOf("start.ts");
-  const preloads = imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`);
+  const first = imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`);
+  // The photos page is as good as drawn when its data and scripts are there, so they start together.
+  const later = (route === "/photos" ? ["main.tsx", "features/photos/photos-page.tsx"] : [])
+    .flatMap((module) => files.loadsOf(module))
+    .filter((path) => path !== start && !imports.includes(path));
+  const preloads = [
+    ...first,
+    ...[...new Set(later)].map(
+      (path) => html`<link rel="modulepreload" fetchpriority="low" href="${basePath}${path}">\n`,
+    ),
+  ];
   // Only with `crossorigin` can the browser use the preloaded responses for fetch(), which sends the session cookie.
   const firstData = route === undefined ? [] : [...SESSION_DATA, ...(FIRST_DATA[route] ?? [])];
   const data = firstData.map((path) => html`<link rel="preload" as="fetch" crossorigin href="${basePath}${path}">\n`);

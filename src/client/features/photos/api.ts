@@ -26,7 +26,7 @@ type Aspects = ResponseData["GET /api/photos/aspects"];
 const PAGE = 1000;
 const NEWEST_SHAPES = 500;
 /** About as many as the first view shows. */
-const NEWEST_PHOTOS = 40;
+const NEWEST_PHOTOS = 30;
 const SHAPES_PAGE = 5000;
 const SETTLING_INTERVAL_MS = 3000;
 
