@@ -59,7 +59,8 @@ async function fetchPage(): Promise<void> {
 /** Requests what the photos page shows first, and whose address the server does not know: it depends on the time zone. */
 function preloadMemories(): void {
   const date = localDate();
-  if (!areMemoriesShown(date)) return;
+  // The photos of one town have no memories.
+  if (!areMemoriesShown(date) || window.location.search !== "") return;
   const link = Object.assign(document.createElement("link"), { rel: "preload", as: "fetch", crossOrigin: "" });
   link.href = `${basePath()}/api/photos/memories?date=${date}`;
   document.head.append(link);

@@ -86,6 +86,14 @@ describe("the document of the application", () => {
     expectStatus(await server().visitor.get("/photos", { cookie, "if-none-match": '"other"' }), 200);
   });
 
+  test("preloads the data of a page only without a query, which can change it", async () => {
+    const timeline = 'href="/api/photos/timeline"';
+    expect((await server().visitor.get("/photos", { cookie })).text).toContain(timeline);
+    const ofTown = (await server().visitor.get("/photos?place=2147714", { cookie })).text;
+    expect(ofTown).not.toContain(timeline);
+    expect(ofTown).toContain('href="/api/auth/session"');
+  });
+
   test("responds to HEAD, and to no other method", async () => {
     const head = await server().visitor.head("/files", { cookie });
     expectStatus(head, 200);

@@ -42,10 +42,16 @@ export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions
     .post("/share-target", { ...PAGE_ROUTE, parse: "none" }, () =>
       Response.redirect(`${basePath}/files?shared=missed`, 303),
     );
+  // A query can change what the page asks for, such as the photos of one town.
+  const withQuery = document(async (files) => renderAppShell(basePath, files, ""));
   for (const route of PAGE_ROUTES) {
     const shell = document(async (files) => renderAppShell(basePath, files, route));
     app.get(route, PAGE_ROUTE, async ({ request }) =>
-      (await isSignedIn(request)) ? shell(request, HTML) : sendSignIn(request, addressOf(request)),
+      !(await isSignedIn(request))
+        ? sendSignIn(request, addressOf(request))
+        : requestContextOf(request).query === ""
+          ? shell(request, HTML)
+          : withQuery(request, HTML),
     );
   }
   const shell = document(async (files) => renderAppShell(basePath, files));

@@ -60,15 +60,20 @@ export function firstScripts(files: ClientFiles): string[] {
 /** The first API requests of every page, if a person is signed in. */
 const SESSION_DATA = ["/api/auth/session", "/api/users/profile"];
 
-/** Further API requests that a page needs for its first view, by its path. They run while its scripts load. */
-const FIRST_DATA: Readonly<Record<string, readonly string[]>> = {
-  "/photos": ["/api/photos/timeline", "/api/photos/aspects?limit=500", "/api/photos?limit=30"],
-};
+/** Further API requests that a page needs for its first view, and its scripts, by its path. They load in parallel. */
+const FIRST_NEEDS: Readonly<Record<string, { readonly data: readonly string[]; readonly modules: readonly string[] }>> =
+  {
+    "/photos": {
+      data: ["/api/photos/timeline", "/api/photos/aspects?limit=500", "/api/photos?limit=30"],
+      modules: ["main.tsx", "features/photos/photos-page.tsx"],
+    },
+  };
 
 /**
  * The only document of the web app. It shows a frame until its scripts render the page.
  * @param basePath prefix of all addresses: `""`, or a path such as `/larder`
- * @param route the page that a signed-in person has requested; undefined if it is not known
+ * @param route the page that a signed-in person has requested, `""` if it needs only the session at first; undefined for
+ *   visitors, and where it is not known
  */
 export function renderAppShell(basePath: string, files: ClientFiles, route?: string): string {
   const [style] = files.loadsOf("start.css");
@@ -76,8 +81,9 @@ export function renderAppShell(basePath: string, files: ClientFiles, route?: str
   // does not delay the frame.
   const [start, ...imports] = files.loadsOf("start.ts");
   const first = imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`);
-  // The photos page is as good as drawn when its data and scripts are there, so they start together.
-  const later = (route === "/photos" ? ["main.tsx", "features/photos/photos-page.tsx"] : [])
+  const needs = FIRST_NEEDS[route ?? ""];
+  // With a low priority, so that they do not delay the frame much.
+  const later = (needs?.modules ?? [])
     .flatMap((module) => files.loadsOf(module))
     .filter((path) => path !== start && !imports.includes(path));
   const preloads = [
@@ -87,7 +93,7 @@ export function renderAppShell(basePath: string, files: ClientFiles, route?: str
     ),
   ];
   // Only with `crossorigin` can the browser use the preloaded responses for fetch(), which sends the session cookie.
-  const firstData = route === undefined ? [] : [...SESSION_DATA, ...(FIRST_DATA[route] ?? [])];
+  const firstData = route === undefined ? [] : [...SESSION_DATA, ...(needs?.data ?? [])];
   const data = firstData.map((path) => html`<link rel="preload" as="fetch" crossorigin href="${basePath}${path}">\n`);
   return html`<!doctype html>
 <html lang="en" data-base-path="${basePath}" data-version="${files.version}">
