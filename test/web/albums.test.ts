@@ -73,7 +73,7 @@ describeWeb("albums", (web) => {
     await photo(page, third).waitFor({ state: "detached" });
     expect((await account.client.names()).toSorted()).toEqual([...NAMES, "Papers"].toSorted());
     await photo(page, second).click();
-    await page.getByRole("dialog", { name: second }).waitFor();
+    await page.getByRole("dialog", { name: second }).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("ArrowLeft");
     await page.getByRole("dialog", { name: first }).waitFor();
     await page.keyboard.press("Escape");

@@ -13,6 +13,7 @@ describeWeb("Back, reload, and links", (web) => {
     await page.getByRole("main").getByText("b.txt", { exact: true }).tap();
     await showing(page, "b.txt", "2 of 3");
     expect(new URL(page.url()).searchParams.get("view")).toStartWith("file_");
+    await page.locator('[role="dialog"]:focus').waitFor();
     await page.keyboard.press("ArrowRight");
     await showing(page, "c.txt", "3 of 3");
     const [, , last = ""] = (await account.client.get("/api/files?folder=/Box")).strings("data.files", "id");

@@ -37,6 +37,24 @@ describeWeb("the preview of images, video and audio", (web) => {
     await page.waitForFunction(() => document.activeElement !== document.body && document.activeElement !== null);
   });
 
+  test("keys that are pressed before the list is loaded work when it is", async () => {
+    const account = await web.account();
+    for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.upload(`this is ${name}`, { name });
+    const page = await web.open({ as: account });
+    const gate = Promise.withResolvers<void>();
+    await page.getByRole("main").getByText("a.txt", { exact: true }).first().waitFor();
+    await page.route(/\/api\/files\?/, async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await openPreview(page, "a.txt");
+    await untilFocused(page);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    gate.resolve();
+    await showing(page, "c.txt", "3 of 3");
+  });
+
   test("late results for a closed preview neither appear in the next one nor delay it", async () => {
     const account = await web.account();
     for (let at = 100; at < 450; at++) await account.client.stored("x", { name: `f${at}.txt` });

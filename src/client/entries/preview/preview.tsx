@@ -19,6 +19,7 @@ import { usePreviewSlideshow } from "../slideshow/use-preview-slideshow.tsx";
 import { useFileActions } from "./use-file-actions.ts";
 import { useFileWithMotion } from "./use-motion.ts";
 import { usePreviewKeys } from "./use-preview-keys.ts";
+import { useSteps } from "./use-steps.ts";
 
 const DetailsPanel = lazyPart(() => import("../details/details-panel.tsx").then((part) => part.DetailsPanel));
 
@@ -55,7 +56,7 @@ export function Preview(props: PreviewProps) {
   const popup = useRef<HTMLDivElement>(null);
   const details = useDetails();
   const file = useFileWithMotion(items[index]);
-  const { position, total, go, goTo } = useSteps(props);
+  const { position, total, go, moves } = useSteps(props);
   const canChange = props.canChange ?? mayWrite;
   const editing = useEditActions(file, canChange);
   const slideshow = usePreviewSlideshow(items, file, props.onIndexChange);
@@ -72,7 +73,6 @@ export function Preview(props: PreviewProps) {
     }),
     ...editing.actions,
   ];
-  const moves = { step: go, first: () => goTo(0), last: () => goTo((total ?? items.length) - 1) };
   const onKeyDown = usePreviewKeys(popup, moves, actions);
   useFocus(popup, file?.id);
   usePreloadedNeighbours(items[index - 1], items[index + 1]);
@@ -104,9 +104,9 @@ export function Preview(props: PreviewProps) {
           />
           <div className="relative flex min-h-0 flex-1">
             <div className="relative min-w-0 flex-1">
-              <SuspendedStage key={file.id} file={file} onSwipe={go} />
+              <SuspendedStage key={file.id} file={file} onSwipe={moves.step} />
               {(total ?? items.length) > 1 && (
-                <Steps isFirst={position === 0} isLast={isCounted && position === total - 1} onStep={go} />
+                <Steps isFirst={position === 0} isLast={isCounted && position === total - 1} onStep={moves.step} />
               )}
             </div>
             {details.isOpen && <Details file={file} onClose={details.toggle} />}
@@ -126,26 +126,6 @@ function SuspendedStage(props: { readonly file: FileRecord; readonly onSwipe: (b
       <Stage {...props} />
     </Suspense>
   );
-}
-
-/** Where the shown file is in the list, and functions to go to others. */
-function useSteps(props: PreviewProps) {
-  const { items, index, onIndexChange, onGoTo } = props;
-  const isWhole = onGoTo === undefined;
-  const { position = isWhole ? index : undefined, total = isWhole ? items.length : undefined } = props;
-  /** Shows a known file, or loads one that is further away. @returns false if there is none */
-  const go = (by: number): boolean => {
-    const to = index + by;
-    if (items[to] !== undefined) onIndexChange(to);
-    else if (position !== undefined && total !== undefined && position + by >= 0 && position + by < total)
-      onGoTo?.(position + by);
-    else return false;
-    return true;
-  };
-  const goTo = (to: number) => {
-    if (position !== undefined && to !== position) go(to - position);
-  };
-  return { position, total, go, goTo };
 }
 
 function Details({ file, onClose }: { readonly file: FileRecord; readonly onClose: () => void }) {

@@ -1,0 +1,55 @@
+import { useEffect, useRef } from "react";
+import type { PreviewProps } from "./preview.tsx";
+
+/** The position that a key leads to, from the position of the shown file and the number of files. */
+type Move = (position: number, total: number) => number;
+
+/**
+ * Where the shown file is in the list, and functions to go to others. Before the list is loaded, `moves` wait for it:
+ * a key that is pressed right after opening works too.
+ */
+export function useSteps(props: PreviewProps) {
+  const { items, index, onIndexChange, onGoTo } = props;
+  const isWhole = onGoTo === undefined;
+  const { position = isWhole ? index : undefined, total = isWhole ? items.length : undefined } = props;
+  const waiting = useRef<Move>(undefined);
+
+  /** Shows a known file, or loads one that is further away. @returns false if there is none */
+  const go = (by: number): boolean => {
+    const to = index + by;
+    if (items[to] !== undefined) onIndexChange(to);
+    else if (position !== undefined && total !== undefined && position + by >= 0 && position + by < total)
+      onGoTo?.(position + by);
+    else return false;
+    return true;
+  };
+  const move = (to: Move) => {
+    if (position !== undefined && total !== undefined) {
+      const target = Math.min(Math.max(to(position, total), 0), total - 1);
+      if (target !== position) go(target - position);
+      return;
+    }
+    const former = waiting.current;
+    waiting.current = former === undefined ? to : (at, count) => to(former(at, count), count);
+  };
+
+  const shownId = items[index]?.id;
+  useEffect(() => {
+    waiting.current = undefined;
+  }, [shownId]);
+  const isCounted = position !== undefined && total !== undefined;
+  useEffect(() => {
+    const awaited = waiting.current;
+    if (!isCounted || awaited === undefined) return;
+    waiting.current = undefined;
+    move(awaited);
+  });
+  const moves = {
+    step: (by: 1 | -1) => {
+      if (isCounted || !go(by)) move((at) => at + by);
+    },
+    first: () => move(() => 0),
+    last: () => move((_, count) => count - 1),
+  };
+  return { position, total, go, moves };
+}
