@@ -19,7 +19,7 @@ import { usePreviewSlideshow } from "../slideshow/use-preview-slideshow.tsx";
 import { useFileActions } from "./use-file-actions.ts";
 import { useFileWithMotion } from "./use-motion.ts";
 import { usePreviewKeys } from "./use-preview-keys.ts";
-import { useSteps } from "./use-steps.ts";
+import { type StepProps, useSteps } from "./use-steps.ts";
 
 const DetailsPanel = lazyPart(() => import("../details/details-panel.tsx").then((part) => part.DetailsPanel));
 
@@ -27,18 +27,7 @@ const DetailsPanel = lazyPart(() => import("../details/details-panel.tsx").then(
 const BESIDE = window.matchMedia("(min-width: 40rem)");
 
 /** Props of the preview. */
-export interface PreviewProps {
-  /** Known files in the order of the list, without gaps. The list may have more before and after them. */
-  readonly items: readonly FileRecord[];
-  /** Which of them is shown. */
-  readonly index: number;
-  /** The position of the shown file among all files of the list, from 0; undefined until it is known. */
-  readonly position?: number | undefined;
-  /** The number of files in the list; undefined until it is known. */
-  readonly total?: number | undefined;
-  readonly onIndexChange: (index: number) => void;
-  /** Shows the file at a position of the list, loading it if necessary. Without it, `items` are the whole list. */
-  readonly onGoTo?: (position: number) => void;
+export interface PreviewProps extends StepProps {
   readonly onClose: () => void;
   /** Whether the person may share, change, and trash the files; by default if the account may. */
   readonly canChange?: boolean;

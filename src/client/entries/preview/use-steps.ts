@@ -1,5 +1,20 @@
 import { useEffect, useRef } from "react";
-import type { PreviewProps } from "./preview.tsx";
+import type { FileRecord } from "../../api/types.ts";
+
+/** The files that the preview goes through. */
+export interface StepProps {
+  /** Known files in the order of the list, without gaps. The list may have more before and after them. */
+  readonly items: readonly FileRecord[];
+  /** Which of them is shown. */
+  readonly index: number;
+  /** The position of the shown file among all files of the list, from 0; undefined until it is known. */
+  readonly position?: number | undefined;
+  /** The number of files in the list; undefined until it is known. */
+  readonly total?: number | undefined;
+  readonly onIndexChange: (index: number) => void;
+  /** Shows the file at a position of the list, loading it if necessary. Without it, `items` are the whole list. */
+  readonly onGoTo?: (position: number) => void;
+}
 
 /** The position that a key leads to, from the position of the shown file and the number of files. */
 type Move = (position: number, total: number) => number;
@@ -8,7 +23,7 @@ type Move = (position: number, total: number) => number;
  * Where the shown file is in the list, and functions to go to others. Before the list is loaded, `moves` wait for it:
  * a key that is pressed right after opening works too.
  */
-export function useSteps(props: PreviewProps) {
+export function useSteps(props: StepProps) {
   const { items, index, onIndexChange, onGoTo } = props;
   const isWhole = onGoTo === undefined;
   const { position = isWhole ? index : undefined, total = isWhole ? items.length : undefined } = props;
