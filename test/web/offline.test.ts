@@ -24,6 +24,34 @@ describeWeb("a page on a bad connection", (web) => {
       .waitFor({ state: "detached" });
   });
 
+  test("loads as soon as the server can be reached, if its session could not be loaded", async () => {
+    const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
+    web.expectProblems(page, /Failed to load resource/);
+    await page.route("**/api/auth/session", (route) => route.abort());
+    await page.goto(new URL("/trash", page.url()).href);
+    await page.getByRole("heading", { level: 1, name: "No connection" }).waitFor();
+    await page.unroute("**/api/auth/session");
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+  });
+
+  test("loads as soon as the server can be reached, if its script or the bell of the frame could not be loaded", async () => {
+    const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
+    await page.route("**/assets/**/trash-page-*.js", async (route) => {
+      await page.context().setOffline(true);
+      await route.abort();
+    });
+    await page.goto(new URL("/trash", page.url()).href, { waitUntil: "commit" });
+    await page
+      .getByRole("main")
+      .getByText(/Can.t reach the server/)
+      .waitFor();
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Trash" }).waitFor();
+    await page.unroute("**/assets/**/trash-page-*.js");
+    await page.context().setOffline(false);
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    await page.getByRole("button", { name: /Notifications/ }).waitFor();
+  });
+
   test("opens on a slow connection with its frame first", async () => {
     const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
     const session = await page.context().newCDPSession(page);
@@ -138,7 +166,7 @@ describeWeb("an optional part that can't be loaded", (web) => {
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
   });
 
-  test("loads automatically when the connection is back, if nobody requested for it", async () => {
+  test("loads automatically when the connection is back, if nobody asked for it", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/docs", isFirstVisit: true });
     const requested = Promise.withResolvers<void>();

@@ -1,10 +1,10 @@
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useCallback, useRef, useState } from "react";
-import { OfflineError } from "../api/http.ts";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { useTrayNeeded } from "../features/uploads/use-tray-needed.ts";
 import { Banners } from "./banners.tsx";
 import { isAt, mainNavItems } from "./navigation.ts";
+import { OptionalPart } from "./optional-part.tsx";
 import { PageBoundary, PartBoundary } from "./page-boundary.tsx";
 import { useSession } from "../api/session.ts";
 import { useOverlay } from "../base/overlays.ts";
@@ -25,9 +25,6 @@ const UploadTray = lazyPart(() => import("../features/uploads/tray/upload-tray.t
 
 /** Pages on which phones show the round "New" button. On other pages it would only cover content. */
 const PATHS_WITH_NEW_BUTTON = ["/files", "/photos"] as const;
-
-/** How soon to retry loading a part that the person did not ask for. */
-const RETRY_MS = 5_000;
 
 /** The frame of all pages of a signed-in person: top bar, side bar and navigation around one page. */
 export function Frame() {
@@ -50,9 +47,9 @@ export function Frame() {
       <SkipLink />
       <Banners />
       {!user.emailVerified && (
-        <PartBoundary address={pathname} retryMs={RETRY_MS} onFailed={(error) => showFailure(error)}>
+        <OptionalPart>
           <ConfirmEmailNotice />
-        </PartBoundary>
+        </OptionalPart>
       )}
       <TopBar searchRef={searchRef} onMenu={() => drawer.open("open")} onHelp={openHelp} />
       <div className="flex min-h-0 flex-1">
@@ -75,19 +72,19 @@ export function Frame() {
         <FloatingNewButton pathname={pathname} />
       )}
       {drawer.value !== undefined && (
-        <PartBoundary address={pathname} onFailed={(error) => showFailure(error, drawer.close)}>
+        <PartBoundary address={pathname} onFailed={(error) => closeFailed(error, drawer.close)}>
           <Drawer onClose={drawer.close} />
         </PartBoundary>
       )}
       {isHelpOpen && (
-        <PartBoundary address={pathname} onFailed={(error) => showFailure(error, () => setIsHelpOpen(false))}>
+        <PartBoundary address={pathname} onFailed={(error) => closeFailed(error, () => setIsHelpOpen(false))}>
           <Help open onClose={() => setIsHelpOpen(false)} />
         </PartBoundary>
       )}
       {isTrayNeeded && (
-        <PartBoundary address={pathname} retryMs={RETRY_MS} onFailed={(error) => showFailure(error)}>
+        <OptionalPart>
           <UploadTray sharedAs={sharedAs} />
-        </PartBoundary>
+        </OptionalPart>
       )}
     </div>
   );
@@ -133,11 +130,10 @@ function SkipLink() {
   );
 }
 
-/** Shows why a part could not be loaded. `close` closes a part that the person opened, so that they can try again. */
-function showFailure(error: unknown, close?: () => void): void {
-  close?.();
-  // For other parts, the banner already shows a lost connection.
-  if (close !== undefined || !(error instanceof OfflineError)) showError(error);
+/** Closes a part that the person opened and that could not be loaded, so that they can try again. */
+function closeFailed(error: unknown, close: () => void): void {
+  close();
+  showError(error);
 }
 
 /** What the bottom bar of phones has no room for. */

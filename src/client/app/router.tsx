@@ -10,7 +10,7 @@ import {
 } from "@tanstack/react-router";
 import { ConfirmHost } from "../ui/confirm.tsx";
 import { ErrorState } from "../ui/error-state.tsx";
-import { lazyPart } from "../ui/lazy-part.ts";
+import { lazyPart, retryFailedParts } from "../ui/lazy-part.ts";
 import { followInReload } from "../ui/reload.ts";
 import { ToastHost } from "../ui/toast.tsx";
 import { TooltipHost } from "../ui/tooltip.tsx";
@@ -194,9 +194,13 @@ function Root() {
 /** Shown if not even the frame could be rendered, because the session could not be loaded. */
 function Failure({ error }: ErrorComponentProps) {
   const router = useRouter();
+  const retry = () => {
+    retryFailedParts();
+    void router.invalidate();
+  };
   return (
     <main className="flex min-h-dvh items-center justify-center bg-surface">
-      <ErrorState error={error} isWholePage onRetry={() => void router.invalidate()} />
+      <ErrorState error={error} isWholePage onRetry={retry} />
     </main>
   );
 }

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Keyboard, Menu as MenuIcon, Moon, Sun, SunMoon } from "lucide-react";
 import { LogOut, Search, Settings } from "../ui/icons.ts";
-import { type Ref, Suspense, useEffect, useState } from "react";
+import { type Ref, useEffect, useState } from "react";
 import { messageOf } from "../api/http.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
@@ -14,6 +14,7 @@ import { useWasIdle } from "../ui/use-was-idle.ts";
 import { useTextSearch } from "../base/search-params.ts";
 import { useSession, signOut } from "../api/session.ts";
 import { setTheme, useTheme } from "../base/theme.ts";
+import { OptionalPart } from "./optional-part.tsx";
 import { frameText } from "./text.ts";
 import { Form } from "../ui/form.tsx";
 
@@ -42,9 +43,9 @@ export function TopBar({
         {/* Its place is reserved: the search field must not jump. */}
         <span className="inline-flex size-11 items-center justify-center">
           {isIdle && (
-            <Suspense fallback={null}>
+            <OptionalPart>
               <InboxBell />
-            </Suspense>
+            </OptionalPart>
           )}
         </span>
         <AccountMenu onHelp={onHelp} />
