@@ -338,13 +338,12 @@ describe("an erased account with albums, shares and favorites", () => {
       expectError(await staying.client.get(`/api/albums/${gone.id}`), 404, "not_found");
       await eventually("all rows are deleted", async () => {
         await runJob(boss.client, "reap-deleted");
-        return idOf(leaving.id) === 0;
+        // The worker of the search index deletes its row later than the job does.
+        return idOf(leaving.id) === 0 && !("search_cursors.account_id" in rowsOf(path, ["account_id"], leavingId));
       });
       const columns = ["account_id", "user_id", "recipient_id", "owner_id", "created_by"];
-      // The log of administrators keeps its entries. The search worker deletes its rows later.
-      await eventually("no other row names the account", () => {
-        return Object.keys(rowsOf(path, columns, leavingId)).every((name) => name.startsWith("audit"));
-      });
+      // The log of administrators keeps its entries.
+      expect(Object.keys(rowsOf(path, columns, leavingId)).filter((name) => !name.startsWith("audit"))).toEqual([]);
       expect(await shown()).toEqual(before.shown);
       const after = rowsOf(path, ["account_id"], stayingId);
       for (const table of ["albums", "nodes", "photos", "trash", "tags", "usage_types"]) {

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import type { Account, Client } from "../support/client.ts";
 import { expectSelected, row } from "./files-helpers.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
+import { untilFocused } from "./support/preview.ts";
 import sharp from "sharp";
 
 const NAMES = ["one.png", "two.png", "three.png"];
@@ -73,7 +74,7 @@ describeWeb("albums", (web) => {
     await photo(page, third).waitFor({ state: "detached" });
     expect((await account.client.names()).toSorted()).toEqual([...NAMES, "Papers"].toSorted());
     await photo(page, second).click();
-    await page.getByRole("dialog", { name: second }).and(page.locator(":focus")).waitFor();
+    await untilFocused(page, page.getByRole("dialog", { name: second }));
     await page.keyboard.press("ArrowLeft");
     await page.getByRole("dialog", { name: first }).waitFor();
     await page.keyboard.press("Escape");

@@ -2,6 +2,7 @@
 import { test } from "bun:test";
 import { expectFocus, expectSelected, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { untilFocused } from "./support/preview.ts";
 
 describeWeb("opening files", (web) => {
   test("with Enter; navigating in the preview moves the cursor of the list", async () => {
@@ -14,7 +15,7 @@ describeWeb("opening files", (web) => {
     const preview = page.getByRole("dialog");
     await preview.getByText("words of a.txt").waitFor();
     // The overlay takes the focus one frame after it is rendered.
-    await page.locator('[role="dialog"]:focus').waitFor();
+    await untilFocused(page);
     await page.keyboard.press("ArrowRight");
     await preview.getByText("words of b.txt").waitFor();
     await page.keyboard.press("Escape");

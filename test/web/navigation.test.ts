@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { jpegPhoto } from "../support/images.ts";
 import { eventually, expectFocus, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
-import { openPreview, overlay, showing } from "./support/preview.ts";
+import { openPreview, overlay, showing, untilFocused } from "./support/preview.ts";
 
 describeWeb("Back, reload, and links", (web) => {
   test("Back closes the preview, forward opens it again, and a reload keeps it", async () => {
@@ -13,7 +13,7 @@ describeWeb("Back, reload, and links", (web) => {
     await page.getByRole("main").getByText("b.txt", { exact: true }).tap();
     await showing(page, "b.txt", "2 of 3");
     expect(new URL(page.url()).searchParams.get("view")).toStartWith("file_");
-    await page.locator('[role="dialog"]:focus').waitFor();
+    await untilFocused(page);
     await page.keyboard.press("ArrowRight");
     await showing(page, "c.txt", "3 of 3");
     const [, , last = ""] = (await account.client.get("/api/files?folder=/Box")).strings("data.files", "id");
@@ -35,7 +35,7 @@ describeWeb("Back, reload, and links", (web) => {
     const { page } = await folderOfTexts("desktop");
     for (const close of ["Escape", "button", "Escape", "button"]) {
       await openPreview(page, "a.txt");
-      await page.locator('[role="dialog"]:focus').waitFor();
+      await untilFocused(page);
       if (close === "Escape") await page.keyboard.press("Escape");
       else await overlay(page).getByRole("button", { name: "Close preview" }).click();
       await overlay(page).waitFor({ state: "detached" });
@@ -65,7 +65,7 @@ describeWeb("Back, reload, and links", (web) => {
     const page = await web.open({ as: account, path: `${path}?view=${ids[220] ?? ""}` });
     await showing(page, "f320.txt", "221 of 250");
     await web.lookAt(page, "preview-text");
-    await page.locator('[role="dialog"]:focus').waitFor();
+    await untilFocused(page);
     await page.keyboard.press("ArrowLeft");
     await showing(page, "f319.txt", "220 of 250");
     await page.keyboard.press("Home");
@@ -156,7 +156,7 @@ describeWeb("Back, reload, and links", (web) => {
   test("the preview changes a file: rename, and Del goes to the next one and can be undone", async () => {
     const { account, page } = await folderOfTexts("desktop");
     await openPreview(page, "a.txt");
-    await page.locator('[role="dialog"]:focus').waitFor();
+    await untilFocused(page);
     await page.keyboard.press("F2");
     const rename = page.getByRole("dialog", { name: "Rename" });
     await web.lookAt(page, "preview-rename");
@@ -199,7 +199,7 @@ describeWeb("Back, reload, and links", (web) => {
     // The small picture of the list is in memory already.
     expect(await page.evaluate(() => Reflect.get(window, "shown"))).toEqual(["small", "large"]);
     expect(requested.map((query) => new URLSearchParams(query).get("thumbnail"))).toEqual(["large"]);
-    await page.locator('[role="dialog"]:focus').waitFor();
+    await untilFocused(page);
     for (let step = 0; step < 3; step++) await page.keyboard.press("+");
     await shownWidth(page, 2400);
     const [id = ""] = (await account.client.get("/api/files")).strings("data.files", "id");

@@ -34,23 +34,24 @@ describeWeb("a page on a bad connection", (web) => {
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
   });
 
-  test("loads as soon as the server can be reached, if its script or the bell of the frame could not be loaded", async () => {
-    const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
-    await page.route("**/assets/**/trash-page-*.js", async (route) => {
-      await page.context().setOffline(true);
-      await route.abort();
+  for (const [script, path, heading] of [
+    ["trash-page", "/trash", "Trash"],
+    // A page without the frame.
+    ["sign-up-page", "/sign-up", "Create account"],
+  ] as const) {
+    test(`loads as soon as the server can be reached, if its script ${script} could not be loaded`, async () => {
+      const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
+      await page.route(`**/assets/**/${script}-*.js`, async (route) => {
+        await page.context().setOffline(true);
+        await route.abort();
+      });
+      await page.goto(new URL(path, page.url()).href, { waitUntil: "commit" });
+      await page.getByRole("button", { name: "Try again" }).waitFor();
+      await page.unroute(`**/assets/**/${script}-*.js`);
+      await page.context().setOffline(false);
+      await page.getByRole("heading", { level: 1, name: heading }).waitFor();
     });
-    await page.goto(new URL("/trash", page.url()).href, { waitUntil: "commit" });
-    await page
-      .getByRole("main")
-      .getByText(/Can.t reach the server/)
-      .waitFor();
-    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Trash" }).waitFor();
-    await page.unroute("**/assets/**/trash-page-*.js");
-    await page.context().setOffline(false);
-    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
-    await page.getByRole("button", { name: /Notifications/ }).waitFor();
-  });
+  }
 
   test("opens on a slow connection with its frame first", async () => {
     const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
@@ -164,6 +165,26 @@ describeWeb("an optional part that can't be loaded", (web) => {
     await page.context().setOffline(false);
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  });
+
+  test("leaves the page as it is, and loads when the connection is back", async () => {
+    const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
+    const isLost = Promise.withResolvers<void>();
+    await page.route("**/assets/**/inbox-bell-*.js", async (route) => {
+      await page.context().setOffline(true);
+      await route.abort();
+      isLost.resolve();
+    });
+    await page.goto(new URL("/trash", page.url()).href, { waitUntil: "commit" });
+    await isLost.promise;
+    await page
+      .getByText(/Can.t reach the server/)
+      .first()
+      .waitFor();
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    await page.unroute("**/assets/**/inbox-bell-*.js");
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Notifications" }).waitFor();
   });
 
   test("loads automatically when the connection is back, if nobody asked for it", async () => {

@@ -5,6 +5,7 @@ import type { Account, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { liveVideo } from "../support/live-photos.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
+import { untilFocused } from "./support/preview.ts";
 
 /** An image with a gradient of its own, and its capture time in Exif. */
 async function picture(seed: number, takenAt: string): Promise<Uint8Array> {
@@ -135,11 +136,6 @@ function photoOf(date: string, index: number) {
 }
 
 const DOT = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
-
-/** Waits for the focus, which an overlay takes one frame after it is rendered. */
-function focused(dialog: Locator): Promise<void> {
-  return dialog.and(dialog.page().locator(":focus")).waitFor();
-}
 
 async function isFocused(locator: Locator): Promise<boolean> {
   return (await locator.count()) === 1 && locator.evaluate((element) => element === document.activeElement);
@@ -346,8 +342,7 @@ describeWeb("the photos page", (web) => {
     await eventually("and again", () => isFocused(tile(page, "2025-08-17 1.jpg")));
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "2025-08-17 1.jpg" }).waitFor();
-    // The overlay takes the focus one frame after it is rendered.
-    await page.locator('[role="dialog"]:focus').waitFor();
+    await untilFocused(page);
     await page.keyboard.press("ArrowRight");
     await page.getByRole("dialog", { name: "2025-08-17 2.jpg" }).waitFor();
     await page.keyboard.press("Escape");
@@ -558,7 +553,7 @@ describeWeb("the photos page", (web) => {
     await show.getByLabel("film.mp4").waitFor();
     // Watching is not a download, as in the preview.
     expect(new URL((await requested).url()).searchParams.get("preview")).toBe("true");
-    await focused(show);
+    await untilFocused(page, show);
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "2025-08-17 1.jpg" }).waitFor();
     // Across the photos of a day and of a chunk, without a pause.
@@ -581,7 +576,7 @@ describeWeb("the photos page", (web) => {
     await tile(page, "2025-08-17 4.jpg").click();
     await bar(page).getByRole("button", { name: "Slideshow" }).click();
     await show.getByRole("img", { name: "2025-08-17 1.jpg" }).waitFor();
-    await focused(show);
+    await untilFocused(page, show);
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "2025-08-17 4.jpg" }).waitFor();
     await page.keyboard.press("Escape");
@@ -591,10 +586,10 @@ describeWeb("the photos page", (web) => {
     await page.getByRole("button", { name: "Clear selection" }).click();
     await tile(page, "2025-08-17 3.jpg").press("Enter");
     await page.getByRole("dialog", { name: "2025-08-17 3.jpg" }).waitFor();
-    await page.locator('[role="dialog"]:focus').waitFor();
+    await untilFocused(page);
     await page.keyboard.press("p");
     await show.getByRole("img", { name: "2025-08-17 3.jpg" }).waitFor();
-    await focused(show);
+    await untilFocused(page, show);
     await page.keyboard.press("Space");
     await show.getByRole("button", { name: "Play", exact: true }).waitFor();
     await page.keyboard.press("ArrowRight");
@@ -623,7 +618,7 @@ describeWeb("the photos page", (web) => {
     await row.getByRole("button", { name: `${now.getFullYear() - year} years ago` }).click();
     const show = page.getByRole("dialog", { name: "Slideshow" });
     await show.getByRole("img", { name: "then 10.jpg" }).waitFor();
-    await focused(show);
+    await untilFocused(page, show);
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "then 09.jpg" }).waitFor();
     await page.keyboard.press("Escape");

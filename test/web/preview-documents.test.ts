@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
-import type { Page } from "playwright-core";
 import { eventually } from "../support/expect.ts";
 import { pdf } from "../support/sample-library.ts";
 import { describeWeb } from "./support/browser.ts";
 import { lockedPdf } from "./support/locked-pdf.ts";
-import { openPreview, overlay, showing } from "./support/preview.ts";
+import { openPreview, overlay, showing, untilFocused } from "./support/preview.ts";
 
 describeWeb("the preview of documents", (web) => {
   test("text, source code and Markdown are rendered by their kind, and navigated by keys", async () => {
@@ -175,8 +174,3 @@ describeWeb("the preview of documents", (web) => {
     await overlay(page).getByText("Page 1 of 1", { exact: true }).waitFor();
   });
 });
-
-/** Waits until the overlay has the focus, one frame after it is rendered. Keys before that go to the list. */
-async function untilFocused(page: Page): Promise<void> {
-  await page.locator('[role="dialog"]:focus').waitFor();
-}

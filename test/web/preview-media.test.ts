@@ -6,7 +6,7 @@ import { jpegPhoto } from "../support/images.ts";
 import { tone } from "../support/sample-library.ts";
 import { repositoryRoot } from "../support/server.ts";
 import { describeWeb } from "./support/browser.ts";
-import { openPreview, overlay, showing } from "./support/preview.ts";
+import { openPreview, overlay, showing, untilFocused } from "./support/preview.ts";
 
 const images = join(repositoryRoot, "test/fixtures/images");
 
@@ -69,7 +69,7 @@ describeWeb("the preview of images, video and audio", (web) => {
       isOver.resolve();
     });
     const late = page.waitForRequest(/\/api\/files\?.*page=4/);
-    await page.locator('[role="dialog"]:focus').waitFor();
+    await untilFocused(page);
     await page.keyboard.press("End");
     const request = await late;
     await page.keyboard.press("Escape");
@@ -203,11 +203,6 @@ describeWeb("the preview of images, video and audio", (web) => {
     await web.lookAt(page, "preview-audio");
   });
 });
-
-/** Waits until the overlay has the focus, one frame after it is rendered. Keys before that go to the list. */
-async function untilFocused(page: Page): Promise<void> {
-  await page.locator('[role="dialog"]:focus').waitFor();
-}
 
 /** Waits until a picture of this width is shown. */
 async function untilShown(page: Page, name: string, width: number): Promise<void> {

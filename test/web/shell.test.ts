@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { describeWeb } from "./support/browser.ts";
-import { openPreview, overlay } from "./support/preview.ts";
+import { openPreview, overlay, untilFocused } from "./support/preview.ts";
 import { signInBy } from "./support/sign-in.ts";
 
 describeWeb("the document of the application", (web) => {
@@ -145,7 +145,7 @@ describeWeb(
       await openPreview(page, "uploaded.txt");
       await overlay(page).getByText("below the base path").waitFor();
       // The overlay takes the focus one frame after it is rendered. In the list, Escape would clear the selection.
-      await page.locator('[role="dialog"]:focus').waitFor();
+      await untilFocused(page);
       await page.keyboard.press("Escape");
 
       await page.getByRole("link", { name: "Trash" }).first().click();

@@ -1,8 +1,8 @@
 import { Component, type ReactNode, Suspense } from "react";
 import { OfflineError } from "../api/http.ts";
-import { ErrorState } from "../ui/error-state.tsx";
 import { retryFailedParts } from "../ui/lazy-part.ts";
 import { Spinner } from "../ui/spinner.tsx";
+import { PageFailure } from "./page-failure.tsx";
 import { frameText } from "./text.ts";
 
 interface Props {
@@ -34,13 +34,7 @@ export class PageBoundary extends Component<Props, State> {
     return (
       <div className="p-4">
         <h1 className="sr-only">{frameText.pageFailed}</h1>
-        <ErrorState
-          error={error}
-          onRetry={() => {
-            retryFailedParts();
-            this.setState({ error: undefined });
-          }}
-        />
+        <PageFailure error={error} onRetry={() => this.setState({ error: undefined })} />
       </div>
     );
   }

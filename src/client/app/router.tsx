@@ -9,8 +9,7 @@ import {
   useRouter,
 } from "@tanstack/react-router";
 import { ConfirmHost } from "../ui/confirm.tsx";
-import { ErrorState } from "../ui/error-state.tsx";
-import { lazyPart, retryFailedParts } from "../ui/lazy-part.ts";
+import { lazyPart } from "../ui/lazy-part.ts";
 import { followInReload } from "../ui/reload.ts";
 import { ToastHost } from "../ui/toast.tsx";
 import { TooltipHost } from "../ui/tooltip.tsx";
@@ -19,6 +18,7 @@ import { pageKeyOf, useClosedDialogEntries } from "../base/overlays.ts";
 import { Frame } from "./frame.tsx";
 import { NotFound } from "./not-found.tsx";
 import { PageSpinner } from "./page-boundary.tsx";
+import { PageFailure } from "./page-failure.tsx";
 import { formatTextSearch, parseTextSearch, textSearch } from "../base/search-params.ts";
 import { goToSignIn, loadSession, sessionState } from "../api/session.ts";
 import { ProofHost } from "./proof-host.tsx";
@@ -191,16 +191,12 @@ function Root() {
   );
 }
 
-/** Shown if not even the frame could be rendered, because the session could not be loaded. */
+/** Shown if the session, or the script of a page without the frame, could not be loaded. */
 function Failure({ error }: ErrorComponentProps) {
   const router = useRouter();
-  const retry = () => {
-    retryFailedParts();
-    void router.invalidate();
-  };
   return (
     <main className="flex min-h-dvh items-center justify-center bg-surface">
-      <ErrorState error={error} isWholePage onRetry={retry} />
+      <PageFailure error={error} isWholePage onRetry={() => void router.invalidate()} />
     </main>
   );
 }

@@ -12,6 +12,11 @@ export async function openPreview(page: Page, name: string): Promise<void> {
   await overlay(page).waitFor();
 }
 
+/** Waits until an overlay has the focus, which it takes one frame after it is rendered. Keys need that. */
+export async function untilFocused(page: Page, dialog = page.getByRole("dialog")): Promise<void> {
+  await dialog.and(page.locator(":focus")).waitFor();
+}
+
 /** Waits until this file is shown, at this position. */
 export async function showing(page: Page, name: string, position: string): Promise<void> {
   await overlay(page).getByRole("heading", { name, exact: true }).waitFor();

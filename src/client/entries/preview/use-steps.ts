@@ -27,6 +27,7 @@ export function useSteps(props: StepProps) {
   const { items, index, onIndexChange, onGoTo } = props;
   const isWhole = onGoTo === undefined;
   const { position = isWhole ? index : undefined, total = isWhole ? items.length : undefined } = props;
+  /** What the keys pressed before the list is known lead to. */
   const waiting = useRef<Move>(undefined);
 
   /** Shows a known file, or loads one that is further away. @returns false if there is none */
@@ -52,16 +53,15 @@ export function useSteps(props: StepProps) {
   useEffect(() => {
     waiting.current = undefined;
   }, [shownId]);
-  const isCounted = position !== undefined && total !== undefined;
   useEffect(() => {
     const awaited = waiting.current;
-    if (!isCounted || awaited === undefined) return;
+    if (position === undefined || total === undefined || awaited === undefined) return;
     waiting.current = undefined;
     move(awaited);
   });
   const moves = {
     step: (by: 1 | -1) => {
-      if (isCounted || !go(by)) move((at) => at + by);
+      if (!go(by)) move((at) => at + by);
     },
     first: () => move(() => 0),
     last: () => move((_, count) => count - 1),
