@@ -5,6 +5,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { LazyDatabase } from "./lazy-database.ts";
+import { endSharedReads } from "./shared-reads.ts";
 
 /** The oldest SQLite version without known bugs that lose data of a write-ahead log. */
 const SQLITE_MINIMUM = "3.51.3";
@@ -94,6 +95,7 @@ function wrap(sqlite: Database, isReadOnly: boolean): Db {
       sqlite.run(`PRAGMA busy_timeout=${ms}`);
     },
     close() {
+      endSharedReads(sqlite);
       const isLast = !isReadOnly && leaveWal(sqlite);
       sqlite.close();
       return isLast;

@@ -9,6 +9,7 @@ import { AppError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import { outsideRequests } from "../lib/async-context.ts";
 import { CommitStatistics } from "./commit-statistics.ts";
+import { endSharedReads } from "./shared-reads.ts";
 
 /** What a transaction may do besides SQL. */
 export interface Transaction {
@@ -151,6 +152,7 @@ export class Writer {
    */
   runNow<T>(body: TransactionBody<T>): T {
     const effects: (() => void)[] = [];
+    endSharedReads(this.#sqlite);
     try {
       const result = this.#sqlite
         .transaction(() => body({ afterCommit: (effect) => effects.push(effect) }))
@@ -190,6 +192,7 @@ export class Writer {
   #commitWaiting(): void {
     this.#isScheduled = false;
     if (this.#isPaused) return;
+    endSharedReads(this.#sqlite);
     try {
       this.#statements.begin();
     } catch (error) {

@@ -22,6 +22,7 @@ import { webRoutes } from "../../web/routes.ts";
 import type { Services } from "../composition/services.ts";
 import { availableBytes, totalBytes } from "../data/filesystem.ts";
 import { baseOptions } from "./base-options.ts";
+import { shareReads } from "../../db/shared-reads.ts";
 import { readHealth, healthRoutes, readiness } from "./health.ts";
 import { type AppHost, NO_HOST } from "./host.ts";
 import { metricsRoutes } from "./metrics.ts";
@@ -30,11 +31,18 @@ import { publicViews } from "./public-view.ts";
 
 /** The whole application over the given services. */
 export function createApp(services: Services, host: AppHost = NO_HOST) {
-  const { auth, apiKeys, appPasswords, config, log, paths, rateGate } = services;
+  const { auth, apiKeys, appPasswords, config, db, log, paths, rateGate } = services;
   const { basePath } = config;
   const addresses = new ClientAddresses(config.trustedProxies, log, config.socket !== null);
   const { corsOrigins } = config;
-  const guard = authGuard({ auth, apiKeys, appPasswords, corsOrigins, noticeChanges: () => host.noticeChanges() });
+  const guard = authGuard({
+    auth,
+    apiKeys,
+    appPasswords,
+    corsOrigins,
+    noticeChanges: () => host.noticeChanges(),
+    shareReads: () => shareReads(db.sqlite),
+  });
   const whyNotReady = readiness(services, host);
   const methodsAt = signInMethods(services);
   let document: Promise<unknown> | undefined;

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Reader } from "../../db/reader.ts";
+import { isWriting } from "../../db/shared-reads.ts";
 import { Events } from "../../events/events.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -127,7 +128,7 @@ export class TreeStore {
    */
   findNode(ref: NodeRef): TreeNode | undefined {
     // Rows read inside a transaction may be rolled back.
-    if (this.sqlite.inTransaction) return this.#readNode(ref);
+    if (isWriting(this.sqlite)) return this.#readNode(ref);
     const generation = this.accounts.generationOf(ref.accountId);
     const own = this.#cached.get(ref.accountId);
     const cached = own?.generation === generation ? own.nodes.get(ref.publicId) : undefined;

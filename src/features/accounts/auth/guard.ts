@@ -81,6 +81,8 @@ interface AuthGuardOptions {
   readonly corsOrigins: readonly string[];
   /** Called for each request, before authentication: notices changes by other processes. */
   readonly noticeChanges: () => void;
+  /** Lets the reads of all requests in this turn of the event loop share a transaction. */
+  readonly shareReads: () => void;
 }
 
 /** The identity of the caller, as far as known. */
@@ -202,12 +204,13 @@ export function uploaderOf(request: Request): Uploader {
   const known = identities.get(request);
   invariant(known?.principal !== undefined, "a route that takes a stream demands a principal");
   const { principal, options } = known;
-  if (principal.appPassword !== undefined) {
-    return { user: principal.user, confirm: () => checkAppPasswordWrites(options.appPasswords.confirm(principal)) };
-  }
-  const present = () =>
-    principal.key === undefined ? options.auth.confirmSignedIn(principal) : options.apiKeys.confirm(principal);
-  return { user: principal.user, confirm: () => checkWriter(present()) };
+  const { auth, apiKeys, appPasswords, shareReads } = options;
+  const confirm = () => {
+    shareReads();
+    if (principal.appPassword !== undefined) return checkAppPasswordWrites(appPasswords.confirm(principal));
+    return checkWriter(principal.key === undefined ? auth.confirmSignedIn(principal) : apiKeys.confirm(principal));
+  };
+  return { user: principal.user, confirm };
 }
 
 /**
@@ -256,6 +259,7 @@ export function deviceOf(principal: Principal): DeviceRef {
 /** Authenticates the request now, for {@link identityOf}. */
 async function authenticate(options: AuthGuardOptions, request: Request): Promise<void> {
   options.noticeChanges();
+  options.shareReads();
   identities.set(request, await identify(options, request));
 }
 

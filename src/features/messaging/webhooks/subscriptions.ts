@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { isWriting } from "../../../db/shared-reads.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import { webhookQueries } from "./queries.ts";
 import { parseEvents } from "./rows.ts";
@@ -58,7 +59,7 @@ export class Subscriptions {
       for (const event of parseEvents(row.events)) events.set(event, [...(events.get(event) ?? []), row.id]);
     }
     // Within a transaction that changes webhooks, the rows may still be rolled back.
-    if (this.#isChanging && this.#sqlite.inTransaction) return events;
+    if (this.#isChanging && isWriting(this.#sqlite)) return events;
     if (this.#cache.size >= CACHED_MAX) this.#cache.clear();
     this.#cache.set(accountId, events);
     return events;

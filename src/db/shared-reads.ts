@@ -1,0 +1,49 @@
+/**
+ * Reads that share one transaction. Outside a transaction, each statement locks the database and looks for the newest
+ * commit, which takes longer than finding a row. Requests that are handled in the same turn of the event loop share that
+ * work: the first opens a read transaction, which ends with the turn, or before the next write.
+ *
+ * What is read this way is as new as the turn. A commit of this connection is seen at once, because it ends the shared
+ * transaction.
+ */
+import type { Database } from "bun:sqlite";
+import { outsideRequests } from "../lib/async-context.ts";
+
+interface SharedReads {
+  readonly begin: () => void;
+  readonly end: () => void;
+  isOpen: boolean;
+}
+
+const ofDatabase = new WeakMap<Database, SharedReads>();
+
+/** Lets all reads until the end of this turn share a transaction. Does nothing inside a transaction. */
+export function shareReads(sqlite: Database): void {
+  if (sqlite.inTransaction) return;
+  const reads = ofDatabase.get(sqlite) ?? prepare(sqlite);
+  reads.begin();
+  reads.isOpen = true;
+  outsideRequests(() => setImmediate(endSharedReads, sqlite));
+}
+
+/** Ends the shared transaction, if there is one. Call before anything that starts a transaction of its own. */
+export function endSharedReads(sqlite: Database): void {
+  const reads = ofDatabase.get(sqlite);
+  if (reads?.isOpen !== true) return;
+  reads.isOpen = false;
+  // A failed read may have ended the transaction.
+  if (sqlite.inTransaction) reads.end();
+}
+
+/** Whether a transaction is open that may change rows, and may be rolled back. */
+export function isWriting(sqlite: Database): boolean {
+  return sqlite.inTransaction && ofDatabase.get(sqlite)?.isOpen !== true;
+}
+
+function prepare(sqlite: Database): SharedReads {
+  const begin = sqlite.prepare("BEGIN");
+  const end = sqlite.prepare("COMMIT");
+  const reads = { begin: () => void begin.run(), end: () => void end.run(), isOpen: false };
+  ofDatabase.set(sqlite, reads);
+  return reads;
+}
