@@ -6,8 +6,13 @@ import { type Digest, toDigest } from "./digest.ts";
 import { type Disk, translateDiskError } from "./disk.ts";
 import type { SyncQueue } from "./sync-queue.ts";
 
-/** Moves staged bytes to a path, by a rename, and returns the descriptor that is open on them. */
-export type MoveStaged = (path: string) => number;
+/** The bytes of a blob that has no name yet. */
+export interface StagedBlob {
+  /** The bytes, if they are in memory. */
+  readonly buffers: readonly Uint8Array<ArrayBuffer>[] | undefined;
+  /** Moves the bytes to a path, by a rename, and returns the descriptor that is open on them. */
+  readonly moveTo: (path: string) => number;
+}
 
 /** Dependencies of {@link DiskBlobWriter}. */
 interface DiskBlobWriterOptions extends PutOptions {
@@ -17,7 +22,7 @@ interface DiskBlobWriterOptions extends PutOptions {
   /** An unused path in `blobs/incoming/`. */
   readonly newStagingPath: () => string;
   /** Makes the staged bytes durable under their digest. */
-  readonly lease: (blob: BlobRef, moveStaged: MoveStaged) => Promise<BlobLease>;
+  readonly lease: (blob: BlobRef, staged: StagedBlob) => Promise<BlobLease>;
 }
 
 /** Blobs up to this size wait in memory for their digest. */
@@ -30,7 +35,7 @@ const HEAD_BYTES = 4_100;
 export class DiskBlobWriter implements BlobWriter {
   readonly #options: DiskBlobWriterOptions;
   readonly #hasher = new Bun.CryptoHasher("sha256");
-  #buffers: Uint8Array[] = [];
+  #buffers: Uint8Array<ArrayBuffer>[] = [];
   #head: Uint8Array | undefined;
   #crc32 = 0;
   #digest: Digest | undefined;
@@ -55,7 +60,7 @@ export class DiskBlobWriter implements BlobWriter {
     try {
       if (this.#staged === undefined) {
         if (this.sizeBytes <= IN_MEMORY_BYTES_MAX) {
-          this.#buffers.push(bytes.slice());
+          this.#buffers.push(new Uint8Array(bytes));
           return;
         }
         this.#beginFile(bytes);
@@ -78,7 +83,8 @@ export class DiskBlobWriter implements BlobWriter {
       await this.#writeBack;
       // Most bytes reach the device here, so that small files in the same batch don't wait for them.
       if (this.#staged !== undefined) await disk.dataSync(this.#staged.fd);
-      const leased = await lease(blob, (path) => this.#moveStaged(path));
+      const buffers = this.#staged === undefined ? this.#buffers : undefined;
+      const leased = await lease(blob, { buffers, moveTo: (path) => this.#moveStaged(path) });
       this.abort(); // deletes the staged file if the blob was stored already
       return leased;
     } catch (error) {

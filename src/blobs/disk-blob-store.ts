@@ -3,12 +3,13 @@
  *
  * A durable write has this order:
  * 1. Stage: a small blob waits in memory for its digest, a larger one is written to `blobs/incoming/`.
- * 2. Rename the staged file to its final path.
+ * 2. Write the small blob to its final path, or rename the staged file to it.
  * 3. Sync the bytes and the folders that have a new entry, in one batch with other uploads.
  * 4. The caller commits a row that names the blob.
  * 5. The caller responds to the client.
  *
- * The rename comes before the sync. So after a crash a file in `blobs/` proves nothing: only a committed row does.
+ * A blob has its final path before it is durable. So after a crash a file in `blobs/` proves nothing: only a committed row
+ * does.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -25,12 +26,13 @@ import {
   contentMissing,
   type PutOptions,
 } from "./blob-store.ts";
-import { DiskBlobWriter, type MoveStaged } from "./blob-writer.ts";
+import { DiskBlobWriter, type StagedBlob } from "./blob-writer.ts";
 import { type Digest, toDigest } from "./digest.ts";
 import { type Disk, realDisk, translateDiskError } from "./disk.ts";
 import { Layout } from "./layout.ts";
 import { BlobLeases, type EndedLease } from "./leases.ts";
 import { linkOrCopy } from "./link-or-copy.ts";
+import { makeMissing } from "./new-file.ts";
 import { Quarantine } from "./quarantine.ts";
 import { RemoteReader, type RemoteStore } from "./remote.ts";
 import { SyncQueue } from "./sync-queue.ts";
@@ -80,8 +82,8 @@ export class DiskBlobStore implements BlobStore {
     this.#checkStore = options.checkStore;
     this.#verifyAfterWrite = options.verifyAfterWrite ?? false;
     this.#onFailure = options.onFailure ?? (() => {});
-    this.#syncQueue = new SyncQueue(layout.root, log);
-    this.#folders = new BlobFolders(layout, this.#disk);
+    this.#syncQueue = new SyncQueue(layout.root, log, { disk: this.#disk, checkDisk: this.#checkStore });
+    this.#folders = new BlobFolders(layout);
     this.#quarantine = new Quarantine(layout, this.#disk, log);
     if (remote !== undefined)
       this.#remote = new RemoteReader({ remote, index, reserve, begin: (limits) => this.begin(limits) });
@@ -94,7 +96,7 @@ export class DiskBlobStore implements BlobStore {
       log: this.#log,
       syncQueue: this.#syncQueue,
       newStagingPath: () => this.#newStagingPath(),
-      lease: (blob, moveStaged) => this.#lease(blob, moveStaged),
+      lease: (blob, blobBytes) => this.#lease(blob, blobBytes),
     });
   }
 
@@ -102,11 +104,12 @@ export class DiskBlobStore implements BlobStore {
     const staged = this.#newStagingPath();
     try {
       await linkOrCopy(this.#disk, path, staged);
-      return await this.#lease(blob, (target) => {
+      const moveTo = (target: string) => {
         const fd = this.#disk.open(staged, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
         this.#disk.rename(staged, target);
         return fd;
-      });
+      };
+      return await this.#lease(blob, { buffers: undefined, moveTo });
     } catch (error) {
       throw translateDiskError(error);
     } finally {
@@ -261,44 +264,58 @@ export class DiskBlobStore implements BlobStore {
     for (const queue of this.#otherQueues) queue.close();
   }
 
-  #lease(blob: BlobRef, moveStaged: MoveStaged): Promise<BlobLease> {
-    return this.#leases.take(blob, () => this.#commitBlob(blob, moveStaged));
+  #lease(blob: BlobRef, staged: StagedBlob): Promise<BlobLease> {
+    return this.#leases.take(blob, () => this.#commitBlob(blob, staged));
   }
 
   /** Gives staged bytes their final path and makes them durable. @returns false if a whole copy was there already */
-  async #commitBlob({ digest, sizeBytes }: BlobRef, moveStaged: MoveStaged): Promise<boolean> {
+  async #commitBlob({ digest, sizeBytes }: BlobRef, staged: StagedBlob): Promise<boolean> {
     // 1. Skip a blob that is stored already. One that is damaged, or has another size than its row, is written again.
     const row = this.#index.find(digest);
     if (row !== undefined && !row.isDamaged && this.statLocal(digest)?.sizeBytes === sizeBytes) return false;
 
-    // 2. Make sure that the store's disk is still the one that was mounted at start.
-    this.#checkStore();
-
-    // 3. Make the folders.
-    const folders = this.#folders.make(digest);
-
-    // 4. Preserve the damaged bytes that are about to be replaced.
-    if (row !== undefined) this.#quarantine.preserveDamaged(digest);
-
-    // 5. Rename the staged file to its final path.
-    const fd = moveStaged(this.#layout.blob(digest));
+    const folders = this.#folders.unsynced(digest);
+    const { buffers } = staged;
     try {
-      // 6. Sync the bytes and the folder entries.
-      await this.#syncQueue.sync({ fd, folders });
+      // 2. Give the bytes their path, and sync them with the folder entries. Nobody reads a blob without a row, so a small
+      //    one is written directly.
+      if (row === undefined && buffers !== undefined) await this.#writeNew(digest, buffers, folders);
+      else await this.#moveStaged(digest, staged, folders, row !== undefined);
 
-      // 7. Read the blob back, if that is configured.
+      // 3. Read the blob back, if that is configured.
       if (this.#verifyAfterWrite) await this.#checkWritten(digest);
     } catch (error) {
       // The state on the device after a failed sync is unknown, and another sync would prove nothing: forget it all.
       this.#folders.forget(folders);
       if (row === undefined) this.#unlinkBlob(digest);
       throw error;
-    } finally {
-      this.#disk.close(fd);
     }
     this.#folders.noteSynced(folders);
     if (row !== undefined) this.#remote?.remote.noteUse(digest);
     return true;
+  }
+
+  #writeNew(digest: Digest, buffers: readonly Uint8Array<ArrayBuffer>[], folders: readonly string[]): Promise<void> {
+    const path = this.#layout.blob(digest);
+    return this.#syncQueue.write({ buffers, path, temporaryPath: this.#newStagingPath(), folders });
+  }
+
+  /** @param isReplacing whether the path may have damaged bytes, which are preserved */
+  async #moveStaged(
+    digest: Digest,
+    staged: StagedBlob,
+    folders: readonly string[],
+    isReplacing: boolean,
+  ): Promise<void> {
+    this.#checkStore();
+    makeMissing(this.#disk, folders);
+    if (isReplacing) this.#quarantine.preserveDamaged(digest);
+    const fd = staged.moveTo(this.#layout.blob(digest));
+    try {
+      await this.#syncQueue.sync({ fd, folders });
+    } finally {
+      this.#disk.close(fd);
+    }
   }
 
   async #checkWritten(digest: Digest): Promise<void> {
@@ -352,6 +369,7 @@ export class DiskBlobStore implements BlobStore {
     try {
       this.#disk.unlink(this.#layout.blob(digest));
     } catch (error) {
+      if (errorCode(error) === "ENOENT") return;
       this.#log.warn("Could not remove a blob that was not stored completely; garbage collection will remove it.", {
         error,
       });

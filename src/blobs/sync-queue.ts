@@ -2,11 +2,14 @@
  * Group commit for files. While one batch is being synced, the next one collects, so that many concurrent small uploads share
  * one sync. A batch of three or more files takes one syncfs(2). A smaller batch is synced file by file with its folders, and
  * so is any batch for a second after a slow syncfs: it waits for the unwritten pages of all programs.
+ *
+ * Small blobs are written by the same thread, batch by batch: creating a file waits while the file system commits its
+ * journal, which is most of the time during syncs.
  */
-import * as fs from "node:fs";
 import type { Log } from "../lib/log.ts";
-import type { SyncReply, SyncRequest } from "./sync.worker.ts";
-import { syncsWhole } from "./syncfs.ts";
+import { type Disk, realDisk } from "./disk.ts";
+import { type NewFile, writeNewFile } from "./new-file.ts";
+import { fromSystemError, SyncThread } from "./sync-thread.ts";
 
 /** A file whose bytes and folder entries are not yet on the device. */
 interface UnsyncedFile {
@@ -15,14 +18,18 @@ interface UnsyncedFile {
   readonly folders: readonly string[];
 }
 
-interface QueuedFile extends UnsyncedFile {
+interface QueuedFile {
+  readonly file: UnsyncedFile | NewFile;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-type SyncBody =
-  | { kind: "fileSystem"; fileSystemFd: number }
-  | { kind: "each"; fds: readonly number[]; folders: readonly string[] };
+/** Dependencies of {@link SyncQueue}. */
+interface SyncQueueOptions {
+  readonly disk?: Disk;
+  /** Throws if the disk is not the expected one. Called before each batch that has new files. */
+  readonly checkDisk?: () => void;
+}
 
 /** From so many files on, one syncfs is cheaper than one sync for each. */
 const GROUP_FILES_MIN = 3;
@@ -36,21 +43,37 @@ const SLOW_SYNC_PAUSE_MS = 1_000;
 export class SyncQueue {
   readonly #root: string;
   readonly #log: Log;
+  readonly #disk: Disk;
+  readonly #checkDisk: () => void;
   #queued: QueuedFile[] = [];
   #isRunning = false;
   #groupPauseUntilMs = 0;
-  #worker: SyncThread | undefined;
+  #thread: SyncThread | undefined;
   #largeUploads = 0;
 
-  constructor(root: string, log: Log) {
+  constructor(root: string, log: Log, { disk = realDisk, checkDisk = () => {} }: SyncQueueOptions = {}) {
     this.#root = root;
     this.#log = log;
+    this.#disk = disk;
+    this.#checkDisk = checkDisk;
   }
 
   /** Resolves once the file's bytes and its folder entries are on the device. The caller closes the descriptor. */
   sync(file: UnsyncedFile): Promise<void> {
+    return this.#enqueue(file);
+  }
+
+  /**
+   * Writes a small blob, and resolves once it is on the device. Its buffers must not be used afterward.
+   * @throws the system's error. The file may remain if the sync failed
+   */
+  write(file: NewFile): Promise<void> {
+    return this.#enqueue(file);
+  }
+
+  #enqueue(file: UnsyncedFile | NewFile): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#queued.push({ ...file, resolve, reject });
+      this.#queued.push({ file, resolve, reject });
       if (this.#isRunning) return;
       this.#isRunning = true;
       // After this turn of the event loop, so that all files of the turn share the first batch.
@@ -65,8 +88,8 @@ export class SyncQueue {
 
   /** Ends the thread. No file may be queued. */
   close(): void {
-    this.#worker?.close();
-    this.#worker = undefined;
+    this.#thread?.close();
+    this.#thread = undefined;
   }
 
   async #run(): Promise<void> {
@@ -78,10 +101,9 @@ export class SyncQueue {
       lastFiles = batch.length;
       this.#queued = [];
       try {
-        if (this.#worker?.isDead) this.#worker = undefined;
-        this.#worker ??= await SyncThread.start(this.#root);
-        await this.#syncBatch(this.#worker, batch);
-        for (const file of batch) file.resolve();
+        if (this.#thread?.isDead) this.#thread = undefined;
+        this.#thread ??= await SyncThread.start(this.#root);
+        await this.#storeBatch(this.#thread, batch);
       } catch (error) {
         this.#log.error("Could not sync files to the disk; rejecting their uploads.", { files: batch.length, error });
         for (const file of batch) file.reject(error);
@@ -90,81 +112,53 @@ export class SyncQueue {
     this.#isRunning = false;
   }
 
-  async #syncBatch(worker: SyncThread, batch: readonly QueuedFile[]): Promise<void> {
-    const startedMs = performance.now();
-    const isGroup =
-      worker.canSyncFileSystem &&
-      batch.length >= GROUP_FILES_MIN &&
-      this.#largeUploads === 0 &&
-      startedMs >= this.#groupPauseUntilMs;
-    if (!isGroup) {
-      const folders = new Set(batch.flatMap((file) => file.folders));
-      await worker.request({ kind: "each", fds: batch.map((file) => file.fd), folders: [...folders] });
-      return;
+  /** Writes and syncs the files of a batch, and settles their promises. @throws if all of it failed */
+  async #storeBatch(thread: SyncThread, batch: readonly QueuedFile[]): Promise<void> {
+    const isSmall = batch.length < GROUP_FILES_MIN;
+    if (batch.some(({ file }) => isNew(file))) this.#checkDisk();
+    // Passing the bytes of one or two files to the thread takes longer than writing them.
+    const written = isSmall ? this.#writeHere(batch) : [];
+    const inThread = isSmall ? [] : batch.filter(({ file }) => isNew(file));
+    try {
+      const isGroup = !isSmall && this.#canGroup(thread);
+      const startedMs = performance.now();
+      const failed = await thread.request({
+        newFiles: inThread.flatMap(({ file }) => (isNew(file) ? [file] : [])),
+        sync: isGroup
+          ? { kind: "fileSystem", fileSystemFd: thread.fileSystemFd }
+          : {
+              kind: "each",
+              fds: [...batch.flatMap(({ file }) => (isNew(file) ? [] : [file.fd])), ...written],
+              folders: [...new Set(batch.flatMap(({ file }) => file.folders))],
+            },
+      });
+      const finishedMs = performance.now();
+      if (isGroup && finishedMs - startedMs > SLOW_SYNC_MS) this.#groupPauseUntilMs = finishedMs + SLOW_SYNC_PAUSE_MS;
+      for (const [index, error] of failed) inThread[index]?.reject(fromSystemError(error));
+      for (const file of batch) file.resolve();
+    } finally {
+      for (const fd of written) this.#disk.close(fd);
     }
-    await worker.request({ kind: "fileSystem", fileSystemFd: worker.fileSystemFd });
-    const finishedMs = performance.now();
-    if (finishedMs - startedMs > SLOW_SYNC_MS) this.#groupPauseUntilMs = finishedMs + SLOW_SYNC_PAUSE_MS;
+  }
+
+  /** Writes the new files of a batch; one that fails is rejected. @returns their descriptors */
+  #writeHere(batch: readonly QueuedFile[]): number[] {
+    return batch.flatMap(({ file, reject }) => {
+      if (!isNew(file)) return [];
+      try {
+        return [writeNewFile(this.#disk, file)];
+      } catch (error) {
+        reject(error);
+        return [];
+      }
+    });
+  }
+
+  #canGroup(thread: SyncThread): boolean {
+    return thread.canSyncFileSystem && this.#largeUploads === 0 && performance.now() >= this.#groupPauseUntilMs;
   }
 }
 
-/** The thread of `sync.worker.ts`, one request at a time. */
-class SyncThread {
-  readonly fileSystemFd: number;
-  readonly canSyncFileSystem: boolean;
-  readonly #worker: Worker;
-  #pending: { id: number; resolve: () => void; reject: (error: unknown) => void } | undefined;
-  #lastId = 0;
-  isDead = false;
-
-  private constructor(worker: Worker, fileSystemFd: number, canSyncFileSystem: boolean) {
-    this.#worker = worker;
-    this.fileSystemFd = fileSystemFd;
-    this.canSyncFileSystem = canSyncFileSystem;
-    worker.onmessage = (event: MessageEvent<SyncReply>) => this.#onReply(event.data);
-    worker.onerror = (event) => this.#fail(new Error(`The thread that syncs the disk died: ${event.message}`));
-  }
-
-  static async start(root: string): Promise<SyncThread> {
-    const worker = new Worker(new URL("./sync.worker.ts", import.meta.url).href);
-    const ready = await new Promise<SyncReply>((resolve, reject) => {
-      worker.onmessage = (event: MessageEvent<SyncReply>) => resolve(event.data);
-      worker.onerror = (event) => reject(new Error(`The thread that syncs the disk did not start: ${event.message}`));
-    });
-    worker.unref();
-    const canSyncFileSystem = ready.kind === "ready" && ready.canSyncFileSystem && syncsWhole(root);
-    return new SyncThread(
-      worker,
-      fs.openSync(root, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY),
-      canSyncFileSystem,
-    );
-  }
-
-  request(body: SyncBody): Promise<void> {
-    const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
-      this.#pending = { id, resolve, reject };
-      this.#worker.postMessage({ id, ...body } satisfies SyncRequest);
-    });
-  }
-
-  close(): void {
-    this.isDead = true;
-    this.#worker.terminate();
-    fs.closeSync(this.fileSystemFd);
-  }
-
-  #onReply(reply: SyncReply): void {
-    const pending = this.#pending;
-    if (reply.kind !== "done" || pending?.id !== reply.id) return;
-    this.#pending = undefined;
-    if (reply.error === undefined) pending.resolve();
-    else pending.reject(Object.assign(new Error(reply.error), { code: reply.code }));
-  }
-
-  #fail(error: Error): void {
-    this.isDead = true;
-    this.#pending?.reject(error);
-    this.#pending = undefined;
-  }
+function isNew(file: UnsyncedFile | NewFile): file is NewFile {
+  return "buffers" in file;
 }

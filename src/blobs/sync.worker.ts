@@ -1,31 +1,73 @@
 /**
- * The thread that syncs files. A sync takes from a fraction of a millisecond to seconds, and here it blocks no request. One
- * syncfs makes a whole batch of small files durable, with their folders.
+ * The thread that syncs files, and writes small ones. Both can take from a fraction of a millisecond to seconds, and here
+ * they block no request. One syncfs makes a whole batch of small files durable, with their folders.
  */
 import * as fs from "node:fs";
+import { errorCode } from "../lib/error.ts";
+import { realDisk } from "./disk.ts";
+import { type NewFile, writeNewFile } from "./new-file.ts";
 import { loadSyncfs } from "./syncfs.ts";
 
-/** One batch: all of the file system that holds `fileSystemFd`, or these files and folders one by one. */
-export type SyncRequest =
-  | { readonly id: number; readonly kind: "fileSystem"; readonly fileSystemFd: number }
-  | {
-      readonly id: number;
-      readonly kind: "each";
-      readonly fds: readonly number[];
-      readonly folders: readonly string[];
-    };
+/** One batch: files that are written first, and what makes them and others durable. */
+export interface SyncRequest {
+  readonly id: number;
+  readonly newFiles: readonly NewFile[];
+  readonly sync:
+    | { readonly kind: "fileSystem"; readonly fileSystemFd: number }
+    /** These files and folders and the new files, one by one. */
+    | { readonly kind: "each"; readonly fds: readonly number[]; readonly folders: readonly string[] };
+}
 
-/** A reply; `error` says what could not be synced. `ready` is sent once, before all others. */
+/** An error of the system, as a message between threads. */
+export interface SystemError {
+  readonly message: string;
+  readonly code: string;
+}
+
+/**
+ * A reply. `failed` has the error of each new file that could not be written, by its index; `error` says that the sync
+ * failed. `ready` is sent once, before all others.
+ */
 export type SyncReply =
   | { readonly kind: "ready"; readonly canSyncFileSystem: boolean }
-  | { readonly kind: "done"; readonly id: number; readonly error?: string; readonly code?: string };
+  | {
+      readonly kind: "done";
+      readonly id: number;
+      readonly failed: readonly (readonly [index: number, error: SystemError])[];
+      readonly error?: SystemError;
+    };
 
 declare const self: Worker;
 
 const syncfs = loadSyncfs();
 
-self.onmessage = (event: MessageEvent<SyncRequest>) => self.postMessage(sync(event.data));
+self.onmessage = (event: MessageEvent<SyncRequest>) => self.postMessage(handle(event.data));
 self.postMessage({ kind: "ready", canSyncFileSystem: syncfs !== undefined } satisfies SyncReply);
+
+function handle({ id, newFiles, sync }: SyncRequest): SyncReply {
+  const failed: [number, SystemError][] = [];
+  const fds: number[] = [];
+  newFiles.forEach((file, index) => {
+    try {
+      fds.push(writeNewFile(realDisk, file));
+    } catch (error) {
+      failed.push([index, toSystemError(error)]);
+    }
+  });
+  try {
+    if (sync.kind === "fileSystem") {
+      if (syncfs === undefined || syncfs(sync.fileSystemFd) !== 0) throw new Error("syncfs failed");
+    } else {
+      for (const fd of [...sync.fds, ...fds]) fs.fdatasyncSync(fd);
+      sync.folders.forEach(syncFolder);
+    }
+    return { kind: "done", id, failed };
+  } catch (error) {
+    return { kind: "done", id, failed, error: toSystemError(error) };
+  } finally {
+    fds.forEach(fs.closeSync);
+  }
+}
 
 function syncFolder(folder: string): void {
   const fd = fs.openSync(folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
@@ -36,17 +78,6 @@ function syncFolder(folder: string): void {
   }
 }
 
-function sync(request: SyncRequest): SyncReply {
-  try {
-    if (request.kind === "fileSystem") {
-      if (syncfs === undefined || syncfs(request.fileSystemFd) !== 0) throw new Error("syncfs failed");
-    } else {
-      for (const fd of request.fds) fs.fdatasyncSync(fd);
-      request.folders.forEach(syncFolder);
-    }
-    return { kind: "done", id: request.id };
-  } catch (error) {
-    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "EIO";
-    return { kind: "done", id: request.id, error: String(error), code };
-  }
+function toSystemError(error: unknown): SystemError {
+  return { message: String(error), code: errorCode(error) ?? "EIO" };
 }

@@ -160,6 +160,50 @@ describe("DiskBlobStore", () => {
     expect(fs.readFileSync(path, "utf8")).toBe("left by a crash");
   });
 
+  test("several small blobs in a batch are stored whole, also where a crash left part of one", async () => {
+    const contents = Array.from({ length: 20 }, (_, index) => Buffer.from(`content ${index}`));
+    const torn = store.pathOf(sha256(Buffer.from("content 7")));
+    fs.mkdirSync(join(torn, ".."), { recursive: true });
+    fs.writeFileSync(torn, "cont");
+    const leases = await Promise.all(contents.map((content) => put(content)));
+    leases.forEach(({ digest }, index) => {
+      expect(fs.readFileSync(store.pathOf(digest), "utf8")).toBe(`content ${index}`);
+      expect(fs.statSync(store.pathOf(digest)).mode & 0o777).toBe(0o600);
+    });
+    expect(allFiles()).toHaveLength(20);
+  });
+
+  test("a blob that can't be written fails alone, and nothing of it is left", async () => {
+    const contents = Array.from({ length: 20 }, (_, index) => Buffer.from(`content ${index}`));
+    // A folder with the name of the blob, which neither a new file nor a rename replaces.
+    const taken = store.pathOf(sha256(Buffer.from("content 7")));
+    fs.mkdirSync(taken, { recursive: true });
+    const results = await Promise.allSettled(contents.map((content) => put(content)));
+    expect(results.flatMap(({ status }, index) => (status === "rejected" ? [index] : []))).toEqual([7]);
+    expect(allFiles()).toHaveLength(19);
+    fs.rmdirSync(taken);
+    expect((await put(Buffer.from("content 7"))).isNew).toBe(true);
+  });
+
+  test("a missing disk is noticed before a batch is written", async () => {
+    let isGone = false;
+    const guarded = open({
+      checkStore: () => {
+        if (isGone) throw new AppError("store_missing", "gone");
+      },
+    });
+    const putSome = (from: number) =>
+      Promise.allSettled(Array.from({ length: 5 }, (_, index) => put(Buffer.from(`content ${from + index}`), guarded)));
+    expect((await putSome(0)).every(({ status }) => status === "fulfilled")).toBe(true);
+    isGone = true;
+    const results = await putSome(5);
+    expect(results.map((result) => result.status === "rejected" && (result.reason as AppError).reason)).toEqual(
+      Array.from({ length: 5 }, () => "store_missing"),
+    );
+    expect(allFiles()).toHaveLength(5);
+    guarded.close();
+  });
+
   test("the first byte beyond the limit ends the write, and nothing is left", async () => {
     for (const size of [1_000, 1_000_000]) {
       const writer = store.begin({ limitBytes: size - 1, tooLarge: () => new AppError("file_too_large", "no") });
@@ -179,7 +223,7 @@ describe("DiskBlobStore", () => {
     ["write", "ENOSPC", 100, "disk_full"],
     ["write", "EDQUOT", 400_000, "disk_full"],
     ["write", "EIO", 400_000, "storage_error"],
-    ["rename", "EIO", 100, "storage_error"],
+    ["rename", "EIO", 300_000, "storage_error"],
     ["rename", "EROFS", 400_000, "storage_error"],
     ["makeFolder", "ENOSPC", 100, "disk_full"],
     ["dataSync", "EIO", 400_000, "storage_error"],
