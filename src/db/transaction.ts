@@ -20,6 +20,16 @@ export interface Transaction {
   afterCommit(effect: () => void): void;
 }
 
+/** Changes that transactions leave for the end of their commit, which then writes them together. */
+export interface DeferredWork {
+  /** The number of changes that are not written. */
+  readonly length: number;
+  /** Forgets the changes after the first `length`: their transaction failed. */
+  undoTo(length: number): void;
+  /** Writes the changes, in their order, and forgets them. */
+  write(): void;
+}
+
 /** The body of a transaction: synchronous, all or nothing. */
 export type TransactionBody<T> = (tx: Transaction) => T;
 
@@ -71,6 +81,7 @@ export class Writer {
   #fault: string | undefined;
   #damage: string | undefined;
   readonly #totalChanges: () => number;
+  readonly #deferred: DeferredWork[] = [];
   #statements: { begin: () => void; commit: () => void; rollback: () => void };
   #savepoint: { open: () => void; release: () => void; undo: () => void };
 
@@ -124,6 +135,14 @@ export class Writer {
     this.#log.error(this.#damage, { found });
   }
 
+  /**
+   * Lets each commit write this work after its transactions. Ignored for another connection: that of a trial, which
+   * commits nothing.
+   */
+  defer(sqlite: Database, work: DeferredWork): void {
+    if (sqlite === this.#sqlite) this.#deferred.push(work);
+  }
+
   /** Grows with each commit that changed rows worth a snapshot: compare two values to see whether anything changed. */
   get changes(): number {
     return this.#changes;
@@ -155,12 +174,17 @@ export class Writer {
     endSharedReads(this.#sqlite);
     try {
       const result = this.#sqlite
-        .transaction(() => body({ afterCommit: (effect) => effects.push(effect) }))
+        .transaction(() => {
+          const returned = body({ afterCommit: (effect) => effects.push(effect) });
+          this.#writeDeferred();
+          return returned;
+        })
         .immediate();
       this.#changes++;
       for (const effect of effects) effect();
       return result;
     } catch (error) {
+      this.#forgetDeferred();
       throw translateSqliteError(error);
     }
   }
@@ -226,6 +250,7 @@ export class Writer {
       transactions.push(next);
       outcomes.push(this.#runInSavepoint(next, effects));
     } while (performance.now() - startedMs < BATCH_MS_MAX);
+    this.#writeDeferred();
     this.#statements.commit();
     this.statistics.note(performance.now() - startedMs, transactions.length);
   }
@@ -233,6 +258,7 @@ export class Writer {
   /** Rolls a batch back. Queues it again if the disk was full and space could be freed; otherwise rejects it. */
   #batchFailed(error: unknown, transactions: readonly QueuedTransaction[]): void {
     this.statistics.failures++;
+    this.#forgetDeferred();
     this.#undo();
     this.#noteFault(error);
     const isRetried = isFull(error) && this.#makeRoom();
@@ -248,6 +274,7 @@ export class Writer {
    */
   #runInSavepoint(waiting: QueuedTransaction, effects: (() => void)[]): () => void {
     const own: (() => void)[] = [];
+    const deferred = this.#deferred.map(({ length }) => length);
     this.#savepoint.open();
     try {
       const settle = waiting.run({ afterCommit: (effect) => own.push(effect) });
@@ -259,9 +286,18 @@ export class Writer {
       if (isFull(error) || !this.#sqlite.inTransaction) throw error;
       this.#savepoint.undo();
       this.#savepoint.release();
+      this.#deferred.forEach((work, index) => work.undoTo(deferred[index] ?? 0));
       this.#noteFault(error);
       return () => waiting.reject(translateSqliteError(error));
     }
+  }
+
+  #writeDeferred(): void {
+    for (const work of this.#deferred) work.write();
+  }
+
+  #forgetDeferred(): void {
+    for (const work of this.#deferred) work.undoTo(0);
   }
 
   #noteFault(error: unknown): void {

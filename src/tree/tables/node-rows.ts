@@ -2,13 +2,14 @@
  * Changes rows of nodes together with what depends on them: the counts of the parent and the name in the search index.
  */
 import type { Database } from "bun:sqlite";
-import type { Transaction } from "../../db/transaction.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { naturalKey } from "../../lib/natural-key.ts";
 import { fold } from "../../lib/path.ts";
 import { ChildCounts } from "./child-counts.ts";
 import { FolderStates } from "./folder-states.ts";
+import { NameIndex } from "./name-index.ts";
 import type { NaturalKeys } from "./natural-keys.ts";
 import type { PageIndex } from "./page-index.ts";
 import { Heights, EMPTY_PATH, type PathSize } from "./heights.ts";
@@ -87,6 +88,7 @@ interface NodeRowsOptions {
   readonly naturalKeys: NaturalKeys;
   readonly clock: Clock;
   readonly epoch: string;
+  readonly writer: Pick<Writer, "defer">;
 }
 
 /** The rows of `nodes` and `folders`. Every change runs inside a transaction. */
@@ -101,8 +103,7 @@ export class NodeRows {
   readonly #naturalKeys: NaturalKeys;
   readonly #insert;
   readonly #insertFolder;
-  readonly #insertName;
-  readonly #deleteName;
+  readonly #names: NameIndex;
   readonly #stored;
   readonly #update;
   readonly #setContent;
@@ -114,7 +115,9 @@ export class NodeRows {
   readonly #setCreatedSeq;
   readonly #setMediaType;
 
-  constructor(sqlite: Database, { pageIndex, naturalKeys, clock, epoch }: NodeRowsOptions) {
+  constructor(sqlite: Database, { pageIndex, naturalKeys, clock, epoch, writer }: NodeRowsOptions) {
+    this.#names = new NameIndex(sqlite);
+    writer.defer(sqlite, this.#names);
     this.#clock = clock;
     this.#naturalKeys = naturalKeys;
     this.heights = new Heights(sqlite);
@@ -129,10 +132,6 @@ export class NodeRows {
     this.#insertFolder = sqlite.prepare<undefined, [number, number, number, number, number]>(
       `INSERT INTO folders (node_id, path_seq, levels_below, bytes_below, bytes, tree_bytes, tree_rev)
        VALUES (?1, ?2, ?3, ?4, 0, 0, ?5)`,
-    );
-    this.#insertName = sqlite.prepare<undefined, [number, string]>("INSERT INTO node_names (rowid, t) VALUES (?1, ?2)");
-    this.#deleteName = sqlite.prepare<undefined, [number, string]>(
-      "INSERT INTO node_names (node_names, rowid, t) VALUES ('delete', ?1, ?2)",
     );
     this.#stored = sqlite.prepare<StoredNode, [number]>(
       `SELECT id, kind, public_id, account_id, parent_id, name, sort_key, natural_key, created_at, modified_at, size_bytes, media_type,
@@ -209,7 +208,7 @@ export class NodeRows {
       this.#insertFolder.run(id, node.seq, below.levels, below.bytes, this.#clock.nowMs());
       if (node.parentId !== null) this.heights.raise(node.parentId, node.name, below);
     }
-    this.#insertName.run(id, sortKey);
+    this.#names.insert(id, sortKey);
     return id;
   }
 
@@ -254,8 +253,8 @@ export class NodeRows {
       sortedAs,
     );
     if (sortKey !== before.sort_key) {
-      this.#deleteName.run(before.id, before.sort_key);
-      this.#insertName.run(before.id, sortKey);
+      this.#names.remove(before.id, before.sort_key);
+      this.#names.insert(before.id, sortKey);
     }
     const { parent_id: oldParent, kind, account_id: accountId } = before;
     const after = {
@@ -339,7 +338,7 @@ export class NodeRows {
 
   /** Removes a deleted node from the index of names. */
   deleteName(node: StoredNode): void {
-    this.#deleteName.run(node.id, node.sort_key);
+    this.#names.remove(node.id, node.sort_key);
   }
 
   /** Deletes the row of a node; the caller removes its name and adjusts the counts of its folder. */
@@ -377,8 +376,8 @@ export class NodeRows {
     this.#reattach.run(node.id, target.parentId, target.name, sortKey, target.seq, sortedAs);
     if (node.kind === FOLDER) this.heights.raise(target.parentId, target.name, this.heights.boundBelow(node.id));
     if (sortKey !== node.sort_key) {
-      this.#deleteName.run(node.id, node.sort_key);
-      this.#insertName.run(node.id, sortKey);
+      this.#names.remove(node.id, node.sort_key);
+      this.#names.insert(node.id, sortKey);
     }
     const after = { ...node, name: target.name, sort_key: sortKey, natural_key: sortedAs };
     this.children.changed(tx, { accountId: node.account_id, folderId: target.parentId, kind: node.kind, after });

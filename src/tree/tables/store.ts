@@ -107,7 +107,13 @@ export class TreeStore {
     this.blobs = new BlobRows(sqlite);
     this.names = new Names(sqlite);
     this.naturalKeys = new NaturalKeys({ sqlite, reader, writer, log, onRemoved: () => this.pageIndex.clear() });
-    this.nodes = new NodeRows(sqlite, { pageIndex: this.pageIndex, naturalKeys: this.naturalKeys, clock, epoch });
+    this.nodes = new NodeRows(sqlite, {
+      pageIndex: this.pageIndex,
+      naturalKeys: this.naturalKeys,
+      clock,
+      epoch,
+      writer,
+    });
     this.paths = new FolderPaths(sqlite);
     this.properties = new Properties(sqlite);
     this.locks = new Locks(sqlite, clock, this.paths);
