@@ -9,7 +9,7 @@ import { naturalKey } from "../../lib/natural-key.ts";
 import { fold } from "../../lib/path.ts";
 import { ChildCounts } from "./child-counts.ts";
 import { FolderStates } from "./folder-states.ts";
-import { NameIndex } from "./name-index.ts";
+import { IndexedNames } from "./indexed-names.ts";
 import type { NaturalKeys } from "./natural-keys.ts";
 import type { PageIndex } from "./page-index.ts";
 import { Heights, EMPTY_PATH, type PathSize } from "./heights.ts";
@@ -103,7 +103,7 @@ export class NodeRows {
   readonly #naturalKeys: NaturalKeys;
   readonly #insert;
   readonly #insertFolder;
-  readonly #names: NameIndex;
+  readonly #names: IndexedNames;
   readonly #stored;
   readonly #update;
   readonly #setContent;
@@ -116,7 +116,7 @@ export class NodeRows {
   readonly #setMediaType;
 
   constructor(sqlite: Database, { pageIndex, naturalKeys, clock, epoch, writer }: NodeRowsOptions) {
-    this.#names = new NameIndex(sqlite);
+    this.#names = new IndexedNames(sqlite);
     writer.defer(sqlite, this.#names);
     this.#clock = clock;
     this.#naturalKeys = naturalKeys;

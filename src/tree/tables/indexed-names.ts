@@ -11,7 +11,7 @@ interface NameChange {
  * The full-text index of names (`node_names`). Changes are written at the end of a commit, because the index writes its
  * pages whenever a savepoint ends, which would be once per transaction.
  */
-export class NameIndex implements DeferredWork {
+export class IndexedNames implements DeferredWork {
   #changes: NameChange[] = [];
   readonly #insert;
   readonly #remove;
