@@ -228,8 +228,8 @@ export class ShareSender {
       blob: {
         sizeBytes: file.sizeBytes,
         path: blobs.pathOf(file.digest),
-        read: () => blobs.readSmall(file.digest, file.sizeBytes),
-        readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
+        read: (into) => blobs.readSmall(file.digest, file.sizeBytes, into),
+        readRange: (offset, lengthBytes, into) => blobs.readRange(file.digest, offset, lengthBytes, into),
         ...(isRemote && { stream: lazyBlobStream(blobs, file.digest) }),
       },
       etag: etagOf(opened, file),
@@ -260,15 +260,13 @@ export class ShareSender {
 
   #respond(file: FileNode, content: ShareContent, query: Query, { request, set }: ShareContentRequest): SentBlob {
     const inline = readBoolean(query["inline"], "inline") ?? false;
-    const commonHeaders: Record<string, string> = {};
-    for (const name in set.headers) commonHeaders[name] = String(set.headers[name]);
     return sendBlob({
       request,
       ...content,
       lastModifiedMs: file.contentAtMs,
       inline,
       cacheControl: SHARE_CACHE_CONTROL,
-      commonHeaders,
+      commonHeaders: set.headers,
       extraHeaders: SHARE_HEADERS,
     });
   }
