@@ -9,8 +9,11 @@ import { type ByteRange, type ByteRangesPlan, contentRange, parseRange, planByte
 /** A blob to send. */
 export interface SendableBlob {
   readonly sizeBytes: number;
-  /** The path of the file, for sendfile. */
-  readonly path: string;
+  /**
+   * The path of the file, for sendfile. Not called for bytes that `read` or `readRange` returns.
+   * @throws AppError content_missing
+   */
+  path(): string;
   /** Where the blob begins in that file, if it is only a part of it. */
   readonly offset?: number;
   /**
@@ -229,7 +232,7 @@ function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> 
 
 /** Checks the file first: a missing file would fail only after the headers are sent. */
 function openFile(blob: SendableBlob): Bun.BunFile {
-  const file = Bun.file(blob.path);
+  const file = Bun.file(blob.path());
   if (blob.offset !== undefined) {
     const end = blob.offset + blob.sizeBytes;
     if (file.size < end) throw damaged(end, file.size);

@@ -29,7 +29,7 @@ const server = Bun.serve({
         request,
         blob: {
           sizeBytes: contents[url.pathname.slice(1)]?.length ?? LARGE_BYTES,
-          path,
+          path: () => path,
           ...(!url.searchParams.has("file") && { read: () => readFileSync(path) }),
           ...(url.searchParams.has("pieces") && {
             readRange: (offset: number, length: number) => readFileSync(path).subarray(offset, offset + length),
@@ -82,7 +82,7 @@ test("responses made one after the other, before either is sent, keep their own 
       request: new Request("http://localhost/", range === undefined ? {} : { headers: { range } }),
       blob: {
         sizeBytes: range === undefined ? 1000 : LARGE_BYTES,
-        path: join(folder, "large"),
+        path: () => join(folder, "large"),
         read: (into) => into.subarray(0, 1000).fill(byte),
         readRange: (_, length, into) => into.subarray(0, length).fill(byte),
       },

@@ -3,7 +3,7 @@ import type { DerivedStore } from "../../../blobs/derived.ts";
 import { lazyBlobStream } from "../../../blobs/remote.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import { type Query, queryOf, readBoolean } from "../../../http/fields.ts";
-import { type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../../http/send-blob.ts";
+import { type SentBlob, sendBlob } from "../../../http/send-blob.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
@@ -125,7 +125,7 @@ export class ContentSender {
       commonHeaders: contentRequest.set.headers,
       blob: {
         sizeBytes: part.bytes,
-        path: blobs.pathOf(file.digest),
+        path: () => blobs.pathOf(file.digest),
         offset: part.offset,
         ...(isRemote && { stream: (offset, length) => remote(part.offset + offset, length) }),
       },
@@ -151,9 +151,6 @@ export class ContentSender {
   #sendStored(file: FileNode, contentRequest: ContentRequest, isRemote = false): Response {
     const { blobs } = this.#options;
     const { inline, isPreview } = readDisposition(contentRequest.query);
-    // Small blobs are opened here, without following symbolic links. For others only the path is passed on.
-    const isOpenedHere = file.sizeBytes <= SMALL_BLOB_MAX_BYTES;
-    if (!isOpenedHere && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
     // Fields are named one by one, as copying an object is slow, and every download comes here.
     const sent = sendBlob({
       request: contentRequest.request,
@@ -162,7 +159,11 @@ export class ContentSender {
       commonHeaders: contentRequest.set.headers,
       blob: {
         sizeBytes: file.sizeBytes,
-        path: blobs.pathOf(file.digest),
+        // Small blobs and ranges are opened here, without following symbolic links. For others only the path is passed on.
+        path: () => {
+          if (blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
+          return blobs.pathOf(file.digest);
+        },
         read: (into) => blobs.readSmall(file.digest, file.sizeBytes, into),
         readRange: (offset, lengthBytes, into) => blobs.readRange(file.digest, offset, lengthBytes, into),
         stream: isRemote ? lazyBlobStream(blobs, file.digest) : undefined,
@@ -198,7 +199,7 @@ export class ContentSender {
       commonHeaders: contentRequest.set.headers,
       blob: {
         sizeBytes,
-        path,
+        path: () => path,
         read: () => derived.read(found),
       },
       etag: `"${file.digest}-${variant}"`,

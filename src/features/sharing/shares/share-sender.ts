@@ -207,7 +207,8 @@ export class ShareSender {
     if (!opened.share.hidesLocation || !hasCameraData(file)) return this.#original(opened, file, fileName);
     const bare = await this.#options.strippedPhotos.get(file);
     if (bare !== undefined) {
-      return { blob: bare, etag: etagOf(opened, file, "bare"), mediaType: file.mediaType, fileName };
+      const blob = { sizeBytes: bare.sizeBytes, path: () => bare.path };
+      return { blob, etag: etagOf(opened, file, "bare"), mediaType: file.mediaType, fileName };
     }
     const isPicture = file.mediaType.startsWith("image/");
     const preview = isPicture ? await this.#thumbnail(opened, file, "large") : undefined;
@@ -227,7 +228,7 @@ export class ShareSender {
     return {
       blob: {
         sizeBytes: file.sizeBytes,
-        path: blobs.pathOf(file.digest),
+        path: () => blobs.pathOf(file.digest),
         read: (into) => blobs.readSmall(file.digest, file.sizeBytes, into),
         readRange: (offset, lengthBytes, into) => blobs.readRange(file.digest, offset, lengthBytes, into),
         ...(isRemote && { stream: lazyBlobStream(blobs, file.digest) }),
@@ -252,7 +253,7 @@ export class ShareSender {
     }
     const { path, sizeBytes }: DerivedFile = found;
     return {
-      blob: { path, sizeBytes, read: () => derived.read({ path, sizeBytes }) },
+      blob: { path: () => path, sizeBytes, read: () => derived.read({ path, sizeBytes }) },
       etag: etagOf(opened, file, variant),
       mediaType: "image/webp",
     };
