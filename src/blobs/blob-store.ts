@@ -74,13 +74,18 @@ export interface BlobStore {
   open(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncIterable<Uint8Array>>;
   /** Like {@link readRange}, also from the remote store. Synchronous if the blob is on this disk. @throws as both */
   read(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>>;
-  /** Reads a whole small blob synchronously (some microseconds for 10 KiB). @throws AppError content_missing */
-  readSmall(digest: Digest, sizeBytes: number): Buffer<ArrayBuffer>;
+  /**
+   * Reads a whole small blob synchronously (some microseconds for 10 KiB).
+   * @param into as for {@link readRange}
+   * @throws AppError content_missing
+   */
+  readSmall(digest: Digest, sizeBytes: number, into?: Buffer<ArrayBuffer>): Buffer<ArrayBuffer>;
   /**
    * Reads a small range of a blob synchronously.
+   * @param into a buffer that is long enough; the result is its beginning. Without it, a new buffer.
    * @throws AppError content_missing if the blob is missing or shorter
    */
-  readRange(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer>;
+  readRange(digest: Digest, offset: number, lengthBytes: number, into?: Buffer<ArrayBuffer>): Buffer<ArrayBuffer>;
   /**
    * Reads the whole blob again, on this disk or in the remote store, and returns the digest of its bytes.
    * @throws AppError content_missing | storage_error | provider_unavailable

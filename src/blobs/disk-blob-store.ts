@@ -157,12 +157,12 @@ export class DiskBlobStore implements BlobStore {
     return remote?.read(digest, offset, lengthBytes) ?? this.readRange(digest, offset, lengthBytes);
   }
 
-  readSmall(digest: Digest, sizeBytes: number): Buffer<ArrayBuffer> {
-    return this.readRange(digest, 0, sizeBytes);
+  readSmall(digest: Digest, sizeBytes: number, into?: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+    return this.readRange(digest, 0, sizeBytes, into);
   }
 
-  readRange(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer> {
-    const bytes = Buffer.allocUnsafeSlow(lengthBytes);
+  readRange(digest: Digest, offset: number, lengthBytes: number, into?: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+    const bytes = into === undefined ? Buffer.allocUnsafeSlow(lengthBytes) : into.subarray(0, lengthBytes);
     let fd: number;
     try {
       fd = fs.openSync(this.#layout.blob(digest), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);

@@ -105,11 +105,15 @@ export class ClientAddresses {
     return this.#walk(own, forwardedFor === null ? forwardedNodes(forwarded ?? "") : forwardedFor.split(","));
   }
 
-  /** The client's scheme, as a trusted proxy reports it; otherwise undefined. */
-  protocolOf(peer: string, headers: RequestHeaders): "http" | "https" | undefined {
+  /**
+   * The client's scheme, as a trusted proxy reports it; otherwise undefined.
+   * @param peerOf finds the address of the connection; called only for a request with such a header, as it takes a
+   *   system call
+   */
+  protocolOf(peerOf: () => string, headers: RequestHeaders): "http" | "https" | undefined {
     const forwardedProto = headers.get("x-forwarded-proto");
     const forwarded = forwardedProto === null ? headers.get("forwarded") : null;
-    if ((forwardedProto === null && forwarded === null) || !this.isTrusted(peer)) return undefined;
+    if ((forwardedProto === null && forwarded === null) || !this.isTrusted(peerOf())) return undefined;
     const value =
       forwardedProto === null
         ? forwardedElements(forwarded ?? "")

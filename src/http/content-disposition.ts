@@ -3,13 +3,19 @@ import { create, parse } from "content-disposition";
 /** An unquoted file name. Matches only the first parameter, because a quoted name may contain the same characters. */
 const BARE_NAME = /^([a-z]+; filename=)([^";]+)/;
 
+/** Names that need no escaping, and no replacement. */
+const PLAIN_NAME = /^[\w .,()&+-]+$/;
+
 /**
  * A Content-Disposition header for a response (RFC 6266). A name with non-ASCII characters gets an ASCII replacement
  * and
  * `filename*`. The name is always quoted, because more clients read that correctly.
  */
 export function contentDisposition(fileName: string, inline: boolean): string {
-  const header = create(fileName.toWellFormed(), { type: inline ? "inline" : "attachment" });
+  const type = inline ? "inline" : "attachment";
+  // The library takes as long as the rest of the headers.
+  if (PLAIN_NAME.test(fileName)) return `${type}; filename="${fileName}"`;
+  const header = create(fileName.toWellFormed(), { type });
   return header.replace(BARE_NAME, '$1"$2"');
 }
 

@@ -25,6 +25,10 @@ export interface RequestContextSettings {
 /** The characters of host names, IPv6 literals and ports: none of them can end a URL early. */
 const HOST = /^[A-Za-z0-9._:[\]-]+$/;
 
+/** The latest Host header, and whether it is valid. */
+let lastHost = "";
+let isLastHostValid = false;
+
 const idPrefix = `req_${Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex")}`;
 let lastNumber = 0;
 
@@ -93,13 +97,20 @@ class RequestContext {
   /** The Host header if it is valid. `[` and `a:99999` have valid characters, but can't be part of a URL. */
   get #host(): string | undefined {
     const host = this.request.headers.get("host") ?? "";
-    return HOST.test(host) && URL.canParse(`http://${host}`) ? host : undefined;
+    // Most requests name the same host.
+    if (host !== lastHost) {
+      isLastHostValid = HOST.test(host) && URL.canParse(`http://${host}`);
+      lastHost = host;
+    }
+    return isLastHostValid ? host : undefined;
   }
 
   /** The scheme that a trusted proxy reports; otherwise that of the connection. */
   get #scheme(): "http" | "https" {
     const { addresses, isTls } = this.#settings;
-    const forwardedProtocol = addresses.isTrusting ? addresses.protocolOf(this.#peer, this.request.headers) : undefined;
+    const forwardedProtocol = addresses.isTrusting
+      ? addresses.protocolOf(() => this.#peer, this.request.headers)
+      : undefined;
     return forwardedProtocol ?? (isTls ? "https" : "http");
   }
 

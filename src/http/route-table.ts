@@ -17,6 +17,8 @@ export class RouteTable<Route extends { readonly method: string; readonly path: 
   /** In the order in which they are mounted. */
   readonly all: readonly Route[];
   readonly #byMethod = new Map<string, Step<Route>>();
+  /** The latest result: several hooks look up the same request. */
+  #last: { readonly method: string; readonly path: string; readonly route: Route | undefined } | undefined;
 
   constructor(routes: readonly Route[]) {
     this.all = routes;
@@ -25,8 +27,12 @@ export class RouteTable<Route extends { readonly method: string; readonly path: 
 
   /** The route of a request; undefined without a route. HEAD uses the route of GET. */
   find(method: string, path: string): Route | undefined {
+    const last = this.#last;
+    if (last?.path === path && last.method === method) return last.route;
     const first = this.#byMethod.get(method === "HEAD" ? "GET" : method);
-    return first && walk(first, split(path), 0);
+    const route = first && walk(first, split(path), 0);
+    this.#last = { method, path, route };
+    return route;
   }
 
   /** The methods of the routes for `path`, with HEAD for GET; empty for an unknown path. */

@@ -9,27 +9,32 @@ import { type ByteRange, type ByteRangesPlan, contentRange, parseRange, planByte
 /** A blob to send. */
 export interface SendableBlob {
   readonly sizeBytes: number;
-  /** The path of the file, for sendfile. */
-  readonly path: string;
+  /**
+   * The path of the file, for sendfile. Not called for bytes that `read` or `readRange` returns.
+   * @throws AppError content_missing
+   */
+  path(): string;
   /** Where the blob begins in that file, if it is only a part of it. */
   readonly offset?: number;
   /**
    * Reads the whole blob; called only up to {@link SMALL_BLOB_MAX_BYTES}. If absent, Bun sends the file.
+   * @param into a buffer that the bytes may be read into, to save a new one; the result is used at once
    * @throws AppError content_missing
    */
-  read?(): Uint8Array<ArrayBuffer>;
+  read?(into: Buffer<ArrayBuffer>): Uint8Array<ArrayBuffer>;
   /**
    * Reads a range; called only up to {@link SMALL_BLOB_MAX_BYTES}. With it, small ranges of large blobs need a third
    * less CPU.
+   * @param into as for `read`
    * @throws AppError content_missing | content_damaged if the range can't be read completely
    */
-  readRange?(offset: number, lengthBytes: number): Uint8Array<ArrayBuffer>;
+  readRange?(offset: number, lengthBytes: number, into: Buffer<ArrayBuffer>): Uint8Array<ArrayBuffer>;
   /**
    * Streams a range of a blob that is not on this disk. The stream opens when the client reads. If this is set, `path`
    * and `read` are not used. Bun 1.4 sends such responses in chunks, without their Content-Length
    * (https://github.com/oven-sh/bun/issues/10507).
    */
-  readonly stream?: (offset: number, lengthBytes: number) => ReadableStream<Uint8Array>;
+  readonly stream?: ((offset: number, lengthBytes: number) => ReadableStream<Uint8Array>) | undefined;
 }
 
 /** Options of {@link sendBlob}. */
@@ -46,11 +51,11 @@ interface SendBlobOptions {
   /** Whether the client requested inline display; {@link canInline} decides. */
   readonly inline: boolean;
   /** By default `private, max-age=3600`. */
-  readonly cacheControl?: string;
+  readonly cacheControl?: string | undefined;
   /** Headers of every response of the server; the headers of the blob take precedence. */
-  readonly commonHeaders?: Readonly<Record<string, string>>;
+  readonly commonHeaders?: Readonly<Record<string, string | number>>;
   /** Headers for every response, including 304. */
-  readonly extraHeaders?: Readonly<Record<string, string>>;
+  readonly extraHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A response, with its size for counters. */
@@ -66,6 +71,12 @@ export interface SentBlob {
  * needs half the CPU at 10 KiB, the same at 64 KiB, and more above.
  */
 export const SMALL_BLOB_MAX_BYTES = 64 * 1024;
+
+/**
+ * The bytes of the response that is being made. A response copies them, so the next one can use the same buffer: a new
+ * one for each takes longer than reading the file.
+ */
+const sendBuffer = Buffer.allocUnsafeSlow(SMALL_BLOB_MAX_BYTES);
 
 const DEFAULT_CACHE_CONTROL = "private, max-age=3600";
 
@@ -149,16 +160,15 @@ export function canInline(mediaType: string): boolean {
 function contentHeaders(options: SendBlobOptions, lengthBytes: number): Record<string, string> {
   const { mediaType } = options;
   const inline = options.inline && canInline(mediaType);
-  return {
-    ...validatorHeaders(options),
-    // Without a charset, browsers show text in an 8-bit encoding of their region.
-    "content-type": inline && mediaType === "text/plain" ? "text/plain; charset=utf-8" : mediaType,
-    "content-length": String(lengthBytes),
-    "content-disposition": contentDisposition(options.fileName, inline),
-    "accept-ranges": "bytes",
-    "x-content-type-options": "nosniff",
-    "content-security-policy": policyFor(mediaType),
-  };
+  const headers = validatorHeaders(options);
+  // Without a charset, browsers show text in an 8-bit encoding of their region.
+  headers["content-type"] = inline && mediaType === "text/plain" ? "text/plain; charset=utf-8" : mediaType;
+  headers["content-length"] = String(lengthBytes);
+  headers["content-disposition"] = contentDisposition(options.fileName, inline);
+  headers["accept-ranges"] = "bytes";
+  headers["x-content-type-options"] = "nosniff";
+  headers["content-security-policy"] = policyFor(mediaType);
+  return headers;
 }
 
 function policyFor(mediaType: string): string {
@@ -166,19 +176,19 @@ function policyFor(mediaType: string): string {
   return mediaType.startsWith("audio/") || mediaType.startsWith("video/") ? MEDIA_POLICY : SANDBOX_POLICY;
 }
 
-/** The common headers of 200, 206 and 304 (RFC 9110 §15.4.5). */
+/** The common headers of 200, 206 and 304 (RFC 9110 §15.4.5), in a new object. */
 function validatorHeaders(options: SendBlobOptions): Record<string, string> {
-  const { commonHeaders } = options;
+  const { commonHeaders, extraHeaders } = options;
+  const headers: Record<string, string> = {};
+  for (const name in commonHeaders) headers[name] = String(commonHeaders[name]);
   // CORS adds Origin.
-  const vary = commonHeaders?.["vary"];
-  return {
-    ...commonHeaders,
-    "cache-control": options.cacheControl ?? DEFAULT_CACHE_CONTROL,
-    etag: options.etag,
-    "last-modified": new Date(options.lastModifiedMs).toUTCString(),
-    vary: vary === undefined ? "Authorization, Cookie" : `${vary}, Authorization, Cookie`,
-    ...options.extraHeaders,
-  };
+  const vary = headers["vary"];
+  headers["cache-control"] = options.cacheControl ?? DEFAULT_CACHE_CONTROL;
+  headers["etag"] = options.etag;
+  headers["last-modified"] = new Date(options.lastModifiedMs).toUTCString();
+  headers["vary"] = vary === undefined ? "Authorization, Cookie" : `${vary}, Authorization, Cookie`;
+  for (const name in extraHeaders) headers[name] = extraHeaders[name] ?? "";
+  return headers;
 }
 
 function notModified(options: SendBlobOptions): Response {
@@ -200,7 +210,7 @@ class StreamSource {
 function openSource(blob: SendableBlob): Source {
   if (blob.stream !== undefined) return new StreamSource(blob.stream);
   if (blob.sizeBytes > SMALL_BLOB_MAX_BYTES || blob.read === undefined) return openFile(blob);
-  const bytes = blob.read();
+  const bytes = blob.read(sendBuffer);
   if (bytes.length !== blob.sizeBytes) throw damaged(blob.sizeBytes, bytes.length);
   return bytes;
 }
@@ -212,7 +222,7 @@ function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> 
     range.length <= SMALL_BLOB_MAX_BYTES &&
     blob.readRange !== undefined
   ) {
-    return blob.readRange(range.offset, range.length);
+    return blob.readRange(range.offset, range.length, sendBuffer);
   }
   const source = openSource(blob);
   if (source instanceof StreamSource) return source.open(range.offset, range.length);
@@ -222,7 +232,7 @@ function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> 
 
 /** Checks the file first: a missing file would fail only after the headers are sent. */
 function openFile(blob: SendableBlob): Bun.BunFile {
-  const file = Bun.file(blob.path);
+  const file = Bun.file(blob.path());
   if (blob.offset !== undefined) {
     const end = blob.offset + blob.sizeBytes;
     if (file.size < end) throw damaged(end, file.size);

@@ -66,6 +66,7 @@ export class Background {
     services.apiKeys.dropCaches();
     services.appPasswords.dropCaches();
     services.tree.dropCaches();
+    services.favorites.dropCaches();
     services.queue.dropCaches();
     services.blobRows.dropCaches();
     services.naturalKeys.wake();

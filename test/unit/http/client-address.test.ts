@@ -111,15 +111,18 @@ test.each<[string, "http" | "https" | undefined]>([
   ["ftp", undefined],
 ])("the scheme from X-Forwarded-Proto %p is %p, of a listed proxy alone", (header, expected) => {
   const headers = new Headers({ "X-Forwarded-Proto": header });
-  expect(trusted.protocolOf(PROXY, headers)).toBe(expected);
-  expect(trusted.protocolOf("192.0.2.1", headers)).toBeUndefined();
+  expect(trusted.protocolOf(() => PROXY, headers)).toBe(expected);
+  expect(trusted.protocolOf(() => "192.0.2.1", headers)).toBeUndefined();
 });
 
 test("the scheme from Forwarded is the nearest proxy's", () => {
-  expect(trusted.protocolOf(PROXY, new Headers({ Forwarded: "for=1.1.1.1;proto=http, for=2.2.2.2;proto=https" }))).toBe(
-    "https",
-  );
-  expect(trusted.protocolOf(PROXY, new Headers())).toBeUndefined();
+  expect(
+    trusted.protocolOf(() => PROXY, new Headers({ Forwarded: "for=1.1.1.1;proto=http, for=2.2.2.2;proto=https" })),
+  ).toBe("https");
+  const noPeer = () => {
+    throw new Error("the peer is not needed");
+  };
+  expect(trusted.protocolOf(noPeer, new Headers())).toBeUndefined();
 });
 
 test("a local request has a loopback peer, a Host of this machine and no trace of a proxy", () => {
@@ -197,10 +200,10 @@ test("the peer of a Unix socket is trusted; behind a port the same name is not",
   const headers = new Headers({ "x-forwarded-for": "203.0.113.7, 10.0.0.1", "x-forwarded-proto": "https" });
   const socket = new ClientAddresses(["10.0.0.0/8"], silentLog, true);
   expect(socket.addressOf(LOCAL_PEER, headers)).toBe("203.0.113.7");
-  expect(socket.protocolOf(LOCAL_PEER, headers)).toBe("https");
+  expect(socket.protocolOf(() => LOCAL_PEER, headers)).toBe("https");
   expect(socket.isTrusting).toBe(true);
   expect(socket.addressOf(LOCAL_PEER, new Headers())).toBe(LOCAL_PEER);
   // A request whose connection is gone has no address either.
   expect(trusted.addressOf(LOCAL_PEER, headers)).toBe(LOCAL_PEER);
-  expect(trusted.protocolOf(LOCAL_PEER, headers)).toBeUndefined();
+  expect(trusted.protocolOf(() => LOCAL_PEER, headers)).toBeUndefined();
 });

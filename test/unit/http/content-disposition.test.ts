@@ -43,6 +43,11 @@ describe("a Content-Disposition header", () => {
     }
   });
 
+  test("of a plain name quotes it as it is", () => {
+    expect(contentDisposition("IMG_0042 (1).jpg", false)).toBe('attachment; filename="IMG_0042 (1).jpg"');
+    expect(contentDisposition("report-1.2,3+4&5.pdf", true)).toBe('inline; filename="report-1.2,3+4&5.pdf"');
+  });
+
   test("holds for names made at random of what headers are made of", () => {
     const random = seededRandom(6266);
     const fragments = [

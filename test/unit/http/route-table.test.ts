@@ -19,6 +19,13 @@ const table = new RouteTable(
   }),
 );
 
+test("the same path is looked up for each method", () => {
+  expect(table.find("GET", "/api/files/trash")?.method).toBe("GET");
+  expect(table.find("POST", "/api/files/trash")?.method).toBe("POST");
+  expect(table.find("PATCH", "/api/files/trash")).toBeUndefined();
+  expect(table.find("GET", "/api/files/trash")?.method).toBe("GET");
+});
+
 test.each([
   ["GET", "/", "/"],
   ["GET", "/files/a/b", "/files/*"],

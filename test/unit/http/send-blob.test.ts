@@ -29,7 +29,7 @@ const server = Bun.serve({
         request,
         blob: {
           sizeBytes: contents[url.pathname.slice(1)]?.length ?? LARGE_BYTES,
-          path,
+          path: () => path,
           ...(!url.searchParams.has("file") && { read: () => readFileSync(path) }),
           ...(url.searchParams.has("pieces") && {
             readRange: (offset: number, length: number) => readFileSync(path).subarray(offset, offset + length),
@@ -75,6 +75,33 @@ function lasting(headers: Headers): Record<string, string> {
 async function dispositionOf(query: string): Promise<string | null> {
   return (await get(`small?${query}`)).headers.get("content-disposition");
 }
+
+test("responses made one after the other, before either is sent, keep their own bytes", async () => {
+  const send = (byte: number, range?: string) =>
+    sendBlob({
+      request: new Request("http://localhost/", range === undefined ? {} : { headers: { range } }),
+      blob: {
+        sizeBytes: range === undefined ? 1000 : LARGE_BYTES,
+        path: () => join(folder, "large"),
+        read: (into) => into.subarray(0, 1000).fill(byte),
+        readRange: (_, length, into) => into.subarray(0, length).fill(byte),
+      },
+      etag: '"abc"',
+      lastModifiedMs: MODIFIED_MS,
+      mediaType: "image/png",
+      fileName: "a.png",
+      inline: false,
+    }).response;
+  const responses = [send(1), send(2), send(3, "bytes=0-499"), send(4, "bytes=500-999"), send(5)];
+  const bodies = await Promise.all(responses.map((response) => response.bytes()));
+  expect(bodies.map((body) => [body.length, ...new Set(body)])).toEqual([
+    [1000, 1],
+    [1000, 2],
+    [500, 3],
+    [500, 4],
+    [1000, 5],
+  ]);
+});
 
 describe("sending a content", () => {
   test.each(["small", "small?file", "large", "empty", "empty?file"])(

@@ -111,19 +111,23 @@ export function identityOf(request: Request): Identity {
  * gives it `principal`.
  */
 export function authGuard(options: AuthGuardOptions) {
-  return new Elysia({ name: "auth-guard" })
-    .onRequest(async ({ request }) => {
-      const { isApi, path } = requestContextOf(request);
-      if (!isApi && path !== "/metrics" && !isClientPath(path)) return;
-      await authenticate(options, request);
-    })
-    .macro({
-      access: (rule: ClosedRule | ClientRule) => ({
-        resolve({ request }) {
-          return { principal: rule.access === "client" ? requireClient(request) : requirePrincipal(rule, request) };
-        },
-      }),
-    });
+  return (
+    new Elysia({ name: "auth-guard" })
+      // Async, because Elysia reads the source of a hook to decide whether to wait for it.
+      .onRequest(async ({ request }) => {
+        const { isApi, path } = requestContextOf(request);
+        if (!isApi && path !== "/metrics" && !isClientPath(path)) return;
+        const pending = authenticate(options, request);
+        if (pending !== undefined) await pending;
+      })
+      .macro({
+        access: (rule: ClosedRule | ClientRule) => ({
+          resolve({ request }) {
+            return { principal: rule.access === "client" ? requireClient(request) : requirePrincipal(rule, request) };
+          },
+        }),
+      })
+  );
 }
 
 /**
@@ -256,33 +260,40 @@ export function deviceOf(principal: Principal): DeviceRef {
   return principal.device;
 }
 
-/** Authenticates the request now, for {@link identityOf}. */
-async function authenticate(options: AuthGuardOptions, request: Request): Promise<void> {
+/** Authenticates the request now, for {@link identityOf}. Synchronous for a token that was seen before. */
+function authenticate(options: AuthGuardOptions, request: Request): Promise<void> | undefined {
   options.noticeChanges();
   options.shareReads();
-  identities.set(request, await identify(options, request));
+  const identity = identify(options, request);
+  if (identity instanceof Promise) return identity.then((known) => void identities.set(request, known));
+  identities.set(request, identity);
+  return undefined;
 }
 
 /**
  * Authenticates by the first credential of a request: the Authorization header, then X-API-Key, then the cookie. The
  * cookie is last because browsers send it automatically. An invalid credential is never replaced by the next one.
  */
-async function identify(options: AuthGuardOptions, request: Request): Promise<KnownIdentity> {
+function identify(options: AuthGuardOptions, request: Request): KnownIdentity | Promise<KnownIdentity> {
   if (isClientPath(requestContextOf(request).path)) return identifyClient(options, request);
   const { auth, apiKeys } = options;
   const header = request.headers.get("authorization");
   const key = header === null ? request.headers.get("x-api-key") : null;
   const cookie = header === null && key === null ? readCookie(request.headers.get("cookie")) : undefined;
   const isByCookie = cookie !== undefined;
+  const unknown = (error: unknown) => {
+    if (error instanceof AppError) return { principal: undefined, problem: error, isByCookie, options };
+    throw error;
+  };
   try {
     const token = header === null ? (key ?? cookie) : bearerOf(header);
     if (token === undefined) return { principal: undefined, problem: missingToken(), isByCookie, options };
     const isKey = key !== null || (!isByCookie && token.startsWith(KEY_PREFIX));
     const found = isKey ? apiKeys.identify(token) : auth.identify(token);
-    return { principal: found instanceof Promise ? await found : found, problem: undefined, isByCookie, options };
+    const known = (principal: Caller) => ({ principal, problem: undefined, isByCookie, options });
+    return found instanceof Promise ? found.then(known, unknown) : known(found);
   } catch (error) {
-    if (error instanceof AppError) return { principal: undefined, problem: error, isByCookie, options };
-    throw error;
+    return unknown(error);
   }
 }
 

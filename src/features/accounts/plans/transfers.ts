@@ -29,9 +29,20 @@ interface PendingCounts extends Counts {
   readonly period: string;
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The latest day that was asked for, counted from 1970, and its month. */
+let lastDay = Number.NaN;
+let lastPeriod = "";
+
 /** The month of an instant, `YYYY-MM` in UTC. */
 export function periodOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 7);
+  const day = Math.floor(ms / DAY_MS);
+  // Each download asks, and writing the date would cost more than the count.
+  if (day !== lastDay) {
+    lastPeriod = new Date(ms).toISOString().slice(0, 7);
+    lastDay = day;
+  }
+  return lastPeriod;
 }
 
 /**

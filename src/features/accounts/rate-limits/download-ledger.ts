@@ -3,6 +3,8 @@ type DownloadStep = "counts" | "continues";
 
 const PERIOD_MS = 3_600_000;
 const ENTRIES_MAX = 50_000;
+/** The share of the entries that is removed at once when there are too many. */
+const EVICTED_SHARE = 0.01;
 
 /**
  * Remembers for an hour which caller began which download, so that a player that requests a video in a thousand ranges
@@ -13,6 +15,8 @@ export class DownloadLedger {
   readonly #entriesMax: number;
   /** When each download began, in that order. */
   readonly #begun = new Map<string, number>();
+  /** Nothing expires before this instant. */
+  #nextExpiryMs = 0;
 
   constructor(entriesMax = ENTRIES_MAX) {
     this.#entriesMax = entriesMax;
@@ -43,9 +47,20 @@ export class DownloadLedger {
     return atMs !== undefined && atMs > nowMs - PERIOD_MS && atMs <= nowMs;
   }
 
+  /**
+   * Removes expired entries, and the oldest ones if there are too many. Going through a map passes the gaps of its
+   * deleted entries, so this happens rarely, and removes several at once.
+   */
   #forget(nowMs: number): void {
+    const isFull = this.#begun.size >= this.#entriesMax;
+    if (!isFull && nowMs < this.#nextExpiryMs) return;
+    const sizeMax = isFull ? this.#entriesMax - Math.ceil(this.#entriesMax * EVICTED_SHARE) : this.#entriesMax;
+    this.#nextExpiryMs = nowMs + PERIOD_MS;
     for (const [key, atMs] of this.#begun) {
-      if (atMs > nowMs - PERIOD_MS && this.#begun.size < this.#entriesMax) return;
+      if (atMs > nowMs - PERIOD_MS && this.#begun.size <= sizeMax) {
+        this.#nextExpiryMs = Math.min(this.#nextExpiryMs, atMs + PERIOD_MS);
+        return;
+      }
       this.#begun.delete(key);
     }
   }

@@ -199,10 +199,11 @@ export class RateGate {
     const limit = plan.limits[category];
     const limitResult = this.#options.limiter.check(subject, category, limit === null ? null : limit + allowance);
     const { remaining } = limitResult;
-    this.#show(
-      { ...limitResult, limit, remaining: remaining === null ? null : Math.max(0, remaining - allowance) },
-      headers,
-    );
+    const shown =
+      allowance === 0
+        ? limitResult
+        : { ...limitResult, limit, remaining: remaining === null ? null : Math.max(0, remaining - allowance) };
+    this.#show(shown, headers);
     if (!limitResult.allowed) throw new RateLimitedError(limitResult, this.#options.clock.nowMs());
   }
 

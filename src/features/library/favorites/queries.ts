@@ -19,8 +19,14 @@ export interface ShareRow {
   readonly sharedId: number;
 }
 
+/** Accounts that are remembered to have no favorites; a number each. */
+const WITHOUT_MAX = 10_000;
+
 /** The rows of `favorites`. Changes run inside a transaction. */
 export class FavoriteRows {
+  /** Accounts without favorites: most accounts, and each file info asks. */
+  readonly #without = new Set<number>();
+  readonly #sqlite: Database;
   readonly #count;
   readonly #add;
   readonly #remove;
@@ -31,6 +37,7 @@ export class FavoriteRows {
   readonly #received;
 
   constructor(sqlite: Database) {
+    this.#sqlite = sqlite;
     this.#count = sqlite.prepare<{ count: number }, [number]>(
       "SELECT count(*) AS count FROM favorites WHERE account_id = ?1",
     );
@@ -65,8 +72,14 @@ export class FavoriteRows {
     return this.#count.get(accountId)?.count ?? 0;
   }
 
+  /** Forgets which accounts have no favorites: another process wrote. */
+  dropCaches(): void {
+    this.#without.clear();
+  }
+
   /** @returns whether it was none before */
   add(accountId: number, nodeId: number): boolean {
+    this.#without.delete(accountId);
     return this.#add.run(accountId, nodeId).changes > 0;
   }
 
@@ -92,8 +105,18 @@ export class FavoriteRows {
   /** Those of these nodes that are favorites of the account. */
   among(accountId: number, nodeIds: readonly number[]): ReadonlySet<number> {
     // Most accounts have none. This spares a listing the look-up of each node.
-    if (nodeIds.length === 0 || this.#hasAny.get(accountId)?.found === 0) return NONE;
+    if (nodeIds.length === 0 || this.#hasNone(accountId)) return NONE;
     return new Set(this.#among.all(accountId, JSON.stringify(nodeIds)).map(({ id }) => id));
+  }
+
+  #hasNone(accountId: number): boolean {
+    if (this.#without.has(accountId)) return true;
+    if (this.#hasAny.get(accountId)?.found !== 0) return false;
+    // Rows read inside a transaction may be rolled back.
+    if (this.#sqlite.inTransaction) return true;
+    if (this.#without.size >= WITHOUT_MAX) this.#without.clear();
+    this.#without.add(accountId);
+    return true;
   }
 }
 

@@ -63,6 +63,11 @@ export class FavoriteService {
     this.#rows = new FavoriteRows(options.sqlite);
   }
 
+  /** Clears all caches: another process wrote. */
+  dropCaches(): void {
+    this.#rows.dropCaches();
+  }
+
   /** The row ids of those of these nodes that the user marked, read in one query. */
   among(user: Pick<User, "id">, nodes: readonly { readonly id: number }[]): ReadonlySet<number> {
     return this.#rows.among(

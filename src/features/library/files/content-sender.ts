@@ -3,7 +3,7 @@ import type { DerivedStore } from "../../../blobs/derived.ts";
 import { lazyBlobStream } from "../../../blobs/remote.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import { type Query, queryOf, readBoolean } from "../../../http/fields.ts";
-import { type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../../http/send-blob.ts";
+import { type SentBlob, sendBlob } from "../../../http/send-blob.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
@@ -122,10 +122,10 @@ export class ContentSender {
     const { inline, isPreview } = readDisposition(contentRequest.query);
     const sent = sendBlob({
       ...contentRequest,
-      commonHeaders: toTextHeaders(contentRequest.set.headers),
+      commonHeaders: contentRequest.set.headers,
       blob: {
         sizeBytes: part.bytes,
-        path: blobs.pathOf(file.digest),
+        path: () => blobs.pathOf(file.digest),
         offset: part.offset,
         ...(isRemote && { stream: (offset, length) => remote(part.offset + offset, length) }),
       },
@@ -151,18 +151,22 @@ export class ContentSender {
   #sendStored(file: FileNode, contentRequest: ContentRequest, isRemote = false): Response {
     const { blobs } = this.#options;
     const { inline, isPreview } = readDisposition(contentRequest.query);
-    // Small blobs are opened here, without following symbolic links. For others only the path is passed on.
-    const isOpenedHere = file.sizeBytes <= SMALL_BLOB_MAX_BYTES;
-    if (!isOpenedHere && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
+    // Fields are named one by one, as copying an object is slow, and every download comes here.
     const sent = sendBlob({
-      ...contentRequest,
-      commonHeaders: toTextHeaders(contentRequest.set.headers),
+      request: contentRequest.request,
+      cacheControl: contentRequest.cacheControl,
+      extraHeaders: contentRequest.extraHeaders,
+      commonHeaders: contentRequest.set.headers,
       blob: {
         sizeBytes: file.sizeBytes,
-        path: blobs.pathOf(file.digest),
-        read: () => blobs.readSmall(file.digest, file.sizeBytes),
-        readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
-        ...(isRemote && { stream: lazyBlobStream(blobs, file.digest) }),
+        // Small blobs and ranges are opened here, without following symbolic links. For others only the path is passed on.
+        path: () => {
+          if (blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
+          return blobs.pathOf(file.digest);
+        },
+        read: (into) => blobs.readSmall(file.digest, file.sizeBytes, into),
+        readRange: (offset, lengthBytes, into) => blobs.readRange(file.digest, offset, lengthBytes, into),
+        stream: isRemote ? lazyBlobStream(blobs, file.digest) : undefined,
       },
       etag: `"${file.digest}"`,
       lastModifiedMs: file.contentAtMs,
@@ -192,10 +196,10 @@ export class ContentSender {
     const { path, sizeBytes } = found;
     const { response } = sendBlob({
       ...contentRequest,
-      commonHeaders: toTextHeaders(contentRequest.set.headers),
+      commonHeaders: contentRequest.set.headers,
       blob: {
         sizeBytes,
-        path,
+        path: () => path,
         read: () => derived.read(found),
       },
       etag: `"${file.digest}-${variant}"`,
@@ -224,12 +228,6 @@ export class ContentSender {
     transfers.noteDownload(file.accountId, sent.bytesToSend, counted);
     if (counted === 1) this.#options.onCounted?.(file);
   }
-}
-
-function toTextHeaders(headers: Record<string, string | number>): Record<string, string> {
-  const text: Record<string, string> = {};
-  for (const name in headers) text[name] = String(headers[name]);
-  return text;
 }
 
 /** @throws AppError invalid_field */

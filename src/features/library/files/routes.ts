@@ -88,7 +88,8 @@ export function fileRoutes(options: FileRoutesOptions) {
       }
       const { node, owner } = files.open(principal.user, params.id);
       const motion = findMotion(options, principal.user, node);
-      return ok({ ...present(node, owner, motion), isFavorite: favorites.among(principal.user, [node]).has(node.id) });
+      const isFavorite = favorites.among(principal.user, [node]).has(node.id);
+      return ok(Object.assign(present(node, owner, motion), { isFavorite }));
     })
     .put(
       "/:id",

@@ -90,9 +90,10 @@ export class Permissions {
 
   /** @throws AppError not_found if the user can't see it; share_permission if the share does not grant this permission */
   file(user: User, publicId: string, permission: Permission): PermittedNode<FileNode> {
-    const { node, ...rest } = this.#find(user, publicId, permission, "file", "This file");
+    const { node, owner, isOwn, showsVersions, view } = this.#find(user, publicId, permission, "file", "This file");
     if (node.kind !== "file") throw notFound("This file");
-    return { node, ...rest };
+    // Named one by one, as copying the rest of an object is slow, and every download comes here.
+    return { node, owner, isOwn, showsVersions, view };
   }
 
   /** Whether a user can see a file. */

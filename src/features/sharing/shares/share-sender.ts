@@ -207,7 +207,8 @@ export class ShareSender {
     if (!opened.share.hidesLocation || !hasCameraData(file)) return this.#original(opened, file, fileName);
     const bare = await this.#options.strippedPhotos.get(file);
     if (bare !== undefined) {
-      return { blob: bare, etag: etagOf(opened, file, "bare"), mediaType: file.mediaType, fileName };
+      const blob = { sizeBytes: bare.sizeBytes, path: () => bare.path };
+      return { blob, etag: etagOf(opened, file, "bare"), mediaType: file.mediaType, fileName };
     }
     const isPicture = file.mediaType.startsWith("image/");
     const preview = isPicture ? await this.#thumbnail(opened, file, "large") : undefined;
@@ -227,9 +228,9 @@ export class ShareSender {
     return {
       blob: {
         sizeBytes: file.sizeBytes,
-        path: blobs.pathOf(file.digest),
-        read: () => blobs.readSmall(file.digest, file.sizeBytes),
-        readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
+        path: () => blobs.pathOf(file.digest),
+        read: (into) => blobs.readSmall(file.digest, file.sizeBytes, into),
+        readRange: (offset, lengthBytes, into) => blobs.readRange(file.digest, offset, lengthBytes, into),
         ...(isRemote && { stream: lazyBlobStream(blobs, file.digest) }),
       },
       etag: etagOf(opened, file),
@@ -252,7 +253,7 @@ export class ShareSender {
     }
     const { path, sizeBytes }: DerivedFile = found;
     return {
-      blob: { path, sizeBytes, read: () => derived.read({ path, sizeBytes }) },
+      blob: { path: () => path, sizeBytes, read: () => derived.read({ path, sizeBytes }) },
       etag: etagOf(opened, file, variant),
       mediaType: "image/webp",
     };
@@ -260,15 +261,13 @@ export class ShareSender {
 
   #respond(file: FileNode, content: ShareContent, query: Query, { request, set }: ShareContentRequest): SentBlob {
     const inline = readBoolean(query["inline"], "inline") ?? false;
-    const commonHeaders: Record<string, string> = {};
-    for (const name in set.headers) commonHeaders[name] = String(set.headers[name]);
     return sendBlob({
       request,
       ...content,
       lastModifiedMs: file.contentAtMs,
       inline,
       cacheControl: SHARE_CACHE_CONTROL,
-      commonHeaders,
+      commonHeaders: set.headers,
       extraHeaders: SHARE_HEADERS,
     });
   }

@@ -42,6 +42,21 @@ test("the oldest entries are removed if there are too many", () => {
   expect(ledger.peek("u:1", "c", true, 1)).toBe("continues");
 });
 
+test("a full ledger keeps almost all entries, and the latest ones", () => {
+  const ledger = new DownloadLedger(1_000);
+  for (let i = 0; i <= 1_000; i++) ledger.begin("u:1", `file ${i}`, false, i);
+  const kept = Array.from({ length: 1_001 }, (_, i) => ledger.peek("u:1", `file ${i}`, true, 1_001) === "continues");
+  expect(kept.indexOf(true)).toBe(10);
+  expect(kept.lastIndexOf(false)).toBe(9);
+});
+
+test("entries that expired make room before later ones", () => {
+  const ledger = new DownloadLedger(100);
+  for (let i = 0; i < 99; i++) ledger.begin("u:1", `old ${i}`, false, i);
+  for (let i = 0; i < 100; i++) ledger.begin("u:1", `new ${i}`, false, HOUR + 99);
+  for (let i = 0; i < 100; i++) expect(ledger.peek("u:1", `new ${i}`, true, HOUR + 100)).toBe("continues");
+});
+
 test("a download from before the clock was set back counts again", () => {
   const ledger = new DownloadLedger();
   ledger.begin("u:1", "digest", true, 10 * HOUR);

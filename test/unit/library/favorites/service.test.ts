@@ -127,3 +127,28 @@ test("favorites in folders that went to the trash are hidden, and so are those o
   tree.db.sqlite.run("DELETE FROM shares WHERE node_id = ?", [first.id]);
   expect(await seen()).toEqual([["a", "b"], ["b"]]);
 });
+
+test("an account without favorites is remembered until it marks something, or another process wrote", async () => {
+  const [file, other] = [tree.addFile(owner.id, "/", "a"), tree.addFile(owner.id, "/", "b")];
+  const marked = () => [...favorites.among(owner, [file, other])];
+  expect(marked()).toEqual([]);
+  expect(marked()).toEqual([]);
+  await favorites.change(owner, [file.publicId], true);
+  expect(marked()).toEqual([file.id]);
+  await favorites.change(owner, [file.publicId], false);
+  expect(marked()).toEqual([]);
+  tree.db.sqlite.run("INSERT INTO favorites (account_id, node_id) VALUES (?, ?)", [owner.id, other.id]);
+  favorites.dropCaches();
+  expect(marked()).toEqual([other.id]);
+});
+
+test("what a transaction sees is not remembered, as it may be rolled back", async () => {
+  const file = tree.addFile(owner.id, "/", "a");
+  await favorites.change(owner, [file.publicId], true);
+  const { sqlite } = tree.db;
+  sqlite.run("BEGIN");
+  sqlite.run("DELETE FROM favorites");
+  expect(favorites.among(owner, [file]).size).toBe(0);
+  sqlite.run("ROLLBACK");
+  expect(favorites.among(owner, [file]).size).toBe(1);
+});
