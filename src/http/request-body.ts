@@ -31,10 +31,11 @@ interface BodyReader {
 
 /**
  * While several bodies arrive concurrently, each yields after this many bytes: about a millisecond of hashing and
- * writing. One or two bodies leave enough time for others, and need less CPU and memory without yielding.
+ * writing. One or two bodies need less CPU and memory if they yield less often, after a time.
  */
 const TURN_BYTES = 512 * 1024;
 const FEW_BODIES = 2;
+const TURN_MS = 5;
 
 /** Number of bodies that are being read in this process; decides whether they yield. */
 let bodiesInProgress = 0;
@@ -72,6 +73,7 @@ export async function forEachBodyBuffer(
   if (body === null) return;
   const reader: BodyReader = body.getReader();
   let sinceTurnBytes = 0;
+  let turnBeganMs = performance.now();
   let receivedBytes = 0;
   bodiesInProgress++;
   try {
@@ -86,10 +88,12 @@ export async function forEachBodyBuffer(
       const taken = take(next.value);
       if (taken !== undefined) await taken;
       sinceTurnBytes += next.value.length;
-      if (bodiesInProgress <= FEW_BODIES || sinceTurnBytes < TURN_BYTES) continue;
-      sinceTurnBytes = 0;
+      const isFew = bodiesInProgress <= FEW_BODIES;
+      if (isFew ? performance.now() - turnBeganMs < TURN_MS : sinceTurnBytes < TURN_BYTES) continue;
       // Reading buffered bytes does not leave this turn of the event loop, so other work would wait for all of them.
       await new Promise(setImmediate);
+      sinceTurnBytes = 0;
+      turnBeganMs = performance.now();
     }
   } catch (error) {
     // Otherwise the rest of the body would stay in memory.

@@ -56,3 +56,32 @@ describe("a body that comes a byte at a time", () => {
     expect(await send(false)).toBe("");
   }, 120_000);
 });
+
+test("a single body that arrives faster than it is used lets other work run", async () => {
+  const BUFFERS = 40;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (let count = 0; count < BUFFERS; count++) controller.enqueue(new Uint8Array(1));
+      controller.close();
+    },
+  });
+  let isEnded = false;
+  let otherTurns = 0;
+  const countTurns = () => {
+    otherTurns++;
+    if (!isEnded) setImmediate(countTurns);
+  };
+  const useFor2Ms = () => {
+    for (const beganMs = performance.now(); performance.now() - beganMs < 2; );
+  };
+  const pace = paces.follow(
+    () => "192.0.2.1",
+    "file",
+    () => {},
+  );
+  const reading = forEachBodyBuffer(body, useFor2Ms, pace);
+  setImmediate(countTurns);
+  await reading;
+  isEnded = true;
+  expect(otherTurns).toBeGreaterThan(5);
+});

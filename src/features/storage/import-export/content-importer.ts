@@ -30,6 +30,8 @@ const CANNOT_CLONE: ReadonlySet<string> = new Set(["ENOTSUP", "EOPNOTSUPP", "EXD
 /** Errors of file systems on which a file can't get a second name in the store. */
 const CANNOT_LINK: ReadonlySet<string> = new Set(["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "EOPNOTSUPP", "ENOENT"]);
 
+const CREATE = fs.constants.O_CREAT | fs.constants.O_EXCL | fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW;
+
 /** Reading the source failed. */
 class SourceError extends Error {}
 
@@ -54,6 +56,8 @@ export class ContentImporter {
   readonly #small = Buffer.allocUnsafeSlow(IN_MEMORY_BYTES_MAX + 1);
   /** Devices of sources that share no blocks with the store. */
   readonly #unclonable = new Set<number>();
+  /** Folders of blobs that exist: at most 65,536. */
+  readonly #knownFolders = new Set<string>();
   #staged = 0;
 
   constructor(options: ContentImporterOptions) {
@@ -123,6 +127,7 @@ export class ContentImporter {
       head: new Uint8Array(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES)),
       commit: (isForced) => {
         if (job.how === "hash") return "hashed";
+        if (job.how === "copy" && !isForced && this.#create(digest, bytes)) return "copied";
         if (!isForced && this.#isStored(digest, length)) return "there";
         const path = (staged = this.#stagingPath());
         const isLinked = job.how === "link" && this.#link(job.path, path, fd);
@@ -196,8 +201,7 @@ export class ContentImporter {
   }
 
   #copy(fd: number, staged: string): Omit<StagedContent, "commit" | "abort"> {
-    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
-    const target = fs.openSync(staged, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
+    const target = fs.openSync(staged, CREATE, 0o600);
     try {
       const read = this.#hash(fd, (bytes) => writeAll(target, bytes));
       // Most bytes reach the device here, so that small files in the same sync don't wait for them.
@@ -239,9 +243,36 @@ export class ContentImporter {
     return false;
   }
 
+  /**
+   * Writes a small blob at its final path, which costs less than a rename. An existing file is never changed.
+   * @returns false if the store has a file at that path, or its folder was removed
+   */
+  #create(digest: Digest, bytes: Uint8Array): boolean {
+    const { layout, isSyncingEach } = this.#options;
+    const path = layout.blob(digest);
+    const folders = layout.foldersOf(digest);
+    const [leaf] = folders;
+    if (!this.#knownFolders.has(leaf)) {
+      fs.mkdirSync(leaf, { recursive: true, mode: 0o700 });
+      this.#knownFolders.add(leaf);
+    }
+    const fd = tryCreate(path);
+    if (fd === undefined) return false;
+    let isWhole = false;
+    try {
+      writeAll(fd, bytes);
+      if (isSyncingEach) fs.fdatasyncSync(fd);
+      isWhole = true;
+    } finally {
+      fs.closeSync(fd);
+      if (!isWhole) deleteStaged(path);
+    }
+    if (isSyncingEach) for (const folder of folders) syncFolder(folder);
+    return true;
+  }
+
   #write(path: string, bytes: Uint8Array, isForced: boolean): void {
-    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
-    const fd = fs.openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
+    const fd = fs.openSync(path, CREATE, 0o600);
     try {
       writeAll(fd, bytes);
       // A file that may replace another one is durable before it does.
@@ -269,6 +300,16 @@ export class ContentImporter {
 
   #stagingPath(): string {
     return `${this.#options.layout.staging}/${this.#options.label}-${++this.#staged}.part`;
+  }
+}
+
+/** @returns the descriptor of a new file; undefined if the path is taken, or its folder is missing */
+function tryCreate(path: string): number | undefined {
+  try {
+    return fs.openSync(path, CREATE, 0o600);
+  } catch (error) {
+    if (errorCode(error) === "EEXIST" || errorCode(error) === "ENOENT") return undefined;
+    throw error;
   }
 }
 

@@ -66,8 +66,9 @@ export class ImportRows {
     if (existing !== undefined && onConflict === "rename" && this.#hasNumbered(file, blob.digest)) {
       return { outcome: "unchanged" };
     }
-    // Garbage collection may have removed the blob since; then it is imported again.
-    if (blobs.stat(blob.digest)?.sizeBytes !== blob.sizeBytes) return { outcome: "content_gone" };
+    // Garbage collection of a running server may have removed the blob since; then it is imported again.
+    const isGone = request.hasServer && blobs.stat(blob.digest)?.sizeBytes !== blob.sizeBytes;
+    if (isGone) return { outcome: "content_gone" };
     const { labels } = file;
     const { file: node, isNew } = treeWriter.createFile(tx, {
       accountId: user.id,

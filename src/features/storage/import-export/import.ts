@@ -217,8 +217,8 @@ class ImportRun {
     try {
       const jobs = batch.map(({ file: { path, name }, how, isForced }) => ({ path, name, how, isForced }));
       const results = (await this.#pool?.importFiles(jobs)) ?? [];
-      const digests = results.map((result) => ("digest" in result ? result.digest : undefined));
-      const unreferenced = this.#options.tree.findUnreferenced(digests.filter((digest) => digest !== undefined));
+      const digests = results.flatMap((result) => ("digest" in result ? result.digest : []));
+      const unreferenced = this.#options.tree.findUnreferenced(this.#request.hasServer ? digests : []);
       for (const [index, result] of results.entries()) {
         const queued = batch[index];
         if (queued !== undefined) this.#addRead(queued, result, unreferenced);
@@ -369,7 +369,7 @@ class ImportRun {
       }
       if (blob.method === "copied" || blob.method === "cloned" || blob.method === "linked") counts[blob.method]++;
       // Garbage collection that decided just before the commit removes the blob after it.
-      if (this.#options.blobs.stat(blob.digest) === undefined) this.#atRisk.push(read);
+      if (this.#request.hasServer && this.#options.blobs.stat(blob.digest) === undefined) this.#atRisk.push(read);
     }
   }
 

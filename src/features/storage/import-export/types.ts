@@ -22,7 +22,10 @@ export interface ImportRequest {
   readonly isRenaming: boolean;
   /** Reports what would be done, and changes nothing. */
   readonly isDryRun: boolean;
-  /** Whether a server uses the same database: transactions are short then. */
+  /**
+   * Whether a server uses the same database: transactions are short then, and its garbage collection may remove blobs.
+   * Otherwise the caller keeps servers away until the import has ended.
+   */
   readonly hasServer: boolean;
   /** Ends the import early; complete files stay. */
   readonly signal: AbortSignal;

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { toDigest } from "../../../../src/blobs/digest.ts";
 import { Layout } from "../../../../src/blobs/layout.ts";
 import { ContentImporter } from "../../../../src/features/storage/import-export/content-importer.ts";
 import type { ImportJob } from "../../../../src/features/storage/import-export/types.ts";
@@ -136,18 +137,39 @@ class SweptLayout extends Layout {
   }
 }
 
-test.each([4, 1_000_000])(
-  "%i bytes that a starting server swept away unfinished are written again",
-  async (sizeBytes) => {
-    const digest = write("a.bin", new Uint8Array(sizeBytes));
-    const swept = new SweptLayout(join(folder, "data"));
-    contentImporter = new ContentImporter({ layout: swept, label: "1-0", isSyncingEach: false });
-    expect(await contentImporter.importFile(jobOf("a.bin"))).toMatchObject({ digest });
-    expect(swept.swept).toBe(2);
-    expect(stored()).toEqual([digest]);
-  },
-);
+test.each([
+  [4, true],
+  [1_000_000, false],
+])("%i bytes that a starting server swept away unfinished are written again", async (sizeBytes, isForced) => {
+  const digest = write("a.bin", new Uint8Array(sizeBytes));
+  const swept = new SweptLayout(join(folder, "data"));
+  contentImporter = new ContentImporter({ layout: swept, label: "1-0", isSyncingEach: false });
+  expect(await contentImporter.importFile(jobOf("a.bin", { isForced }))).toMatchObject({ digest });
+  expect(swept.swept).toBe(2);
+  expect(stored()).toEqual([digest]);
+});
 
 function fail(): never {
   throw new Error("no digest");
 }
+
+test("a small file is stored again after its folder in the store was removed", async () => {
+  const digest = write("a.bin", "small");
+  await contentImporter.importFile(jobOf("a.bin"));
+  fs.rmSync(layout.foldersOf(toDigest(digest))[1], { recursive: true });
+  expect(await contentImporter.importFile(jobOf("a.bin"))).toMatchObject({ digest, method: "copied" });
+  expect(stored()).toEqual([digest]);
+});
+
+test("a small file that cannot be written leaves nothing in the store", async () => {
+  write("a.bin", "small");
+  const full = spyOn(fs, "writeSync").mockImplementation(() => {
+    throw Object.assign(new Error("full"), { code: "ENOSPC" });
+  });
+  try {
+    await expect(contentImporter.importFile(jobOf("a.bin"))).rejects.toMatchObject({ code: "ENOSPC" });
+  } finally {
+    full.mockRestore();
+  }
+  expect(stored()).toEqual([]);
+});
