@@ -79,6 +79,8 @@ export async function build(options: BuildOptions): Promise<void> {
       naming: { entry: "[name].[ext]" },
       minify: false,
       bytecode: true,
+      // Each command and worker loads only the code that it needs.
+      splitting: true,
       format: "esm",
       define: {
         "process.env.NODE_ENV": '"production"',

@@ -96,14 +96,27 @@ interface RunRequest {
   readonly arguments: unknown;
 }
 
-interface ScheduledJob {
+class ScheduledJob {
   readonly job: Job;
-  readonly cron: Cron;
   running: Promise<JobOutcome> | undefined;
   /** A run without arguments that waits for the current one to end; further requests share it. */
   queued: Promise<JobOutcome> | undefined;
   /** The last request that was handled, in case the database could not record that. */
   handledAt: number | undefined;
+  #cron: Cron | undefined;
+
+  constructor(job: Job) {
+    this.job = job;
+  }
+
+  /** Made at the first use, so that the start does not wait for it. Until start(), it only computes times. */
+  get cron(): Cron {
+    return (this.#cron ??= new Cron(this.job.schedule, { paused: true, unref: true }));
+  }
+
+  stop(): void {
+    this.#cron?.stop();
+  }
 }
 
 const MISSED_AFTER_MS = 30_000;
@@ -147,19 +160,12 @@ export class Scheduler {
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   readonly #statements;
 
-  /** @throws Error for an invalid pattern or a duplicate name */
+  /** @throws Error for a duplicate name */
   constructor(options: SchedulerOptions) {
     this.#options = options;
     for (const job of options.jobs) {
       if (this.#entries.has(job.name)) throw new Error(`Two jobs are named "${job.name}".`);
-      // Without a function: until start(), croner only computes times.
-      this.#entries.set(job.name, {
-        job,
-        cron: new Cron(job.schedule, { paused: true, unref: true }),
-        running: undefined,
-        queued: undefined,
-        handledAt: undefined,
-      });
+      this.#entries.set(job.name, new ScheduledJob(job));
     }
     const { sqlite } = options.db;
     this.#statements = {
@@ -185,7 +191,7 @@ export class Scheduler {
     };
   }
 
-  /** Starts the schedule, runs missed jobs soon, and handles requests made while no server ran. */
+  /** Starts the schedule, runs missed jobs soon, and handles earlier requests. @throws TypeError for an invalid pattern */
   start(): void {
     const { log, missedAfterMs = MISSED_AFTER_MS, missedApartMs = MISSED_APART_MS } = this.#options;
     const nowMs = this.#options.clock.nowMs();
@@ -256,7 +262,7 @@ export class Scheduler {
     this.#abort.abort();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
-    for (const { cron } of this.#entries.values()) cron.stop();
+    for (const entry of this.#entries.values()) entry.stop();
     await Promise.all([...this.#entries.values()].flatMap(({ running }) => running ?? []));
   }
 

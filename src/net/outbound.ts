@@ -5,8 +5,7 @@
  * Redirects are not followed, proxies of the environment are not used, and responses are limited to 64 KiB and 15 s.
  * Private addresses and plain http are allowed only for targets that the operator lists in `outboundAllow`.
  */
-import { type IncomingMessage, type RequestOptions, request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage, RequestOptions } from "node:http";
 import { isIP } from "node:net";
 import { dns } from "bun";
 import { AppError } from "../errors.ts";
@@ -277,16 +276,18 @@ function forbidden(message: string): OutboundError {
 }
 
 /** Sends one request to one address, over its own connection. */
-function sendTo(
+async function sendTo(
   address: string,
   url: URL,
   { method, headers, body = new Uint8Array() }: OutboundRequest,
   signal: AbortSignal,
   ca: string | undefined,
 ): Promise<OutboundResponse> {
-  const { promise, resolve, reject } = Promise.withResolvers<OutboundResponse>();
   const hostname = hostOf(url);
   const isTls = url.protocol === "https:";
+  // Loaded at the first use: the start does not need them.
+  const { request } = isTls ? await import("node:https") : await import("node:http");
+  const { promise, resolve, reject } = Promise.withResolvers<OutboundResponse>();
   const options: RequestOptions & { ca?: string; servername?: string } = {
     host: hostname,
     port: portOf(url),
@@ -306,7 +307,7 @@ function sendTo(
     ...(isTls && isIP(hostname) === 0 && { servername: hostname }),
     ...(isTls && ca !== undefined && { ca }),
   };
-  const outgoing = (isTls ? httpsRequest : httpRequest)(options, (incoming) => {
+  const outgoing = request(options, (incoming) => {
     readBody(incoming)
       .then((read) => {
         outgoing.destroy();

@@ -12,6 +12,7 @@ import { DRAIN_MS, HttpServer } from "./http/http-server.ts";
 import { listenAddress } from "./net/listen-address.ts";
 import type { Listener } from "./net/listener.ts";
 import { type Notifier, openNotifier } from "./net/notify.ts";
+import { IdleMemory } from "./observability/idle-memory.ts";
 import { prepareServices } from "./prepare.ts";
 
 /** How long the start may take if the database is upgraded first, or the data is a copy. */
@@ -84,10 +85,12 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   noteStart(services);
   await background.start();
   await announceStart(services, http.listener, notifier);
+  const idleMemory = watchIdleMemory(services, http);
 
   const how = await end.promise;
   const { port, pendingRequests } = http.listener;
   http.startDraining();
+  idleMemory.stop();
   if (how === "stop") notifier.stopping(DRAIN_MS + CLOSE_MS_MAX + snapshotMs(services.paths.database));
   background.stopTimers();
   log.info(how === "stop" ? "Stopping." : "Restarting with the new settings.", { requestsUnderWay: pendingRequests });
@@ -105,6 +108,21 @@ function noteStart({ audit, config }: Services): void {
     via: "system",
     details: { version: VERSION, signup, auditFiles: audited.files, rateLimits },
   });
+}
+
+/** Releases memory while the server is idle. */
+function watchIdleMemory({ db }: Services, http: HttpServer): IdleMemory {
+  const idleMemory = new IdleMemory({
+    requestCount: () => http.requests.total,
+    pendingRequests: () => http.pendingRequests(),
+    residentBytes: () => process.memoryUsage.rss(),
+    release() {
+      db.sqlite.run("PRAGMA shrink_memory");
+      Bun.shrink();
+    },
+  });
+  idleMemory.start();
+  return idleMemory;
 }
 
 /** Prints where the server listens, and reports it to the service manager. */

@@ -24,7 +24,7 @@ interface WebRoutesDeps {
  * render their own pages that need no script (public link, setup).
  */
 export function webRoutes(deps: WebRoutesDeps) {
-  const app = new Router({ name: "web" })
+  const app = new Router()
     .use(appRoutes({ ...deps, sendSignIn: (request, next) => sendSignIn(deps, request, next) }))
     .get("/sign-in", PAGE_ROUTE, ({ request }) => signInPage(deps, request))
     .get("/docs", PAGE_ROUTE, () =>

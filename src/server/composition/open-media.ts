@@ -128,10 +128,10 @@ async function findReadable(blobs: BlobStore, digest: Digest, log: Log): Promise
 }
 
 function thumbnailFailures(db: Db, clock: Clock): FailureStore {
-  const find = db.sqlite.query<{ reason: string; program: string }, [Uint8Array]>(
+  const find = db.sqlite.prepare<{ reason: string; program: string }, [Uint8Array]>(
     "SELECT reason, program FROM thumbnail_failures WHERE digest = ?1",
   );
-  const record = db.sqlite.query<void, [Uint8Array, string, string, number]>(
+  const record = db.sqlite.prepare<void, [Uint8Array, string, string, number]>(
     "INSERT OR REPLACE INTO thumbnail_failures (digest, reason, program, failed_at) VALUES (?1, ?2, ?3, ?4)",
   );
   return {

@@ -60,7 +60,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     health: () => readHealth(services, { notReady: whyNotReady(), certificateEndsAtMs: host.certificateEndsMs() }),
     configuration: () => services.settings.configuration(),
   };
-  const router = new Router({ name: "larder" })
+  const router = new Router()
     // Gives every request its id, and turns every error into a response. First, so that it handles the guards' errors.
     .hook(base(baseOptions(services, host, addresses, () => routes)))
     // Adds headers that rejections by the guards below must have too.

@@ -20,7 +20,7 @@ interface HealthOptions {
 
 /** The routes of monitors and tools. */
 export function healthRoutes({ whyNotReady, openApi, readPublicView }: HealthOptions) {
-  return new Router({ name: "health" })
+  return new Router()
     .get("/health/live", PAGE_ROUTE, ({ request }) => {
       const seen = readPublicView(request);
       return seen === undefined ? { status: "live" } : { status: "live", seen };

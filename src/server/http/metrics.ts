@@ -37,7 +37,7 @@ export function metricsRoutes({ services, whyNotReady, host }: MetricsOptions) {
   const { config } = services;
   const totals = new TotalsReader(services);
   const eventLoop = new EventLoopWatch();
-  return new Router({ name: "metrics" }).get("/metrics", PAGE_ROUTE, async ({ request }) => {
+  return new Router().get("/metrics", PAGE_ROUTE, async ({ request }) => {
     const isLocal = config.metricsAccess === "local" && isLocalRequest(host.peerOf(request), request.headers);
     if (config.metricsAccess !== "open" && !isLocal) requireAdmin(request);
     // Loaded at the first scrape: most servers have none, and it would slow the start down.

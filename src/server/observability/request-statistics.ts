@@ -33,11 +33,17 @@ export class RequestStatistics {
   readonly #rejections = new Map<string, number>();
   readonly #rateLimited = new Map<string, number>(RATE_CATEGORIES.map((category) => [category, 0]));
   #routes: RoutePatterns<{ readonly route: string; readonly byMethod: Map<string, RouteStatistics> }> | undefined;
+  #total = 0;
   #failures = 0;
 
   /** @param paths the paths of all routes, in the form of the framework; called once, at the first request */
   constructor(paths: () => Iterable<string>) {
     this.#paths = paths;
+  }
+
+  /** The number of requests with a response. */
+  get total(): number {
+    return this.#total;
   }
 
   /** The number of rejected and failed requests. */
@@ -62,6 +68,7 @@ export class RequestStatistics {
 
   /** Counts a request with a response. @param ms time until the response began */
   note(method: string, path: string, status: number, ms: number): void {
+    this.#total++;
     const statistics = this.#statisticsFor(METHODS.has(method) ? method : "OTHER", path);
     const index = Math.min(4, Math.max(0, Math.floor(status / 100) - 1));
     statistics.byClass[index] = (statistics.byClass[index] ?? 0) + 1;

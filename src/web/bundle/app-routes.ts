@@ -27,7 +27,7 @@ interface AppRoutesOptions {
 export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions) {
   const manifest = document(async (files) => renderManifest(basePath, files));
   const worker = document(async (files) => renderServiceWorker(basePath, files));
-  const app = new Router({ name: "app" })
+  const app = new Router()
     .get("/assets/:version/:name", PAGE_ROUTE, async ({ request, params }) => {
       const files = await clientFiles();
       const file = params["version"] === files.version ? files.find(params["name"] ?? "") : undefined;

@@ -160,7 +160,7 @@ describe("a job", () => {
     const job = { name: "a", schedule: "0 3 * * *", description: "", run: async () => "" };
     const given = { db, writer, clock, log: silentLog };
     expect(() => new Scheduler({ ...given, jobs: [job, job] })).toThrow('"a"');
-    expect(() => new Scheduler({ ...given, jobs: [{ ...job, schedule: "at night" }] })).toThrow();
+    expect(() => new Scheduler({ ...given, jobs: [{ ...job, schedule: "at night" }] }).start()).toThrow();
     expect(String(await scheduler.runNow("b").catch((error: unknown) => error))).toContain('"b"');
   });
 });

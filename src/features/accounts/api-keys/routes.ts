@@ -18,7 +18,7 @@ export interface ApiKeyRoutesOptions {
 
 /** /api/users/api-keys. No API key can call them: a key creates no keys. */
 export function apiKeyRoutes({ apiKeys, proof, guard }: ApiKeyRoutesOptions) {
-  return new Router({ name: "api-key-routes", prefix: "/api/users/api-keys", guard })
+  return new Router({ prefix: "/api/users/api-keys", guard })
     .post(
       "/",
       {

@@ -19,7 +19,7 @@ export interface AppPasswordRoutesOptions {
 
 /** /api/users/app-passwords. No API key and no app password can call them. */
 export function appPasswordRoutes({ appPasswords, proof, guard }: AppPasswordRoutesOptions) {
-  return new Router({ name: "app-password-routes", prefix: "/api/users/app-passwords", guard })
+  return new Router({ prefix: "/api/users/app-passwords", guard })
     .post(
       "/",
       {

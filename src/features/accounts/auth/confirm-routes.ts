@@ -18,7 +18,7 @@ export const PROOF_ERRORS = [
 
 /** The route that confirms a session by password and code. */
 export function confirmRoutes({ proof, guard }: { proof: ProofService; guard: ReturnType<typeof authGuard> }) {
-  return new Router({ name: "confirm-routes", prefix: "/api/auth", guard }).post(
+  return new Router({ prefix: "/api/auth", guard }).post(
     "/confirm",
     {
       access: "self",

@@ -52,7 +52,7 @@ export interface AuthRoutesOptions {
 
 /** /api/auth: sign-up and sign-in. */
 export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: AuthRoutesOptions) {
-  return new Router({ name: "auth-routes", prefix: "/api/auth", guard })
+  return new Router({ prefix: "/api/auth", guard })
     .onError(({ error, request, set }) => {
       // A sign-in that names no account counts too: every request under /api counts towards a limit.
       const isMalformed = isRejectedBody(error) && requestContextOf(request).path === "/api/auth/signin";
@@ -98,7 +98,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
 
 /** /api/auth: session, refresh and sign-out. */
 export function sessionRoutes({ auth, guard, tokenLifetimeMs, cookies }: AuthRoutesOptions) {
-  return new Router({ name: "session-routes", prefix: "/api/auth", guard })
+  return new Router({ prefix: "/api/auth", guard })
     .get(
       "/session",
       { access: "self", scope: "any", rate: "general", audit: "unaudited", docs: docs.session },

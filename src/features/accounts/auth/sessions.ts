@@ -5,6 +5,7 @@ import { sessions } from "../../../db/schema/users.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
+import { lazy } from "../../../lib/lazy.ts";
 import type { User } from "../users/types.ts";
 import type { ClientInfo, DeviceRef, ListedSession, Session } from "./principal.ts";
 import type { TokenSigner } from "./tokens.ts";
@@ -53,11 +54,13 @@ export class Sessions {
 
   constructor(options: SessionsOptions) {
     this.#options = options;
-    this.#byPublicId = options.db.orm
-      .select()
-      .from(sessions)
-      .where(eq(sessions.publicId, sql.placeholder("publicId")))
-      .prepare();
+    this.#byPublicId = lazy(() =>
+      options.db.orm
+        .select()
+        .from(sessions)
+        .where(eq(sessions.publicId, sql.placeholder("publicId")))
+        .prepare(),
+    );
     const { sqlite } = options.db;
     /** Index sessions_user. */
     this.#ofSignIn = sqlite.prepare<{ id: number }, [number, string]>(
@@ -102,7 +105,7 @@ export class Sessions {
 
   /** A session that has not ended; it may have expired. */
   find(publicId: string): StoredSession | undefined {
-    const row = this.#byPublicId.get({ publicId });
+    const row = this.#byPublicId().get({ publicId });
     if (row === undefined) return undefined;
     const { userId, deviceId, confirmedUntil } = row;
     return { userId, deviceId, session: toSession(row), confirmedUntilMs: confirmedUntil };

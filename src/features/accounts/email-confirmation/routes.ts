@@ -37,7 +37,7 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
     noteAudit(request, { subjectId: user.publicId });
     return user;
   };
-  return new Router({ name: "email-confirmation-routes", guard })
+  return new Router({ guard })
     .post(
       "/api/auth/email/confirm",
       {

@@ -45,7 +45,7 @@ const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" 
 export function inviteRoutes(options: InviteRoutesOptions) {
   const { invites, guard, proof, clock } = options;
   const present = (invite: Invite) => presentInvite(invite, invites.stateOf(invite));
-  return new Router({ name: "invite-routes", guard })
+  return new Router({ guard })
     .post(
       "/api/admin/invites",
       {
@@ -109,7 +109,7 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
   const linkEnded = () => pageResponse(renderInviteGonePage(basePath), 404, HEADERS);
   const show = (model: InvitePageModel, status: number) =>
     pageResponse(renderInvitePage(basePath, model), status, HEADERS);
-  return new Router({ name: "invite-page" })
+  return new Router()
     .get("/invite", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
       const boundTo = invites.addressOf(token);

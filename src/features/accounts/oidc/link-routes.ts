@@ -46,7 +46,7 @@ export function oidcLinkRoutes({ oidc, proof, guard, basePath }: OidcLinkRoutesO
     return ok({ url: address });
   };
 
-  return new Router({ name: "oidc-link-routes", prefix: "/api/auth", guard })
+  return new Router({ prefix: "/api/auth", guard })
     .get("/oidc/link", { ...OWN_ROUTE, audit: "unaudited", docs: docs.getLink }, ({ principal }) => {
       const identities = requireProvider(oidc).identities.list(principal.user.id);
       return ok({

@@ -4,9 +4,10 @@
  * comes over our own connection. The provider's metadata is fetched when first needed, so an outage does not affect
  * other sign-ins.
  */
-import * as openid from "openid-client";
+import type * as Library from "openid-client";
 import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { lazy } from "../../../lib/lazy.ts";
 import type { Log } from "../../../lib/log.ts";
 import { OutboundError } from "../../../net/outbound.ts";
 import { sendToService } from "../../../net/service.ts";
@@ -31,9 +32,12 @@ const KNOWN_MS = 60 * 60_000;
 /** The provider's clock may differ by this much. */
 const CLOCK_SECONDS = 60;
 
+/** Loaded at the first sign-in, because most servers have no provider. */
+const loadLibrary = lazy(() => import("openid-client"));
+
 export class OidcProvider {
   readonly #options: ProviderOptions;
-  #known: { readonly provider: Promise<openid.Configuration>; readonly untilMs: number } | undefined;
+  #known: { readonly provider: Promise<Library.Configuration>; readonly untilMs: number } | undefined;
 
   constructor(options: ProviderOptions) {
     this.#options = options;
@@ -49,12 +53,13 @@ export class OidcProvider {
       await this.#discover();
       return undefined;
     } catch (error) {
-      return findCause(error, OutboundError)?.message ?? describe(error);
+      return findCause(error, OutboundError)?.message ?? describe(await loadLibrary(), error);
     }
   }
 
   /** The provider's sign-in page for an attempt. @throws AppError provider_unavailable */
   async addressFor(attempt: Attempt): Promise<string> {
+    const openid = await loadLibrary();
     const provider = await this.#provider();
     const challenge = await openid.calculatePKCECodeChallenge(attempt.verifier);
     return openid.buildAuthorizationUrl(provider, {
@@ -75,6 +80,7 @@ export class OidcProvider {
    * @throws AppError bad_credentials | provider_unavailable
    */
   async identify(attempt: Attempt, query: string): Promise<ProviderUser> {
+    const openid = await loadLibrary();
     const provider = await this.#provider();
     try {
       const tokens = await openid.authorizationCodeGrant(provider, new URL(`${attempt.redirectUri}?${query}`), {
@@ -92,11 +98,11 @@ export class OidcProvider {
       const more = hasAll || !hasUserInfo ? {} : await openid.fetchUserInfo(provider, tokens.access_token, claims.sub);
       return toProviderUser(claims.sub, { ...more, ...claims }, emailSource(claims, more));
     } catch (error) {
-      throw this.#translate(error);
+      throw this.#translate(openid, error);
     }
   }
 
-  async #provider(): Promise<openid.Configuration> {
+  async #provider(): Promise<Library.Configuration> {
     const nowMs = this.#options.clock.nowMs();
     const isKnown =
       this.#known !== undefined && nowMs < this.#known.untilMs && nowMs > this.#known.untilMs - KNOWN_MS - 1;
@@ -107,18 +113,19 @@ export class OidcProvider {
     } catch (error) {
       // The next call fetches it again.
       if (this.#known === known) this.#known = undefined;
-      throw this.#translate(error, true);
+      throw this.#translate(await loadLibrary(), error, true);
     }
   }
 
-  async #discover(): Promise<openid.Configuration> {
+  async #discover(): Promise<Library.Configuration> {
+    const openid = await loadLibrary();
     const { issuer, clientId, clientSecret } = this.#options;
     const isPlain = issuer.startsWith("http:");
     return openid.discovery(
       new URL(issuer),
       clientId,
       { [openid.clockTolerance]: CLOCK_SECONDS },
-      clientSecret === null ? openid.None() : authenticateBy(clientSecret),
+      clientSecret === null ? openid.None() : authenticateBy(openid, clientSecret),
       {
         [openid.customFetch]: boundedFetch,
         execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
@@ -127,20 +134,20 @@ export class OidcProvider {
   }
 
   /** Translates a failure for the client. The cause goes to the log, without anything that could sign in. */
-  #translate(error: unknown, isDiscovery = false): AppError {
+  #translate(openid: typeof Library, error: unknown, isDiscovery = false): AppError {
     if (error instanceof AppError) return error;
     const { log } = this.#options;
     const outage = findCause(error, OutboundError);
     if (outage !== undefined || isDiscovery) {
       log.warn("Cannot use the OpenID Connect provider; single sign-on fails until it responds.", {
-        why: outage?.message ?? describe(error),
+        why: outage?.message ?? describe(openid, error),
       });
       return new AppError(
         "provider_unavailable",
         "The sign-in service can't be reached. Try again later, or sign in with your password.",
       );
     }
-    log.info("Single sign-on rejected.", { why: describe(error) });
+    log.info("Single sign-on rejected.", { why: describe(openid, error) });
     return error instanceof openid.AuthorizationResponseError && error.error === "access_denied"
       ? new AppError("bad_credentials", "The sign-in was rejected or canceled. To sign in, start again.")
       : notConfirmed();
@@ -162,7 +169,7 @@ function checkFresh({ startedAtMs }: Attempt, authTime: number | undefined): voi
 }
 
 /** Uses the header, unless the provider requires another method (OpenID Connect Core 1.0, section 9). */
-function authenticateBy(secret: string): openid.ClientAuth {
+function authenticateBy(openid: typeof Library, secret: string): Library.ClientAuth {
   const byHeader = openid.ClientSecretBasic(secret);
   const inBody = openid.ClientSecretPost(secret);
   return (server, client, body, headers) => {
@@ -175,7 +182,7 @@ function authenticateBy(secret: string): openid.ClientAuth {
 /**
  * Sends requests to the provider, at any address that the operator configured: 15 s and 64 KiB at most, no redirects.
  */
-const boundedFetch: openid.CustomFetch = async (url, { method, headers, body, signal }) => {
+const boundedFetch: Library.CustomFetch = async (url, { method, headers, body, signal }) => {
   const response = await sendToService(url, {
     method: method === "POST" ? "POST" : "GET",
     headers,
@@ -240,7 +247,7 @@ function findCause<T>(error: unknown, kind: abstract new (...parameters: never[]
 }
 
 /** The codes and messages of the library; never the data that was sent. */
-function describe(error: unknown): string {
+function describe(openid: typeof Library, error: unknown): string {
   if (error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError)
     return error.error;
   if (!(error instanceof Error)) return "unknown cause";

@@ -39,7 +39,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
   const { oidc, guard, cookies, tokenLifetimeMs, methodsAt, basePath } = options;
   const attempts = attemptCookie(basePath);
 
-  return new Router({ name: "oidc-routes", prefix: "/api/auth", guard })
+  return new Router({ prefix: "/api/auth", guard })
     .get("/methods", { access: "public", rate: "general", audit: "unaudited", docs: docs.methods }, ({ request }) =>
       ok(methodsAt(requestContextOf(request).baseUrl)),
     )

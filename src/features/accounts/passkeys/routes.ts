@@ -31,7 +31,7 @@ const OWN_ROUTE = { access: "self", scope: "never", rate: "profile" } as const;
 
 /** /api/users/passkeys */
 export function passkeyRoutes({ passkeys, proof, guard }: PasskeyRoutesOptions) {
-  return new Router({ name: "passkey-routes", prefix: "/api/users/passkeys", guard })
+  return new Router({ prefix: "/api/users/passkeys", guard })
     .get("/", { ...OWN_ROUTE, audit: "unaudited", docs: docs.listPasskeys }, ({ principal }) =>
       ok({ passkeys: passkeys.list(principal.user.id).map(presentPasskey) }),
     )
@@ -99,7 +99,7 @@ export function passkeyRoutes({ passkeys, proof, guard }: PasskeyRoutesOptions) 
 
 /** /api/auth/passkey: sign-in with a passkey. */
 export function passkeySignInRoutes({ passkeys, auth, guard, cookies, tokenLifetimeMs }: PasskeyRoutesOptions) {
-  return new Router({ name: "passkey-sign-in-routes", prefix: "/api/auth/passkey", guard })
+  return new Router({ prefix: "/api/auth/passkey", guard })
     .post(
       "/options",
       { access: "public", rate: "general", audit: "unaudited", docs: docs.signInOptions, parse: "none" },
@@ -125,7 +125,7 @@ export function passkeySignInRoutes({ passkeys, auth, guard, cookies, tokenLifet
 
 /** /api/auth/confirm/passkey: a passkey confirms a session. */
 export function passkeyConfirmRoutes({ passkeys, proof, guard }: PasskeyRoutesOptions) {
-  return new Router({ name: "passkey-confirm-routes", prefix: "/api/auth/confirm/passkey", guard })
+  return new Router({ prefix: "/api/auth/confirm/passkey", guard })
     .post(
       "/options",
       { access: "self", scope: "never", rate: "general", audit: "unaudited", docs: docs.confirmOptions, parse: "none" },

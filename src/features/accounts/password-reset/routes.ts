@@ -29,7 +29,7 @@ const NO_MAIL = "This server can't send email. Ask your administrator for a link
 
 export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRoutesOptions) {
   const linkEnded = () => pageResponse(renderResetGonePage(basePath), 404, HEADERS);
-  return new Router({ name: "password-reset-routes", guard })
+  return new Router({ guard })
     .post(
       "/api/auth/password/forgot",
       {

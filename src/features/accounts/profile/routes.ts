@@ -38,7 +38,7 @@ const OWN_ROUTE = { access: "self", scope: "profile", rate: "profile" } as const
 /** /api/users/profile and settings: the own account. */
 export function userRoutes(options: UserRoutesOptions) {
   const { users, proof, events, guard, versionsMax, eraseAccount } = options;
-  return new Router({ name: "user-routes", prefix: "/api/users", guard })
+  return new Router({ prefix: "/api/users", guard })
     .get("/profile", { ...OWN_ROUTE, audit: "unaudited", docs: docs.getProfile }, ({ principal }) =>
       ok(presentProfile(principal.user)),
     )
@@ -100,7 +100,7 @@ export function userRoutes(options: UserRoutesOptions) {
 
 /** /api/users/usage and sessions of the own account. */
 export function ownUsageRoutes({ auth, guard, rateGate, usageOf }: UserRoutesOptions) {
-  return new Router({ name: "own-usage-routes", prefix: "/api/users", guard })
+  return new Router({ prefix: "/api/users", guard })
     .get(
       "/usage",
       { access: "self", scope: "profile", rate: "usage", audit: "unaudited", docs: docs.usage },

@@ -10,31 +10,47 @@ type Handler<D extends RouteDeclaration> = (context: RouteContext<D>) => unknown
 
 /** Options of a {@link Router}. */
 interface RouterOptions {
-  readonly name: string;
   /** Precedes the paths of all routes. */
   readonly prefix?: string;
   /** Authenticates the caller. Required unless all routes are public. */
   readonly guard?: ReturnType<typeof authGuard>;
 }
 
-/** Routes of a feature. */
+/** A route with its handler, as {@link Router} collects it. */
+interface MountedRoute extends DeclaredRoute {
+  readonly handler: (context: object) => unknown;
+  /** Hooks for the framework. */
+  readonly hooks: object;
+}
+
+/** Routes of a feature. They reach the framework once, with those of the whole application: it is slow to copy them. */
 export class Router {
-  /** The routes as a plugin of the framework. */
-  readonly plugin: AnyElysia;
   readonly #prefix: string;
   readonly #hasGuard: boolean;
-  readonly #routes: DeclaredRoute[] = [];
+  readonly #routes: MountedRoute[] = [];
+  readonly #plugins = new Set<AnyElysia>();
+  #errorHooks: object = {};
+  #plugin: AnyElysia | undefined;
 
-  constructor({ name, prefix = "", guard }: RouterOptions) {
-    this.plugin = new Elysia({ name, prefix });
+  constructor({ prefix = "", guard }: RouterOptions = {}) {
     this.#prefix = prefix;
     this.#hasGuard = guard !== undefined;
-    if (guard !== undefined) this.plugin.use(guard);
+    if (guard !== undefined) this.#plugins.add(guard);
   }
 
   /** The routes of this router and of the routers that it uses. */
   get routes(): readonly DeclaredRoute[] {
     return this.#routes;
+  }
+
+  /** The hooks and routes as an application of the framework. Routes that are added later are not in it. */
+  get plugin(): AnyElysia {
+    if (this.#plugin !== undefined) return this.#plugin;
+    const plugin: AnyElysia = new Elysia();
+    for (const hook of this.#plugins) plugin.use(hook);
+    for (const { method, path, handler, hooks } of this.#routes) plugin.route(method, path, handler, hooks);
+    this.#plugin = plugin;
+    return plugin;
   }
 
   get<const D extends RouteDeclaration>(path: string, declaration: D, handler: Handler<D>): this {
@@ -66,37 +82,36 @@ export class Router {
     return this.#add(method, path, declaration, handler);
   }
 
-  /**
-   * Adds the routes of other routers, below the prefix of this one. The framework copies the routes on each level, so
-   * features return a list of routers instead of nesting them.
-   */
+  /** Adds the routes of other routers, below the prefix of this one. */
   use(...others: readonly Router[]): this {
     for (const other of others) {
-      this.plugin.use(other.plugin);
-      for (const route of other.routes) this.#routes.push({ ...route, path: this.#prefix + route.path });
+      for (const plugin of other.#plugins) this.#plugins.add(plugin);
+      for (const route of other.#routes) this.#routes.push({ ...route, path: this.#prefix + route.path });
     }
     return this;
   }
 
-  /** Adds hooks. Their scope in the framework decides whether they apply to all routes or only to later ones. */
+  /** Adds hooks of the framework, before all routes. */
   hook(plugin: AnyElysia): this {
-    this.plugin.use(plugin);
+    this.#plugins.add(plugin);
     return this;
   }
 
   /** Calls `handle` with each error of the routes that are added later. */
   onError(handle: (context: { error: unknown; request: Request; set: { headers: ResponseHeaders } }) => void): this {
-    this.plugin.onError(({ error, request, set }) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the framework's type also names cookies, as objects
-      handle({ error, request, set: set as { headers: ResponseHeaders } });
-    });
+    this.#errorHooks = { error: (context: Parameters<typeof handle>[0]) => handle(context) };
     return this;
   }
 
   #add<D extends RouteDeclaration>(method: string, path: string, declaration: D, handler: Handler<D>): this {
-    this.#routes.push({ method, path: this.#prefix + path, declaration });
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the hooks below add the fields to the framework's context
-    this.plugin.route(method, path, handler as (context: object) => unknown, this.#hooksOf(declaration));
+    this.#routes.push({
+      method,
+      path: this.#prefix + path,
+      declaration,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the hooks below add the fields to the framework's context
+      handler: handler as (context: object) => unknown,
+      hooks: { ...this.#hooksOf(declaration), ...this.#errorHooks },
+    });
     return this;
   }
 

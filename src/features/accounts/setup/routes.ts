@@ -36,7 +36,7 @@ const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" 
 /** GET and POST /setup. */
 export function setupRoutes({ auth, cookies, config, basePath, onSetUp }: SetupRoutesOptions) {
   const linkEnded = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
-  return new Router({ name: "setup-routes" })
+  return new Router()
     .get("/setup", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
       return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : linkEnded();

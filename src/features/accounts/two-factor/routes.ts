@@ -24,7 +24,7 @@ export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoF
   const prove = ({ body, ...context }: ProofContext<typeof FactorProofBody.static>) =>
     proof.require("self", { ...context, body: { ...body, code: body.code ?? body.recoveryCode } });
 
-  return new Router({ name: "two-factor-routes", prefix: "/api/users/two-factor", guard })
+  return new Router({ prefix: "/api/users/two-factor", guard })
     .get("/", { ...OWN_ROUTE, audit: "unaudited", docs: docs.status }, ({ principal }) => {
       const { isEnabled, recoveryCodesLeft } = twoFactor.state(principal.user.id);
       return ok({ enabled: isEnabled, recoveryCodesLeft, passkeys: countPasskeys(principal.user.id) });

@@ -1,7 +1,8 @@
 import { and, asc, count, eq, gt, isNull, lt, ne, or, sql } from "drizzle-orm";
-import type { Db } from "../../../db/open.ts";
+import type { Db, Orm } from "../../../db/open.ts";
 import { accounts } from "../../../db/schema/accounts.ts";
 import { users } from "../../../db/schema/users.ts";
+import { lazy } from "../../../lib/lazy.ts";
 import type { User } from "./types.ts";
 
 const COLUMNS = {
@@ -18,18 +19,25 @@ const COLUMNS = {
   passwordHash: users.passwordHash,
 };
 
-/** The prepared statements about users. Each uses the primary key, or the index that its comment names. */
+/**
+ * The prepared statements about users. Each uses the primary key, or the index that its comment names. Those of drizzle
+ * are built at their first use, because building all of them slows the start down.
+ */
 export function userQueries({ orm, sqlite }: Pick<Db, "orm" | "sqlite">) {
   const base = () => orm.select(COLUMNS).from(users).leftJoin(accounts, eq(accounts.id, users.id));
   return {
     /** Index users_email. */
-    byEmail: base()
-      .where(eq(users.emailKey, sql.placeholder("emailKey")))
-      .prepare(),
+    byEmail: lazy(() =>
+      base()
+        .where(eq(users.emailKey, sql.placeholder("emailKey")))
+        .prepare(),
+    ),
     /** Index users_public. */
-    byPublicId: base()
-      .where(eq(users.publicId, sql.placeholder("publicId")))
-      .prepare(),
+    byPublicId: lazy(() =>
+      base()
+        .where(eq(users.publicId, sql.placeholder("publicId")))
+        .prepare(),
+    ),
     /**
      * Each request reads its account several times, so this is plain SQL, without a join: a subquery takes 1 µs instead
      * of 10.
@@ -41,53 +49,67 @@ export function userQueries({ orm, sqlite }: Pick<Db, "orm" | "sqlite">) {
          u.password_hash AS passwordHash
        FROM users u WHERE u.id = ?1`,
     ),
-    all: base().orderBy(asc(users.emailKey)).prepare(),
+    all: lazy(() => base().orderBy(asc(users.emailKey)).prepare()),
     /** Scans the users: they are few, and this runs only when a role changes. */
-    enabledAdmins: orm
-      .select({ count: count() })
-      .from(users)
-      .where(and(eq(users.role, "admin"), isNull(users.disabledAt)))
-      .prepare(),
-    any: orm.select({ id: users.id }).from(users).limit(1).prepare(),
+    enabledAdmins: lazy(() =>
+      orm
+        .select({ count: count() })
+        .from(users)
+        .where(and(eq(users.role, "admin"), isNull(users.disabledAt)))
+        .prepare(),
+    ),
+    any: lazy(() => orm.select({ id: users.id }).from(users).limit(1).prepare()),
     /** Index users_admins. SQLite uses it only for exactly this condition. */
-    administrator: orm.select({ id: users.id }).from(users).where(sql`role = 'admin'`).limit(1).prepare(),
+    administrator: lazy(() => orm.select({ id: users.id }).from(users).where(sql`role = 'admin'`).limit(1).prepare()),
+    ...addressQueries(orm),
+    settings: lazy(() =>
+      orm
+        .select({ settings: users.settings })
+        .from(users)
+        .where(eq(users.id, sql.placeholder("id")))
+        .prepare(),
+    ),
+  };
+}
+
+function addressQueries(orm: Orm) {
+  return {
     /** Another account with a similar-looking address. Indexes users_email_folded, users_email_skeleton. */
-    lookalike: orm
-      .select({ id: users.id })
-      .from(users)
-      .where(
-        and(
-          ne(users.id, sql.placeholder("exceptId")),
-          or(
-            eq(users.emailFolded, sql.placeholder("folded")),
-            eq(users.emailSkeleton, sql.placeholder("skeleton")),
-            eq(users.emailSkeleton, sql.placeholder("shownSkeleton")),
+    lookalike: lazy(() =>
+      orm
+        .select({ id: users.id })
+        .from(users)
+        .where(
+          and(
+            ne(users.id, sql.placeholder("exceptId")),
+            or(
+              eq(users.emailFolded, sql.placeholder("folded")),
+              eq(users.emailSkeleton, sql.placeholder("skeleton")),
+              eq(users.emailSkeleton, sql.placeholder("shownSkeleton")),
+            ),
           ),
-        ),
-      )
-      .limit(1)
-      .prepare(),
+        )
+        .limit(1)
+        .prepare(),
+    ),
     /** Accounts whose address forms are missing or of another version. Index users_email_forms. */
-    outdatedForms: orm
-      .select({ id: users.id, email: users.email })
-      .from(users)
-      .where(
-        and(
-          ne(users.email, ""),
-          or(
-            isNull(users.emailForms),
-            lt(users.emailForms, sql.placeholder("version")),
-            gt(users.emailForms, sql.placeholder("version")),
+    outdatedForms: lazy(() =>
+      orm
+        .select({ id: users.id, email: users.email })
+        .from(users)
+        .where(
+          and(
+            ne(users.email, ""),
+            or(
+              isNull(users.emailForms),
+              lt(users.emailForms, sql.placeholder("version")),
+              gt(users.emailForms, sql.placeholder("version")),
+            ),
           ),
-        ),
-      )
-      .limit(sql.placeholder("limit"))
-      .prepare(),
-    settings: orm
-      .select({ settings: users.settings })
-      .from(users)
-      .where(eq(users.id, sql.placeholder("id")))
-      .prepare(),
+        )
+        .limit(sql.placeholder("limit"))
+        .prepare(),
+    ),
   };
 }
 

@@ -54,21 +54,21 @@ export class UserService {
 
   /** Whether there is any account yet. */
   hasAny(): boolean {
-    return this.#queries.any.get() !== undefined;
+    return this.#queries.any().get() !== undefined;
   }
 
   /** Whether there is an administrator. While there is one, at least one of them is enabled. */
   hasAdministrator(): boolean {
-    return this.#queries.administrator.get() !== undefined;
+    return this.#queries.administrator().get() !== undefined;
   }
 
   findByEmail(email: string): User | undefined {
-    const row = this.#queries.byEmail.get({ emailKey: emailKey(email) });
+    const row = this.#queries.byEmail().get({ emailKey: emailKey(email) });
     return row && this.#toUser(row);
   }
 
   findByPublicId(publicId: string): User | undefined {
-    const row = this.#queries.byPublicId.get({ publicId });
+    const row = this.#queries.byPublicId().get({ publicId });
     return row && this.#toUser(row);
   }
 
@@ -84,7 +84,7 @@ export class UserService {
 
   /** The account and its password hash, for sign-in. */
   findCredentials(email: string): { user: User; passwordHash: string } | undefined {
-    const row = this.#queries.byEmail.get({ emailKey: emailKey(email) });
+    const row = this.#queries.byEmail().get({ emailKey: emailKey(email) });
     return row && { user: this.#toUser(row), passwordHash: row.passwordHash };
   }
 
@@ -97,7 +97,8 @@ export class UserService {
 
   /** All accounts that are not being deleted, by email. */
   list(): User[] {
-    return this.#queries.all
+    return this.#queries
+      .all()
       .all()
       .filter((row) => row.email !== "")
       .map((row) => this.#toUser(row));
@@ -232,7 +233,7 @@ export class UserService {
 
   /** The stored settings as JSON text; `settings.ts` interprets them. */
   settingsJson(userId: number): string {
-    return this.#queries.settings.get({ id: userId })?.settings ?? "{}";
+    return this.#queries.settings().get({ id: userId })?.settings ?? "{}";
   }
 
   /**
@@ -262,7 +263,7 @@ export class UserService {
     const { writer, db } = this.#options;
     const renewSome = () =>
       writer.run(() => {
-        const found = this.#queries.outdatedForms.all({ version: EMAIL_FORMS_VERSION, limit: FORMS_AT_ONCE });
+        const found = this.#queries.outdatedForms().all({ version: EMAIL_FORMS_VERSION, limit: FORMS_AT_ONCE });
         for (const { id, email } of found) {
           db.orm.update(users).set(formValues(email)).where(eq(users.id, id)).run();
         }
@@ -316,7 +317,7 @@ export class UserService {
   hasLookalike(email: string, exceptId = 0): boolean {
     const { folded } = emailForms(email);
     const [skeleton, shownSkeleton] = skeletonsToCheck(email);
-    return this.#queries.lookalike.get({ exceptId, folded, skeleton, shownSkeleton }) !== undefined;
+    return this.#queries.lookalike().get({ exceptId, folded, skeleton, shownSkeleton }) !== undefined;
   }
 
   #toUser(row: UserRow): User {
@@ -358,7 +359,7 @@ export class UserService {
     const isEnabledAdmin = before.role === "admin" && before.disabledAtMs === null;
     const staysOne = (changes.role ?? "admin") === "admin" && changes.isDisabled !== true;
     if (!isEnabledAdmin || staysOne) return;
-    if ((this.#queries.enabledAdmins.get()?.count ?? 0) > 1) return;
+    if ((this.#queries.enabledAdmins().get()?.count ?? 0) > 1) return;
     throw new AppError("last_admin", "This is the only administrator. Make another user an administrator first.");
   }
 }

@@ -42,7 +42,7 @@ const READ = { ...ADMIN_READ, scope: "never" } as const;
 const CHANGE = { ...ADMIN_ROUTE, ...WITH_PROOF, scope: "never" } as const;
 
 export function accessRoutes({ accounts, auth, devices, guard, proof }: AccessRoutesOptions) {
-  return new Router({ name: "admin-access-routes", prefix: "/api/admin", guard })
+  return new Router({ prefix: "/api/admin", guard })
     .get("/users/:id/sessions", { ...READ, docs: docs.listSessions, params: IdParams }, ({ params, principal }) => {
       const sessions = auth.listSessions(accounts.get(params.id).id);
       return ok({ sessions: sessions.map((session) => presentSessionItem(session, principal.session)) });
@@ -98,7 +98,7 @@ export function accessRoutes({ accounts, auth, devices, guard, proof }: AccessRo
 
 /** /api/admin/users/{id}/app-passwords and two-factor. */
 export function factorRoutes({ accounts, appPasswords, guard, twoFactor, proof }: AccessRoutesOptions) {
-  return new Router({ name: "admin-factor-routes", prefix: "/api/admin", guard })
+  return new Router({ prefix: "/api/admin", guard })
     .get("/users/:id/app-passwords", { ...READ, docs: docs.listAppPasswords, params: IdParams }, ({ params }) =>
       ok({ appPasswords: appPasswords.list(accounts.get(params.id).id).map(presentWithoutFolder) }),
     )

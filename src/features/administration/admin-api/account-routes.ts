@@ -48,7 +48,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
   const present = (row: AccountRow) => presentAccount(row, plans[row.plan], twoFactor.isEnabled(row.id));
   const presentById = async (id: string) => present(await accounts.read(id));
 
-  return new Router({ name: "admin-account-routes", prefix: "/api/admin", guard })
+  return new Router({ prefix: "/api/admin", guard })
     .get("/users", { ...ADMIN_READ, docs: docs.listAccounts }, async ({ request }) => {
       const { page, query } = readAccountQuery(queryOf(request));
       const { accounts: rows, total } = await accounts.list(query);
@@ -109,7 +109,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
 
 /** The deletion of an account, its usage, and links to set its password. */
 export function accountActionRoutes({ accounts, guard, usageOf, resetLinks, proof }: AccountRoutesOptions) {
-  return new Router({ name: "admin-account-action-routes", prefix: "/api/admin", guard })
+  return new Router({ prefix: "/api/admin", guard })
     .delete(
       "/users/:id",
       {

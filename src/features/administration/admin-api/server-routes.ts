@@ -48,7 +48,7 @@ export function serverRoutes(options: ServerRoutesOptions) {
       throw new AppError("not_found", "This job was not found. List the jobs with GET /api/admin/jobs.");
     return job;
   };
-  return new Router({ name: "admin-server-routes", prefix: "/api/admin", guard })
+  return new Router({ prefix: "/api/admin", guard })
     .get("/stats", { ...ADMIN_READ, docs: docs.stats }, async () =>
       ok(
         presentStats(await statistics.count(), {

@@ -32,7 +32,7 @@ export interface StateRoutesOptions {
 export function stateRoutes(options: StateRoutesOptions) {
   const { statistics, reader, samples, guard, clock, jobs, health, configuration } = options;
   const startedAtMs = clock.nowMs();
-  return new Router({ name: "admin-state-routes", prefix: "/api/admin", guard })
+  return new Router({ prefix: "/api/admin", guard })
     .get("/health", { ...ADMIN_READ, docs: docs.health }, async () => {
       const [{ queues }, present] = await Promise.all([statistics.count(), health()]);
       return ok(presentHealth(present, { queues, jobs: jobs.list(), startedAtMs, nowMs: clock.nowMs() }));

@@ -25,7 +25,7 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** /api/admin/audit, and /api/users/activity for the own account. */
 export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptions) {
-  return new Router({ name: "audit-routes", prefix: "/api", guard })
+  return new Router({ prefix: "/api", guard })
     .get("/admin/audit", { ...ADMIN_READ, docs: docs.listAudit }, async ({ request }) => {
       const query = queryOf(request);
       const { page, limit } = readPage(query);

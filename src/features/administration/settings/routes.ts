@@ -38,7 +38,7 @@ export function settingsRoutes({ settings, mailServer, outbound, config, guard, 
       problem: mailServer.problem ?? null,
     },
   });
-  return new Router({ name: "admin-settings-routes", prefix: "/api/admin/settings", guard })
+  return new Router({ prefix: "/api/admin/settings", guard })
     .get("/", { ...ADMIN_READ, docs: docs.listSettings }, () => ok(present()))
     .patch(
       "/",

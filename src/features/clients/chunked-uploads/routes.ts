@@ -57,7 +57,7 @@ export function chunkedUploadRoutes({
     checkAppPasswordWrites(principal);
     return transferOf(appPasswords, principal, params);
   };
-  return new Router({ name: "chunked-upload-routes", guard })
+  return new Router({ guard })
     .on("MKCOL", UPLOAD, PART, async ({ request, principal, params }) => {
       rejectBody(request);
       const totalBytes = readLength(request.headers.get("oc-total-length"));

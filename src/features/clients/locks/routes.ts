@@ -14,7 +14,7 @@ export interface LockRoutesOptions {
 
 /** /api/users/locks: what programs have locked, for people. */
 export function lockRoutes({ locks, guard }: LockRoutesOptions): Router {
-  return new Router({ name: "lock-routes", prefix: "/api/users/locks", guard })
+  return new Router({ prefix: "/api/users/locks", guard })
     .get(
       "/",
       { access: "self", scope: "profile", rate: "profile", audit: "unaudited", docs: docs.listLocks },

@@ -24,7 +24,7 @@ export interface LoginFlowRoutesOptions {
 /** /api/users/login-flows: for the page on which a person allows or denies access. */
 export function loginFlowRoutes({ loginFlows, proof, guard }: LoginFlowRoutesOptions) {
   const self = { access: "self", scope: "never", rate: "profile", params: LoginFlowParams } as const;
-  return new Router({ name: "login-flow-routes", prefix: "/api/users/login-flows", guard })
+  return new Router({ prefix: "/api/users/login-flows", guard })
     .get("/:token", { ...self, audit: "unaudited", docs: docs.showLoginFlow }, ({ params }) => {
       const { program, clientAddress, createdAtMs, expiresAtMs } = loginFlows.get(params.token);
       const times = { createdAt: toTimestamp(createdAtMs), expiresAt: toTimestamp(expiresAtMs) };
@@ -57,7 +57,7 @@ export function loginFlowRoutes({ loginFlows, proof, guard }: LoginFlowRoutesOpt
 /** The addresses that programs call, each also below `/index.php`. */
 export function loginProgramRoutes({ loginFlows }: Pick<LoginFlowRoutesOptions, "loginFlows">) {
   const open = { access: "public", rate: "general", audit: "unaudited", docs: "hidden" } as const;
-  const router = new Router({ name: "login-program-routes" });
+  const router = new Router();
   for (const prefix of ["", "/index.php"]) {
     router
       .post(`${prefix}/login/v2`, open, async ({ request, set }) => {

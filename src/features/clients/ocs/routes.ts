@@ -34,7 +34,7 @@ export function ocsRoutes(options: OcsRoutesOptions): Router[] {
 
 /** The server itself: `/status.php`, the capabilities, and the check whether there is a connection. */
 function serverRoutes(): Router {
-  const router = new Router({ name: "client-server-routes" })
+  const router = new Router()
     .get("/status.php", PUBLIC, () => Response.json(SERVER_STATUS, { headers: { "Cache-Control": "no-store" } }))
     .get("/index.php/204", PUBLIC, () => new Response(null, { status: 204 }));
   for (const version of ["v1.php", "v2.php"]) {
@@ -47,7 +47,7 @@ function serverRoutes(): Router {
 
 /** The account that asks, and the end of its app password. */
 function accountRoutes({ guard, appPasswords, storageOf }: OcsRoutesOptions): Router {
-  const router = new Router({ name: "client-account-routes", guard });
+  const router = new Router({ guard });
   for (const version of ["v1.php", "v2.php"]) {
     router
       .get(`/ocs/${version}/cloud/user`, READ, ({ request, principal: { user } }) =>
@@ -74,7 +74,7 @@ function accountRoutes({ guard, appPasswords, storageOf }: OcsRoutesOptions): Ro
 
 /** Thumbnails of files, by their number. */
 function previewRoutes({ guard, sender, rateGate, ...sources }: OcsRoutesOptions): Router {
-  const router = new Router({ name: "client-preview-routes", guard });
+  const router = new Router({ guard });
   for (const path of ["/index.php/core/preview", "/index.php/core/preview.png"]) {
     router.get(path, READ, ({ request, set, principal }) => {
       const query = queryOf(request);
@@ -93,7 +93,7 @@ function previewRoutes({ guard, sender, rateGate, ...sources }: OcsRoutesOptions
 
 /** What this server does not have, in the form that the clients understand. */
 function absentRoutes(): Router {
-  const router = new Router({ name: "client-absent-routes" });
+  const router = new Router();
   const paths = ["/ocs/*", "/index.php/apps/*", "/index.php/ocs/*", "/index.php/avatar/*", "/remote.php/dav/avatars/*"];
   for (const path of paths) {
     router

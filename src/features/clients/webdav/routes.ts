@@ -57,7 +57,7 @@ function toRoot(request: Request): Response {
 
 /** WebDAV for files, at the addresses that clients know. */
 export function webDavRoutes({ webDav, guard }: WebDavRoutesOptions): Router {
-  const router = new Router({ name: "webdav-routes", guard })
+  const router = new Router({ guard })
     .options("/", PUBLIC, () => options())
     .get("/.well-known/webdav", PUBLIC, ({ request }) => toRoot(request))
     .on("PROPFIND", "/.well-known/webdav", PUBLIC, ({ request }) => toRoot(request));

@@ -1,5 +1,6 @@
 import { AppError } from "../../../errors.ts";
-import { type XmlElement, XmlTreeBuilder } from "./xml.ts";
+import type { XmlElement } from "./xml.ts";
+import { XmlTreeBuilder } from "./xml-tree.ts";
 
 interface Decoding {
   readonly decoder: TextDecoder;

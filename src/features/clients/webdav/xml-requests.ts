@@ -1,7 +1,6 @@
 /** Reads the XML body of a request. */
 import { readDocument } from "../../../http/document-body.ts";
 import type { XmlElement } from "./xml.ts";
-import { XmlDecoder } from "./xml-decoder.ts";
 
 /** Parsed between two turns of the event loop: about a millisecond. */
 const STEP_BYTES = 32 * 1024;
@@ -13,6 +12,8 @@ const STEP_BYTES = 32 * 1024;
  *   too many levels or elements; body_too_large above 1 MiB; body_timeout | rate_limited
  */
 export async function readXml(request: Request): Promise<XmlElement | undefined> {
+  // Loaded at the first use: the start does not need the parser.
+  const { XmlDecoder } = await import("./xml-decoder.ts");
   const decoder = new XmlDecoder();
   const sizeBytes = await readDocument(request, "XML", async (buffer) => {
     for (let at = 0; at < buffer.length; at += STEP_BYTES) {

@@ -1,6 +1,4 @@
-/** Reads and writes XML (XML 1.0, Namespaces in XML 1.0) for WebDAV (RFC 4918). */
-import { type SaxesAttributeNSIncomplete, SaxesParser, type SaxesTagNS } from "saxes";
-import { AppError } from "../../../errors.ts";
+/** The elements of XML (XML 1.0, Namespaces in XML 1.0) for WebDAV (RFC 4918), and how they are written. */
 import { escapeXml } from "../escape-xml.ts";
 
 /** An attribute, without namespace declarations. */
@@ -36,128 +34,8 @@ export function isDav({ namespace, name }: XmlElement, localName: string): boole
   return namespace === DAV && name === localName;
 }
 
-/** Levels of elements in a document. */
-const DEPTH_MAX = 32;
-/** Elements in a document: the longest requests of known clients have about 60. */
-const ELEMENTS_MAX = 4_000;
-/** Attributes in a document, including namespace declarations. */
-const ATTRIBUTES_MAX = 4_000;
-/** Characters of a name, prefix and colon included. */
-const NAME_LENGTH_MAX = 1_024;
-/** Characters of a namespace. Responses and stored properties repeat it at each element that uses it. */
-const NAMESPACE_LENGTH_MAX = 1_024;
 /** The namespace of the prefix `xml`, which is never declared. */
 const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
-const XMLNS_NAMESPACE = "http://www.w3.org/2000/xmlns/";
-
-interface OpenElement extends XmlElement {
-  readonly content: (XmlElement | string)[];
-  readonly children: XmlElement[];
-  text: string;
-}
-
-/**
- * Builds the tree of a document whose text arrives in pieces. Rejects what is not well-formed, undeclared prefixes, and
- * document type declarations: without these there are no entities but the five of XML, and nothing external is loaded.
- */
-export class XmlTreeBuilder {
-  readonly #parser = new SaxesParser({ xmlns: true, position: false, defaultXMLVersion: "1.0", forceXMLVersion: true });
-  readonly #open: OpenElement[] = [];
-  #root: XmlElement | undefined;
-  #elements = 0;
-  #attributes = 0;
-
-  /** @param encoding of the text: a document that declares another one is rejected */
-  constructor(encoding: "utf-8" | "utf-16") {
-    const parser = this.#parser;
-    parser.on("error", (error) => {
-      throw invalidXml("The XML in the request is not well-formed. Send valid XML.", error);
-    });
-    parser.on("doctype", () => {
-      throw invalidXml("The XML in the request has a document type declaration. Send it without one.");
-    });
-    parser.on("xmldecl", (declaration) => {
-      if (declaration.encoding !== undefined && !isEncoding(encoding, declaration.encoding)) {
-        throw invalidXml("The XML in the request must be UTF-8 or UTF-16, and declare it correctly.");
-      }
-    });
-    parser.on("opentagstart", () => {
-      if (this.#open.length >= DEPTH_MAX) throw tooMuch(`more than ${DEPTH_MAX} levels`);
-      if (++this.#elements > ELEMENTS_MAX) throw tooMuch(`more than ${ELEMENTS_MAX} elements`);
-    });
-    parser.on("attribute", (attribute: SaxesAttributeNSIncomplete) => {
-      if (++this.#attributes > ATTRIBUTES_MAX) throw tooMuch(`more than ${ATTRIBUTES_MAX} attributes`);
-      if (attribute.name.length > NAME_LENGTH_MAX) throw tooMuch(`a name of more than ${NAME_LENGTH_MAX} characters`);
-      if (isDeclaration(attribute) && attribute.value.length > NAMESPACE_LENGTH_MAX) {
-        throw tooMuch(`a namespace of more than ${NAMESPACE_LENGTH_MAX} characters`);
-      }
-    });
-    parser.on("opentag", (tag) => this.#begin(tag));
-    parser.on("closetag", () => this.#end());
-    parser.on("text", (text) => this.#addText(text));
-    parser.on("cdata", (text) => this.#addText(text));
-  }
-
-  /** Adds the next piece of the text. @throws AppError invalid_request */
-  write(text: string): void {
-    this.#parser.write(text);
-  }
-
-  /** The root element of the complete document. @throws AppError invalid_request */
-  finish(): XmlElement {
-    this.#parser.close();
-    if (this.#root === undefined) throw invalidXml("The XML in the request has no element. Send valid XML.");
-    return this.#root;
-  }
-
-  #begin(tag: SaxesTagNS): void {
-    if (tag.name.length > NAME_LENGTH_MAX) throw tooMuch(`a name of more than ${NAME_LENGTH_MAX} characters`);
-    const attributes = Object.values(tag.attributes)
-      .filter(({ uri }) => uri !== XMLNS_NAMESPACE)
-      .map(({ prefix, uri, local, value }) => ({ prefix, namespace: uri, name: local, value }));
-    const { prefix, uri: namespace, local: name } = tag;
-    const element: OpenElement = { prefix, namespace, name, attributes, content: [], children: [], text: "" };
-    const parent = this.#open.at(-1);
-    parent?.content.push(element);
-    parent?.children.push(element);
-    this.#root ??= element;
-    this.#open.push(element);
-  }
-
-  #end(): void {
-    this.#open.pop();
-  }
-
-  /** White space around the root element belongs to no element. */
-  #addText(text: string): void {
-    const element = this.#open.at(-1);
-    if (element === undefined) return;
-    element.text += text;
-    const last = element.content.length - 1;
-    if (typeof element.content[last] === "string") element.content[last] += text;
-    else element.content.push(text);
-  }
-}
-
-/** Whether an attribute declares a namespace. */
-function isDeclaration({ name, prefix }: SaxesAttributeNSIncomplete): boolean {
-  return prefix === "xmlns" || name === "xmlns";
-}
-
-/** Whether a declared encoding fits the one that was found; ASCII is a part of UTF-8. */
-function isEncoding(found: "utf-8" | "utf-16", declared: string): boolean {
-  const name = declared.toLowerCase();
-  if (found === "utf-8") return name === "utf-8" || name === "us-ascii";
-  return name === "utf-16" || name === "utf-16le" || name === "utf-16be";
-}
-
-function invalidXml(message: string, cause?: unknown): AppError {
-  return new AppError("invalid_request", message, {}, cause);
-}
-
-function tooMuch(what: string): AppError {
-  return invalidXml(`The XML in the request has ${what}. Send less.`);
-}
 
 /**
  * Writes an element so that it can stand anywhere: it declares every namespace that it uses, and keeps its prefixes.

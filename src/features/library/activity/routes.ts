@@ -18,7 +18,7 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** GET /api/files/{id}/activity; what an account did is GET /api/users/activity. */
 export function activityRoutes({ activity, guard }: ActivityRoutesOptions) {
-  return new Router({ name: "activity-routes", prefix: "/api/files", guard }).get(
+  return new Router({ prefix: "/api/files", guard }).get(
     "/:id/activity",
     { ...READ_FILES, docs: docs.activity, params: IdParams },
     ({ principal, params, request }) => {

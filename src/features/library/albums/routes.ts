@@ -44,7 +44,7 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / ALBUMS_LIMIT_MAX);
 
 /** /api/albums, and the albums of a file. */
 export function albumRoutes({ albums, guard, hasThumbnail, favorites, clock }: AlbumRoutesOptions) {
-  const router = new Router({ name: "album-routes", guard });
+  const router = new Router({ guard });
   router
     .get("/api/albums", { ...LIST, docs: docs.list }, async ({ principal, request }) => {
       const { page, limit, ...query } = readPage(queryOf(request), ALBUM_SORTS, ALBUMS_LIMIT_MAX);

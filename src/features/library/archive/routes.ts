@@ -21,7 +21,7 @@ export interface ArchiveRoutesOptions {
 
 /** GET /api/files/folders/{id}/archive, POST /api/files/archive. */
 export function archiveRoutes({ archives, archiveSender, permissions, rateGate, guard }: ArchiveRoutesOptions) {
-  return new Router({ name: "archive-routes", prefix: "/api/files", guard })
+  return new Router({ prefix: "/api/files", guard })
     .get(
       "/folders/:id/archive",
       {

@@ -22,7 +22,7 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** /api/favorites */
 export function favoriteRoutes({ favorites, guard, hasThumbnail }: FavoriteRoutesOptions) {
-  return new Router({ name: "favorite-routes", prefix: "/api/favorites", guard })
+  return new Router({ prefix: "/api/favorites", guard })
     .get(
       "/",
       { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.list },

@@ -23,7 +23,7 @@ export interface FileBulkRoutesOptions {
 
 /** POST /api/files/move and copy. */
 export function fileBulkRoutes({ bulk, guard, hasThumbnail, favorites }: FileBulkRoutesOptions) {
-  return new Router({ name: "file-bulk-routes", prefix: "/api/files", guard })
+  return new Router({ prefix: "/api/files", guard })
     .post(
       "/move",
       {

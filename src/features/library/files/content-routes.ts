@@ -35,7 +35,7 @@ export interface FileContentRoutesOptions {
 export function fileUploadRoutes({ files, permissions, guard, hasThumbnail }: FileContentRoutesOptions) {
   const present = (file: FileNode, request: Request) => presentUploaded(file, presentContextOf(request, hasThumbnail));
 
-  return new Router({ name: "file-upload-routes", prefix: "/api/files", guard })
+  return new Router({ prefix: "/api/files", guard })
     .post(
       "/upload",
       {
@@ -98,7 +98,7 @@ export function fileUploadRoutes({ files, permissions, guard, hasThumbnail }: Fi
 
 /** GET /api/files/{id}/download, motion and checksum. */
 export function fileDownloadRoutes({ files, sender, livePairs, rateGate, guard, allowLong }: FileContentRoutesOptions) {
-  return new Router({ name: "file-download-routes", prefix: "/api/files", guard })
+  return new Router({ prefix: "/api/files", guard })
     .get(
       "/:id/download",
       {

@@ -1,6 +1,5 @@
 // Detects the media type of a file from its first bytes rather than from what the client claims: a page that claims to
 // be a picture must never be shown as one.
-import { fileTypeFromBuffer } from "file-type";
 import mime from "mime";
 
 /** The media type of unknown content. */
@@ -42,6 +41,8 @@ export function typeUnderName(mediaType: string, fileName: string): string {
 }
 
 async function sniffOthers(head: Uint8Array, declared: string | undefined, fileName: string): Promise<string> {
+  // Loaded at the first use: the start does not need it.
+  const { fileTypeFromBuffer } = await import("file-type");
   // The head may end within a structure; an error of the parser then means "unknown".
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
   if (found === undefined) return claimedType(declared, fileName);

@@ -63,7 +63,7 @@ export function fileRoutes(options: FileRoutesOptions) {
   const { files, permissions, tree, links, guard, clock, hasThumbnail, favorites, past } = options;
   const contextOf = (request: Request) => presentContextOf(request, hasThumbnail);
 
-  return new Router({ name: "file-routes", prefix: "/api/files", guard })
+  return new Router({ prefix: "/api/files", guard })
     .get(
       "/",
       { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.list },

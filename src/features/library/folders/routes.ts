@@ -43,7 +43,7 @@ const UpdateBody = t.Object({
 /** /api/files/folders */
 export function folderRoutes({ folders, guard, clock, favorites }: FolderRoutesOptions) {
   const present = (user: User, folder: FolderNode) => presentFolder(folder, favorites.among(user, [folder]));
-  return new Router({ name: "folder-routes", prefix: "/api/files/folders", guard })
+  return new Router({ prefix: "/api/files/folders", guard })
     .post(
       "/",
       {

@@ -19,7 +19,7 @@ export interface HistoryRoutesOptions {
 
 /** POST /api/files/restore. GET /api/files with `at` shows the history. */
 export function historyRoutes({ history, guard, allowLong }: HistoryRoutesOptions) {
-  return new Router({ name: "history-routes", prefix: "/api/files", guard }).post(
+  return new Router({ prefix: "/api/files", guard }).post(
     "/restore",
     {
       ...CHANGE_FILES,

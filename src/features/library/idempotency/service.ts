@@ -26,13 +26,13 @@ export class Idempotency {
 
   constructor(sqlite: Database, clock: Clock) {
     this.#clock = clock;
-    this.#find = sqlite.query<{ fingerprint: string; result: string }, [number, string, number]>(
+    this.#find = sqlite.prepare<{ fingerprint: string; result: string }, [number, string, number]>(
       "SELECT fingerprint, result FROM idempotency_keys WHERE account_id = ?1 AND key = ?2 AND created_at > ?3",
     );
-    this.#insert = sqlite.query<void, [number, string, string, string, number]>(
+    this.#insert = sqlite.prepare<void, [number, string, string, string, number]>(
       "INSERT OR REPLACE INTO idempotency_keys (account_id, key, fingerprint, result, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
     );
-    this.#sweep = sqlite.query<void, [number, number]>(
+    this.#sweep = sqlite.prepare<void, [number, number]>(
       `DELETE FROM idempotency_keys WHERE (account_id, key) IN
         (SELECT account_id, key FROM idempotency_keys WHERE created_at <= ?1 ORDER BY created_at LIMIT ?2)`,
     );

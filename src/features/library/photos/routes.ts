@@ -39,7 +39,7 @@ export function photoRoutes({ photos, guard, hasThumbnail, favorites }: PhotoRou
       user,
       shown.map(({ nodeId: id }) => ({ id })),
     );
-  return new Router({ name: "photo-routes", prefix: "/api/photos", guard })
+  return new Router({ prefix: "/api/photos", guard })
     .get(
       "/",
       { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.list },

@@ -21,7 +21,7 @@ export interface PictureEditRoutesOptions {
 
 /** POST /api/files/{id}/edit. */
 export function pictureEditRoutes({ pictureEdits, guard, hasThumbnail, allowLong }: PictureEditRoutesOptions) {
-  return new Router({ name: "picture-edit-routes", prefix: "/api/files", guard }).post(
+  return new Router({ prefix: "/api/files", guard }).post(
     "/:id/edit",
     {
       access: "writer",

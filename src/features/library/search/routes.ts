@@ -25,7 +25,7 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** GET /api/files/search; the plain search by name is GET /api/files?search=. */
 export function searchRoutes({ search, guard, hasThumbnail, favorites }: SearchRoutesOptions) {
-  return new Router({ name: "search-routes", prefix: "/api/files/search", guard }).get(
+  return new Router({ prefix: "/api/files/search", guard }).get(
     "/",
     { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.search },
     async ({ principal, request }) => {

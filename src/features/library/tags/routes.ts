@@ -21,7 +21,7 @@ export interface TagRoutesOptions {
 
 /** /api/files/tags. GET /api/files?tags= lists the files that have a tag. */
 export function tagRoutes({ tags, guard, hasThumbnail, favorites }: TagRoutesOptions) {
-  return new Router({ name: "tag-routes", prefix: "/api/files/tags", guard })
+  return new Router({ prefix: "/api/files/tags", guard })
     .get(
       "/",
       { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.listTags },

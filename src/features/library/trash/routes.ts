@@ -40,7 +40,7 @@ function readOrder(query: Query) {
 
 /** /api/files/trash */
 export function trashRoutes({ trash, guard, clock, hasThumbnail, favorites, allowLong }: TrashRoutesOptions) {
-  return new Router({ name: "trash-routes", prefix: "/api/files/trash", guard })
+  return new Router({ prefix: "/api/files/trash", guard })
     .post(
       "/",
       {

@@ -29,7 +29,7 @@ export interface VersionRoutesOptions {
 
 /** /api/files/{id}/versions */
 export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThumbnail }: VersionRoutesOptions) {
-  return new Router({ name: "version-routes", prefix: "/api/files", guard })
+  return new Router({ prefix: "/api/files", guard })
     .get("/:id/versions", { ...READ_FILES, docs: docs.list, params: IdParams }, ({ principal, params, request }) => {
       const { baseUrl } = requestContextOf(request);
       const found = versions.list(principal.user, params.id);

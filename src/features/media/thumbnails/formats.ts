@@ -1,5 +1,4 @@
 import { open } from "node:fs/promises";
-import { fileTypeFromBlob } from "file-type";
 
 /** The format of a file, by its first bytes alone. Files of other formats are never passed to a decoder. */
 export type PictureFormat = "jpeg" | "png" | "webp" | "gif" | "avif" | "tiff" | "svg" | "heic" | VideoFormat;
@@ -70,6 +69,8 @@ export function isVideoFormat(format: PictureFormat): format is VideoFormat {
  */
 export async function detectFormat(path: string): Promise<PictureFormat | undefined> {
   if (isSvg(await readHead(path))) return "svg";
+  // Loaded at the first use: the start does not need it.
+  const { fileTypeFromBlob } = await import("file-type");
   // Not fileTypeFromFile: it loads a package at run time, which the executable does not contain.
   const type = await fileTypeFromBlob(Bun.file(path));
   return type === undefined ? undefined : promisedFormat(type.mime);

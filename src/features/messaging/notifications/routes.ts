@@ -19,7 +19,7 @@ export interface NotificationRoutesOptions {
 
 /** Routes below /api/mobile/notifications, and /api/mobile/push. */
 export function notificationRoutes({ notifications, guard }: NotificationRoutesOptions) {
-  return new Router({ name: "notification-routes", prefix: "/api/mobile", guard })
+  return new Router({ prefix: "/api/mobile", guard })
     .post(
       "/notifications/register",
       {
@@ -77,7 +77,7 @@ const OWN_INBOX = { access: "self", scope: "never", rate: "profile", audit: "una
 
 /** /api/users/notifications: the inbox in the web app. */
 export function ownInboxRoutes({ notifications, browserPush, guard }: NotificationRoutesOptions) {
-  return new Router({ name: "own-inbox-routes", prefix: "/api/users/notifications", guard })
+  return new Router({ prefix: "/api/users/notifications", guard })
     .get("/", { ...OWN_INBOX, docs: docs.listOwn }, ({ principal, request }) => {
       const query = queryOf(request);
       const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });

@@ -22,7 +22,7 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** Routes that create, list, change and delete webhooks. */
 export function webhookRoutes({ webhooks, guard }: WebhookRoutesOptions) {
-  return new Router({ name: "webhook-routes", prefix: "/api/webhooks", guard })
+  return new Router({ prefix: "/api/webhooks", guard })
     .post(
       "/",
       {
@@ -91,7 +91,7 @@ export function webhookRoutes({ webhooks, guard }: WebhookRoutesOptions) {
 
 /** Routes for the secret, the test and the deliveries of a webhook. */
 export function deliveryRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptions) {
-  return new Router({ name: "webhook-delivery-routes", prefix: "/api/webhooks", guard })
+  return new Router({ prefix: "/api/webhooks", guard })
     .post(
       "/:id/secret",
       {

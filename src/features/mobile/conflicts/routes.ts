@@ -26,7 +26,7 @@ export function conflictRoutes({ conflicts, devices, guard }: ConflictRoutesOpti
     devices
       .list(accountId)
       .flatMap((device) => conflicts.listOpen(device.id).map((conflict) => ({ conflict, device })));
-  return new Router({ name: "conflict-routes", guard })
+  return new Router({ guard })
     .get(
       "/api/users/conflicts",
       { access: "writer", scope: "never", rate: "profile", audit: "unaudited", docs: docs.list },

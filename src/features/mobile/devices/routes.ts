@@ -23,7 +23,7 @@ export function deviceRoutes({ devices, guard }: DeviceRoutesOptions) {
   const removeDevice = async ({ user }: Principal, deviceId: string) =>
     ok(presentRemoved(await devices.remove(user.id, deviceId)), "The device was removed and signed out.");
 
-  return new Router({ name: "device-routes", prefix: "/api", guard })
+  return new Router({ prefix: "/api", guard })
     .get(
       "/mobile/devices",
       { access: "device", scope: "device", rate: "general", audit: "unaudited", docs: docs.list },

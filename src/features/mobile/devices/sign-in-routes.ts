@@ -41,7 +41,7 @@ export function deviceSignInRoutes(options: DeviceSignInRoutesOptions) {
       cacheSizeBytes: fileBytesOf(signedIn.user.id),
     });
 
-  return new Router({ name: "device-sign-in-routes", prefix: "/api/mobile", guard })
+  return new Router({ prefix: "/api/mobile", guard })
     .post(
       "/auth/register",
       {

@@ -20,7 +20,7 @@ export interface DurabilityRoutesOptions {
 
 /** Reports whether a device can delete its own copy of a file. */
 export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRoutesOptions) {
-  return new Router({ name: "durability-routes", prefix: "/api/mobile/files", guard })
+  return new Router({ prefix: "/api/mobile/files", guard })
     .get(
       "/:id/durability",
       { access: "device", scope: "device", rate: "general", audit: "unaudited", docs: docs.get, params: IdParams },

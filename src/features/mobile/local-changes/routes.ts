@@ -20,7 +20,7 @@ export interface LocalChangeRoutesOptions {
 
 /** The route /api/mobile/sync/files. */
 export function localChangeRoutes({ localChanges, conflicts, tokens, guard }: LocalChangeRoutesOptions) {
-  return new Router({ name: "local-change-routes", guard }).post(
+  return new Router({ guard }).post(
     "/api/mobile/sync/files",
     {
       access: "deviceWriter",

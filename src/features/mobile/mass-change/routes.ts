@@ -17,7 +17,7 @@ const DECLINED = "The changes were rejected.";
 
 /** Lists and decides holds, for devices and for browsers. */
 export function holdRoutes({ holds, guard }: HoldRoutesOptions) {
-  return new Router({ name: "hold-routes", guard })
+  return new Router({ guard })
     .get(
       "/api/mobile/devices/:deviceId/holds",
       {

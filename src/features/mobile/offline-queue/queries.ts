@@ -64,37 +64,37 @@ export function queueQueries(sqlite: Database) {
 
 function operationQueries(sqlite: Database) {
   return {
-    byId: sqlite.query<OperationRow, [number, string]>(
+    byId: sqlite.prepare<OperationRow, [number, string]>(
       `SELECT ${COLUMNS} FROM queue_operations INDEXED BY queue_operations_named
        WHERE device_id = ?1 AND operation_id = ?2`,
     ),
     /** A device that was not removed. */
-    device: sqlite.query<DeviceFacts, [number]>(
+    device: sqlite.prepare<DeviceFacts, [number]>(
       "SELECT id, public_id AS publicId, name FROM devices WHERE id = ?1 AND removed_at IS NULL",
     ),
-    insert: sqlite.query<void, NewRow>(
+    insert: sqlite.prepare<void, NewRow>(
       `INSERT INTO queue_operations (account_id, device_id, operation_id, type, priority, created_at, received_at,
          remote_path, file_id, status, attempts, finished_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`,
     ),
-    finish: sqlite.query<void, [number, number, string | null, number]>(
+    finish: sqlite.prepare<void, [number, number, string | null, number]>(
       `UPDATE queue_operations SET status = ?2, attempts = attempts + 1, error = ?3, finished_at = ?4, hold_id = NULL
        WHERE id = ?1 AND status = 0`,
     ),
-    list: sqlite.query<OperationRow, [number, number, number, number, number]>(
+    list: sqlite.prepare<OperationRow, [number, number, number, number, number]>(
       `SELECT ${COLUMNS} FROM queue_operations INDEXED BY queue_operations_listed
        WHERE device_id = ?1 AND status BETWEEN ?2 AND ?3 ORDER BY status, ${IN_ORDER} LIMIT ?4 OFFSET ?5`,
     ),
-    count: sqlite.query<{ total: number }, [number, number, number]>(
+    count: sqlite.prepare<{ total: number }, [number, number, number]>(
       `SELECT count(*) AS total FROM queue_operations INDEXED BY queue_operations_listed
        WHERE device_id = ?1 AND status BETWEEN ?2 AND ?3`,
     ),
-    dropQueued: sqlite.query<void, [number]>("DELETE FROM queue_operations WHERE device_id = ?1 AND status = 0"),
-    expire: sqlite.query<void, [number, string, number, number]>(
+    dropQueued: sqlite.prepare<void, [number]>("DELETE FROM queue_operations WHERE device_id = ?1 AND status = 0"),
+    expire: sqlite.prepare<void, [number, string, number, number]>(
       `UPDATE queue_operations SET status = 1, error = ifnull(error, ?2), finished_at = ?3, hold_id = NULL WHERE id IN
          (SELECT id FROM queue_operations INDEXED BY queue_operations_age WHERE status = 0 AND received_at <= ?1 LIMIT ?4)`,
     ),
-    remove: sqlite.query<void, [number, number]>(
+    remove: sqlite.prepare<void, [number, number]>(
       `DELETE FROM queue_operations WHERE id IN
          (SELECT id FROM queue_operations INDEXED BY queue_operations_finished
           WHERE finished_at IS NOT NULL AND finished_at <= ?1 LIMIT ?2)`,
@@ -104,22 +104,22 @@ function operationQueries(sqlite: Database) {
 
 function executableQueries(sqlite: Database) {
   return {
-    next: sqlite.query<OperationRow, [number]>(
+    next: sqlite.prepare<OperationRow, [number]>(
       `SELECT ${COLUMNS} FROM queue_operations INDEXED BY queue_operations_runnable
        WHERE device_id = ?1 AND ${EXECUTABLE} ORDER BY ${IN_ORDER} LIMIT 1`,
     ),
     /** The next device after this one that has an executable operation. */
-    nextDevice: sqlite.query<{ deviceId: number }, [number]>(
+    nextDevice: sqlite.prepare<{ deviceId: number }, [number]>(
       `SELECT device_id AS deviceId FROM queue_operations INDEXED BY queue_operations_runnable
        WHERE device_id > ?1 AND ${EXECUTABLE} ORDER BY device_id LIMIT 1`,
     ),
     /** Counts up to a maximum. */
-    countExecutable: sqlite.query<{ count: number }, [number, number]>(
+    countExecutable: sqlite.prepare<{ count: number }, [number, number]>(
       `SELECT count(*) AS count FROM (SELECT 1 FROM queue_operations INDEXED BY queue_operations_runnable
        WHERE device_id = ?1 AND ${EXECUTABLE} LIMIT ?2)`,
     ),
     /** Records a failed try; the operation stays queued. */
-    recordFailure: sqlite.query<void, [number, string]>(
+    recordFailure: sqlite.prepare<void, [number, string]>(
       "UPDATE queue_operations SET attempts = attempts + 1, error = ?2 WHERE id = ?1 AND status = 0",
     ),
   };
@@ -127,16 +127,16 @@ function executableQueries(sqlite: Database) {
 
 function uploadQueries(sqlite: Database) {
   return {
-    uploadsForPath: sqlite.query<{ id: number }, [number, string]>(
+    uploadsForPath: sqlite.prepare<{ id: number }, [number, string]>(
       `SELECT id FROM queue_operations INDEXED BY queue_operations_waiting
        WHERE account_id = ?1 AND remote_path = ?2 AND ${QUEUED_UPLOAD}`,
     ),
-    anyUpload: sqlite.query<{ one: 1 }, [number]>(
+    anyUpload: sqlite.prepare<{ one: 1 }, [number]>(
       `SELECT 1 AS one FROM queue_operations INDEXED BY queue_operations_waiting
        WHERE account_id = ?1 AND ${QUEUED_UPLOAD} LIMIT 1`,
     ),
     /** Queued uploads of all accounts, in an order in which a job can resume. */
-    uploadsAfter: sqlite.query<OperationRow, [number, string, number, number]>(
+    uploadsAfter: sqlite.prepare<OperationRow, [number, string, number, number]>(
       `SELECT ${COLUMNS} FROM queue_operations INDEXED BY queue_operations_waiting
        WHERE (account_id, remote_path, id) > (?1, ?2, ?3) AND ${QUEUED_UPLOAD}
        ORDER BY account_id, remote_path, id LIMIT ?4`,
@@ -146,18 +146,18 @@ function uploadQueries(sqlite: Database) {
 
 function holdQueries(sqlite: Database) {
   return {
-    hold: sqlite.query<void, [number, string, string]>(
+    hold: sqlite.prepare<void, [number, string, string]>(
       "UPDATE queue_operations SET hold_id = ?2, error = ?3 WHERE id = ?1 AND status = 0",
     ),
-    holds: sqlite.query<{ holdId: string; accountId: number }, []>(
+    holds: sqlite.prepare<{ holdId: string; accountId: number }, []>(
       `SELECT hold_id AS holdId, min(account_id) AS accountId FROM queue_operations INDEXED BY queue_operations_held
        WHERE hold_id IS NOT NULL GROUP BY hold_id`,
     ),
-    ofHold: sqlite.query<OperationRow, [string, number]>(
+    ofHold: sqlite.prepare<OperationRow, [string, number]>(
       `SELECT ${COLUMNS} FROM queue_operations INDEXED BY queue_operations_held WHERE hold_id = ?1 LIMIT ?2`,
     ),
     /** The error stays: it shows that a person accepted the operation. */
-    release: sqlite.query<void, [number]>("UPDATE queue_operations SET hold_id = NULL WHERE id = ?1"),
+    release: sqlite.prepare<void, [number]>("UPDATE queue_operations SET hold_id = NULL WHERE id = ?1"),
   };
 }
 

@@ -17,7 +17,7 @@ export interface QueueRoutesOptions {
 
 /** The routes below /api/mobile/queue. */
 export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
-  return new Router({ name: "queue-routes", prefix: "/api/mobile/queue", guard })
+  return new Router({ prefix: "/api/mobile/queue", guard })
     .post(
       "/add",
       { access: "deviceWriter", scope: "device", rate: "general", audit: "unaudited", docs: docs.add, body: AddBody },

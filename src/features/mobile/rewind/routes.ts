@@ -35,7 +35,7 @@ export function rewindRoutes({ rewinds, guard, allowLong }: RewindRoutesOptions)
       : "The changes of the device were undone.";
     return ok(record, message);
   };
-  return new Router({ name: "rewind-routes", guard })
+  return new Router({ guard })
     .post(
       "/api/mobile/devices/:deviceId/rewind",
       {

@@ -40,7 +40,7 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail, favorites }: 
   };
   const openConflicts = (principal: Principal) => conflicts.listOpen(deviceOf(principal).id).map(presentConflict);
 
-  return new Router({ name: "sync-routes", prefix: "/api/mobile/sync", guard })
+  return new Router({ prefix: "/api/mobile/sync", guard })
     .get(
       "/status",
       { access: "device", scope: "device", rate: "sync", audit: "unaudited", docs: docs.status },

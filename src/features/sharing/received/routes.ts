@@ -21,7 +21,7 @@ interface ReceivedShareRoutesOptions {
 
 /** /api/shares/received: what others share with this account. */
 export function receivedShareRoutes({ received, guard, hasThumbnail, favorites }: ReceivedShareRoutesOptions) {
-  return new Router({ name: "received-share-routes", prefix: "/api/shares/received", guard })
+  return new Router({ prefix: "/api/shares/received", guard })
     .get(
       "/",
       { access: "reader", scope: "shares", rate: "operations", audit: "unaudited", docs: docs.list },

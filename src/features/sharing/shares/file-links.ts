@@ -35,12 +35,12 @@ export class PublicLinks implements FilePublicLinks {
     this.#tokens = new ShareTokens(key);
     this.#clock = clock;
     this.#events = events;
-    this.#insert = sqlite.query<void, [string, number, Uint8Array, Uint8Array, number]>(
+    this.#insert = sqlite.prepare<void, [string, number, Uint8Array, Uint8Array, number]>(
       `INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at)
        VALUES (?1, (SELECT account_id FROM nodes WHERE id = ?2), ?2, 'public', ?3, ?4, ?5)`,
     );
-    this.#delete = sqlite.query<void, [number]>("DELETE FROM shares WHERE node_id = ?1 AND kind = 'public'");
-    this.#byNode = sqlite.query<LinkRow, [number]>(
+    this.#delete = sqlite.prepare<void, [number]>("DELETE FROM shares WHERE node_id = ?1 AND kind = 'public'");
+    this.#byNode = sqlite.prepare<LinkRow, [number]>(
       `SELECT s.public_id AS publicId, s.label, s.nonce, s.account_id AS accountId, n.public_id AS nodePublicId,
          n.name AS nodeName FROM shares s JOIN nodes n ON n.id = s.node_id WHERE s.node_id = ?1 AND s.kind = 'public'`,
     );

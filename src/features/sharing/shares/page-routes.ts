@@ -40,7 +40,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
   const pages = new SharePages(options);
   const toPage = sharePageRejection(options);
 
-  return new Router({ name: "share-page-routes", guard })
+  return new Router({ guard })
     .get("/s/:token", { ...PAGE_ROUTE, params: TokenParams }, async ({ params, request }) => {
       try {
         const opened = shareAccess.open(linkRequestOf(request, params.token, "describe"));

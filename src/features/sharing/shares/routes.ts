@@ -53,7 +53,7 @@ const DOWNLOAD = {
 /** /api/public/{token}…, /s/{token}/download */
 export function publicRoutes(options: PublicRoutesOptions) {
   const { shareAccess, downloads, dropBox, statistics, tree, albums, guard, hasThumbnail } = options;
-  return new Router({ name: "public-routes", guard })
+  return new Router({ guard })
     .get(
       "/api/public/:token",
       { access: "public", rate: "operations", audit: "unaudited", docs: docs.openLink, params: TokenParams },

@@ -25,7 +25,7 @@ const CHANGE_SHARES = { access: "writer", scope: "shares", rate: "operations" } 
 
 /** /api/files/{id}/shares, /api/files/folders/{id}/shares, /api/albums/{id}/shares */
 export function nodeShareRoutes({ shares, guard }: ShareRoutesOptions) {
-  const router = new Router({ name: "node-share-routes", guard });
+  const router = new Router({ guard });
   const paths = {
     file: "/api/files/:id/shares",
     folder: "/api/files/folders/:id/shares",
@@ -63,7 +63,7 @@ export function nodeShareRoutes({ shares, guard }: ShareRoutesOptions) {
 
 /** /api/shares */
 export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
-  return new Router({ name: "share-routes", guard })
+  return new Router({ guard })
     .get("/api/shares", { ...READ_SHARES, docs: docs.listShares }, async ({ principal, request }) => {
       const query = queryOf(request);
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });

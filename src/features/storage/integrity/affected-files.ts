@@ -32,15 +32,15 @@ export class AffectedFiles {
   readonly #files;
 
   constructor(sqlite: Database) {
-    this.#unreported = sqlite.query<{ id: number; digest: Uint8Array | null }, [number]>(
+    this.#unreported = sqlite.prepare<{ id: number; digest: Uint8Array | null }, [number]>(
       "SELECT id, digest FROM findings WHERE resolved_at IS NULL AND told_at IS NULL ORDER BY id LIMIT ?1",
     );
-    this.#markReported = sqlite.query<void, [number, number]>("UPDATE findings SET told_at = ?2 WHERE id = ?1");
-    this.#administrators = sqlite.query<{ id: number }, []>(
+    this.#markReported = sqlite.prepare<void, [number, number]>("UPDATE findings SET told_at = ?2 WHERE id = ?1");
+    this.#administrators = sqlite.prepare<{ id: number }, []>(
       "SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL AND email <> ''",
     );
     // Indexes nodes_blob and versions_blob.
-    this.#files = sqlite.query<FileRow, [Uint8Array]>(
+    this.#files = sqlite.prepare<FileRow, [Uint8Array]>(
       `WITH b AS (SELECT id FROM blobs WHERE digest = ?1),
          n AS (SELECT id FROM nodes WHERE blob_id = (SELECT id FROM b) UNION
                SELECT node_id FROM versions WHERE blob_id = (SELECT id FROM b))

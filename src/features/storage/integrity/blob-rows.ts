@@ -29,36 +29,38 @@ export class BlobRows implements BlobIndex {
   #suspects = new Set<Digest>();
 
   constructor(sqlite: Database) {
-    this.#find = sqlite.query<{ sizeBytes: number; damagedAt: number | null }, [Uint8Array]>(
+    this.#find = sqlite.prepare<{ sizeBytes: number; damagedAt: number | null }, [Uint8Array]>(
       "SELECT size_bytes AS sizeBytes, damaged_at AS damagedAt FROM blobs WHERE digest = ?1",
     );
-    this.#mark = sqlite.query<void, [Uint8Array, number | null]>("UPDATE blobs SET damaged_at = ?2 WHERE digest = ?1");
-    this.#verify = sqlite.query<void, [Uint8Array, number]>(
+    this.#mark = sqlite.prepare<void, [Uint8Array, number | null]>(
+      "UPDATE blobs SET damaged_at = ?2 WHERE digest = ?1",
+    );
+    this.#verify = sqlite.prepare<void, [Uint8Array, number]>(
       "UPDATE blobs SET verified_at = ?2, damaged_at = NULL WHERE digest = ?1",
     );
-    this.#health = sqlite.query<{ verifiedAtMs: number | null; damagedAtMs: number | null }, [Uint8Array]>(
+    this.#health = sqlite.prepare<{ verifiedAtMs: number | null; damagedAtMs: number | null }, [Uint8Array]>(
       "SELECT verified_at AS verifiedAtMs, damaged_at AS damagedAtMs FROM blobs WHERE digest = ?1",
     );
     // By index blobs_unreferenced: only what waits for collection is in it.
-    this.#unreferenced = sqlite.query<
+    this.#unreferenced = sqlite.prepare<
       { id: number; digest: Uint8Array; sizeBytes: number; touchedAtMs: number },
       [number, number, number, number]
     >(
       `SELECT id, digest, size_bytes AS sizeBytes, touched_at AS touchedAtMs FROM blobs INDEXED BY blobs_unreferenced
        WHERE refs = 0 AND touched_at <= ?1 AND (touched_at, id) > (?2, ?3) ORDER BY touched_at, id LIMIT ?4`,
     );
-    this.#delete = sqlite.query<void, [number, number]>(
+    this.#delete = sqlite.prepare<void, [number, number]>(
       "DELETE FROM blobs WHERE id = ?1 AND refs = 0 AND touched_at = ?2",
     );
-    this.#quarantine = sqlite.query<void, [Uint8Array, number, number]>(
+    this.#quarantine = sqlite.prepare<void, [Uint8Array, number, number]>(
       "INSERT OR REPLACE INTO quarantine (digest, size_bytes, since) VALUES (?1, ?2, ?3)",
     );
-    this.#quarantined = sqlite.query<{ digest: Uint8Array; sizeBytes: number }, [number, Uint8Array, number]>(
+    this.#quarantined = sqlite.prepare<{ digest: Uint8Array; sizeBytes: number }, [number, Uint8Array, number]>(
       "SELECT digest, size_bytes AS sizeBytes FROM quarantine WHERE since <= ?1 AND digest > ?2 ORDER BY digest LIMIT ?3",
     );
-    this.#forget = sqlite.query<void, [Uint8Array]>("DELETE FROM quarantine WHERE digest = ?1");
+    this.#forget = sqlite.prepare<void, [Uint8Array]>("DELETE FROM quarantine WHERE digest = ?1");
     // Index blobs_damaged.
-    this.#damaged = sqlite.query<{ digest: Uint8Array }, []>("SELECT digest FROM blobs WHERE damaged_at IS NOT NULL");
+    this.#damaged = sqlite.prepare<{ digest: Uint8Array }, []>("SELECT digest FROM blobs WHERE damaged_at IS NOT NULL");
     this.dropCaches();
   }
 

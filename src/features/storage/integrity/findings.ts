@@ -36,7 +36,7 @@ export class Findings {
   readonly #lists;
 
   constructor(sqlite: Database) {
-    this.#note = sqlite.query<
+    this.#note = sqlite.prepare<
       { isNew: number },
       [string, FindingKind, Uint8Array | null, number | null, string, number, number | null]
     >(
@@ -46,17 +46,17 @@ export class Findings {
        DO UPDATE SET kind = excluded.kind, detail = excluded.detail, seen_at = excluded.seen_at
        RETURNING public_id = ?1 AS isNew`,
     );
-    this.#notifyAgain = sqlite.query<void, [Uint8Array]>(
+    this.#notifyAgain = sqlite.prepare<void, [Uint8Array]>(
       "UPDATE findings SET told_at = NULL WHERE coalesce(digest, x'') = ?1 AND resolved_at IS NULL",
     );
-    this.#resolveDatabase = sqlite.query<void, [number]>(
+    this.#resolveDatabase = sqlite.prepare<void, [number]>(
       `UPDATE findings SET resolved_at = max(seen_at, ?1), resolution = 'healed'
        WHERE coalesce(digest, x'') = x'' AND resolved_at IS NULL`,
     );
-    this.#counts = sqlite.query<{ kind: FindingKind; open: number }, []>(
+    this.#counts = sqlite.prepare<{ kind: FindingKind; open: number }, []>(
       "SELECT kind, count(*) AS open FROM findings WHERE resolved_at IS NULL GROUP BY kind",
     );
-    this.#sweep = sqlite.query<void, [number]>("DELETE FROM findings WHERE resolved_at < ?1");
+    this.#sweep = sqlite.prepare<void, [number]>("DELETE FROM findings WHERE resolved_at < ?1");
     const list = (state: FindingQuery["state"]) => ({
       rows: sqlite.query<FindingRow, [number, number]>(
         `SELECT f.public_id AS publicId, f.kind, f.digest, f.size_bytes AS sizeBytes, f.detail, f.found_at AS foundAtMs,

@@ -24,16 +24,16 @@ export class ReadingRows {
 
   constructor(sqlite: Database) {
     // Both name their index, because the planner chooses another one in a small database.
-    this.#due = sqlite.query<DueRow, [number, number, number, number]>(
+    this.#due = sqlite.prepare<DueRow, [number, number, number, number]>(
       `SELECT id, digest, size_bytes AS sizeBytes, ${READ_AT} AS readAtMs FROM blobs INDEXED BY blobs_reading
        WHERE damaged_at IS NULL AND ${READ_AT} BETWEEN ?1 AND ?3 AND (${READ_AT}, id) > (?1, ?2)
        ORDER BY ${READ_AT}, id LIMIT ?4`,
     );
-    this.#damaged = sqlite.query<DueRow, [number, number, number]>(
+    this.#damaged = sqlite.prepare<DueRow, [number, number, number]>(
       `SELECT id, digest, size_bytes AS sizeBytes, damaged_at AS readAtMs FROM blobs INDEXED BY blobs_damaged
        WHERE damaged_at IS NOT NULL AND (damaged_at, id) > (?1, ?2) ORDER BY damaged_at, id LIMIT ?3`,
     );
-    this.#oldest = sqlite.query<{ readAtMs: number }, []>(
+    this.#oldest = sqlite.prepare<{ readAtMs: number }, []>(
       `SELECT ${READ_AT} AS readAtMs FROM blobs INDEXED BY blobs_reading WHERE damaged_at IS NULL
        ORDER BY ${READ_AT}, id LIMIT 1`,
     );

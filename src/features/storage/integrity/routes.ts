@@ -18,7 +18,7 @@ const PAGE_MAX = 1_000_000;
 
 /** Routes for findings. */
 export function findingRoutes({ integrity, guard }: FindingRoutesOptions) {
-  return new Router({ name: "finding-routes", prefix: "/api/admin", guard }).get(
+  return new Router({ prefix: "/api/admin", guard }).get(
     "/findings",
     { ...ADMIN_READ, docs: docs.listFindings },
     ({ request }) => {

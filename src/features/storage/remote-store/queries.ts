@@ -53,30 +53,32 @@ export class RemoteRows {
   readonly #administrators;
 
   constructor(sqlite: Database) {
-    this.#find = sqlite.query<RemoteRow, [Uint8Array]>(
+    this.#find = sqlite.prepare<RemoteRow, [Uint8Array]>(
       `SELECT size_bytes AS sizeBytes, stored_at AS storedAtMs, verified_at AS verifiedAtMs, used_at AS usedAtMs, etag,
          damaged_at AS damagedAtMs
        FROM remote_blobs WHERE digest = ?1 AND leaving_at IS NULL`,
     );
-    this.#add = sqlite.query<void, [Uint8Array, number, number, number | null, string | null]>(
+    this.#add = sqlite.prepare<void, [Uint8Array, number, number, number | null, string | null]>(
       `INSERT INTO remote_blobs (digest, size_bytes, stored_at, used_at, etag) VALUES (?1, ?2, ?3, ?4, ?5)
        ON CONFLICT DO UPDATE SET stored_at = ?3, used_at = ?4, etag = ?5, leaving_at = NULL, damaged_at = NULL`,
     );
-    this.#use = sqlite.query<void, [Uint8Array, number]>("UPDATE remote_blobs SET used_at = ?2 WHERE digest = ?1");
-    this.#whole = sqlite.query<void, [Uint8Array, number, number]>(
+    this.#use = sqlite.prepare<void, [Uint8Array, number]>("UPDATE remote_blobs SET used_at = ?2 WHERE digest = ?1");
+    this.#whole = sqlite.prepare<void, [Uint8Array, number, number]>(
       `INSERT INTO remote_blobs (digest, size_bytes, stored_at, verified_at) VALUES (?1, ?3, ?2, ?2)
        ON CONFLICT DO UPDATE SET verified_at = ?2, damaged_at = NULL`,
     );
-    this.#setEtag = sqlite.query<void, [Uint8Array, string]>("UPDATE remote_blobs SET etag = ?2 WHERE digest = ?1");
-    this.#damage = sqlite.query<void, [Uint8Array, number]>(
+    this.#setEtag = sqlite.prepare<void, [Uint8Array, string]>("UPDATE remote_blobs SET etag = ?2 WHERE digest = ?1");
+    this.#damage = sqlite.prepare<void, [Uint8Array, number]>(
       "UPDATE remote_blobs SET damaged_at = coalesce(damaged_at, ?2) WHERE digest = ?1 AND leaving_at IS NULL",
     );
-    this.#lose = sqlite.query<void, [Uint8Array]>("DELETE FROM remote_blobs WHERE digest = ?1 AND leaving_at IS NULL");
-    this.#drop = sqlite.query<void, [Uint8Array, number]>(
+    this.#lose = sqlite.prepare<void, [Uint8Array]>(
+      "DELETE FROM remote_blobs WHERE digest = ?1 AND leaving_at IS NULL",
+    );
+    this.#drop = sqlite.prepare<void, [Uint8Array, number]>(
       `UPDATE remote_blobs SET used_at = NULL
        WHERE digest = ?1 AND used_at = ?2 AND leaving_at IS NULL AND damaged_at IS NULL`,
     );
-    this.#oldest = sqlite.query<
+    this.#oldest = sqlite.prepare<
       { digest: Uint8Array; sizeBytes: number; usedAtMs: number; etag: string | null },
       [number, number, number]
     >(
@@ -84,28 +86,30 @@ export class RemoteRows {
        WHERE used_at IS NOT NULL AND used_at <= ?1 AND stored_at < ?2 AND leaving_at IS NULL AND damaged_at IS NULL
        ORDER BY used_at LIMIT ?3`,
     );
-    this.#administrators = sqlite.query<{ id: number }, []>(
+    this.#administrators = sqlite.prepare<{ id: number }, []>(
       "SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL AND email <> ''",
     );
-    this.#mark = sqlite.query<void, [Uint8Array, number]>("UPDATE remote_blobs SET leaving_at = ?2 WHERE digest = ?1");
-    this.#forget = sqlite.query<void, [Uint8Array]>(
+    this.#mark = sqlite.prepare<void, [Uint8Array, number]>(
+      "UPDATE remote_blobs SET leaving_at = ?2 WHERE digest = ?1",
+    );
+    this.#forget = sqlite.prepare<void, [Uint8Array]>(
       "DELETE FROM remote_blobs WHERE digest = ?1 AND leaving_at IS NOT NULL",
     );
-    this.#marked = sqlite.query<{ digest: Uint8Array; sizeBytes: number }, [number]>(
+    this.#marked = sqlite.prepare<{ digest: Uint8Array; sizeBytes: number }, [number]>(
       "SELECT digest, size_bytes AS sizeBytes FROM remote_blobs WHERE leaving_at IS NOT NULL LIMIT ?1",
     );
-    this.#alone = sqlite.query<{ contents: number }, []>(
+    this.#alone = sqlite.prepare<{ contents: number }, []>(
       `SELECT count(*) AS contents FROM remote_blobs r
        WHERE r.used_at IS NULL AND EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest)`,
     );
-    this.#any = sqlite.query<{ one: 1 }, []>("SELECT 1 AS one FROM remote_blobs LIMIT 1");
-    this.#blob = sqlite.query<{ sizeBytes: number }, [Uint8Array]>(
+    this.#any = sqlite.prepare<{ one: 1 }, []>("SELECT 1 AS one FROM remote_blobs LIMIT 1");
+    this.#blob = sqlite.prepare<{ sizeBytes: number }, [Uint8Array]>(
       "SELECT size_bytes AS sizeBytes FROM blobs WHERE digest = ?1",
     );
-    this.#isMarkedForDeletion = sqlite.query<{ one: 1 }, [Uint8Array]>(
+    this.#isMarkedForDeletion = sqlite.prepare<{ one: 1 }, [Uint8Array]>(
       "SELECT 1 AS one FROM remote_blobs WHERE digest = ?1 AND leaving_at IS NOT NULL",
     );
-    this.#known = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM remote_blobs WHERE digest = ?1");
+    this.#known = sqlite.prepare<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM remote_blobs WHERE digest = ?1");
   }
 
   /** The row of a blob that is in the bucket and not marked for deletion. */

@@ -105,7 +105,7 @@ export class StoreJournalTables {
   constructor(sqlite: Database) {
     this.#sqlite = sqlite;
     this.albums = new AlbumRecords(sqlite, sharesSql("s.album_id = a.id"));
-    const heads = sqlite.query<{ id: number; seq: number }, []>("SELECT id, seq FROM accounts").all();
+    const heads = sqlite.prepare<{ id: number; seq: number }, []>("SELECT id, seq FROM accounts").all();
     this.#headsAtStart = new Map(heads.map(({ id, seq }) => [id, seq]));
     this.#mark = sqlite.prepare<{ own: number; others: number }, []>(
       "SELECT total_changes() AS own, (SELECT data_version FROM pragma_data_version) AS others",

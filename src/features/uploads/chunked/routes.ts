@@ -45,7 +45,7 @@ const SIGNED = { access: "public", rate: "general", audit: "unaudited", parse: "
 
 /** POST /api/mobile/upload and …/init: whole files, and the start of upload sessions. */
 export function uploadRoutes({ uploads, files, rateGate, guard, hasThumbnail }: UploadRoutesOptions) {
-  return new Router({ name: "upload-routes", prefix: PREFIX, guard })
+  return new Router({ prefix: PREFIX, guard })
     .post(
       "/",
       { ...DEVICE_UPLOAD, rate: "uploads", audit: AUDITED_UPLOAD, docs: docs.upload, parse: "none" },
@@ -100,7 +100,7 @@ export function uploadRoutes({ uploads, files, rateGate, guard, hasThumbnail }: 
 
 /** /api/mobile/upload: the progress, the completion and the cancellation of an upload in chunks. */
 export function uploadStateRoutes({ uploads, guard, hasThumbnail, allowLong }: UploadRoutesOptions) {
-  return new Router({ name: "upload-state-routes", prefix: PREFIX, guard })
+  return new Router({ prefix: PREFIX, guard })
     .post(
       "/progress",
       { ...DEVICE_UPLOAD, audit: "unaudited", docs: docs.reportProgress, body: ProgressBody },
@@ -146,7 +146,7 @@ export function uploadStateRoutes({ uploads, guard, hasThumbnail, allowLong }: U
 
 /** PUT /api/mobile/upload/{uploadId}/chunks/{index} and …/content: the bytes. */
 export function chunkRoutes({ uploads, guard }: UploadRoutesOptions) {
-  return new Router({ name: "chunk-routes", prefix: PREFIX, guard })
+  return new Router({ prefix: PREFIX, guard })
     .put("/:uploadId/chunks/:index", { ...SIGNED, docs: docs.sendChunk }, ({ request, params }) =>
       receiveChunk(uploads, request, params["uploadId"] ?? "", readIndex(params["index"] ?? "")),
     )

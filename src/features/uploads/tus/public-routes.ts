@@ -42,7 +42,7 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
     set,
     uploadsPath: uploadsPathOf(request, `/api/public/${encodeURIComponent(token)}/tus`),
   });
-  return new Router({ name: "public-tus-routes", guard })
+  return new Router({ guard })
     .options(
       UPLOADS_PATH,
       { access: "public", rate: "operations", audit: "unaudited", docs: "hidden" },

@@ -38,7 +38,7 @@ export function tusOptionsRoutes({ limitsOf, guard }: TusRoutesOptions) {
     Object.assign(set.headers, capabilities(caller === undefined ? null : limitsOf(caller.user).maxFileSizeBytes));
     return new Response(null, { status: 204 });
   };
-  return new Router({ name: "tus-options-routes", guard })
+  return new Router({ guard })
     .options(UPLOADS_PATH, declaration, setCapabilities)
     .options(`${UPLOADS_PATH}/:uploadId`, declaration, setCapabilities);
 }
@@ -59,7 +59,7 @@ export function tusRoutes(options: TusRoutesOptions) {
     return presentTus(progress, file, presentContextOf(request, hasThumbnail));
   };
 
-  return new Router({ name: "tus-routes", guard })
+  return new Router({ guard })
     .get(
       UPLOADS_PATH,
       { access: "reader", scope: "files:write", rate: "general", audit: "unaudited", docs: docs.list },

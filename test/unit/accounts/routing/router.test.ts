@@ -14,7 +14,7 @@ describe("a route", () => {
     const { docs: _docs, ...noDocs } = OPEN;
     const { scope: _scope, ...noScope } = CLOSED;
     const mount = () =>
-      new Router({ name: "incomplete" })
+      new Router()
         // @ts-expect-error -- access
         .get("/a", noAccess, handler)
         // @ts-expect-error -- rate
@@ -29,12 +29,12 @@ describe("a route", () => {
   });
 
   test("without public access requires the guard that checks its callers", () => {
-    expect(() => new Router({ name: "unguarded" }).get("/", CLOSED, handler)).toThrow("has a guard");
+    expect(() => new Router().get("/", CLOSED, handler)).toThrow("has a guard");
   });
 
   test("is found by its full path, including the prefixes of its routers", () => {
-    const inner = new Router({ name: "inner", prefix: "/inner" }).get("/:id", OPEN, handler);
-    const outer = new Router({ name: "outer", prefix: "/outer" }).use(inner).post("/", OPEN, handler);
+    const inner = new Router({ prefix: "/inner" }).get("/:id", OPEN, handler);
+    const outer = new Router({ prefix: "/outer" }).use(inner).post("/", OPEN, handler);
     const table = routeTable(outer);
     expect(table.find("GET", "/outer/inner/1")?.path).toBe("/outer/inner/:id");
     expect(table.find("POST", "/outer")?.declaration).toBe(OPEN);
@@ -43,13 +43,13 @@ describe("a route", () => {
 
 describe("an application", () => {
   test("does not start with an undeclared route", () => {
-    const router = new Router({ name: "application" }).get("/", PAGE_ROUTE, handler);
+    const router = new Router().get("/", PAGE_ROUTE, handler);
     router.plugin.get("/undeclared", handler);
     expect(() => routeTable(router)).toThrow("GET /undeclared is declared");
   });
 
   test("does not start with two routes for the same path", () => {
-    const router = new Router({ name: "application" }).get("/", PAGE_ROUTE, handler).get("/", OPEN, handler);
+    const router = new Router().get("/", PAGE_ROUTE, handler).get("/", OPEN, handler);
     expect(() => routeTable(router)).toThrow("no two routes are declared for one address");
   });
 });

@@ -3,7 +3,7 @@
  * messages share one persistent HTTP/2 connection, because Apple treats many new connections as an attack.
  */
 import { createHash, type KeyObject } from "node:crypto";
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from "node:http2";
+import type * as http2 from "node:http2";
 import { SignJWT } from "jose";
 import type { Config } from "../../../../config/settings.ts";
 import { StartupError } from "../../../../config/startup-error.ts";
@@ -165,7 +165,7 @@ export class ApnsChannel implements PushChannel {
 class Connection {
   readonly #endpoint: string;
   readonly #ca: string | undefined;
-  #session: Promise<ClientHttp2Session> | undefined;
+  #session: Promise<http2.ClientHttp2Session> | undefined;
   #usedMs = 0;
 
   constructor(endpoint: string, ca: string | undefined) {
@@ -206,18 +206,20 @@ class Connection {
     return new URL(this.#endpoint).pathname.replace(/\/$/, "");
   }
 
-  async #open(): Promise<ClientHttp2Session> {
-    this.#session ??= this.#connect();
+  async #open(): Promise<http2.ClientHttp2Session> {
+    // Loaded at the first use: most servers send nothing to Apple.
+    const { connect } = await import("node:http2");
+    this.#session ??= this.#connect(connect);
     const opening = this.#session;
     const session = await opening;
     if (performance.now() - this.#usedMs < IDLE_MS || (await isAlive(session))) return session;
-    if (this.#session === opening) this.#session = this.#connect();
+    if (this.#session === opening) this.#session = this.#connect(connect);
     session.destroy();
     return this.#open();
   }
 
-  #connect(): Promise<ClientHttp2Session> {
-    const { promise, resolve, reject } = Promise.withResolvers<ClientHttp2Session>();
+  #connect(connect: typeof http2.connect): Promise<http2.ClientHttp2Session> {
+    const { promise, resolve, reject } = Promise.withResolvers<http2.ClientHttp2Session>();
     const session = connect(this.#endpoint, this.#ca === undefined ? {} : { ca: this.#ca });
     const forget = () => {
       if (this.#session === promise) this.#session = undefined;
@@ -243,7 +245,7 @@ class Connection {
   }
 }
 
-async function isAlive(session: ClientHttp2Session): Promise<boolean> {
+async function isAlive(session: http2.ClientHttp2Session): Promise<boolean> {
   if (session.closed || session.destroyed) return false;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const limit = setTimeout(() => resolve(false), PING_TIMEOUT_MS);
@@ -256,9 +258,9 @@ async function isAlive(session: ClientHttp2Session): Promise<boolean> {
   }
 }
 
-function readResponse(stream: ClientHttp2Stream): Promise<ApnsResponse> {
+function readResponse(stream: http2.ClientHttp2Stream): Promise<ApnsResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<ApnsResponse>();
-  let headers: IncomingHttpHeaders | undefined;
+  let headers: http2.IncomingHttpHeaders | undefined;
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   const finish = () => {
