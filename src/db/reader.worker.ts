@@ -25,6 +25,8 @@ export interface ReadStatement {
 export interface ReadRequest {
   readonly id: number;
   readonly path: string;
+  /** Statements to run once on the new connection. */
+  readonly setup: readonly string[];
   readonly statements: readonly ReadStatement[];
 }
 
@@ -42,9 +44,9 @@ let database: Database | undefined;
 const prepared = new Map<string, Statement<object>>();
 
 self.onmessage = (event: MessageEvent<ReadRequest>) => {
-  const { id, path, statements } = event.data;
+  const { id, path, setup, statements } = event.data;
   try {
-    database ??= openReadOnly(path).sqlite;
+    database ??= open(path, setup);
     const results = readAll(database, statements);
     const transfer = results.flatMap((result) => (result instanceof Float64Array ? [result.buffer] : []));
     self.postMessage({ id, results } satisfies ReadReply, transfer);
@@ -53,6 +55,12 @@ self.onmessage = (event: MessageEvent<ReadRequest>) => {
     self.postMessage({ id, error: String(error), code } satisfies ReadReply);
   }
 };
+
+function open(path: string, setup: readonly string[]): Database {
+  const { sqlite } = openReadOnly(path);
+  for (const statement of setup) sqlite.run(statement);
+  return sqlite;
+}
 
 function readAll(sqlite: Database, statements: readonly ReadStatement[]): (Float64Array<ArrayBuffer> | object[])[] {
   sqlite.run("BEGIN");
