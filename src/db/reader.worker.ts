@@ -5,6 +5,7 @@
 import { type Database, SQLiteError, type Statement } from "bun:sqlite";
 import { type NamedRow, naturalKey, sortNaturally } from "../lib/natural-key.ts";
 import { openReadOnly } from "./open.ts";
+import { parseNumbers } from "./parse-numbers.ts";
 
 /** A value that SQLite binds. */
 export type Bindable = string | number | null;
@@ -98,23 +99,4 @@ function prepare(sqlite: Database, sql: string): Statement<object> {
   const statement = sqlite.prepare<object, Bindable[]>(sql);
   prepared.set(sql, statement);
   return statement;
-}
-
-/** SQLite returns a text of a hundred thousand numbers in a tenth of the time of a hundred thousand rows. */
-function parseNumbers(text: unknown): Float64Array<ArrayBuffer> {
-  if (typeof text !== "string" || text === "") return new Float64Array(0);
-  let count = 1;
-  for (let i = text.indexOf(","); i >= 0; i = text.indexOf(",", i + 1)) count++;
-  const numbers = new Float64Array(count);
-  let value = 0;
-  let at = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 44) {
-      numbers[at++] = value;
-      value = 0;
-    } else value = value * 10 + (code - 48);
-  }
-  numbers[at] = value;
-  return numbers;
 }
