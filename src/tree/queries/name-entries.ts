@@ -28,7 +28,7 @@ export class NameEntries {
   #size = 0;
   #names = new Uint8Array(1 << 20);
   /** Where the name of each entry begins; the one after the last ends it. */
-  #starts = new Float64Array(1 << 12);
+  #starts = new Uint32Array(1 << 12);
   #ids = new Float64Array(1 << 12);
   #kinds = new Uint8Array(1 << 12);
   #folders = new Int32Array(1 << 12);
@@ -98,23 +98,24 @@ export class NameEntries {
     return -1;
   }
 
-  /** Visits all entries whose name contains a text, of these kinds, within a scope. */
-  search(text: string, kinds: readonly number[], scope: NameScope, visit: (entry: number) => void): void {
+  /** All entries whose name contains a text, of these kinds, within a scope; ascending. */
+  search(text: string, kinds: readonly number[], scope: NameScope): Int32Array {
     const isInside = this.#foldersWithin(scope);
     const isWanted = new Uint8Array(256);
     for (const kind of kinds) isWanted[kind] = 1;
     const wanted = Buffer.from(text);
-    const end = this.#end;
+    // Locals, because this loop may run a million times.
+    const [starts, ofKind, folders, end] = [this.#starts, this.#kinds, this.#folders, this.#end];
     const names = Buffer.from(this.#names.buffer, 0, end);
-    const starts = this.#starts;
+    const found = new Int32Array(this.#size);
+    let count = 0;
     let entry = 0;
-    for (let at = names.indexOf(wanted); at >= 0; ) {
+    for (let at = names.indexOf(wanted); at >= 0; at = names.indexOf(wanted, starts[entry])) {
       while ((starts[entry + 1] ?? end) <= at) entry++;
-      if (isWanted[this.#kinds[entry] ?? REMOVED] === 1 && isInside[this.#folders[entry] ?? NOWHERE] === 1)
-        visit(entry);
-      const next = starts[++entry] ?? end;
-      at = next < end ? names.indexOf(wanted, next) : -1;
+      if (isWanted[ofKind[entry] ?? REMOVED] === 1 && isInside[folders[entry] ?? NOWHERE] === 1) found[count++] = entry;
+      if (++entry >= this.#size) break;
     }
+    return found.subarray(0, count);
   }
 
   /** For each folder number, 1 if the folder is in the scope. */
@@ -171,7 +172,7 @@ export class NameEntries {
     const size = this.#size + entries + 1;
     if (size > this.#ids.length) {
       const room = Math.max(size, Math.ceil(this.#ids.length * 1.25));
-      this.#starts = grow(this.#starts, new Float64Array(room));
+      this.#starts = grow(this.#starts, new Uint32Array(room));
       this.#ids = grow(this.#ids, new Float64Array(room));
       this.#kinds = grow(this.#kinds, new Uint8Array(room));
       this.#folders = grow(this.#folders, new Int32Array(room));
@@ -182,7 +183,7 @@ export class NameEntries {
   }
 }
 
-function grow<T extends Float64Array | Uint8Array | Int32Array>(from: T, to: T): T {
+function grow<T extends Float64Array | Uint8Array | Int32Array | Uint32Array>(from: T, to: T): T {
   to.set(from);
   return to;
 }

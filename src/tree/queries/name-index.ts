@@ -56,6 +56,9 @@ interface PlacedEntry {
   readonly rank: number;
 }
 
+/** After the last entry of a page. */
+const END = { row: undefined, rank: 0 };
+
 /** The names of one account. Every method runs in its own read transaction. */
 export class NameIndex {
   readonly #sqlite: Database;
@@ -69,7 +72,8 @@ export class NameIndex {
   /** The last entry of each node that changed since the build. */
   readonly #entryOf = new Map<number, number>();
   readonly #places = new Map<SortField, Map<number, number>>();
-  #entries = new NameEntries();
+  #lastHits: { readonly key: string; readonly hits: Int32Array } | undefined;
+  readonly #entries = new NameEntries();
   #built = 0;
   #seq = 0;
 
@@ -153,48 +157,55 @@ export class NameIndex {
     return this.#inTransaction(() => {
       const ranking = this.#rankings.get(search.sort);
       if (ranking === undefined || !this.#catchUp()) return undefined;
+      const hits = this.#hits(search);
+      // Those of later entries are the last ones.
+      let built = hits.length;
+      while (built > 0 && (hits[built - 1] ?? 0) >= this.#built) built--;
       const isHit = new Uint8Array(ranking.entries.length);
       const { ranks } = ranking;
-      const changed: number[] = [];
-      let total = 0;
-      this.#entries.search(search.text, search.kinds, search, (entry) => {
-        total++;
-        if (entry < this.#built) isHit[ranks[entry] ?? 0] = 1;
-        else changed.push(entry);
-      });
-      return { total, ids: this.#page(search, ranking, isHit, changed) };
+      for (let hit = 0; hit < built; hit++) isHit[ranks[hits[hit] ?? 0] ?? 0] = 1;
+      const placed = Array.from(hits.subarray(built)).flatMap(
+        (entry) => this.#place(entry, search.sort, ranking) ?? [],
+      );
+      return { total: hits.length, ids: this.#page(search, ranking, isHit, placed) };
     });
   }
 
-  #page({ sort, order, offset, limit }: NameSearch, ranking: Ranking, isHit: Uint8Array, changed: number[]): number[] {
-    const placed = changed.flatMap((entry) => this.#place(entry, sort, ranking) ?? []);
+  /** The entries that match, also for the following pages. */
+  #hits({ text, kinds, folderId, isRecursive }: NameSearch): Int32Array {
+    const key = JSON.stringify([this.#seq, text, kinds, folderId, isRecursive]);
+    if (this.#lastHits?.key === key) return this.#lastHits.hits;
+    const hits = this.#entries.search(text, kinds, { folderId, isRecursive });
+    this.#lastHits = { key, hits };
+    return hits;
+  }
+
+  #page(search: NameSearch, { entries, folders }: Ranking, isHit: Uint8Array, placed: PlacedEntry[]): number[] {
+    const { sort, order, offset, limit } = search;
     placed.sort((a, b) => a.rank - b.rank || compareKeys(sort, a.row, b.row) || a.row.id - b.row.id);
     const ids: number[] = [];
-    let skipped = 0;
+    let skip = offset;
     const take = (id: number): void => {
-      if (skipped < offset) skipped++;
-      else ids.push(id);
+      if (skip > 0) skip--;
+      else if (ids.length < limit) ids.push(id);
     };
-    const { entries, folders } = ranking;
+    const step = order === "asc" ? 1 : -1;
     for (const [kind, from, to] of [
       [FOLDER, 0, folders],
       [FILE, folders, entries.length],
     ] as const) {
       const ofKind = placed.filter(({ row }) => row.kind === kind);
-      const step = order === "asc" ? 1 : -1;
-      const queue = order === "asc" ? ofKind : ofKind.reverse();
-      let next = 0;
-      const takePlaced = (isDue: (rank: number) => boolean): void => {
-        for (let due = queue[next]; due !== undefined && isDue(due.rank) && ids.length < limit; due = queue[++next]) {
-          take(due.row.id);
+      if (step < 0) ofKind.reverse();
+      let rank = step > 0 ? from : to - 1;
+      // Up to the next later entry, there are only built ones.
+      for (const { row, rank: place } of [...ofKind, END]) {
+        const until = row === undefined ? (step > 0 ? to : from - 1) : step > 0 ? place : place - 1;
+        for (; skip > 0 && rank !== until; rank += step) skip -= isHit[rank] ?? 0;
+        for (; rank !== until && ids.length < limit; rank += step) {
+          if (isHit[rank] === 1) ids.push(this.#entries.idOf(entries[rank] ?? 0));
         }
-      };
-      for (let rank = step > 0 ? from : to - 1; rank >= from && rank < to && ids.length < limit; rank += step) {
-        if (isHit[rank] !== 1) continue;
-        if (next < queue.length) takePlaced((place) => (step > 0 ? place <= rank : place > rank));
-        if (ids.length < limit) take(this.#entries.idOf(entries[rank] ?? 0));
+        if (row !== undefined) take(row.id);
       }
-      takePlaced(() => true);
     }
     return ids;
   }

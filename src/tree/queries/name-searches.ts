@@ -23,6 +23,7 @@ const NODES_MIN = 50_000;
 /** Above, an index would take more than 200 MB. */
 const NODES_MAX = 3_000_000;
 const IDLE_MS = 3 * 60_000;
+const PREPARE_DELAY_MS = 300;
 /** Indexes at a time. */
 const THREADS_MAX = 2;
 
@@ -105,7 +106,9 @@ class NameThread {
     if (this.#preparing !== undefined) return Promise.resolve(undefined);
     if (!this.#sorts.has(search.sort)) {
       this.#preparing = Promise.withResolvers();
-      this.#send({ path: this.#path, accountId: this.#accountId, sort: search.sort });
+      const request = { path: this.#path, accountId: this.#accountId, sort: search.sort };
+      // This search itself reads the database: it should not have to share the processor.
+      setTimeout(() => this.#send(request), PREPARE_DELAY_MS).unref();
       return Promise.resolve(undefined);
     }
     const id = ++this.#lastId;
