@@ -18,7 +18,7 @@ import { mergeReferences, NewerReferences } from "../../features/storage/store-j
 import { journalRoot, openEndedShares } from "../../features/storage/store-journal/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import { NameSearches } from "../../tree/queries/name-searches.ts";
+import { NameSearches } from "../../tree/tables/name-searches.ts";
 import { openTree } from "../../tree/tree.ts";
 import { TreeTrials } from "../../tree/trial.ts";
 import { availableBytes, DiskReservations } from "../data/filesystem.ts";

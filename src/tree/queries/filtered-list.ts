@@ -12,7 +12,6 @@ import { usageType } from "../tables/accounts.ts";
 import {
   type Criteria,
   matchText,
-  orderBy,
   type SearchScope,
   selectMatches,
   selectOrdered,
@@ -21,7 +20,7 @@ import {
 } from "./filter-sql.ts";
 import { isShortened } from "../tables/folder-paths.ts";
 import { FILE, FOLDER } from "../model/rows.ts";
-import { compareKeys, naturalKeyOf, SORT_COLUMNS, type SortKeys } from "../model/sorts.ts";
+import { compareKeys, naturalKeyOf, orderBy, SORT_COLUMNS, type SortKeys } from "../model/sorts.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { FindQuery, FolderNode, NodePage, SortOrder } from "../model/types.ts";
 

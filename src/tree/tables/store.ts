@@ -16,7 +16,7 @@ import { HistoryLog } from "./history.ts";
 import { Locks } from "./locks.ts";
 import { Names } from "./names.ts";
 import { NaturalKeys } from "./natural-keys.ts";
-import type { NameSearches } from "../queries/name-searches.ts";
+import type { NameSearches } from "./name-searches.ts";
 import { NodeRows } from "./node-rows.ts";
 import { NODE_COLUMNS, type NodeRow, toFile, toFolder, toNode } from "../model/rows.ts";
 import { Properties } from "./properties.ts";

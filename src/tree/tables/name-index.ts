@@ -9,9 +9,8 @@
 import type { Database, Statement } from "bun:sqlite";
 import { parseNumbers } from "../../db/parse-numbers.ts";
 import { FILE, FOLDER } from "../model/rows.ts";
-import { compareKeys, SORT_COLUMNS, type SortKeys } from "../model/sorts.ts";
+import { compareKeys, orderBy, SORT_COLUMNS, type SortKeys } from "../model/sorts.ts";
 import type { SortField, SortOrder } from "../model/types.ts";
-import { orderBy } from "./filter-sql.ts";
 import { NameEntries, type NameScope } from "./name-entries.ts";
 
 /** A search for a text in names. */
@@ -51,13 +50,10 @@ interface Ranking {
 }
 
 /** An entry made after the build. It comes before the built entry of this rank. */
-interface PlacedEntry {
+interface LaterEntry {
   readonly row: ChangedRow;
   readonly rank: number;
 }
-
-/** After the last entry of a page. */
-const END = { row: undefined, rank: 0 };
 
 /** The names of one account. Every method runs in its own read transaction. */
 export class NameIndex {
@@ -71,7 +67,7 @@ export class NameIndex {
   readonly #changed = new Map<number, ChangedRow>();
   /** The last entry of each node that changed since the build. */
   readonly #entryOf = new Map<number, number>();
-  readonly #places = new Map<SortField, Map<number, number>>();
+  readonly #ranksOfLater = new Map<SortField, Map<number, number>>();
   #lastHits: { readonly key: string; readonly hits: Int32Array } | undefined;
   readonly #entries = new NameEntries();
   #built = 0;
@@ -145,7 +141,7 @@ export class NameIndex {
       const [oldest] = this.#rankings.keys();
       if (this.#rankings.size >= RANKINGS_MAX && oldest !== undefined) {
         this.#rankings.delete(oldest);
-        this.#places.delete(oldest);
+        this.#ranksOfLater.delete(oldest);
       }
       this.#rankings.set(sort, { entries: entries.subarray(0, count), ranks, folders });
       return true;
@@ -164,10 +160,10 @@ export class NameIndex {
       const isHit = new Uint8Array(ranking.entries.length);
       const { ranks } = ranking;
       for (let hit = 0; hit < built; hit++) isHit[ranks[hits[hit] ?? 0] ?? 0] = 1;
-      const placed = Array.from(hits.subarray(built)).flatMap(
-        (entry) => this.#place(entry, search.sort, ranking) ?? [],
+      const later = Array.from(hits.subarray(built)).flatMap(
+        (entry) => this.#locate(entry, search.sort, ranking) ?? [],
       );
-      return { total: hits.length, ids: this.#page(search, ranking, isHit, placed) };
+      return { total: hits.length, ids: this.#page(search, ranking, isHit, later) };
     });
   }
 
@@ -180,9 +176,9 @@ export class NameIndex {
     return hits;
   }
 
-  #page(search: NameSearch, { entries, folders }: Ranking, isHit: Uint8Array, placed: PlacedEntry[]): number[] {
+  #page(search: NameSearch, { entries, folders }: Ranking, isHit: Uint8Array, later: LaterEntry[]): number[] {
     const { sort, order, offset, limit } = search;
-    placed.sort((a, b) => a.rank - b.rank || compareKeys(sort, a.row, b.row) || a.row.id - b.row.id);
+    later.sort((a, b) => a.rank - b.rank || compareKeys(sort, a.row, b.row) || a.row.id - b.row.id);
     const ids: number[] = [];
     let skip = offset;
     const take = (id: number): void => {
@@ -190,33 +186,36 @@ export class NameIndex {
       else if (ids.length < limit) ids.push(id);
     };
     const step = order === "asc" ? 1 : -1;
+    let rank = 0;
+    const takeBuiltUntil = (end: number): void => {
+      for (; skip > 0 && rank !== end; rank += step) skip -= isHit[rank] ?? 0;
+      for (; rank !== end && ids.length < limit; rank += step) {
+        if (isHit[rank] === 1) ids.push(this.#entries.idOf(entries[rank] ?? 0));
+      }
+    };
     for (const [kind, from, to] of [
       [FOLDER, 0, folders],
       [FILE, folders, entries.length],
     ] as const) {
-      const ofKind = placed.filter(({ row }) => row.kind === kind);
-      if (step < 0) ofKind.reverse();
-      let rank = step > 0 ? from : to - 1;
-      // Up to the next later entry, there are only built ones.
-      for (const { row, rank: place } of [...ofKind, END]) {
-        const until = row === undefined ? (step > 0 ? to : from - 1) : step > 0 ? place : place - 1;
-        for (; skip > 0 && rank !== until; rank += step) skip -= isHit[rank] ?? 0;
-        for (; rank !== until && ids.length < limit; rank += step) {
-          if (isHit[rank] === 1) ids.push(this.#entries.idOf(entries[rank] ?? 0));
-        }
-        if (row !== undefined) take(row.id);
+      const changed = later.filter(({ row }) => row.kind === kind);
+      if (step < 0) changed.reverse();
+      rank = step > 0 ? from : to - 1;
+      for (const { row, rank: next } of changed) {
+        takeBuiltUntil(step > 0 ? next : next - 1);
+        take(row.id);
       }
+      takeBuiltUntil(step > 0 ? to : from - 1);
     }
     return ids;
   }
 
   /** Finds the place of a changed entry among the built ones, once for each sort. */
-  #place(entry: number, sort: SortField, { entries, folders }: Ranking): PlacedEntry | undefined {
+  #locate(entry: number, sort: SortField, { entries, folders }: Ranking): LaterEntry | undefined {
     const row = this.#changed.get(entry);
     if (row === undefined) return undefined;
-    const places = this.#places.get(sort) ?? new Map<number, number>();
-    this.#places.set(sort, places);
-    let rank = places.get(entry);
+    const known = this.#ranksOfLater.get(sort) ?? new Map<number, number>();
+    this.#ranksOfLater.set(sort, known);
+    let rank = known.get(entry);
     if (rank !== undefined) return { row, rank };
     let [low, high] = row.kind === FOLDER ? [0, folders] : [folders, entries.length];
     while (low < high) {
@@ -230,7 +229,7 @@ export class NameIndex {
       else low = probe + 1;
     }
     rank = low;
-    places.set(entry, rank);
+    known.set(entry, rank);
     return { row, rank };
   }
 
@@ -250,7 +249,7 @@ export class NameIndex {
     if (last >= 0) {
       this.#entries.remove(last);
       this.#changed.delete(last);
-      for (const places of this.#places.values()) places.delete(last);
+      for (const known of this.#ranksOfLater.values()) known.delete(last);
     }
     if ((row.id as number | null) === null) {
       this.#entryOf.set(nodeId, -1);

@@ -32,6 +32,7 @@ export class NameEntries {
   #ids = new Float64Array(1 << 12);
   #kinds = new Uint8Array(1 << 12);
   #folders = new Int32Array(1 << 12);
+  #found = new Int32Array(0);
   /** Folders have numbers of their own, so that arrays can refer to them. */
   readonly #folderNumbers = new Map<number, number>();
   readonly #parentOfFolder: number[] = [NOWHERE];
@@ -98,21 +99,25 @@ export class NameEntries {
     return -1;
   }
 
-  /** All entries whose name contains a text, of these kinds, within a scope; ascending. */
+  /**
+   * All entries whose name contains a text, of these kinds, within a scope; ascending. The next search overwrites the
+   * result.
+   */
   search(text: string, kinds: readonly number[], scope: NameScope): Int32Array {
     const isInside = this.#foldersWithin(scope);
-    const isWanted = new Uint8Array(256);
-    for (const kind of kinds) isWanted[kind] = 1;
-    const wanted = Buffer.from(text);
+    const isOfKind = new Uint8Array(256);
+    for (const kind of kinds) isOfKind[kind] = 1;
+    const needle = Buffer.from(text);
     // Locals, because this loop may run a million times.
-    const [starts, ofKind, folders, end] = [this.#starts, this.#kinds, this.#folders, this.#end];
+    const [starts, kindOf, folders, end] = [this.#starts, this.#kinds, this.#folders, this.#end];
     const names = Buffer.from(this.#names.buffer, 0, end);
-    const found = new Int32Array(this.#size);
+    const found = this.#found.length < this.#size ? new Int32Array(this.#ids.length) : this.#found;
+    this.#found = found;
     let count = 0;
     let entry = 0;
-    for (let at = names.indexOf(wanted); at >= 0; at = names.indexOf(wanted, starts[entry])) {
+    for (let at = names.indexOf(needle); at >= 0; at = names.indexOf(needle, starts[entry])) {
       while ((starts[entry + 1] ?? end) <= at) entry++;
-      if (isWanted[ofKind[entry] ?? REMOVED] === 1 && isInside[folders[entry] ?? NOWHERE] === 1) found[count++] = entry;
+      if (isOfKind[kindOf[entry] ?? REMOVED] === 1 && isInside[folders[entry] ?? NOWHERE] === 1) found[count++] = entry;
       if (++entry >= this.#size) break;
     }
     return found.subarray(0, count);

@@ -50,7 +50,7 @@ export class NameSearches {
 
   /** Resolves when no index is being built. For tests. */
   async idle(): Promise<void> {
-    await Promise.all([...this.#threads.values()].map((thread) => thread.prepared));
+    await Promise.all([...this.#threads.values()].map((thread) => thread.idle()));
   }
 
   /** Ends all threads; their searches return undefined. */
@@ -94,8 +94,8 @@ class NameThread {
   }
 
   /** Resolves when the thread is not preparing anything. */
-  get prepared(): Promise<void> | undefined {
-    return this.#preparing?.promise;
+  async idle(): Promise<void> {
+    await this.#preparing?.promise;
   }
 
   find(search: NameSearch): Promise<NamePage | undefined> {
