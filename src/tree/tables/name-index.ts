@@ -80,7 +80,8 @@ export class NameIndex {
     this.#row = sqlite.prepare(`SELECT n.kind, n.parent_id, ${SORT_COLUMNS} FROM nodes n WHERE n.id = ?1`);
     this.#changes = sqlite.prepare(
       `SELECT j.node_id, n.kind, n.parent_id, ${SORT_COLUMNS}
-       FROM (SELECT DISTINCT node_id FROM journal WHERE account_id = ?1 AND seq > ?2) j LEFT JOIN nodes n ON n.id = j.node_id`,
+       FROM (SELECT DISTINCT node_id FROM journal WHERE account_id = ?1 AND seq > ?2 LIMIT ${CHANGED_MAX + 1}) j
+       LEFT JOIN nodes n ON n.id = j.node_id`,
     );
   }
 
@@ -238,9 +239,11 @@ export class NameIndex {
     const { seq, floor } = this.#head.get(this.#accountId) ?? { seq: 0, floor: 0 };
     if (seq === this.#seq) return true;
     if (floor > this.#seq || seq < this.#seq) return false;
-    for (const row of this.#changes.all(this.#accountId, this.#seq)) this.#replace(row.node_id, row);
+    const changes = this.#changes.all(this.#accountId, this.#seq);
+    if (this.#entries.size - this.#built + changes.length > CHANGED_MAX) return false;
+    for (const row of changes) this.#replace(row.node_id, row);
     this.#seq = seq;
-    return this.#entries.size - this.#built <= CHANGED_MAX;
+    return true;
   }
 
   /** @param row its id is null for a deleted node */

@@ -8,9 +8,9 @@ export type NameRequest =
   | { readonly path: string; readonly accountId: number; readonly sort: SortField }
   | { readonly id: number; readonly search: NameSearch };
 
-/** `sorts` are those that searches can have from now on. A search without `page` needs a new index. */
+/** `sorts` are those that searches can have from now on. A sort that is not prepared, or a search without `page`, needs a new index. */
 export type NameReply =
-  | { readonly sorts: readonly SortField[] }
+  | { readonly sorts: readonly SortField[]; readonly isPrepared: boolean }
   | { readonly id: number; readonly page?: NamePage | undefined }
   | { readonly error: string };
 
@@ -30,9 +30,10 @@ function reply(request: NameRequest): NameReply {
   if ("search" in request) return { id: request.id, page: index?.find(request.search) };
   const { path, accountId, sort } = request;
   index ??= build(path, accountId);
+  const isPrepared = index.rank(sort);
   // Reading the rows leaves garbage of several times the size of the index.
-  if (index.rank(sort)) Bun.gc(true);
-  return { sorts: index.sorts };
+  if (isPrepared) Bun.gc(true);
+  return { sorts: index.sorts, isPrepared };
 }
 
 function build(path: string, accountId: number): NameIndex {

@@ -118,6 +118,7 @@ class NameThread {
     });
   }
 
+  /** Also if too much has changed since the build: the next search starts another thread. */
   end(): void {
     clearTimeout(this.#idle);
     this.#worker.terminate();
@@ -138,10 +139,10 @@ class NameThread {
       this.#sorts = new Set(reply.sorts);
       this.#preparing?.resolve();
       this.#preparing = undefined;
+      if (!reply.isPrepared) this.end();
     } else {
       this.#waiting.get(reply.id)?.(reply.page);
       this.#waiting.delete(reply.id);
-      // Too much has changed since the build: the next search starts another thread.
       if (reply.page === undefined) this.end();
     }
   }
