@@ -52,15 +52,20 @@ interface PendingRead {
 export class Reader {
   readonly #path: string;
   readonly #log: Log;
+  readonly #setup: readonly string[];
   readonly #waiting = new Map<number, PendingRead>();
   #worker: Worker | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #lastId = 0;
 
-  /** @param path the database file, which must exist when the first request comes */
-  constructor(path: string, log: Log) {
+  /**
+   * @param path the database file, which must exist when the first request comes
+   * @param setup statements that create temporary tables, run once on each new connection
+   */
+  constructor(path: string, log: Log, setup: readonly string[] = []) {
     this.#path = path;
     this.#log = log;
+    this.#setup = setup;
   }
 
   /**
@@ -77,7 +82,7 @@ export class Reader {
       this.#worker ??= this.#start();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the thread returns what the statements declare
       this.#waiting.set(id, { resolve: resolve as PendingRead["resolve"], reject });
-      this.#worker.postMessage({ id, path: this.#path, statements } satisfies ReadRequest);
+      this.#worker.postMessage({ id, path: this.#path, setup: this.#setup, statements } satisfies ReadRequest);
     });
   }
 

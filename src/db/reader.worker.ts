@@ -5,6 +5,7 @@
 import { type Database, SQLiteError, type Statement } from "bun:sqlite";
 import { type NamedRow, naturalKey, sortNaturally } from "../lib/natural-key.ts";
 import { openReadOnly } from "./open.ts";
+import { parseNumbers } from "./parse-numbers.ts";
 
 /** A value that SQLite binds. */
 export type Bindable = string | number | null;
@@ -25,6 +26,8 @@ export interface ReadStatement {
 export interface ReadRequest {
   readonly id: number;
   readonly path: string;
+  /** Statements to run once on the new connection. */
+  readonly setup: readonly string[];
   readonly statements: readonly ReadStatement[];
 }
 
@@ -42,9 +45,9 @@ let database: Database | undefined;
 const prepared = new Map<string, Statement<object>>();
 
 self.onmessage = (event: MessageEvent<ReadRequest>) => {
-  const { id, path, statements } = event.data;
+  const { id, path, setup, statements } = event.data;
   try {
-    database ??= openReadOnly(path).sqlite;
+    database ??= open(path, setup);
     const results = readAll(database, statements);
     const transfer = results.flatMap((result) => (result instanceof Float64Array ? [result.buffer] : []));
     self.postMessage({ id, results } satisfies ReadReply, transfer);
@@ -53,6 +56,12 @@ self.onmessage = (event: MessageEvent<ReadRequest>) => {
     self.postMessage({ id, error: String(error), code } satisfies ReadReply);
   }
 };
+
+function open(path: string, setup: readonly string[]): Database {
+  const { sqlite } = openReadOnly(path);
+  for (const statement of setup) sqlite.run(statement);
+  return sqlite;
+}
 
 function readAll(sqlite: Database, statements: readonly ReadStatement[]): (Float64Array<ArrayBuffer> | object[])[] {
   sqlite.run("BEGIN");
@@ -90,23 +99,4 @@ function prepare(sqlite: Database, sql: string): Statement<object> {
   const statement = sqlite.prepare<object, Bindable[]>(sql);
   prepared.set(sql, statement);
   return statement;
-}
-
-/** SQLite returns a text of a hundred thousand numbers in a tenth of the time of a hundred thousand rows. */
-function parseNumbers(text: unknown): Float64Array<ArrayBuffer> {
-  if (typeof text !== "string" || text === "") return new Float64Array(0);
-  let count = 1;
-  for (let i = text.indexOf(","); i >= 0; i = text.indexOf(",", i + 1)) count++;
-  const numbers = new Float64Array(count);
-  let value = 0;
-  let at = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 44) {
-      numbers[at++] = value;
-      value = 0;
-    } else value = value * 10 + (code - 48);
-  }
-  numbers[at] = value;
-  return numbers;
 }

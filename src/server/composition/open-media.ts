@@ -3,9 +3,8 @@ import { join } from "node:path";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import { type Digest, digestToBytes } from "../../blobs/digest.ts";
 import type { Db } from "../../db/open.ts";
-import { Reader } from "../../db/reader.ts";
 import { openPhotos } from "../../features/library/photos/open.ts";
-import { openSearch } from "../../features/library/search/open.ts";
+import { openSearch, openSearchReader } from "../../features/library/search/open.ts";
 import { EditProcess } from "../../features/media/editing/edit-process.ts";
 import { openMediaInfo } from "../../features/media/metadata/open.ts";
 import type { FailureStore } from "../../features/media/thumbnails/options.ts";
@@ -51,7 +50,7 @@ function nativeDirOf(config: Storage["config"], paths: Storage["paths"]): string
 /** Builds search and photos, and the metadata service that feeds both. */
 function openIndexes(storage: Storage) {
   const { log, paths, blobs, uploadsInProgress } = storage;
-  const searchReader = new Reader(paths.database, log);
+  const searchReader = openSearchReader(paths.database, log);
   const mediaInfo = openMediaInfo({
     ...storage,
     findPath: (digest) => findReadable(blobs, digest, log),

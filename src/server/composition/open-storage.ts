@@ -18,6 +18,7 @@ import { mergeReferences, NewerReferences } from "../../features/storage/store-j
 import { journalRoot, openEndedShares } from "../../features/storage/store-journal/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import { NameSearches } from "../../tree/tables/name-searches.ts";
 import { openTree } from "../../tree/tree.ts";
 import { TreeTrials } from "../../tree/trial.ts";
 import { availableBytes, DiskReservations } from "../data/filesystem.ts";
@@ -66,10 +67,12 @@ export function openStorage(loaded: LoadedConfig, log: Log, clock: Clock, busyTi
   const { blobs, blobRows, integrity, uploadsInProgress, openSnapshotReferences } = store;
   const epoch = readClientEpoch(sqlite);
   const treeOptions = { reader, writer, clock, log, epoch, maxNodesOf: maxNodesOf(sqlite, config.plans) };
-  const { reader: tree, writer: treeWriter, naturalKeys } = openTree({ ...treeOptions, sqlite, events });
+  const nameSearches = new NameSearches({ path: paths.database, log });
+  const { reader: tree, writer: treeWriter, naturalKeys } = openTree({ ...treeOptions, sqlite, events, nameSearches });
   return {
     ...data,
     ...store,
+    nameSearches,
     tree,
     treeWriter,
     naturalKeys,

@@ -73,6 +73,7 @@ async function buildServices(storage: Storage) {
 }
 
 async function closeServices(services: Omit<Services, "close">, takeSnapshot: boolean): Promise<void> {
+  services.nameSearches.close();
   await Promise.all([
     services.integrity.close(),
     services.searchIndexer.stop(),

@@ -1,6 +1,6 @@
 import { compareUtf8 } from "../../lib/compare-utf8.ts";
 import { naturalKey } from "../../lib/natural-key.ts";
-import type { SortField } from "./types.ts";
+import type { SortField, SortOrder } from "./types.ts";
 
 /** How a sort of a folder's children is read from an index alone. */
 export interface Sort {
@@ -20,6 +20,12 @@ export const SORTS: Readonly<Record<SortField, Sort>> = {
   modifiedAt: { index: "nodes_modified", keys: ["modified_at", "id"] },
   fileModifiedAt: { index: "nodes_file_at", keys: ["file_at", "id"] },
 };
+
+/** `ORDER BY …` for nodes of many folders: folders first, ties by id in the direction of the sort. */
+export function orderBy(sort: SortField, order: SortOrder): string {
+  const keys = [...new Set<string>([...SORTS[sort].keys, "id"])];
+  return `ORDER BY n.kind, ${keys.map((key) => `n.${key} ${order}`).join(", ")}`;
+}
 
 /** The values that nodes are sorted by. */
 export interface SortKeys {

@@ -74,12 +74,6 @@ export function selectOrdered(criteria: Criteria, kind: number, sort: SortField,
   };
 }
 
-/** `ORDER BY …` for nodes of many folders: folders first, ties by id in the direction of the sort. */
-export function orderBy(sort: SortField, order: SortOrder): string {
-  const keys = [...new Set<string>([...SORTS[sort].keys, "id"])];
-  return `ORDER BY n.kind, ${keys.map((key) => `n.${key} ${order}`).join(", ")}`;
-}
-
 const INDEXED_SOURCES = {
   names: "node_names f CROSS JOIN nodes n ON n.id = f.rowid",
   tag: "node_tags f CROSS JOIN nodes n ON n.id = f.node_id",

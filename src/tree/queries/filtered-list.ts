@@ -1,6 +1,7 @@
 /**
  * Filtered listings: by name, tag or media type, in one folder or everything below it. Queries with few candidates run
- * on the main thread within a few milliseconds; all others run in the reading thread, which counts and sorts in SQL.
+ * on the main thread within a few milliseconds; all others run in the reading thread, which counts and sorts in SQL. In
+ * large accounts, a search for a short or frequent text runs in memory as soon as that is ready: see `name-searches.ts`.
  * Results are cached for a minute, so that the following pages cost nothing; any change of the account invalidates
  * them.
  */
@@ -11,7 +12,6 @@ import { usageType } from "../tables/accounts.ts";
 import {
   type Criteria,
   matchText,
-  orderBy,
   type SearchScope,
   selectMatches,
   selectOrdered,
@@ -20,7 +20,7 @@ import {
 } from "./filter-sql.ts";
 import { isShortened } from "../tables/folder-paths.ts";
 import { FILE, FOLDER } from "../model/rows.ts";
-import { compareKeys, naturalKeyOf, SORT_COLUMNS, type SortKeys } from "../model/sorts.ts";
+import { compareKeys, naturalKeyOf, orderBy, SORT_COLUMNS, type SortKeys } from "../model/sorts.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { FindQuery, FolderNode, NodePage, SortOrder } from "../model/types.ts";
 
@@ -89,7 +89,7 @@ export class FilteredLister {
     if (criteria === undefined) return { nodes: [], total: 0 };
     const plan = this.#plan(criteria);
     if (plan.candidates <= IN_PLACE_MAX) return this.#inPlace(query, criteria, plan.source);
-    return this.#inReader(query, criteria, plan);
+    return (await this.#inNames(query, criteria, plan)) ?? this.#inReader(query, criteria, plan);
   }
 
   /** Undefined if nothing can match. */
@@ -173,6 +173,18 @@ export class FilteredLister {
       const path = parent_id === null ? undefined : paths.get(parent_id);
       return path !== undefined && (path === folder.path || path.startsWith(prefix));
     });
+  }
+
+  /** From the names in memory, if many of them have to be read and an index is ready. */
+  async #inNames(query: FindQuery, criteria: Criteria, plan: Plan): Promise<NodePage | undefined> {
+    const { accountId, folderId, isRecursive, kinds, search: text, tagIds, mediaType } = criteria;
+    if (text === undefined || tagIds.length > 0 || mediaType !== undefined) return undefined;
+    if (plan.candidates <= INDEXED_MAX) return undefined;
+    const { files, folders } = this.#store.accounts.usage(accountId);
+    const { sort, order, offset, limit } = query;
+    const search = { text, kinds, folderId, isRecursive, sort, order, offset, limit };
+    const found = await this.#store.nameSearches?.find(accountId, files + folders, search);
+    return found === undefined ? undefined : { nodes: this.#store.findByIds(found.ids), total: found.total };
   }
 
   async #inReader(query: FindQuery, criteria: Criteria, plan: Plan): Promise<NodePage> {

@@ -2,7 +2,7 @@
 import { naturalOrder, numbers, type Read } from "../../db/reader.ts";
 import type { Bindable } from "../../db/reader.worker.ts";
 import type { SortField, SortOrder } from "../model/types.ts";
-import { orderBy } from "./filter-sql.ts";
+import { orderBy } from "../model/sorts.ts";
 
 /** Rows to sort. */
 export interface SortedRows {

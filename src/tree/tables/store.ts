@@ -17,6 +17,7 @@ import { HistoryLog } from "./history.ts";
 import { Locks } from "./locks.ts";
 import { Names } from "./names.ts";
 import { NaturalKeys } from "./natural-keys.ts";
+import type { NameSearches } from "./name-searches.ts";
 import { NodeRows } from "./node-rows.ts";
 import { NODE_COLUMNS, type NodeRow, toFile, toFolder, toNode } from "../model/rows.ts";
 import { Properties } from "./properties.ts";
@@ -30,6 +31,8 @@ export interface TreeOptions {
   readonly sqlite: Database;
   /** For long reads; its thread starts at the first one. */
   readonly reader: Reader;
+  /** Searches in names of large accounts; without it, all searches read the database. */
+  readonly nameSearches?: NameSearches | undefined;
   /** Runs the steps of work that takes several transactions. */
   readonly writer: Writer;
   readonly clock: Clock;
@@ -58,6 +61,7 @@ function isSmall(node: TreeNode): boolean {
 export class TreeStore {
   readonly sqlite: Database;
   readonly reader: Reader;
+  readonly nameSearches: NameSearches | undefined;
   readonly writer: Writer;
   readonly clock: Clock;
   readonly events: Events;
@@ -92,6 +96,7 @@ export class TreeStore {
     const { maxNodesOf = () => null, events = new Events() } = options;
     this.sqlite = sqlite;
     this.reader = reader;
+    this.nameSearches = options.nameSearches;
     this.writer = writer;
     this.clock = clock;
     this.events = events;

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Bindable } from "../../../db/reader.worker.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
-import { orderBy } from "../../../tree/queries/filter-sql.ts";
+import { orderBy } from "../../../tree/model/sorts.ts";
 import type { SortField, SortOrder } from "../../../tree/model/types.ts";
 
 /** A statement, and its parameters. */

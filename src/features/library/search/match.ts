@@ -3,9 +3,10 @@ import type { Bindable } from "../../../db/reader.worker.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
 import { FILE } from "../../../tree/model/rows.ts";
 import { ANY_FAMILY, cameraFacets, dateRangeFacets, facet, FOLDERS_MAX, sizeFacets, tagFacet } from "./facets.ts";
+import type { Completions } from "./completions.ts";
 import { FAMILIES } from "./parse-query.ts";
 import type { SearchTerm, SizeTerm, WordTerm } from "./types.ts";
-import { quoteWords } from "./words.ts";
+import { openWordOf, quoteWords } from "./words.ts";
 
 /**
  * Columns that contain all free words, best match first: the name; name and tags; also the description; all columns.
@@ -35,24 +36,25 @@ export function hasWords(terms: readonly SearchTerm[]): boolean {
   return terms.some((term) => term.key === "text" && !term.isExcluded);
 }
 
-/** The query of the index, with the free words in these columns. */
+/** The query of the index, with the free words in these columns. It names the words of `completions`. */
 export function matchExpression(
   terms: readonly SearchTerm[],
   folders: readonly SearchFolders[],
   columns: (typeof TIERS)[number] = ANYWHERE,
+  completions: Completions = new Map(),
 ): string {
   const included = terms.filter((term) => !term.isExcluded);
   const facets = [...included.flatMap(toFacets), ...folders.flatMap(folderFacets)];
   const wordTerms = included.filter(isWord);
   const parts: string[] = [];
-  const texts = wordTerms.filter(({ key }) => key === "text").map(toQuoted);
-  const names = wordTerms.filter(({ key }) => key === "name").map(toQuoted);
+  const texts = wordTerms.filter(({ key }) => key === "text").map((term) => toQuoted(term, completions));
+  const names = wordTerms.filter(({ key }) => key === "name").map((term) => toQuoted(term, completions));
   // Rare terms first: words before facets.
   if (texts.length > 0) parts.push(`{${columns}} : (${texts.join(" AND ")})`);
   if (names.length > 0) parts.push(`{name} : (${names.join(" AND ")})`);
   if (parts.length === 0 && facets.length === 0) facets.push(anyOf(ANY_FAMILY));
   if (facets.length > 0) parts.push(`{facets} : (${facets.join(" AND ")})`);
-  const excluded = terms.filter((term) => term.isExcluded).flatMap(toExcluded);
+  const excluded = terms.filter((term) => term.isExcluded).flatMap((term) => toExcluded(term, completions));
   const positive = parts.join(" AND ");
   return excluded.length === 0 ? positive : `(${positive}) NOT (${excluded.join(" OR ")})`;
 }
@@ -129,8 +131,12 @@ function isWord(term: SearchTerm): term is WordTerm {
   return term.key === "text" || term.key === "name";
 }
 
-function toQuoted({ value, isPhrase }: WordTerm): string {
-  return quoteWords(value, !isPhrase);
+function toQuoted({ value, isPhrase }: WordTerm, completions: Completions): string {
+  const open = isPhrase ? undefined : openWordOf(value);
+  const words = open === undefined ? undefined : completions.get(open.word);
+  if (open === undefined || words === undefined) return quoteWords(value, !isPhrase);
+  if (words.length === 0) return quoteWords(value, false);
+  return `(${words.map((word) => quoteWords(`${open.head} ${word}`, false)).join(" OR ")})`;
 }
 
 /** Facets that must all match. */
@@ -174,9 +180,9 @@ function folderFacets({ folderIds }: SearchFolders): string[] {
     : [anyOf(folderIds.map((id) => facet("fo", id)))];
 }
 
-function toExcluded(term: SearchTerm): string[] {
-  if (term.key === "text") return [`{${ANYWHERE}} : (${toQuoted(term)})`];
-  if (term.key === "name") return [`{name} : (${toQuoted(term)})`];
+function toExcluded(term: SearchTerm, completions: Completions): string[] {
+  if (term.key === "text") return [`{${ANYWHERE}} : (${toQuoted(term, completions)})`];
+  if (term.key === "name") return [`{name} : (${toQuoted(term, completions)})`];
   const facets = toFacets(term);
   return facets.length === 0 ? [] : [`{facets} : (${facets.join(" AND ")})`];
 }

@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
-import type { Reader } from "../../../db/reader.ts";
+import { Reader } from "../../../db/reader.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import { WORDS_TABLE } from "./completions.ts";
 import { SearchIndexer } from "./indexer.ts";
 import { SearchTables } from "./queries.ts";
 import { SearchService } from "./service.ts";
@@ -10,7 +11,7 @@ import { SearchService } from "./service.ts";
 /** Dependencies of the search. */
 export interface SearchOptions {
   readonly sqlite: Database;
-  /** Used only by searches. */
+  /** From {@link openSearchReader}; used only by searches. */
   readonly reader: Reader;
   readonly writer: Writer;
   readonly tree: TreeReader;
@@ -27,6 +28,11 @@ export interface Search {
   readonly search: SearchService;
   readonly indexer: SearchIndexer;
   readonly enqueueRescan: (tx: Transaction, digest: Uint8Array) => void;
+}
+
+/** A reader for searches in this database. */
+export function openSearchReader(path: string, log: Log): Reader {
+  return new Reader(path, log, [WORDS_TABLE]);
 }
 
 /** Builds the search of a database; reads and starts nothing. */

@@ -5,6 +5,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import { sortedIds } from "../../../tree/queries/sorted-ids.ts";
 import type { SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
 import { LISTING_SORTS } from "../files/listing.ts";
+import { type Completions, openWords, selectCompletions, toCompletions } from "./completions.ts";
 import type { SearchIndexer } from "./indexer.ts";
 import {
   hasWords,
@@ -132,9 +133,9 @@ export class SearchService {
     terms: readonly SearchTerm[],
     folders: readonly SearchFolders[],
   ): Promise<Float64Array> {
-    const gone = await this.#goneFolders(accountId);
+    const { gone, completions } = await this.#prepare(accountId, terms);
     const find = async (columns: (typeof TIERS)[number]): Promise<Float64Array> => {
-      const match = matchExpression(terms, folders, columns);
+      const match = matchExpression(terms, folders, columns, completions);
       const { sql, parameters } = selectIds({ accountId, match, terms, folders, gone, limit: FOUND_MAX + 1 });
       const [ids] = await this.#options.reader.read([numbers(sql, parameters)]);
       return ids;
@@ -151,11 +152,19 @@ export class SearchService {
     return Float64Array.from(found).subarray(0, FOUND_MAX + 1);
   }
 
-  /** Undefined if too many to list. */
-  async #goneFolders(accountId: number): Promise<number[] | undefined> {
+  /** What the queries of a search contain. `gone` is undefined if too many to list. */
+  async #prepare(
+    accountId: number,
+    terms: readonly SearchTerm[],
+  ): Promise<{ readonly gone: number[] | undefined; readonly completions: Completions }> {
     const { sql, parameters } = selectGoneFolders(accountId, FOLDERS_NAMED_MAX + 1);
-    const [found] = await this.#options.reader.read([rows<{ id: number }>(sql, parameters)]);
-    return found.length > FOLDERS_NAMED_MAX ? undefined : found.map(({ id }) => id);
+    const words = openWords(terms);
+    const reads = [rows<{ id: number }>(sql, parameters), ...words.map(selectCompletions)] as const;
+    const [gone, ...found] = await this.#options.reader.read(reads);
+    return {
+      gone: gone.length > FOLDERS_NAMED_MAX ? undefined : gone.map(({ id }) => id),
+      completions: toCompletions(words, found),
+    };
   }
 
   #fresh(key: string, seq: number): Float64Array | undefined {

@@ -27,3 +27,14 @@ export function quoteWords(text: string, isOpen: boolean): string {
   const star = isOpen && Array.from(last).length > 1 ? "*" : "";
   return `"${prepared.replaceAll('"', '""')}"${star}`;
 }
+
+/**
+ * The last word of a text, which stands for all words that begin with it, and the text before it. Undefined if it
+ * stands only for itself, or if only the index knows its form: it folds other letters than ASCII in its own way.
+ */
+export function openWordOf(text: string): { readonly head: string; readonly word: string } | undefined {
+  if (!ASCII.test(text)) return undefined;
+  const last = LAST_WORD.exec(text);
+  const word = last?.[1] ?? "";
+  return word.length > 1 ? { head: text.slice(0, last?.index), word: word.toLowerCase() } : undefined;
+}

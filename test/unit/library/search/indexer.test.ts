@@ -1,7 +1,7 @@
 // Compares the index with reading every file, during random changes, with the indexer stopped, restarted and lagging.
 import { afterEach, expect, test } from "bun:test";
-import { Reader } from "../../../../src/db/reader.ts";
-import { openSearch } from "../../../../src/features/library/search/open.ts";
+import type { Reader } from "../../../../src/db/reader.ts";
+import { openSearch, openSearchReader } from "../../../../src/features/library/search/open.ts";
 import { isAppError } from "./support.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { seededRandom, seedsToRun } from "../../../support/random.ts";
@@ -80,7 +80,7 @@ test.each(seedsToRun([1]))(
     const { fraction, below, chance, pick } = seededRandom(seed);
     const tree = newTree();
     const accounts = [tree.addAccount(), tree.addAccount()];
-    const reader = new Reader(tree.path, silentLog);
+    const reader = openSearchReader(tree.path, silentLog);
     let { search, indexer } = searchOver(tree, reader);
     const name = () => `${pick(WORDS)} ${pick(WORDS)} ${below(50)}.txt`;
     const folder = () => pick(["/", "/red", "/red/lake", "/house", "/red/lake/deep"]);
@@ -136,7 +136,7 @@ test.each(seedsToRun([1]))(
 test("a search finds a change made while an earlier search waited for the index", async () => {
   const tree = newTree();
   const accountId = tree.addAccount();
-  const reader = new Reader(tree.path, silentLog);
+  const reader = openSearchReader(tree.path, silentLog);
   const { search, indexer } = searchOver(tree, reader);
   await indexer.drain();
   const add = (index: number) => tree.addFile(accountId, "/", `beach ${index}.txt`);
@@ -156,7 +156,7 @@ test("a database that never had an index gets one, while its files change", asyn
   const tree = newTree();
   const accountId = tree.addAccount();
   for (let index = 0; index < 300; index++) tree.addFile(accountId, "/a", `beach ${index}.txt`);
-  const reader = new Reader(tree.path, silentLog);
+  const reader = openSearchReader(tree.path, silentLog);
   const { search, indexer } = searchOver(tree, reader);
   const [first] = everything(tree, accountId).filter(({ kind }) => kind === 1);
   await indexer.catchUp(accountId, 0);
@@ -173,7 +173,7 @@ test("an erased account's words leave the index", async () => {
   const [accountId, other] = [tree.addAccount(), tree.addAccount()];
   for (const id of [accountId, other])
     for (let index = 0; index < 100; index++) tree.addFile(id, "/", `beach ${index}.txt`);
-  const reader = new Reader(tree.path, silentLog);
+  const reader = openSearchReader(tree.path, silentLog);
   const { indexer } = searchOver(tree, reader);
   await indexer.drain();
   const entries = () =>
@@ -193,7 +193,7 @@ test("trashed nodes are not found, and restored ones are, with all below them", 
   const file = tree.addFile(accountId, "/", "beach.txt");
   for (let index = 0; index < 80; index++) tree.addFile(accountId, `/top/sub ${index}`, `beach ${index}.txt`);
   const few = tree.addFile(accountId, "/small", "beach small.txt");
-  const reader = new Reader(tree.path, silentLog);
+  const reader = openSearchReader(tree.path, silentLog);
   const { search } = searchOver(tree, reader);
   const total = async (q = "beach") =>
     (await search.search({ accountId, q, folderPath: undefined, offset: 0, limit: 1 })).total;
