@@ -62,6 +62,8 @@ export class Bench {
   /** Further data for the JSON file only. */
   readonly details: Record<string, unknown> = {};
   readonly notes: string[] = [];
+  /** Further tables, which are printed after that of the figures. */
+  readonly tables: string[] = [];
   private isAbandoned = false;
 
   constructor(

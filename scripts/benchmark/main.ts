@@ -34,6 +34,7 @@ interface RowResult {
   figures: Figure[];
   details: Record<string, unknown>;
   notes: string[];
+  tables: string[];
 }
 
 async function runRow(row: Row, options: BenchOptions, minutesMax: number): Promise<RowResult> {
@@ -60,8 +61,8 @@ async function runRow(row: Row, options: BenchOptions, minutesMax: number): Prom
     clearTimeout(timer);
   }
   const seconds = (performance.now() - startedAt) / 1000;
-  const { figures, details, notes } = bench;
-  return { row: row.id, seconds, figures, details, notes };
+  const { figures, details, notes, tables } = bench;
+  return { row: row.id, seconds, figures, details, notes, tables };
 }
 
 function listNotes(results: RowResult[], options: BenchOptions, machine: Machine): string[] {
@@ -86,6 +87,7 @@ function printResults(results: RowResult[], options: BenchOptions, machine: Mach
   const figures = results.flatMap((result) => result.figures);
   const { processor, cores, memoryGib, kernel, fileSystem, versions } = machine;
   console.log(options.before === undefined ? renderTable(figures) : renderComparison(figures));
+  for (const table of results.flatMap((result) => result.tables)) console.log(`\n${table}`);
   console.log("");
   for (const note of listNotes(results, options, machine)) console.log(`- ${note}`);
   console.log(
