@@ -248,7 +248,6 @@ class Load {
       elapsedMs: this.lastAt - this.startedAt,
       p50Ms: percentile(sorted, 0.5),
       p99Ms: percentile(sorted, 0.99),
-      p999Ms: percentile(sorted, 0.999),
       maxMs: sorted.at(-1) ?? 0,
       bytesReceived: this.bytesReceived,
       statuses: this.statuses,

@@ -51,7 +51,6 @@ export interface JobResult {
   elapsedMs: number;
   p50Ms: number;
   p99Ms: number;
-  p999Ms: number;
   maxMs: number;
   bytesReceived: number;
   statuses: Record<string, number>;
