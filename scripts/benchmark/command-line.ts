@@ -51,7 +51,7 @@ for one operation, with the first letter of each. "reach" lists required targets
 says which are reached: "aim" all, "ok" the required ones, "SHORT" not all required ones.
 
 A comparison has the columns "now", "before" and "ratio". The outcome is "WORSE" or "better" if the median ratio differs
-by more than ${PERCENT} % and all rounds agree; otherwise it is "same".
+by more than ${PERCENT} % and all rounds, at least three, agree; otherwise it is "same".
 
 Exit codes: 0 all required targets reached, or nothing is worse than before; 1 some not reached or not measured, or
 worse; 2 the benchmark could not run.

@@ -8,6 +8,9 @@ import { formatAmount, medianOf, ratiosOf, renderColumns } from "./table.ts";
 /** How much worse the median ratio must be to count as worse. */
 export const TOLERANCE = 0.1;
 
+/** Fewer rounds say nothing about a difference. */
+const ROUNDS_MIN = 3;
+
 export type Outcome = "WORSE" | "better" | "same" | "failed" | "";
 
 /**
@@ -15,7 +18,7 @@ export type Outcome = "WORSE" | "better" | "same" | "failed" | "";
  * opposite: a busy moment of the machine affects single rounds.
  */
 export function judge(ratios: readonly number[], better: Figure["better"]): Outcome {
-  if (ratios.length === 0) return "";
+  if (ratios.length < ROUNDS_MIN) return "";
   // Above 1 is worse.
   const costs = ratios.map((ratio) => (better === "lower" ? ratio : 1 / ratio));
   const middle = median(costs);

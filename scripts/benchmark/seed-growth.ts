@@ -106,6 +106,11 @@ function seedAll(data: string, folderName: string, scale: Scale): void {
     // Everything counts as written to the metadata journal. The search index is built after the start.
     database.run("DELETE FROM store_journal_again");
     database.run("UPDATE store_journal SET seq = (SELECT a.seq FROM accounts a WHERE a.id = store_journal.account_id)");
+    database.run(
+      `INSERT OR IGNORE INTO store_journal (account_id, public_id, number, seq, full_bytes, later_bytes, epoch)
+         SELECT a.id, u.public_id, 1, a.seq, 300, 0, s.epoch FROM accounts a JOIN users u ON u.id = a.id
+         CROSS JOIN store_journal s WHERE s.account_id = 1`,
+    );
     database.run("DELETE FROM search_fill");
   })();
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
