@@ -2,7 +2,7 @@
  * Makes the data directory of a stopped server look old and large: an account with many files, its long journal, other
  * accounts, and shares. Writes rows directly, and only for directories that the benchmark removes.
  *
- * Usage: bun seed-growth.ts DATA_DIRECTORY FOLDER_NAME SCALE_AS_JSON
+ * Usage: bun seed-growth.ts accounts|files DATA_DIRECTORY FOLDER_NAME SCALE_AS_JSON
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -96,21 +96,22 @@ function seedShares(database: Database, { files, shares }: Scale): void {
   }
 }
 
-function seedAll(data: string, folderName: string, scale: Scale): void {
+/** The accounts come first: the server writes the metadata journal of each, which reads the rows of all files. */
+function seedBeforeFiles(data: string, scale: Scale): void {
+  const database = open(data);
+  database.transaction(() => seedAccounts(database, scale))();
+  database.close();
+}
+
+function seedFiles(data: string, folderName: string, scale: Scale): void {
   const database = open(data);
   seedJournal(database, scale);
   seed(data, folderName, scale.files, scale.folderFiles);
   database.transaction(() => {
-    seedAccounts(database, scale);
     seedShares(database, scale);
     // Everything counts as written to the metadata journal. The search index is built after the start.
     database.run("DELETE FROM store_journal_again");
     database.run("UPDATE store_journal SET seq = (SELECT a.seq FROM accounts a WHERE a.id = store_journal.account_id)");
-    database.run(
-      `INSERT OR IGNORE INTO store_journal (account_id, public_id, number, seq, full_bytes, later_bytes, epoch)
-         SELECT a.id, u.public_id, 1, a.seq, 300, 0, s.epoch FROM accounts a JOIN users u ON u.id = a.id
-         CROSS JOIN store_journal s WHERE s.account_id = 1`,
-    );
     database.run("DELETE FROM search_fill");
   })();
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -118,9 +119,10 @@ function seedAll(data: string, folderName: string, scale: Scale): void {
 }
 
 if (import.meta.main) {
-  const [data, folderName, scale] = process.argv.slice(2);
+  const [part, data, folderName, scale] = process.argv.slice(2);
   if (data === undefined || folderName === undefined || scale === undefined)
-    throw new Error("usage: seed-growth.ts DATA_DIRECTORY FOLDER_NAME SCALE_AS_JSON");
+    throw new Error("usage: seed-growth.ts accounts|files DATA_DIRECTORY FOLDER_NAME SCALE_AS_JSON");
   const parsed: Scale = JSON.parse(scale);
-  seedAll(data, folderName, parsed);
+  if (part === "accounts") seedBeforeFiles(data, parsed);
+  else seedFiles(data, folderName, parsed);
 }

@@ -54,7 +54,7 @@ export interface Prepared {
 
 const SMALL = { name: "small-########.bin", body: { random: 10 << 10 }, rawAs: "form" } as const;
 
-type Operation = (larder: Larder, prepared: Prepared, round: number) => Promise<Cost>;
+export type Operation = (larder: Larder, prepared: Prepared, round: number) => Promise<Cost>;
 
 /** Reads the ids and the number of pages from the database, and creates a small folder and a device. */
 export async function prepareOperations(larder: Larder): Promise<Prepared> {
