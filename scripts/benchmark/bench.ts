@@ -4,16 +4,17 @@
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { startLarder, type Larder } from "./larder.ts";
+import { type Larder, type LarderSubject, startLarder } from "./larder.ts";
 import { NotInstalledError, type Server, startFloor, startNginx, type Subject } from "./server.ts";
 
 export interface BenchOptions {
   executable: string;
-  /** An earlier executable, which the row "before" compares with. */
+  /** In a comparison, the earlier executable. It then replaces all baselines. */
   before: string | undefined;
   rounds: number;
   quick: boolean;
-  full: boolean;
+  /** The files of the largest account of the growth row. */
+  files: number;
   workDirectory: string;
 }
 
@@ -34,11 +35,13 @@ export interface FigureSpec {
   targets?: Target[];
 }
 
+export type Samples = Partial<Record<Subject, number[]>>;
+
 export interface Figure extends FigureSpec {
   row: string;
-  samples: Partial<Record<Subject, number[]>>;
+  samples: Samples;
   /** Server CPU time for one operation. */
-  cpu: Partial<Record<Subject, number[]>>;
+  cpu: Samples;
   cpuUnit?: string;
   /** The reason why a subject has no samples. */
   failures: Partial<Record<Subject, string>>;
@@ -59,6 +62,8 @@ export class Bench {
   /** Further data for the JSON file only. */
   readonly details: Record<string, unknown> = {};
   readonly notes: string[] = [];
+  /** Further tables, which are printed after that of the figures. */
+  readonly tables: string[] = [];
   private isAbandoned = false;
 
   constructor(
@@ -89,17 +94,31 @@ export class Bench {
     return figure;
   }
 
+  /** The executables of Larder that are measured: one, or two in a comparison. */
+  larders(): LarderSubject[] {
+    return this.options.before === undefined ? ["larder"] : ["larder", "before"];
+  }
+
+  executableOf(subject: LarderSubject): string {
+    return (subject === "before" ? this.options.before : undefined) ?? this.options.executable;
+  }
+
   /** Starts a server on a new directory. */
   start(subject: Subject): Promise<Server> {
     if (subject === "floor") return startFloor(this.directory(subject), process.execPath);
     if (subject === "nginx") return startNginx(this.directory(subject));
-    if (subject === "larder") return this.startLarder();
+    if (subject === "larder" || subject === "before") return this.startLarder(subject);
     throw new Error(`${subject} is started by its row`);
   }
 
-  /** Starts Larder on a new directory, with an account. */
-  async startLarder(): Promise<Larder> {
-    return startLarder({ executable: this.options.executable, directory: this.directory("larder") });
+  /** Starts Larder on a new directory with an account, or on the directory of an account that exists. */
+  async startLarder(
+    subject: LarderSubject = "larder",
+    existing: { directory: string; token?: string } = { directory: this.directory(subject) },
+    environment: Record<string, string> = {},
+  ): Promise<Larder> {
+    const executable = this.executableOf(subject);
+    return startLarder({ subject, executable, environment, ...existing });
   }
 }
 
@@ -133,12 +152,13 @@ export async function measureInTurns(
   figures: Figure[],
   participants: Participant[],
   warmUp = false,
+  rounds = bench.options.rounds,
 ): Promise<void> {
   const remaining = [...participants];
   try {
-    for (let round = warmUp ? 0 : 1; round <= bench.options.rounds; round += 1) {
+    for (let round = warmUp ? 0 : 1; round <= rounds; round += 1) {
       for (const participant of remaining.slice()) {
-        const name = round === 0 ? "warming up" : `round ${round} of ${bench.options.rounds}`;
+        const name = round === 0 ? "warming up" : `round ${round} of ${rounds}`;
         bench.log(`${name}: ${participant.subject}`);
         try {
           await participant.measure(round);
@@ -168,22 +188,38 @@ function fail(bench: Bench, figures: Figure[], subject: Subject, error: unknown)
   if (!(error instanceof NotInstalledError)) bench.log(`${subject} failed: ${message}`);
 }
 
-/**
- * Compares servers that each run for the whole row; their directories are removed at its end. `prepare` is called once
- * for each server, before its first round.
- */
-export async function compareServers<Prepared>(
+/** A comparison of servers. */
+export interface Comparison<S extends Server, Prepared> {
+  figures: Figure[];
+  /** Starts a server on a new directory. */
+  start: (subject: Subject) => Promise<S>;
+  /** The baselines of Larder. A comparison of two executables of Larder has none. */
+  baselines?: Subject[];
+  /** Adds a round 0 without samples. */
+  warmUp?: boolean;
+  /** Instead of the number of rounds in the options. */
+  rounds?: number;
+  /** Called once for each server, before its first round. */
+  prepare: (server: S) => Promise<Prepared>;
+  measure: (server: S, round: number, prepared: Prepared) => Promise<void>;
+}
+
+/** Larder, and its baselines or the earlier executable. */
+function subjectsOf(bench: Bench, baselines: Subject[]): Subject[] {
+  return bench.options.before === undefined ? [...baselines, "larder"] : bench.larders();
+}
+
+/** Compares servers that each run for the whole row; their directories are removed at its end. */
+export async function compareStarted<S extends Server, Prepared>(
   bench: Bench,
-  figures: Figure[],
-  subjects: Subject[],
-  prepare: (server: Server) => Promise<Prepared>,
-  measure: (server: Server, round: number, prepared: Prepared) => Promise<void>,
+  comparison: Comparison<S, Prepared>,
 ): Promise<void> {
+  const { figures, baselines = [], start, prepare, measure } = comparison;
   const participants: Participant[] = [];
-  for (const subject of subjects) {
-    let server: Server | undefined;
+  for (const subject of subjectsOf(bench, baselines)) {
+    let server: S | undefined;
     try {
-      server = await bench.start(subject);
+      server = await start(subject);
       const prepared = await prepare(server);
       const ready = server;
       participants.push({
@@ -196,7 +232,40 @@ export async function compareServers<Prepared>(
       if (server !== undefined) await stopAndRemove(server);
     }
   }
-  await measureInTurns(bench, figures, participants);
+  await measureInTurns(bench, figures, participants, comparison.warmUp, comparison.rounds);
+}
+
+/** Compares Larder with baselines that each run for the whole row. */
+export function compareServers<Prepared>(
+  bench: Bench,
+  comparison: Omit<Comparison<Server, Prepared>, "start">,
+): Promise<void> {
+  return compareStarted(bench, { ...comparison, start: (subject) => bench.start(subject) });
+}
+
+/** A directory with an account for each executable of Larder, whose server is stopped. */
+export interface Existing {
+  directory: string;
+  token: string;
+}
+
+/** Measures Larder alone, or two executables of it. Each starts on a new directory, or on the one that `seed` makes. */
+export async function measureLarder<Prepared>(
+  bench: Bench,
+  plan: Omit<Comparison<Larder, Prepared>, "start" | "baselines"> & {
+    seed?: (subject: LarderSubject) => Promise<Existing>;
+    /** Further settings of the server in a directory. */
+    environment?: (directory: string) => Record<string, string>;
+  },
+): Promise<void> {
+  await compareStarted(bench, {
+    ...plan,
+    start: async (subject) => {
+      const own = subject === "before" ? "before" : "larder";
+      const existing = (await plan.seed?.(own)) ?? { directory: bench.directory(own) };
+      return bench.startLarder(own, existing, plan.environment?.(existing.directory));
+    },
+  });
 }
 
 /**
@@ -206,14 +275,14 @@ export async function compareServers<Prepared>(
 export async function compareFreshServers(
   bench: Bench,
   figures: Figure[],
-  subjects: Subject[],
+  baselines: Subject[],
   measure: (server: Server, round: number) => Promise<void>,
   warmUp = false,
 ): Promise<void> {
   await measureInTurns(
     bench,
     figures,
-    subjects.map((subject) => ({
+    subjectsOf(bench, baselines).map((subject) => ({
       subject,
       measure: async (round) => {
         const server = await bench.start(subject);

@@ -4,6 +4,7 @@
  *   POST /files/{folder}/{name}  stream → sha256 → temporary file → fdatasync → rename → fsync of the folder → one row
  *   GET  /files/{id}             the file by sendfile, ranges included
  *   GET  /info/{id}              one prepared query as JSON; a token is checked if one is sent
+ *   GET  /profile                the user of a token, by one prepared query, as JSON
  *
  * Files are stored in 256 subfolders by the first byte of their digest, which are created with the first file of
  * {folder}.
@@ -38,6 +39,14 @@ const findInfo = database.query<Record<string, string | number>, [number]>(
   "SELECT id, name, digest, size_bytes, created_at FROM files WHERE id = ?",
 );
 
+database.run(
+  "CREATE TABLE users (id TEXT PRIMARY KEY, email TEXT NOT NULL, name TEXT NOT NULL, role TEXT NOT NULL) STRICT",
+);
+database.run("INSERT INTO users VALUES ('usr_01j9z3k8xq4w7v2m5n6p', 'bench@example.com', 'Bench', 'user')");
+const findUser = database.query<Record<string, string>, [string]>(
+  "SELECT id, email, name, role FROM users WHERE id = ?",
+);
+
 /** Open descriptors of the subfolders, as each fsync needs one. */
 const folders = new Map<string, number>();
 
@@ -50,14 +59,14 @@ function prepareFolder(folder: string): void {
   }
 }
 
-/** Whether a bearer token is a JWT signed with SECRET by HS256 that has not expired. */
-function isValidToken(authorization: string): boolean {
+/** The user of a bearer token, if it is a JWT signed with SECRET by HS256 that has not expired. */
+function userOf(authorization: string): string | undefined {
   const [head = "", claims = "", signature = ""] = authorization.slice("Bearer ".length).split(".");
   const expected = createHmac("sha256", secret).update(`${head}.${claims}`).digest();
   const actual = Buffer.from(signature, "base64url");
-  if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return false;
-  const { exp }: { exp: number } = JSON.parse(Buffer.from(claims, "base64url").toString());
-  return exp > Date.now() / 1000;
+  if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return undefined;
+  const { sub, exp }: { sub: string; exp: number } = JSON.parse(Buffer.from(claims, "base64url").toString());
+  return exp > Date.now() / 1000 ? sub : undefined;
 }
 
 let temporaryCount = 0;
@@ -105,9 +114,15 @@ const server = Bun.serve({
     "/info/:id": {
       GET: (request) => {
         const authorization = request.headers.get("authorization");
-        if (authorization !== null && !isValidToken(authorization)) return new Response(null, { status: 401 });
+        if (authorization !== null && userOf(authorization) === undefined) return new Response(null, { status: 401 });
         const row = findInfo.get(Number(request.params.id));
         return row === null ? new Response(null, { status: 404 }) : Response.json(row);
+      },
+    },
+    "/profile": {
+      GET: (request) => {
+        const user = findUser.get(userOf(request.headers.get("authorization") ?? "") ?? "");
+        return user === null ? new Response(null, { status: 401 }) : Response.json(user);
       },
     },
   },

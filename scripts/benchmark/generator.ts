@@ -116,6 +116,14 @@ class Connection {
     this.socket?.end();
   }
 
+  /** Closes the connection at once, in the middle of a request. */
+  cut(): void {
+    this.busy = false;
+    this.queue = [];
+    this.remainingStreamBytes = 0;
+    this.socket?.terminate();
+  }
+
   private flush(): void {
     for (;;) {
       const next = this.queue[0];
@@ -132,6 +140,7 @@ class Connection {
         return;
       }
       const written = this.socket?.write(next) ?? 0;
+      if (this.load.isCutAfter(Math.max(0, written))) return;
       if (written < next.length) {
         this.queue[0] = next.subarray(Math.max(0, written));
         return;
@@ -192,9 +201,11 @@ class Connection {
 
 class Load {
   bytesReceived = 0;
+  private bytesSent = 0;
   private readonly latenciesMs: number[] = [];
   private readonly statuses: Record<string, number> = {};
   private readonly responses: RecordedResponse[] = [];
+  private readonly connections: Connection[] = [];
   private readonly idle: Connection[] = [];
   private readonly due: number[] = [];
   private failures = 0;
@@ -211,7 +222,7 @@ class Load {
   async run(): Promise<JobResult> {
     const block = Buffer.alloc(STREAM_BLOCK_BYTES);
     for (let at = 0; at < block.length; at += 65_536) crypto.getRandomValues(block.subarray(at, at + 65_536));
-    const connections: Connection[] = [];
+    const { connections } = this;
     // Numbers are written into the templates, so each connection has its own. A long list is shared to save memory: a
     // template is used again only after all others, when its last request has been sent.
     const isShared = this.job.templates.length > this.job.connections;
@@ -242,6 +253,16 @@ class Load {
       statuses: this.statuses,
       responses: this.responses,
     };
+  }
+
+  /** Counts sent bytes, and cuts all connections if the job says so. @returns whether they were cut */
+  isCutAfter(sentBytes: number): boolean {
+    this.bytesSent += sentBytes;
+    if (this.job.cutAfterBytes === undefined || this.bytesSent < this.job.cutAfterBytes) return false;
+    for (const connection of this.connections) connection.cut();
+    this.lastAt = performance.now();
+    this.stop();
+    return true;
   }
 
   needsBody(status: number): boolean {

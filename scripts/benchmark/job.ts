@@ -27,6 +27,8 @@ export interface Job {
   durationMs?: number;
   /** Open loop: requests are due at this rate, however slow the server is. Latency counts from the due time. */
   ratePerSecond?: number;
+  /** Closes all connections when this many bytes were sent, also in the middle of a request. */
+  cutAfterBytes?: number;
   /** The first request's number; later ones count up. */
   firstNumber: number;
   /** Return the body of each response instead of the first only. */

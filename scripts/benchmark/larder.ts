@@ -32,8 +32,11 @@ const ENVIRONMENT: Record<string, string> = {
   ...Object.fromEntries(CATEGORIES.map((category) => [`LARDER_PLANS_ENTERPRISE_LIMIT_${category}`, LIMIT])),
 };
 
+/** The measured executable, and in a comparison the earlier one. */
+export type LarderSubject = "larder" | "before";
+
 export interface Larder extends Server {
-  subject: "larder";
+  subject: LarderSubject;
   executable: string;
   email: string;
   /** Header lines for every request, each with CRLF. */
@@ -42,8 +45,11 @@ export interface Larder extends Server {
 }
 
 export interface LarderOptions {
+  subject: LarderSubject;
   executable: string;
   directory: string;
+  /** Settings of the server in addition to those of all rows. */
+  environment?: Record<string, string>;
   /** The valid token of an account that already exists in the directory. */
   token?: string;
 }
@@ -53,7 +59,7 @@ export interface LarderOptions {
  * be created first, and `startMs` is the time to the first response of /health/live.
  */
 export async function startLarder(options: LarderOptions): Promise<Larder> {
-  const { executable, directory } = options;
+  const { subject, executable, directory } = options;
   mkdirSync(directory, { recursive: true });
   if (!(await Bun.file(executable).exists())) throw new Error(`${executable} is missing: run scripts/build`);
   const data = join(directory, "data");
@@ -64,14 +70,14 @@ export async function startLarder(options: LarderOptions): Promise<Larder> {
     command: [executable, "serve", "--data", data, "--host", "127.0.0.1", "--port", String(port)],
     logPath,
     directory,
-    environment: ENVIRONMENT,
+    environment: { ...ENVIRONMENT, ...options.environment },
   });
   const origin = `http://127.0.0.1:${port}`;
   if (options.token === undefined) await waitForResponse(started, `${origin}/health/live`, {}, logPath);
   else await waitForResponse(started, `${origin}/api/files?limit=20`, bearer(options.token), logPath);
   const startMs = performance.now() - startedAt;
   const token = options.token ?? (await createAccount(executable, data));
-  return createServer(started, { executable, port, directory, startMs, token });
+  return createServer(started, { subject, executable, port, directory, startMs, token });
 }
 
 function bearer(token: string): Record<string, string> {
@@ -89,11 +95,12 @@ async function createAccount(executable: string, data: string): Promise<string> 
 }
 
 /** Runs a command of Larder on the data directory of a server. @returns what it printed */
-export async function runOnLarder({ executable, directory }: Larder, words: string[]): Promise<string> {
-  return run([executable, ...words], "", { ...ENVIRONMENT, LARDER_DATA: join(directory, "data") });
+export async function runOnLarder({ executable, directory }: Larder, words: string[], input = ""): Promise<string> {
+  return run([executable, ...words], input, { ...ENVIRONMENT, LARDER_DATA: join(directory, "data") });
 }
 
 interface Instance {
+  subject: LarderSubject;
   executable: string;
   port: number;
   directory: string;
@@ -104,7 +111,6 @@ interface Instance {
 function createServer(started: StartedProcess, instance: Instance): Larder {
   const headers = `Authorization: Bearer ${instance.token}\r\n`;
   return {
-    subject: "larder",
     pid: started.pid,
     host: "127.0.0.1",
     ...instance,
@@ -123,8 +129,13 @@ function createServer(started: StartedProcess, instance: Instance): Larder {
       getTemplate(`/api/files/${fileId(response.body)}/download`, `${headers}${moreHeaders}`),
     infoTemplate: (response) => getTemplate(`/api/files/${fileId(response.body)}`, headers),
     signedInfoTemplate: (response) => getTemplate(`/api/files/${fileId(response.body)}`, headers),
+    profileTemplate: () => getTemplate("/api/users/profile", headers),
     stop: () => stopProcess(started),
   };
+}
+
+export function isLarder(server: Server): server is Larder {
+  return server.subject === "larder" || server.subject === "before";
 }
 
 /** Reads the file id from the response to an upload. */

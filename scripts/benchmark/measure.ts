@@ -70,7 +70,7 @@ export function cpuSeconds(root: number): number {
   return ticks / TICKS_PER_SECOND;
 }
 
-function statusMib(root: number, key: "VmRSS" | "VmHWM"): number {
+function statusMib(root: number, key: "VmRSS" | "VmHWM" | "RssAnon"): number {
   let kib = 0;
   for (const pid of processTree(root)) {
     const status = unlessGone(() => readFileSync(`/proc/${pid}/status`, "latin1"));
@@ -82,6 +82,11 @@ function statusMib(root: number, key: "VmRSS" | "VmHWM"): number {
 /** The current resident memory of a process tree in MiB. */
 export function residentMib(root: number): number {
   return statusMib(root, "VmRSS");
+}
+
+/** The current anonymous memory of a process tree in MiB: without pages of files, which the system can drop. */
+export function anonymousMib(root: number): number {
+  return statusMib(root, "RssAnon");
 }
 
 /** The peak resident memory of a process tree since the last reset in MiB: the sum of each process's peak. */

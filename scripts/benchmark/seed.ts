@@ -4,6 +4,8 @@
  * sizes and times. Only for directories that the benchmark removes, as the sizes are wrong.
  *
  * Usage: bun seed.ts DATA_DIRECTORY FOLDER_NAME COUNT
+ *
+ * `seed-growth.ts` uses this too: there, files beyond a maximum go to the folders whose names begin with "part ".
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -14,7 +16,19 @@ import { fold } from "../../src/lib/path.ts";
 /** Words in the names of exactly one file, 1,000 files, and every second file. */
 export const MARKERS = { one: "quixotic", thousand: "zephyr", half: "summer" };
 
-const WORDS = ["beach", "invoice", "garden", "report", "party", "contract", "lake", "recipe", "kitchen", "notes"];
+/** Words in the names of many files. */
+export const WORDS = [
+  "beach",
+  "invoice",
+  "garden",
+  "report",
+  "party",
+  "contract",
+  "lake",
+  "recipe",
+  "kitchen",
+  "notes",
+];
 const FOREIGN = ["größe", "été", "Пляж", "写真", "صور", "ñandú", "Ærø", "Ελλάδα", "한국", "🌊"];
 const EXTENSIONS = ["jpg", "pdf", "png", "docx", "mp4", "txt"];
 
@@ -32,7 +46,8 @@ export function seededName(index: number, count: number): string {
   return `${name} ${pick(WORDS, 11)}.${pick(EXTENSIONS, 7)}`;
 }
 
-function seed(data: string, folderName: string, count: number): void {
+/** @param folderMax how many files go to the folder, and not to the parts */
+export function seed(data: string, folderName: string, count: number, folderMax = count): void {
   const database = new Database(join(data, "larder.db"), { readwrite: true, strict: true });
   database.run("PRAGMA cache_size = -262144");
   database.run("PRAGMA foreign_keys = OFF");
@@ -50,8 +65,19 @@ function seed(data: string, folderName: string, count: number): void {
   const lastId = database.query<{ id: number }, []>("SELECT max(id) AS id FROM nodes").get();
   if (account === null || lastId === null) throw new Error("the database has no account");
 
+  const parts = database
+    .query<{ id: number }, []>("SELECT id FROM nodes WHERE kind = 0 AND name LIKE 'part %' ORDER BY id")
+    .all();
+  const inFolders = new Map<number, number>();
+  const parentOf = (index: number) => {
+    const parent = (index < folderMax ? undefined : parts[index % parts.length]?.id) ?? folder.id;
+    inFolders.set(parent, (inFolders.get(parent) ?? 0) + 1);
+    return parent;
+  };
+
   const own = [
     "id",
+    "parent_id",
     "public_id",
     "name",
     "sort_key",
@@ -84,6 +110,7 @@ function seed(data: string, folderName: string, count: number): void {
       const createdAt = now - (scattered % 100_000_000);
       insertNode.run(
         id,
+        parentOf(index),
         newId("file", now),
         name,
         sortKey,
@@ -104,9 +131,10 @@ function seed(data: string, folderName: string, count: number): void {
         "UPDATE accounts SET seq = seq + ?1, files = files + ?1, file_bytes = file_bytes + ?2, changed_at = ?4 WHERE id = ?3",
       )
       .run(count, bytes, folder.account_id, now);
-    database
-      .prepare("UPDATE folders SET child_files = child_files + ?1, children_rev = children_rev + ?1 WHERE node_id = ?2")
-      .run(count, folder.id);
+    const updateFolder = database.prepare(
+      "UPDATE folders SET child_files = child_files + ?1, children_rev = children_rev + ?1 WHERE node_id = ?2",
+    );
+    for (const [id, files] of inFolders) updateFolder.run(files, id);
     database.prepare("UPDATE blobs SET refs = refs + ?1 WHERE id = ?2").run(count, template.blob_id);
     database
       .prepare("UPDATE usage_types SET files = files + ?1, bytes = bytes + ?2 WHERE account_id = ?3")

@@ -9,9 +9,21 @@ import { freePort, startProcess, stopProcess, waitForResponse } from "./processe
 
 /**
  * What a figure compares: Larder; the baselines "floor" and "nginx"; sharp alone; the WebDAV servers "apache" and
- * "rclone"; Larder's own API ("api"), and an earlier executable of Larder ("before").
+ * "rclone"; the tus server of its authors ("tus"); Larder's own API ("api"); "cp", which copies files; and an earlier
+ * executable of Larder ("before").
  */
-export const SUBJECTS = ["larder", "floor", "nginx", "sharp", "apache", "rclone", "api", "before"] as const;
+export const SUBJECTS = [
+  "larder",
+  "floor",
+  "nginx",
+  "sharp",
+  "apache",
+  "rclone",
+  "tus",
+  "api",
+  "cp",
+  "before",
+] as const;
 
 export type Subject = (typeof SUBJECTS)[number];
 
@@ -45,6 +57,8 @@ export interface Server {
   infoTemplate(response: RecordedResponse): RequestTemplate | undefined;
   /** A request for the file's metadata with a token; undefined if the server can't check one. */
   signedInfoTemplate(response: RecordedResponse): RequestTemplate | undefined;
+  /** A request for the profile of a token's user; undefined if the server has no users. */
+  profileTemplate(): RequestTemplate | undefined;
   stop(): Promise<void>;
 }
 
@@ -114,6 +128,7 @@ export async function startFloor(directory: string, bun: string): Promise<Server
     infoTemplate: (response) => getTemplate(`/info/${field(response, "id")}`),
     signedInfoTemplate: (response) =>
       getTemplate(`/info/${field(response, "id")}`, `Authorization: Bearer ${floorToken()}\r\n`),
+    profileTemplate: () => getTemplate("/profile", `Authorization: Bearer ${floorToken()}\r\n`),
     stop: () => stopProcess(started, 5000),
   };
 }
@@ -171,6 +186,7 @@ http {
     },
     infoTemplate: () => undefined,
     signedInfoTemplate: () => undefined,
+    profileTemplate: () => undefined,
     stop: () => stopProcess(started, 5000),
   };
 }

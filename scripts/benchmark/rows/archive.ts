@@ -2,7 +2,7 @@
  * Folders as archives: ten large files as one ZIP compared with ten downloads, and the time to the first byte and the
  * peak memory for a folder with many small files.
  */
-import { measureInTurns, type Bench, record, type Row, stopAndRemove } from "../bench.ts";
+import { type Bench, measureLarder, record, type Row } from "../bench.ts";
 import { at, call, registerDevice, textAt } from "../device.ts";
 import { fileId, type Larder } from "../larder.ts";
 import { load } from "../load.ts";
@@ -19,15 +19,12 @@ export const archive: Row = {
   title: "folders as archives",
   diskGib: ({ quick }) => (quick ? 1 : 3),
   run: async (bench: Bench) => {
-    const larder = await bench.startLarder();
-    const token = (await registerDevice(larder, "bench-archive")).token;
-    await measureLarge(bench, larder, token);
-    await measureMany(bench, larder, token);
-    await stopAndRemove(larder);
+    await measureLarge(bench);
+    await measureMany(bench);
   },
 };
 
-async function measureLarge(bench: Bench, larder: Larder, token: string): Promise<void> {
+async function measureLarge(bench: Bench): Promise<void> {
   const sizeBytes = (bench.options.quick ? 25 : 100) * MIB;
   const what = `${LARGE_FILES} x ${sizeBytes / MIB} MiB`;
   const whole = bench.figure({ task: `${what} as an archive`, unit: "MB/s", better: "higher" });
@@ -44,23 +41,30 @@ async function measureLarge(bench: Bench, larder: Larder, token: string): Promis
     body: { random: sizeBytes },
     rawAs: "content",
   } as const;
-  const sent = await load(larder, { connections: 1, count: LARGE_FILES, templates: [larder.uploadTemplate(upload)] });
-  const files = sent.responses.map(({ body }) => `/api/files/${fileId(body)}/download`);
-  const path = `/api/files/folders/${await folderId(larder, "/", "large", token)}/archive`;
-  const measure = async () => {
-    const idleMib = residentMib(larder.pid);
-    resetPeakResident(larder.pid);
-    const read = await readAll(larder, [path], token);
-    record(whole, "larder", read.bytes / MB / (read.ms / 1000));
-    record(peak, "larder", Math.max(0, peakResidentMib(larder.pid) - idleMib));
-    const each = await readAll(larder, files, token);
-    record(single, "larder", each.bytes / MB / (each.ms / 1000));
-  };
-  await measureInTurns(bench, [whole, single, peak], [{ subject: "larder", measure }], true);
+  await measureLarder(bench, {
+    figures: [whole, single, peak],
+    warmUp: true,
+    prepare: async (larder) => {
+      const { token } = await registerDevice(larder, "bench-archive");
+      const templates = [larder.uploadTemplate(upload)];
+      const sent = await load(larder, { connections: 1, count: LARGE_FILES, templates, storeBodies: true });
+      const files = sent.responses.map(({ body }) => `/api/files/${fileId(body)}/download`);
+      return { token, files, path: `/api/files/folders/${await folderId(larder, "/", "large", token)}/archive` };
+    },
+    measure: async (larder, _, { token, files, path }) => {
+      const idleMib = residentMib(larder.pid);
+      resetPeakResident(larder.pid);
+      const read = await readAll(larder, [path], token);
+      record(whole, larder.subject, read.bytes / MB / (read.ms / 1000));
+      record(peak, larder.subject, Math.max(0, peakResidentMib(larder.pid) - idleMib));
+      const each = await readAll(larder, files, token);
+      record(single, larder.subject, each.bytes / MB / (each.ms / 1000));
+    },
+  });
 }
 
-async function measureMany(bench: Bench, larder: Larder, token: string): Promise<void> {
-  const copies = bench.options.quick ? 10 : 100;
+async function measureMany(bench: Bench): Promise<void> {
+  const copies = bench.options.quick ? 10 : 50;
   const what = `${(copies * SEED_FILES).toLocaleString("en-GB")} files as an archive`;
   const first = bench.figure({
     task: `first byte of ${what}`,
@@ -70,24 +74,29 @@ async function measureMany(bench: Bench, larder: Larder, token: string): Promise
   });
   const peak = bench.figure({ task: `peak RSS over idle, ${what}`, unit: "MiB", better: "lower" });
   const seed = { folder: "seed", name: "small-########.bin", body: { random: 200 }, rawAs: "content" } as const;
-  await load(larder, { connections: 16, count: SEED_FILES, templates: [larder.uploadTemplate(seed)] });
-  const device = { token, headers: "" };
-  const seedId = await folderId(larder, "/", "seed", token);
-  const many = textAt(await call(larder, "/api/files/folders", device, { name: "many" }), "data", "id");
-  for (let copy = 0; copy < copies; copy += 1) {
-    await call(larder, "/api/files/copy", device, { fileIds: [seedId], destinationFolder: "/many" });
-  }
-  let changes = 0;
-  const measure = async () => {
-    // A change in the account makes the cached plan of the archive invalid.
-    await call(larder, "/api/files/folders", device, { name: `changed ${(changes += 1)}` });
-    const idleMib = residentMib(larder.pid);
-    resetPeakResident(larder.pid);
-    const read = await readAll(larder, [`/api/files/folders/${many}/archive`], token);
-    record(first, "larder", read.firstMs);
-    record(peak, "larder", Math.max(0, peakResidentMib(larder.pid) - idleMib));
-  };
-  await measureInTurns(bench, [first, peak], [{ subject: "larder", measure }], true);
+  await measureLarder(bench, {
+    figures: [first, peak],
+    warmUp: true,
+    prepare: async (larder) => {
+      await load(larder, { connections: 16, count: SEED_FILES, templates: [larder.uploadTemplate(seed)] });
+      const device = await registerDevice(larder, "bench-archive");
+      const seedId = await folderId(larder, "/", "seed", device.token);
+      const many = textAt(await call(larder, "/api/files/folders", device, { name: "many" }), "data", "id");
+      for (let copy = 0; copy < copies; copy += 1) {
+        await call(larder, "/api/files/copy", device, { fileIds: [seedId], destinationFolder: "/many" });
+      }
+      return { device, path: `/api/files/folders/${many}/archive` };
+    },
+    measure: async (larder, round, { device, path }) => {
+      // A change in the account makes the cached plan of the archive invalid.
+      await call(larder, "/api/files/folders", device, { name: `changed ${round}` });
+      const idleMib = residentMib(larder.pid);
+      resetPeakResident(larder.pid);
+      const read = await readAll(larder, [path], device.token);
+      record(first, larder.subject, read.firstMs);
+      record(peak, larder.subject, Math.max(0, peakResidentMib(larder.pid) - idleMib));
+    },
+  });
 }
 
 /** Downloads these paths one after the other, and discards the bytes. */

@@ -1,95 +1,107 @@
 /**
- * The latency of file info and listings, requested at a steady rate, while the server is busy: with eight large
- * uploads, two connections that upload photos with thumbnails, and many sign-ins from different addresses. The clients
- * of that load run at a lower priority, as real ones have their own processors.
+ * The latency of small reads at a steady rate while the server does something large, and the longest turn of its event
+ * loop. The clients of that load run at a lower priority, as real ones have their own processors.
  */
-import { type Bench, compareFreshServers, record, type Row } from "../bench.ts";
-import { type Larder, PASSWORD } from "../larder.ts";
-import { load, type LoadResult, loadLeniently } from "../load.ts";
+import { join } from "node:path";
+import { type Bench, type Figure, measureLarder, record, type Row } from "../bench.ts";
+import type { Larder } from "../larder.ts";
+import { load } from "../load.ts";
 import type { RequestTemplate } from "../job.ts";
-import { getTemplate, type Server } from "../server.ts";
+import { getTemplate } from "../server.ts";
+import { longestTurnMs, turnsEnvironment } from "../turns.ts";
+import { BACKGROUND, type BackgroundName, type Busy, prepareBackground } from "./background.ts";
+import { SEEDED_FOLDER, seedLarder } from "./seeded.ts";
 import { makePhotos } from "./thumbnails.ts";
 
-const MIB = 1 << 20;
+const ENTRIES = 100_000;
+const PHOTOS = 6;
+const DURATION_MS = 3500;
+const READS_PER_SECOND = 150;
+/** The reads begin when the server is already busy, and end before it is idle again. */
+const MARGIN_MS = 400;
+/** Each run of the scrub reads everything, as fast as it can. */
+const FULL_SCRUB = { LARDER_SCRUB_RATE: "10GB", LARDER_SCRUB_WITHIN: "0s" };
+const ALONE: BackgroundName[] = [
+  "a 1 GiB upload",
+  "a list of 100,000 entries",
+  "a full scrub",
+  "a restore of the account",
+  "an archive",
+  "thumbnails",
+  "an import",
+];
+
+interface Case {
+  names: BackgroundName[];
+  p99: Figure;
+  turn: Figure;
+}
 
 export const mixed: Row = {
   id: "mixed",
-  title: "other requests while the server is busy",
-  diskGib: ({ quick }) => (quick ? 3 : 8),
+  title: "small reads while the server is busy",
+  diskGib: ({ rounds }) => 4 + 3 * rounds,
   run: async (bench: Bench) => {
-    const photos = await makePhotos(bench, 6);
-    const p50 = bench.figure({ task: "other requests while busy, p50", unit: "ms", better: "lower" });
-    const p99 = bench.figure({
-      task: "other requests while busy, p99",
-      unit: "ms",
-      better: "lower",
-      targets: [{ against: "number", reach: 50, aim: 20 }],
+    const figure = (task: string, reach: number) =>
+      bench.figure({ task, unit: "ms", better: "lower", targets: [{ against: "number", reach }] });
+    const describe = (title: string, names: BackgroundName[], reach: number): Case => ({
+      names,
+      p99: figure(`small reads beside ${title}, p99`, reach),
+      turn: figure(`longest event-loop turn beside ${title}`, 20),
     });
-    const upload = { folder: "small", name: "small-########.bin", body: { random: 10 << 10 }, rawAs: "form" } as const;
-    await compareFreshServers(bench, [p50, p99], ["larder"], async (server, round) => {
-      if (!isLarder(server)) return;
-      const templates = [server.uploadTemplate(upload)];
-      const sent = await load(server, { connections: 4, count: 200, templates, storeBodies: true });
-      const others = sent.responses.flatMap((response) => [
-        server.infoTemplate(response) ?? [],
-        getTemplate("/api/files?folder=/small&limit=50", server.headers),
-      ]);
-      const durationMs = bench.options.quick ? 5000 : 10_000;
-      const busy = { durationMs, isBackground: true };
-      const [steady, ...background] = await Promise.all([
-        load(server, { connections: 16, durationMs, ratePerSecond: 100, templates: others.flat() }),
-        load(server, { ...busy, connections: 8, count: bench.options.quick ? 20 : 64, templates: [large(server)] }),
-        load(server, { ...busy, connections: 2, templates: photos.map((file) => photo(server, file)) }),
-        loadLeniently(server, { ...busy, connections: 4, templates: [signin(server)], accept: [429] }),
-      ]);
-      record(p50, "larder", steady.p50Ms);
-      record(p99, "larder", steady.p99Ms);
-      bench.details[`round ${round}`] = ["large uploads", "photos", "sign-ins"].map((name, index) =>
-        summary(name, background[index]),
-      );
+    const cases = [
+      ...ALONE.map((name) => describe(name, [name], 25)),
+      describe("all of these and sign-ins", [...ALONE, "sign-ins"], 100),
+    ];
+    const photos = await makePhotos(bench, PHOTOS);
+    const turnsOf = (larder: { directory: string }) => join(larder.directory, "turns");
+    await measureLarder(bench, {
+      figures: cases.flatMap(({ p99, turn }) => [p99, turn]),
+      seed: (subject) => seedLarder(bench, ENTRIES, subject),
+      environment: (directory) => ({ ...turnsEnvironment(turnsOf({ directory })), ...FULL_SCRUB }),
+      prepare: async (larder) => ({
+        busy: await prepareBackground(bench, larder, photos),
+        reads: await prepareReads(larder),
+      }),
+      measure: async (larder, _, { busy, reads }) => {
+        for (const each of cases) {
+          bench.log(`${larder.subject}: ${each.names.join(", ")}`);
+          await measureCase(busy, reads, each, turnsOf(larder));
+        }
+      },
     });
   },
 };
 
-function isLarder(server: Server): server is Larder {
-  return server.subject === "larder";
+/** Uploads small files. @returns requests for the info and the content of each, and for a page of the list */
+async function prepareReads(larder: Larder): Promise<RequestTemplate[]> {
+  const upload = { folder: "small", name: "small-########.bin", body: { random: 10 << 10 }, rawAs: "form" } as const;
+  const templates = [larder.uploadTemplate(upload)];
+  const sent = await load(larder, { connections: 4, count: 200, templates, storeBodies: true });
+  const page = getTemplate(`/api/files?folder=/${SEEDED_FOLDER}&limit=50`, larder.headers);
+  return sent.responses.flatMap((response) => [
+    ...[larder.infoTemplate(response) ?? []].flat(),
+    larder.downloadTemplate(response, upload),
+    page,
+  ]);
 }
 
-function large(larder: Larder): RequestTemplate {
-  const body = { random: 100 * MIB };
-  return larder.uploadTemplate({ folder: "large", name: "large-########.bin", body, rawAs: "form" });
-}
-
-function photo(larder: Larder, file: string): RequestTemplate {
-  const mediaType = "image/jpeg";
-  return larder.uploadTemplate({
-    folder: "photos",
-    name: "photo-########.jpg",
-    body: { file },
-    mediaType,
-    rawAs: "form",
+async function measureCase(busy: Busy, reads: RequestTemplate[], each: Case, turnsFile: string): Promise<void> {
+  const { larder } = busy;
+  const tasks = each.names.map((name) => BACKGROUND[name](busy, DURATION_MS));
+  const background = Promise.all(tasks);
+  // A failure is reported below, after the reads.
+  background.catch(() => undefined);
+  await Bun.sleep(MARGIN_MS);
+  const fromMs = Date.now();
+  const steady = await load(larder, {
+    connections: 16,
+    durationMs: DURATION_MS - 2 * MARGIN_MS,
+    ratePerSecond: READS_PER_SECOND,
+    templates: reads,
   });
-}
-
-/** Each sign-in comes from another IPv6 network, as the limit per address would otherwise reject nearly all. */
-function signin(larder: Larder): RequestTemplate {
-  return {
-    head:
-      "POST /api/auth/signin HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n" +
-      "X-Forwarded-For: 2001:db8:####:1::1\r\n",
-    prefix: JSON.stringify({ email: larder.email, password: PASSWORD }),
-  };
-}
-
-function summary(name: string, loaded: LoadResult | undefined): Record<string, unknown> {
-  return {
-    name,
-    requests: loaded?.requests,
-    perSecond: loaded?.perSecond,
-    p50Ms: loaded?.p50Ms,
-    p99Ms: loaded?.p99Ms,
-    statuses: loaded?.statuses,
-    failures: loaded?.failures,
-    firstFailure: loaded?.firstFailure,
-  };
+  const toMs = Date.now();
+  await background;
+  record(each.p99, larder.subject, steady.p99Ms);
+  record(each.turn, larder.subject, longestTurnMs(turnsFile, fromMs, toMs));
 }

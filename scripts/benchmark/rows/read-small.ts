@@ -1,73 +1,63 @@
 /**
- * Small downloads and file info over 32 connections.
+ * Small downloads, file info and profiles over 32 connections. The floor checks a token for file info and profiles.
  */
 import { type Bench, compareServers, type Figure, record, type Row } from "../bench.ts";
 import type { RequestTemplate } from "../job.ts";
 import { load } from "../load.ts";
+import type { Server } from "../server.ts";
 
 const SIZE_BYTES = 10 << 10;
 const FILES = 500;
+const DURATION_MS = 1500;
+const WARM_UP_MS = 500;
 
 export const readSmall: Row = {
   id: "small-read",
-  title: "10 KiB downloads, file info",
+  title: "10 KiB downloads, file info, profiles",
   diskGib: () => 1,
   run: async (bench: Bench) => {
-    const downloads = bench.figure({
-      task: "10 KiB downloads at 32",
-      unit: "req/s",
-      better: "higher",
-      targets: [{ against: "floor", reach: 0.95, aim: 1.3 }],
-    });
-    const downloadsP99 = bench.figure({ task: "10 KiB downloads at 32, p99", unit: "ms", better: "lower" });
-    const infos = bench.figure({
-      task: "file info at 32",
-      unit: "req/s",
-      better: "higher",
-      targets: [{ against: "floor", reach: 0.6, aim: 0.75 }],
-    });
-    // The plain floor checks no token. This one does, and shows how fast Larder could be with its check.
-    const signed = bench.figure({ task: "file info at 32, floor checks a token too", unit: "req/s", better: "higher" });
-    const infosP99 = bench.figure({ task: "file info at 32, p99", unit: "ms", better: "lower" });
+    const rate = (task: string, reach: number) =>
+      bench.figure({ task, unit: "req/s", better: "higher", targets: [{ against: "floor", reach }] });
+    const slowest = (task: string) => bench.figure({ task: `${task}, p99`, unit: "ms", better: "lower" });
+    const downloads = rate("10 KiB downloads at 32", 0.95);
+    const downloadsP99 = slowest("10 KiB downloads at 32");
+    const infos = rate("file info at 32", 0.75);
+    const infosP99 = slowest("file info at 32");
+    const profiles = rate("profile at 32", 0.75);
     const upload = {
       folder: "small",
       name: "small-########.bin",
       body: { random: SIZE_BYTES },
       rawAs: "content",
     } as const;
-    await compareServers(
-      bench,
-      [downloads, downloadsP99, infos, signed, infosP99],
-      ["floor", "larder", "nginx"],
-      async (server) => {
+    const read = async (server: Server, templates: RequestTemplate[], figure: Figure, p99?: Figure) => {
+      if (templates.length === 0) return;
+      const loaded = await load(server, { connections: 32, durationMs: DURATION_MS, templates });
+      const cpuUs = (loaded.cpuSeconds / loaded.requests) * 1e6;
+      record(figure, server.subject, loaded.perSecond, { value: cpuUs, unit: "µs" });
+      if (p99 !== undefined) record(p99, server.subject, loaded.p99Ms);
+    };
+    await compareServers(bench, {
+      figures: [downloads, downloadsP99, infos, infosP99, profiles],
+      baselines: ["floor", "nginx"],
+      prepare: async (server) => {
         const templates = [server.uploadTemplate(upload)];
-        const sent = await load(server, { connections: 8, count: FILES, templates, storeBodies: true });
-        return sent.responses;
+        const { responses } = await load(server, { connections: 8, count: FILES, templates, storeBodies: true });
+        const warmUp = responses.flatMap((response) => [
+          server.downloadTemplate(response, upload),
+          ...[server.signedInfoTemplate(response) ?? []].flat(),
+        ]);
+        await load(server, { connections: 32, durationMs: WARM_UP_MS, templates: warmUp });
+        return responses;
       },
-      async (server, _, responses) => {
-        const durationMs = bench.options.quick ? 1500 : 3000;
-        const read = await load(server, {
-          connections: 32,
-          durationMs,
-          templates: responses.map((response) => server.downloadTemplate(response, upload)),
-        });
-        const readUs = (read.cpuSeconds / read.requests) * 1e6;
-        record(downloads, server.subject, read.perSecond, { value: readUs, unit: "µs" });
-        record(downloadsP99, server.subject, read.p99Ms);
-        const measureInfo = async (templates: RequestTemplate[], figure: Figure) => {
-          const loaded = await load(server, { connections: 32, durationMs, templates });
-          const cpuUs = (loaded.cpuSeconds / loaded.requests) * 1e6;
-          record(figure, server.subject, loaded.perSecond, { value: cpuUs, unit: "µs" });
-          return loaded;
-        };
-        const unsigned = responses.flatMap((response) => server.infoTemplate(response) ?? []);
-        if (unsigned.length === 0) return;
-        record(infosP99, server.subject, (await measureInfo(unsigned, infos)).p99Ms);
-        await measureInfo(
-          responses.flatMap((response) => server.signedInfoTemplate(response) ?? []),
-          signed,
-        );
+      measure: async (server, _, responses) => {
+        const contents = responses.map((response) => server.downloadTemplate(response, upload));
+        await read(server, contents, downloads, downloadsP99);
+        const signed = responses.flatMap((response) => server.signedInfoTemplate(response) ?? []);
+        await read(server, signed, infos, infosP99);
+        const profile = server.profileTemplate();
+        await read(server, profile === undefined ? [] : [profile], profiles);
       },
-    );
+    });
   },
 };

@@ -3,7 +3,7 @@
  * with a raw upload to the floor. Each response comes after the file is on the disk under its name.
  */
 import { type Bench, compareFreshServers, record, type Row } from "../bench.ts";
-import { type Larder, PASSWORD } from "../larder.ts";
+import { isLarder, type Larder, PASSWORD } from "../larder.ts";
 import { load } from "../load.ts";
 import { peakResidentMib, resetPeakResident, residentMib } from "../measure.ts";
 import type { Server } from "../server.ts";
@@ -11,14 +11,15 @@ import { textAt } from "../device.ts";
 
 const MB = 1e6;
 const MIB = 1 << 20;
+const SIZE_MIB = 512;
 
 export const tus: Row = {
   id: "tus",
   title: "a large file by tus in one request",
-  diskGib: ({ quick }) => (quick ? 2 : 5),
+  diskGib: () => 3,
   run: async (bench: Bench) => {
-    const sizeBytes = (bench.options.quick ? 256 : 1024) * MIB;
-    const name = bench.options.quick ? "256 MiB" : "1 GiB";
+    const sizeBytes = SIZE_MIB * MIB;
+    const name = `${SIZE_MIB} MiB`;
     const speed = bench.figure({
       task: `${name} by tus, completed`,
       unit: "MB/s",
@@ -40,7 +41,7 @@ export const tus: Row = {
     await compareFreshServers(
       bench,
       [speed, share, peak],
-      ["floor", "larder"],
+      ["floor"],
       async (server, round) => {
         const plain = (part: string) =>
           sendPlain(server, sizeBytes, { folder: `r${round}`, name: `${part}.bin`, rawAs: "content" });
@@ -62,10 +63,6 @@ export const tus: Row = {
     );
   },
 };
-
-function isLarder(server: Server): server is Larder {
-  return server.subject === "larder";
-}
 
 async function sendPlain(
   server: Server,

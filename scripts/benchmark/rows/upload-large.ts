@@ -1,8 +1,10 @@
 /**
- * One large upload: the rates until it is acknowledged and until it is synced, and its CPU time.
+ * One large upload: the rates until it is acknowledged and until it is synced, its CPU time, and its peak memory, which
+ * must not grow with the size.
  */
 import { type Bench, compareFreshServers, record, type Row } from "../bench.ts";
 import { load, syncFileSystem } from "../load.ts";
+import { peakResidentMib, resetPeakResident, residentMib } from "../measure.ts";
 
 const MB = 1e6;
 const GIB = 2 ** 30;
@@ -27,11 +29,17 @@ export const uploadLarge: Row = {
       better: "lower",
       targets: [{ against: "floor", reach: 1.25 }],
     });
+    const peak = bench.figure({
+      task: `peak RSS over idle, ${name}`,
+      unit: "MiB",
+      better: "lower",
+      targets: [{ against: "number", reach: 48 }],
+    });
     // The warm-up also fills the page cache once, as a virtual machine gets its memory only on first use.
     await compareFreshServers(
       bench,
-      [acknowledged, synced, cpu],
-      ["floor", "larder", "nginx"],
+      [acknowledged, synced, cpu, peak],
+      ["floor", "nginx"],
       async (server, round) => {
         const upload = { folder: `r${round}`, name: "large-########.bin", rawAs: "form" } as const;
         // Small uploads first, so that the figure includes neither compilation nor the creation of folders.
@@ -41,6 +49,8 @@ export const uploadLarge: Row = {
           templates: [server.uploadTemplate({ ...upload, folder: "warm", body: { random: 256 << 10 } })],
         });
         await syncFileSystem(server.directory);
+        const idleMib = residentMib(server.pid);
+        resetPeakResident(server.pid);
         const done = await load(server, {
           connections: 1,
           count: 1,
@@ -51,6 +61,7 @@ export const uploadLarge: Row = {
         record(acknowledged, server.subject, sizeBytes / MB / (done.elapsedMs / 1000), { value: cost, unit: "s/GiB" });
         record(synced, server.subject, sizeBytes / MB / ((done.elapsedMs + syncMs) / 1000));
         record(cpu, server.subject, cost);
+        record(peak, server.subject, Math.max(0, peakResidentMib(server.pid) - idleMib));
       },
       true,
     );

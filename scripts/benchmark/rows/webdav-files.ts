@@ -1,7 +1,15 @@
 /**
  * Files by WebDAV, compared with the API of the same server: many small uploads, one large upload, one large download.
  */
-import { type Bench, type Figure, measureInTurns, record, type Row, stopAndRemove } from "../bench.ts";
+import {
+  type Bench,
+  type Figure,
+  measureInTurns,
+  type Participant,
+  record,
+  type Row,
+  stopAndRemove,
+} from "../bench.ts";
 import type { Larder } from "../larder.ts";
 import { load, syncFileSystem } from "../load.ts";
 import { getTemplate, type Subject, type Upload } from "../server.ts";
@@ -11,6 +19,8 @@ import { authorize } from "../webdav.ts";
 const MB = 1e6;
 const GIB = 2 ** 30;
 const SMALL_BYTES = 10 << 10;
+const SIZE_MIB = 256;
+const DURATION_MS = 1500;
 
 /** One of the two ways to the same files. */
 interface Way {
@@ -23,28 +33,34 @@ interface Way {
 export const webdavFiles: Row = {
   id: "webdav-files",
   title: "WebDAV uploads and downloads",
-  diskGib: ({ quick, rounds }) => (quick ? 2 : 2 + 2 * rounds),
+  diskGib: ({ rounds }) => 2 + rounds,
   run: async (bench: Bench) => {
-    const sizeBytes = bench.options.quick ? GIB / 4 : GIB;
-    const size = bench.options.quick ? "256 MiB" : "1 GiB";
+    const size = `${SIZE_MIB} MiB`;
     const compare = (task: string, unit: string, reach: number) =>
       bench.figure({ task, unit, better: "higher", targets: [{ against: "api", reach }] });
     const small = compare("10 KiB PUT at 16", "files/s", 0.9);
     const put = compare(`${size} PUT`, "MB/s", 0.95);
     const get = compare(`${size} GET`, "MB/s", 0.95);
-    const larder = await bench.startLarder();
+    const larders: Larder[] = [];
     try {
-      const ways = waysOf(larder, await authorize(larder));
-      const participants = ways.map((way) => ({
-        subject: way.subject,
-        measure: async (round: number) => {
-          await measureSmall(bench, larder, way, round, small);
-          await measureLarge(larder, way, { round, sizeBytes }, [put, get]);
-        },
-      }));
+      for (const subject of bench.larders()) larders.push(await bench.startLarder(subject));
+      const participants: Participant[] = [];
+      for (const larder of larders) {
+        for (const way of waysOf(larder, await authorize(larder))) {
+          // A comparison has no other baseline than the earlier executable.
+          if (way.subject === "api" && bench.options.before !== undefined) continue;
+          participants.push({
+            subject: way.subject,
+            measure: async (round: number) => {
+              await measureSmall(larder, way, round, small);
+              await measureLarge(larder, way, { round, sizeBytes: SIZE_MIB << 20 }, [put, get]);
+            },
+          });
+        }
+      }
       await measureInTurns(bench, [small, put, get], participants, true);
     } finally {
-      await stopAndRemove(larder);
+      for (const larder of larders) await stopAndRemove(larder);
     }
   },
 };
@@ -54,7 +70,7 @@ function waysOf(larder: Larder, authorization: string): Way[] {
   const headers = `Authorization: ${authorization}\r\n`;
   return [
     {
-      subject: "larder",
+      subject: larder.subject,
       upload: ({ folder, name, body }) => ({
         head: `PUT /dav/${folder}/${name} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}`,
         body,
@@ -79,13 +95,12 @@ async function createFolder(larder: Larder, name: string): Promise<void> {
   await load(larder, { connections: 1, count: 1, templates: [{ head, prefix }] });
 }
 
-async function measureSmall(bench: Bench, larder: Larder, way: Way, round: number, figure: Figure): Promise<void> {
+async function measureSmall(larder: Larder, way: Way, round: number, figure: Figure): Promise<void> {
   const folder = `small-${way.subject}-${round}`;
   await createFolder(larder, folder);
   const upload: Upload = { folder, name: "small-########.bin", body: { random: SMALL_BYTES }, rawAs: "content" };
   await syncFileSystem(larder.directory);
-  const durationMs = bench.options.quick ? 1500 : 3000;
-  const done = await load(larder, { connections: 16, durationMs, templates: [way.upload(upload)] });
+  const done = await load(larder, { connections: 16, durationMs: DURATION_MS, templates: [way.upload(upload)] });
   record(figure, way.subject, done.perSecond, { value: (done.cpuSeconds / done.requests) * 1000, unit: "ms" });
 }
 
