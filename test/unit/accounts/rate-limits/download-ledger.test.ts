@@ -45,9 +45,12 @@ test("the oldest entries are removed if there are too many", () => {
 test("a full ledger keeps almost all entries, and the latest ones", () => {
   const ledger = new DownloadLedger(1_000);
   for (let i = 0; i <= 1_000; i++) ledger.begin("u:1", `file ${i}`, false, i);
-  const kept = Array.from({ length: 1_001 }, (_, i) => ledger.peek("u:1", `file ${i}`, true, 1_001) === "continues");
-  expect(kept.indexOf(true)).toBe(10);
-  expect(kept.lastIndexOf(false)).toBe(9);
+  const isCounted = Array.from(
+    { length: 1_001 },
+    (_, i) => ledger.peek("u:1", `file ${i}`, true, 1_001) === "continues",
+  );
+  expect(isCounted.indexOf(true)).toBe(10);
+  expect(isCounted.lastIndexOf(false)).toBe(9);
 });
 
 test("entries that expired make room before later ones", () => {
