@@ -63,6 +63,14 @@ describe("batch writes", () => {
     expect({ stored, rejected }).toEqual({ stored: numbers.slice(0, 30), rejected: [30] });
   });
 
+  test("try again where space was freed on a full disk", async () => {
+    let tries = 0;
+    const { stored, notified, error } = await write(numbers, (number) =>
+      number === 30 && tries++ === 0 ? new AppError("disk_full", "full") : undefined,
+    );
+    expect({ stored, notified, error }).toEqual({ stored: numbers, notified: numbers, error: undefined });
+  });
+
   test("end with an error that concerns all items", async () => {
     const { stored, rejected, error } = await write(numbers, (number) =>
       number === 30 ? new AppError("disk_full", "full") : undefined,
