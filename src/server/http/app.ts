@@ -31,18 +31,10 @@ import { publicViews } from "./public-view.ts";
 
 /** The whole application over the given services. */
 export function createApp(services: Services, host: AppHost = NO_HOST) {
-  const { auth, apiKeys, appPasswords, config, db, log, paths, rateGate } = services;
+  const { auth, config, log, paths, rateGate } = services;
   const { basePath } = config;
   const addresses = new ClientAddresses(config.trustedProxies, log, config.socket !== null);
-  const { corsOrigins } = config;
-  const guard = authGuard({
-    auth,
-    apiKeys,
-    appPasswords,
-    corsOrigins,
-    noticeChanges: () => host.noticeChanges(),
-    shareReads: () => shareReads(db.sqlite),
-  });
+  const guard = createGuard(services, host);
   const whyNotReady = readiness(services, host);
   const methodsAt = signInMethods(services);
   let document: Promise<unknown> | undefined;
@@ -101,6 +93,17 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   const app = router.plugin;
   const routes = routeTable(router);
   return { app, routes };
+}
+
+function createGuard({ auth, apiKeys, appPasswords, config, db }: Services, host: AppHost) {
+  return authGuard({
+    auth,
+    apiKeys,
+    appPasswords,
+    corsOrigins: config.corsOrigins,
+    noticeChanges: () => host.noticeChanges(),
+    shareReads: () => shareReads(db.sqlite),
+  });
 }
 
 /**
