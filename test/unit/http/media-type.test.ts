@@ -1,5 +1,7 @@
+import { FileTypeParser } from "file-type";
 import { describe, expect, test } from "bun:test";
 import { detectMediaType, typeUnderName } from "../../../src/features/library/files/media-type.ts";
+import { TypeParser } from "../../../src/features/library/files/type-parser.ts";
 import { canInline } from "../../../src/http/send-blob.ts";
 import { measureLeastMs } from "../../support/expect.ts";
 
@@ -160,4 +162,26 @@ test.each<[string, Uint8Array, string]>([
   for (const temporary of ["~A1B2", "a.tmp", "a.part"]) {
     expect(typeUnderName(await detectMediaType(content, undefined, temporary), name)).toBe(expected);
   }
+});
+
+test("the parser finds the same types as its library", async () => {
+  const starts = [
+    "ID3",
+    "OTTO",
+    "MZ",
+    "fLaC",
+    "PK\u0003\u0004",
+    "\u0000\u0000\u0000\u0018ftypisom",
+    "%!PS-Adobe-3.0 EPSF-3.0",
+  ];
+  let known = 0;
+  for (let round = 0; round < 2_000; round++) {
+    const head = crypto.getRandomValues(new Uint8Array(64 + (round % 400)));
+    Buffer.from(head.buffer).write(starts[round % (2 * starts.length)] ?? "", "latin1");
+    const find = (parser: FileTypeParser) => parser.fromBuffer(head).catch(String);
+    const found = await find(new TypeParser());
+    expect(found).toEqual(await find(new FileTypeParser()));
+    if (found !== undefined) known++;
+  }
+  expect(known).toBeGreaterThan(100);
 });

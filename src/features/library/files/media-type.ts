@@ -1,6 +1,7 @@
 // Detects the media type of a file from its first bytes rather than from what the client claims: a page that claims to
 // be a picture must never be shown as one.
 import mime from "mime";
+import { lazy } from "../../../lib/lazy.ts";
 
 /** The media type of unknown content. */
 export const UNKNOWN_MEDIA_TYPE = "application/octet-stream";
@@ -40,11 +41,13 @@ export function typeUnderName(mediaType: string, fileName: string): string {
   return isMarkup ? refineMarkup(mediaType, undefined, fileName) : mediaType;
 }
 
+/** Loaded at the first use: the start does not need it. */
+const loadParser = lazy(() => import("./type-parser.ts"));
+
 async function sniffOthers(head: Uint8Array, declared: string | undefined, fileName: string): Promise<string> {
-  // Loaded at the first use: the start does not need it.
-  const { fileTypeFromBuffer } = await import("file-type");
+  const { TypeParser } = await loadParser();
   // The head may end within a structure; an error of the parser then means "unknown".
-  const found = await fileTypeFromBuffer(head).catch(() => undefined);
+  const found = await new TypeParser().fromBuffer(head).catch(() => undefined);
   if (found === undefined) return claimedType(declared, fileName);
   const sniffed = COMMON_NAME[found.mime] ?? found.mime.toLowerCase().split(";")[0]?.trim() ?? UNKNOWN_MEDIA_TYPE;
   const inside = CONTAINERS[sniffed];
