@@ -8,9 +8,9 @@ const THREADS_MIN = 2;
 const THREADS_MAX = 4;
 /**
  * Requests that may be queued for one thread, so that it is never idle, even while a transaction of some tenths of a
- * second blocks the main thread; and memory stays bounded.
+ * second blocks the main thread; and memory stays bounded. A request of 64 small files takes about 10 ms.
  */
-const QUEUED_MAX = 8;
+const QUEUED_MAX = 32;
 
 /** Threads that copy files into the store or out of it, and one that syncs. */
 export class TransferPool {
