@@ -20,6 +20,26 @@ beforeAll(async () => {
 });
 
 describe("a download", () => {
+  test("has its own bytes, however many are sent at the same time", async () => {
+    const contents = Array.from({ length: 40 }, (_, index) => randomContent(20_000 + index));
+    const ids = await Promise.all(
+      contents.map((content, index) => reader.client.storedId(content, { name: `concurrent ${index}` })),
+    );
+    const requests = ids.flatMap((id, index) => [
+      { index, from: 0, to: 20_000 + index, response: reader.client.get(`/api/files/${id}/download`) },
+      {
+        index,
+        from: 100,
+        to: 10_100,
+        response: reader.client.get(`/api/files/${id}/download`, { range: "bytes=100-10099" }),
+      },
+    ]);
+    for (const { index, from, to, response } of requests) {
+      const { bytes } = await response;
+      expect(Buffer.from(bytes).equals(Buffer.from(contents[index] ?? []).subarray(from, to))).toBe(true);
+    }
+  });
+
   test("returns the content with its headers", async () => {
     const response = await reader.client.get(path);
     expectStatus(response, 200);
