@@ -88,8 +88,8 @@ export async function forEachBodyBuffer(
       const taken = take(next.value);
       if (taken !== undefined) await taken;
       sinceTurnBytes += next.value.length;
-      const isFew = bodiesInProgress <= FEW_BODIES;
-      if (isFew ? performance.now() - turnBeganMs < TURN_MS : sinceTurnBytes < TURN_BYTES) continue;
+      if (sinceTurnBytes < TURN_BYTES) continue;
+      if (bodiesInProgress <= FEW_BODIES && performance.now() - turnBeganMs < TURN_MS) continue;
       // Reading buffered bytes does not leave this turn of the event loop, so other work would wait for all of them.
       await new Promise(setImmediate);
       sinceTurnBytes = 0;
