@@ -285,9 +285,9 @@ export class DiskBlobStore implements BlobStore {
       // 3. Read the blob back, if that is configured.
       if (this.#verifyAfterWrite) await this.#checkWritten(digest);
     } catch (error) {
-      // The state on the device after a failed sync is unknown, and another sync would prove nothing: forget it all.
+      // The state on the device after a failed sync is unknown, and another sync would prove nothing: forget it all. What
+      // is left of the blob is removed when its last lease ends, unless a row names it by then.
       this.#folders.forget(folders);
-      if (row === undefined) this.#unlinkBlob(digest);
       throw error;
     }
     this.#folders.noteSynced(folders);

@@ -18,7 +18,7 @@ const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
 /**
  * Writes the file, and makes the folders that are missing. Nothing is durable yet.
  * @returns its open descriptor
- * @throws the system's error; nothing of the file remains then
+ * @throws the system's error; part of the file may be at its path then
  */
 export function writeNewFile(disk: Disk, file: NewFile): number {
   makeMissing(disk, file.folders);
@@ -29,7 +29,8 @@ export function writeNewFile(disk: Disk, file: NewFile): number {
     return fd;
   } catch (error) {
     disk.close(fd);
-    disk.unlink(path);
+    // What is at the final path is removed by the store, which knows whether it is still the only one that wrote it.
+    if (path !== file.path) disk.unlink(path);
     throw error;
   }
 }

@@ -3,8 +3,8 @@
  * one sync. A batch of three or more files takes one syncfs(2). A smaller batch is synced file by file with its folders, and
  * so is any batch for a second after a slow syncfs: it waits for the unwritten pages of all programs.
  *
- * Small blobs are written by the same thread, batch by batch: creating a file waits while the file system commits its
- * journal, which is most of the time during syncs.
+ * Small blobs of such batches are written by the same thread: creating a file waits while the file system commits its
+ * journal, which is most of the time during syncs. One or two are written in the main thread.
  */
 import type { Log } from "../lib/log.ts";
 import { type Disk, realDisk } from "./disk.ts";
@@ -114,39 +114,38 @@ export class SyncQueue {
 
   /** Writes and syncs the files of a batch, and settles their promises. @throws if all of it failed */
   async #storeBatch(thread: SyncThread, batch: readonly QueuedFile[]): Promise<void> {
-    const isSmall = batch.length < GROUP_FILES_MIN;
-    if (batch.some(({ file }) => isNew(file))) this.#checkDisk();
+    const created = batch.flatMap((queued) => (isNew(queued.file) ? [{ ...queued, file: queued.file }] : []));
+    if (created.length > 0) this.#checkDisk();
     // Passing the bytes of one or two files to the thread takes longer than writing them.
-    const written = isSmall ? this.#writeHere(batch) : [];
-    const inThread = isSmall ? [] : batch.filter(({ file }) => isNew(file));
+    const isSmall = batch.length < GROUP_FILES_MIN;
+    const written = isSmall ? this.#writeHere(created) : [];
+    const inThread = isSmall ? [] : created;
+    const moved = batch.flatMap(({ file }) => (isNew(file) ? [] : [file]));
+    const opened = [...moved, ...written];
+    if (opened.length === 0 && inThread.length === 0) return;
     try {
       const isGroup = !isSmall && this.#canGroup(thread);
       const startedMs = performance.now();
       const failed = await thread.request({
-        newFiles: inThread.flatMap(({ file }) => (isNew(file) ? [file] : [])),
+        newFiles: inThread.map(({ file }) => file),
         sync: isGroup
           ? { kind: "fileSystem", fileSystemFd: thread.fileSystemFd }
-          : {
-              kind: "each",
-              fds: [...batch.flatMap(({ file }) => (isNew(file) ? [] : [file.fd])), ...written],
-              folders: [...new Set(batch.flatMap(({ file }) => file.folders))],
-            },
+          : { kind: "each", fds: opened.map(({ fd }) => fd), folders: opened.flatMap(({ folders }) => folders) },
       });
       const finishedMs = performance.now();
       if (isGroup && finishedMs - startedMs > SLOW_SYNC_MS) this.#groupPauseUntilMs = finishedMs + SLOW_SYNC_PAUSE_MS;
       for (const [index, error] of failed) inThread[index]?.reject(fromSystemError(error));
       for (const file of batch) file.resolve();
     } finally {
-      for (const fd of written) this.#disk.close(fd);
+      for (const { fd } of written) this.#disk.close(fd);
     }
   }
 
-  /** Writes the new files of a batch; one that fails is rejected. @returns their descriptors */
-  #writeHere(batch: readonly QueuedFile[]): number[] {
-    return batch.flatMap(({ file, reject }) => {
-      if (!isNew(file)) return [];
+  /** Writes new files; one that fails is rejected. @returns the others */
+  #writeHere(created: readonly (QueuedFile & { readonly file: NewFile })[]): UnsyncedFile[] {
+    return created.flatMap(({ file, reject }) => {
       try {
-        return [writeNewFile(this.#disk, file)];
+        return [{ fd: writeNewFile(this.#disk, file), folders: file.folders }];
       } catch (error) {
         reject(error);
         return [];

@@ -14,7 +14,7 @@ export interface SyncRequest {
   readonly newFiles: readonly NewFile[];
   readonly sync:
     | { readonly kind: "fileSystem"; readonly fileSystemFd: number }
-    /** These files and folders and the new files, one by one. */
+    /** These files and folders, and those of the new files, one by one. */
     | { readonly kind: "each"; readonly fds: readonly number[]; readonly folders: readonly string[] };
 }
 
@@ -47,9 +47,11 @@ self.postMessage({ kind: "ready", canSyncFileSystem: syncfs !== undefined } sati
 function handle({ id, newFiles, sync }: SyncRequest): SyncReply {
   const failed: [number, SystemError][] = [];
   const fds: number[] = [];
+  const folders: string[] = [];
   newFiles.forEach((file, index) => {
     try {
       fds.push(writeNewFile(realDisk, file));
+      folders.push(...file.folders);
     } catch (error) {
       failed.push([index, toSystemError(error)]);
     }
@@ -59,7 +61,7 @@ function handle({ id, newFiles, sync }: SyncRequest): SyncReply {
       if (syncfs === undefined || syncfs(sync.fileSystemFd) !== 0) throw new Error("syncfs failed");
     } else {
       for (const fd of [...sync.fds, ...fds]) fs.fdatasyncSync(fd);
-      sync.folders.forEach(syncFolder);
+      new Set([...sync.folders, ...folders]).forEach(syncFolder);
     }
     return { kind: "done", id, failed };
   } catch (error) {

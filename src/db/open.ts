@@ -86,6 +86,8 @@ function wrap(sqlite: Database, isReadOnly: boolean): Db {
     sqlite,
     orm: drizzle(sqlite),
     changedElsewhere() {
+      // A shared transaction would hide what was committed since it began.
+      endSharedReads(sqlite);
       const now = dataVersion.get()?.data_version;
       const hasChanged = now !== seen;
       seen = now;

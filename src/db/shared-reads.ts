@@ -3,8 +3,8 @@
  * commit, which takes longer than finding a row. Requests that are handled in the same turn of the event loop share that
  * work: the first opens a read transaction, which ends with the turn, or before the next write.
  *
- * What is read this way is as new as the turn. A commit of this connection is seen at once, because it ends the shared
- * transaction.
+ * Commits of other connections are seen from the next turn on, or after {@link renewReads}. Those of this connection are
+ * seen at once, because a commit ends the shared transaction first.
  */
 import type { Database } from "bun:sqlite";
 import { outsideRequests } from "../lib/async-context.ts";
@@ -24,6 +24,12 @@ export function shareReads(sqlite: Database): void {
   reads.begin();
   reads.isOpen = true;
   outsideRequests(() => setImmediate(endSharedReads, sqlite));
+}
+
+/** Like {@link shareReads}, in a transaction that sees all commits until now. */
+export function renewReads(sqlite: Database): void {
+  endSharedReads(sqlite);
+  shareReads(sqlite);
 }
 
 /** Ends the shared transaction, if there is one. Call before anything that starts a transaction of its own. */

@@ -66,6 +66,13 @@ const BUSY_RETRY_MS = 20;
 /** Errors that waiting does not fix: of the disk or of the file itself. */
 const FAULTS = /^SQLITE_(IOERR|READONLY|CANTOPEN)/;
 
+/** The deferred work of a commit failed, for the reason in `cause`. */
+class DeferredWorkError extends Error {
+  constructor(cause: unknown) {
+    super("The deferred work of a commit failed.", { cause });
+  }
+}
+
 /** Serializes and groups all writes to one database. */
 export class Writer {
   /** For GET /metrics. */
@@ -82,6 +89,8 @@ export class Writer {
   #damage: string | undefined;
   readonly #totalChanges: () => number;
   readonly #deferred: DeferredWork[] = [];
+  /** The number of transactions that get a commit of their own next. */
+  #alone = 0;
   #statements: { begin: () => void; commit: () => void; rollback: () => void };
   #savepoint: { open: () => void; release: () => void; undo: () => void };
 
@@ -137,7 +146,7 @@ export class Writer {
 
   /**
    * Lets each commit write this work after its transactions. Ignored for another connection: that of a trial, which
-   * commits nothing.
+   * commits nothing, and in which a search by name does not see its changes.
    */
   defer(sqlite: Database, work: DeferredWork): void {
     if (sqlite === this.#sqlite) this.#deferred.push(work);
@@ -185,7 +194,7 @@ export class Writer {
       return result;
     } catch (error) {
       this.#forgetDeferred();
-      throw translateSqliteError(error);
+      throw translateSqliteError(error instanceof DeferredWorkError ? error.cause : error);
     }
   }
 
@@ -249,20 +258,29 @@ export class Writer {
       if (next === undefined) break;
       transactions.push(next);
       outcomes.push(this.#runInSavepoint(next, effects));
-    } while (performance.now() - startedMs < BATCH_MS_MAX);
+    } while (this.#alone === 0 && performance.now() - startedMs < BATCH_MS_MAX);
+    if (this.#alone > 0) this.#alone--;
     this.#writeDeferred();
     this.#statements.commit();
     this.statistics.note(performance.now() - startedMs, transactions.length);
   }
 
-  /** Rolls a batch back. Queues it again if the disk was full and space could be freed; otherwise rejects it. */
+  /**
+   * Rolls a batch back. Queues it again if its deferred work failed, or if the disk was full and space could be freed;
+   * otherwise rejects it.
+   */
   #batchFailed(error: unknown, transactions: readonly QueuedTransaction[]): void {
     this.statistics.failures++;
     this.#forgetDeferred();
     this.#undo();
-    this.#noteFault(error);
-    const isRetried = isFull(error) && this.#makeRoom();
-    const translated = translateSqliteError(error);
+    const isDeferred = error instanceof DeferredWorkError;
+    const reason = isDeferred ? error.cause : error;
+    this.#noteFault(reason);
+    // Whose deferred work failed is unknown: each transaction is tried again in a commit of its own.
+    const isSeparated = isDeferred && transactions.length > 1;
+    if (isSeparated) this.#alone += transactions.length;
+    const isRetried = isSeparated || (isFull(reason) && this.#makeRoom());
+    const translated = translateSqliteError(reason);
     for (const { isRepeatable, reject } of transactions) if (!isRetried || !isRepeatable) reject(translated);
     if (isRetried) this.#queue.unshift(...transactions.filter(({ isRepeatable }) => isRepeatable));
     if (this.#queue.length > 0) this.#schedule();
@@ -292,8 +310,13 @@ export class Writer {
     }
   }
 
+  /** @throws DeferredWorkError, or the error of a full disk */
   #writeDeferred(): void {
-    for (const work of this.#deferred) work.write();
+    try {
+      for (const work of this.#deferred) work.write();
+    } catch (error) {
+      throw isFull(error) ? error : new DeferredWorkError(error);
+    }
   }
 
   #forgetDeferred(): void {

@@ -31,7 +31,7 @@ interface BodyReader {
 
 /**
  * While several bodies arrive concurrently, each yields after this many bytes: about a millisecond of hashing and
- * writing. One or two bodies need less CPU and memory if they yield less often, after a time.
+ * writing. One or two bodies yield only after `TURN_MS`, which needs less CPU and memory.
  */
 const TURN_BYTES = 512 * 1024;
 const FEW_BODIES = 2;

@@ -22,7 +22,7 @@ import { webRoutes } from "../../web/routes.ts";
 import type { Services } from "../composition/services.ts";
 import { availableBytes, totalBytes } from "../data/filesystem.ts";
 import { baseOptions } from "./base-options.ts";
-import { shareReads } from "../../db/shared-reads.ts";
+import { renewReads, shareReads } from "../../db/shared-reads.ts";
 import { readHealth, healthRoutes, readiness } from "./health.ts";
 import { type AppHost, NO_HOST } from "./host.ts";
 import { metricsRoutes } from "./metrics.ts";
@@ -103,6 +103,7 @@ function createGuard({ auth, apiKeys, appPasswords, config, db }: Services, host
     corsOrigins: config.corsOrigins,
     noticeChanges: () => host.noticeChanges(),
     shareReads: () => shareReads(db.sqlite),
+    renewReads: () => renewReads(db.sqlite),
   });
 }
 

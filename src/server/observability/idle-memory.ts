@@ -53,7 +53,7 @@ export class IdleMemory {
     this.#requestCount = count;
     this.#idleChecks = isIdle ? this.#idleChecks + 1 : 0;
     // The system gets the pages back some seconds after a release.
-    this.#releasedBytes ??= residentBytes();
+    this.#releasedBytes ??= isIdle ? residentBytes() : 0;
     if (this.#idleChecks < IDLE_CHECKS || residentBytes() - this.#releasedBytes < GROWTH_BYTES) return;
     this.#releasedBytes = undefined;
     this.#idleChecks = 0;

@@ -1,9 +1,9 @@
 /**
  * Searches for frequent texts in the names of large accounts, by a {@link NameIndex} in a thread of its own. The first
- * such search only starts the thread. It ends a few minutes after the last one, and gives back its memory: about 60 MB
+ * such search only starts the thread. It ends a few minutes after the last one, and gives back its memory: about 70 MB
  * for a million files.
  */
-import { requireDescriptors } from "../../lib/descriptors.ts";
+import { canStartThread } from "../../lib/descriptors.ts";
 import type { Log } from "../../lib/log.ts";
 import type { SortField } from "../model/types.ts";
 import type { NamePage, NameSearch } from "./name-index.ts";
@@ -27,7 +27,7 @@ const PREPARE_DELAY_MS = 300;
 /** Indexes at a time. */
 const THREADS_MAX = 2;
 
-/** The indexes of the accounts that were searched last. */
+/** The indexes of two accounts at most, each until nobody has searched it for three minutes. */
 export class NameSearches {
   readonly #options: NameSearchesOptions;
   readonly #threads = new Map<number, NameThread>();
@@ -58,9 +58,9 @@ export class NameSearches {
     for (const thread of this.#threads.values()) thread.end();
   }
 
-  /** Undefined if other accounts use all threads. */
+  /** Undefined if other accounts use all threads, or no thread can start. */
   #start(accountId: number): NameThread | undefined {
-    if (this.#threads.size >= THREADS_MAX) return undefined;
+    if (this.#threads.size >= THREADS_MAX || !canStartThread()) return undefined;
     const { path, log } = this.#options;
     const thread = new NameThread(path, accountId, log, () => this.#threads.delete(accountId));
     this.#threads.set(accountId, thread);
@@ -79,6 +79,8 @@ class NameThread {
   #sorts: ReadonlySet<SortField> = new Set();
   #preparing: PromiseWithResolvers<void> | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
+  #delay: ReturnType<typeof setTimeout> | undefined;
+  #isEnded = false;
   #lastId = 0;
 
   constructor(path: string, accountId: number, log: Log, onEnd: () => void) {
@@ -86,10 +88,10 @@ class NameThread {
     this.#accountId = accountId;
     this.#log = log;
     this.#onEnd = onEnd;
-    requireDescriptors();
     this.#worker = new Worker(new URL("./name-index.worker.ts", import.meta.url).href);
     this.#worker.onmessage = (event: MessageEvent<NameReply>) => this.#settle(event.data);
     this.#worker.onerror = (event) => this.#fail(event.message);
+    this.#worker.addEventListener("close", () => this.#fail("It ended."));
     this.#worker.unref();
   }
 
@@ -108,7 +110,8 @@ class NameThread {
       this.#preparing = Promise.withResolvers();
       const request = { path: this.#path, accountId: this.#accountId, sort: search.sort };
       // This search itself reads the database: it should not have to share the processor.
-      setTimeout(() => this.#send(request), PREPARE_DELAY_MS).unref();
+      this.#delay = setTimeout(() => this.#send(request), PREPARE_DELAY_MS);
+      this.#delay.unref();
       return Promise.resolve(undefined);
     }
     const id = ++this.#lastId;
@@ -120,7 +123,10 @@ class NameThread {
 
   /** Also if too much has changed since the build: the next search starts another thread. */
   end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     clearTimeout(this.#idle);
+    clearTimeout(this.#delay);
     this.#worker.terminate();
     this.#onEnd();
     this.#preparing?.resolve();
@@ -148,6 +154,7 @@ class NameThread {
   }
 
   #fail(why: string): void {
+    if (this.#isEnded) return;
     this.#log.error("The thread for searches in names failed; the database is searched instead.", { why });
     this.end();
   }

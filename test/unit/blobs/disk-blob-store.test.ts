@@ -185,6 +185,15 @@ describe("DiskBlobStore", () => {
     expect((await put(Buffer.from("content 7"))).isNew).toBe(true);
   });
 
+  test("a blob whose folder can't be made does not fail the other one of its batch", async () => {
+    const [bad, good] = [Buffer.from("content 7"), Buffer.from("content 8")];
+    const top = join(store.pathOf(sha256(bad)), "..", "..");
+    expect(store.pathOf(sha256(good))).not.toStartWith(top);
+    fs.writeFileSync(top, "in the way");
+    const results = await Promise.allSettled([put(bad), put(good)]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+  });
+
   test("a missing disk is noticed before a batch is written", async () => {
     let isGone = false;
     const guarded = open({

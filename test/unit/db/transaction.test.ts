@@ -53,6 +53,58 @@ describe("Writer", () => {
     expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected"]);
   });
 
+  describe("deferred work", () => {
+    const rows: number[] = [];
+    const deferring = (v: number, then?: () => void) => () => {
+      rows.push(v);
+      then?.();
+    };
+    beforeEach(() => {
+      rows.length = 0;
+      writer.defer(sqlite, {
+        get length() {
+          return rows.length;
+        },
+        undoTo: (length) => void (rows.length = length),
+        write: () => {
+          for (const v of rows.splice(0)) {
+            insert(v)();
+            if (v < 0) throw new Error("made to fail");
+          }
+        },
+      });
+    });
+
+    test("is written with the commit, without that of a failed transaction", async () => {
+      const fail = () => {
+        throw new Error("made to fail");
+      };
+      const outcomes = await Promise.allSettled([
+        writer.run(deferring(1)),
+        writer.run(deferring(2, fail)),
+        writer.run(deferring(3)),
+      ]);
+      expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      writer.runNow(deferring(4));
+      expect(values()).toEqual([1, 3, 4]);
+    });
+
+    test("that fails rejects only its own transaction", async () => {
+      const outcomes = await Promise.allSettled([1, -2, 3].map((v) => writer.run(deferring(v))));
+      expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      expect(() => writer.runNow(deferring(-4))).toThrow("made to fail");
+      await writer.run(deferring(5));
+      expect(values()).toEqual([1, 3, 5]);
+    });
+
+    test("of another connection is ignored", async () => {
+      const other = new Database(":memory:");
+      writer.defer(other, { length: 0, undoTo: () => {}, write: () => expect.unreachable() });
+      await writer.run(insert(1));
+      expect(values()).toEqual([1]);
+    });
+  });
+
   test("a failing transaction rolls back only itself", async () => {
     const outcomes = await Promise.allSettled([
       writer.run(insert(1)),

@@ -61,7 +61,7 @@ test("a single body that arrives faster than it is used lets other work run", as
   const BUFFERS = 40;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      for (let count = 0; count < BUFFERS; count++) controller.enqueue(new Uint8Array(1));
+      for (let count = 0; count < BUFFERS; count++) controller.enqueue(new Uint8Array(256 * 1024));
       controller.close();
     },
   });

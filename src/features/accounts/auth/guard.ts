@@ -83,6 +83,8 @@ interface AuthGuardOptions {
   readonly noticeChanges: () => void;
   /** Lets the reads of all requests in this turn of the event loop share a transaction. */
   readonly shareReads: () => void;
+  /** Like `shareReads`, with all that is committed by now. */
+  readonly renewReads: () => void;
 }
 
 /** The identity of the caller, as far as known. */
@@ -208,9 +210,9 @@ export function uploaderOf(request: Request): Uploader {
   const known = identities.get(request);
   invariant(known?.principal !== undefined, "a route that takes a stream demands a principal");
   const { principal, options } = known;
-  const { auth, apiKeys, appPasswords, shareReads } = options;
+  const { auth, apiKeys, appPasswords, renewReads } = options;
   const confirm = () => {
-    shareReads();
+    renewReads();
     if (principal.appPassword !== undefined) return checkAppPasswordWrites(appPasswords.confirm(principal));
     return checkWriter(principal.key === undefined ? auth.confirmSignedIn(principal) : apiKeys.confirm(principal));
   };

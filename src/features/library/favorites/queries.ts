@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Bindable } from "../../../db/reader.worker.ts";
+import { isWriting } from "../../../db/shared-reads.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
 import { orderBy } from "../../../tree/model/sorts.ts";
 import type { SortField, SortOrder } from "../../../tree/model/types.ts";
@@ -113,7 +114,7 @@ export class FavoriteRows {
     if (this.#without.has(accountId)) return true;
     if (this.#hasAny.get(accountId)?.found !== 0) return false;
     // Rows read inside a transaction may be rolled back.
-    if (this.#sqlite.inTransaction) return true;
+    if (isWriting(this.#sqlite)) return true;
     if (this.#without.size >= WITHOUT_MAX) this.#without.clear();
     this.#without.add(accountId);
     return true;

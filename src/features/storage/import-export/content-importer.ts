@@ -264,8 +264,8 @@ export class ContentImporter {
       if (isSyncingEach) fs.fdatasyncSync(fd);
       isWhole = true;
     } finally {
+      if (!isWhole && isOpenAt(fd, path)) deleteStaged(path);
       fs.closeSync(fd);
-      if (!isWhole) deleteStaged(path);
     }
     if (isSyncingEach) for (const folder of folders) syncFolder(folder);
     return true;
@@ -301,6 +301,13 @@ export class ContentImporter {
   #stagingPath(): string {
     return `${this.#options.layout.staging}/${this.#options.label}-${++this.#staged}.part`;
   }
+}
+
+/** Whether a path still leads to the open file: a whole copy may have replaced a partial one in the meantime. */
+function isOpenAt(fd: number, path: string): boolean {
+  const own = fs.fstatSync(fd);
+  const found = fs.lstatSync(path, { throwIfNoEntry: false });
+  return found?.ino === own.ino && found.dev === own.dev;
 }
 
 /** @returns the descriptor of a new file; undefined if the path is taken, or its folder is missing */
