@@ -1,11 +1,13 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Upload } from "../engine/types.ts";
 import { text } from "../text.ts";
 import { trayOrder } from "./order.ts";
 import { UploadRow } from "./upload-row.tsx";
 
 const ROW_HEIGHT_PX = 64;
+/** The rows contain a visible focus. */
+const KEYBOARD_USE = ":has(:focus-visible), :focus-visible";
 
 /** The rows of the tray. They don't change places while a person points at them, or uses them by keyboard. */
 export function UploadRows({
@@ -30,6 +32,16 @@ export function UploadRows({
   const releaseUnless = (selector: string) => {
     if (scroller.current?.matches(selector) !== true) setFrozen(undefined);
   };
+  // When the button under the pointer is removed, browsers don't report that the pointer leaves.
+  useEffect(() => {
+    if (frozen === undefined) return undefined;
+    const onPointerOver = ({ target }: PointerEvent) => {
+      const isInside = target instanceof Node && scroller.current?.contains(target) === true;
+      if (!isInside && scroller.current?.matches(KEYBOARD_USE) !== true) setFrozen(undefined);
+    };
+    document.addEventListener("pointerover", onPointerOver);
+    return () => document.removeEventListener("pointerover", onPointerOver);
+  }, [frozen]);
   return (
     <div
       ref={scroller}
@@ -38,7 +50,7 @@ export function UploadRows({
       role="group"
       aria-label={text.title}
       onPointerEnter={freeze}
-      onPointerLeave={() => releaseUnless(":has(:focus-visible), :focus-visible")}
+      onPointerLeave={() => releaseUnless(KEYBOARD_USE)}
       // A tap also focuses a button; only a visible focus means that the keyboard is used.
       onFocus={({ target }) => target.matches(":focus-visible") && freeze()}
       onBlur={() => releaseUnless(":hover")}
