@@ -1,9 +1,9 @@
-import * as fs from "node:fs";
 import { crc32 } from "node:zlib";
 import type { Log } from "../lib/log.ts";
 import type { BlobLease, BlobRef, BlobWriter, PutOptions } from "./blob-store.ts";
 import { type Digest, toDigest } from "./digest.ts";
 import { type Disk, translateDiskError } from "./disk.ts";
+import { CREATE_FLAGS, writeByRename } from "./new-file.ts";
 import type { SyncQueue } from "./sync-queue.ts";
 
 /** The bytes of a blob that has no name yet. */
@@ -147,7 +147,10 @@ export class DiskBlobWriter implements BlobWriter {
 
   #moveStaged(path: string): number {
     const { disk, syncQueue } = this.#options;
-    if (this.#staged === undefined) return this.#writeBuffers(path);
+    if (this.#staged === undefined) {
+      const temporaryPath = this.#options.newStagingPath();
+      return writeByRename(disk, { buffers: this.#buffers, path, temporaryPath });
+    }
     const { fd, path: from } = this.#staged;
     disk.rename(from, path);
     this.#staged = undefined;
@@ -155,25 +158,9 @@ export class DiskBlobWriter implements BlobWriter {
     return fd;
   }
 
-  /** Writes a small blob, which waited in memory, to its final path. */
-  #writeBuffers(path: string): number {
-    const { disk } = this.#options;
-    const { fd, path: from } = this.#createFile();
-    try {
-      for (const buffer of this.#buffers) disk.write(fd, buffer);
-      disk.rename(from, path);
-      return fd;
-    } catch (error) {
-      disk.close(fd);
-      disk.unlink(from);
-      throw error;
-    }
-  }
-
   #createFile(): { readonly path: string; readonly fd: number } {
-    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
     const path = this.#options.newStagingPath();
-    return { path, fd: this.#options.disk.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW) };
+    return { path, fd: this.#options.disk.open(path, CREATE_FLAGS) };
   }
 }
 

@@ -14,35 +14,49 @@ export interface NewFile {
 }
 
 const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
+/** Creates a file, and never opens an existing one or follows a link. */
+export const CREATE_FLAGS = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW;
 
 /**
  * Writes the file, and makes the folders that are missing. Nothing is durable yet.
  * @returns its open descriptor
- * @throws the system's error; part of the file may be at its path then
+ * @throws the system's error; part of the file may be at its path then, which the store removes: it knows whether it is
+ *   still the only one that wrote it
  */
 export function writeNewFile(disk: Disk, file: NewFile): number {
   makeMissing(disk, file.folders);
-  const { fd, path } = createFile(disk, file);
+  let fd: number;
+  try {
+    fd = disk.open(file.path, CREATE_FLAGS);
+  } catch (error) {
+    // A crash may have left part of the same blob at its path.
+    if (errorCode(error) === "EEXIST") return writeByRename(disk, file);
+    throw error;
+  }
   try {
     for (const buffer of file.buffers) disk.write(fd, buffer);
-    if (path !== file.path) disk.rename(path, file.path);
     return fd;
   } catch (error) {
     disk.close(fd);
-    // What is at the final path is removed by the store, which knows whether it is still the only one that wrote it.
-    if (path !== file.path) disk.unlink(path);
     throw error;
   }
 }
 
-/** A crash may have left part of the same blob at its path: then the new bytes replace it by a rename. */
-function createFile(disk: Disk, { path, temporaryPath }: NewFile): { fd: number; path: string } {
-  const flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW;
+/**
+ * Writes the file to its temporary path and renames it, which replaces what is at its path. Nothing is durable yet.
+ * @returns its open descriptor
+ * @throws the system's error; nothing of the file remains then
+ */
+export function writeByRename(disk: Disk, { buffers, path, temporaryPath }: Omit<NewFile, "folders">): number {
+  const fd = disk.open(temporaryPath, CREATE_FLAGS);
   try {
-    return { fd: disk.open(path, flags), path };
+    for (const buffer of buffers) disk.write(fd, buffer);
+    disk.rename(temporaryPath, path);
+    return fd;
   } catch (error) {
-    if (errorCode(error) !== "EEXIST") throw error;
-    return { fd: disk.open(temporaryPath, flags), path: temporaryPath };
+    disk.close(fd);
+    disk.unlink(temporaryPath);
+    throw error;
   }
 }
 

@@ -6,6 +6,7 @@
  * Small blobs of such batches are written by the same thread: creating a file waits while the file system commits its
  * journal, which is most of the time during syncs. One or two are written in the main thread.
  */
+import { outsideRequests } from "../lib/async-context.ts";
 import type { Log } from "../lib/log.ts";
 import { type Disk, realDisk } from "./disk.ts";
 import { type NewFile, writeNewFile } from "./new-file.ts";
@@ -77,7 +78,7 @@ export class SyncQueue {
       if (this.#isRunning) return;
       this.#isRunning = true;
       // After this turn of the event loop, so that all files of the turn share the first batch.
-      setImmediate(() => void this.#run());
+      outsideRequests(() => setImmediate(() => void this.#run()));
     });
   }
 

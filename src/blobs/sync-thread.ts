@@ -54,6 +54,7 @@ export class SyncThread {
   }
 
   close(): void {
+    if (this.isDead) return;
     this.isDead = true;
     this.#worker.terminate();
     fs.closeSync(this.fileSystemFd);
@@ -68,7 +69,7 @@ export class SyncThread {
   }
 
   #fail(error: Error): void {
-    this.isDead = true;
+    this.close();
     this.#pending?.reject(error);
     this.#pending = undefined;
   }

@@ -1,19 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Figure } from "../../../scripts/benchmark/bench.ts";
 import { hasRegressed, judge, renderComparison } from "../../../scripts/benchmark/comparison.ts";
-
-function figure(change: Partial<Figure>): Figure {
-  return {
-    task: "uploads",
-    unit: "files/s",
-    better: "higher",
-    row: "r",
-    samples: {},
-    cpu: {},
-    failures: {},
-    ...change,
-  };
-}
+import { figure } from "../../support/bench-figure.ts";
 
 test("a slower rate is worse only beyond the tolerance", () => {
   expect(judge([0.8, 0.82, 0.85], "higher")).toBe("WORSE");

@@ -1,19 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Figure } from "../../../scripts/benchmark/bench.ts";
 import { checkTargets, formatAmount, ratio, renderTable } from "../../../scripts/benchmark/table.ts";
-
-function figure(change: Partial<Figure>): Figure {
-  return {
-    task: "uploads",
-    unit: "files/s",
-    better: "higher",
-    row: "r",
-    samples: {},
-    cpu: {},
-    failures: {},
-    ...change,
-  };
-}
+import { figure } from "../../support/bench-figure.ts";
 
 test("the ratio is the median of the ratios of each round", () => {
   expect(ratio(figure({ samples: { larder: [10, 40, 90], floor: [10, 20, 30] } }), "floor")).toBe(2);
