@@ -6,7 +6,7 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { toDigest } from "../../../src/blobs/digest.ts";
 import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { Reader } from "../../../src/db/reader.ts";
-import { type TransactionBody, Writer } from "../../../src/db/transaction.ts";
+import { type Transaction, type TransactionBody, Writer } from "../../../src/db/transaction.ts";
 import { Trials } from "../../../src/db/trial.ts";
 import { TreeReader } from "../../../src/tree/reader.ts";
 import { TreeStore } from "../../../src/tree/tables/store.ts";
@@ -84,22 +84,25 @@ export class TestTree {
 
   /** Creates a file with defaults for all that a test does not set. */
   addFile(accountId: number, folderPath: string, name: string, changes: Partial<NewFile> = {}) {
-    return this.run((tx) =>
-      this.write.createFile(tx, {
-        accountId,
-        createdBy: accountId,
-        folderPath,
-        name,
-        blob: blobOf(name),
-        mediaType: "text/plain",
-        tags: [],
-        metadata: {},
-        isPublic: false,
-        onConflict: "error",
-        quotaBytes: null,
-        ...changes,
-      }),
-    ).file;
+    return this.run((tx) => this.createFile(tx, accountId, folderPath, name, changes)).file;
+  }
+
+  /** Like {@link addFile}, in a transaction of the caller. */
+  createFile(tx: Transaction, accountId: number, folderPath: string, name: string, changes: Partial<NewFile> = {}) {
+    return this.write.createFile(tx, {
+      accountId,
+      createdBy: accountId,
+      folderPath,
+      name,
+      blob: blobOf(name),
+      mediaType: "text/plain",
+      tags: [],
+      metadata: {},
+      isPublic: false,
+      onConflict: "error",
+      quotaBytes: null,
+      ...changes,
+    });
   }
 
   addFolder(accountId: number, parentPath: string, name: string) {

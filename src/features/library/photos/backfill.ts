@@ -4,6 +4,7 @@
  * files are in the list immediately.
  */
 import type { Writer } from "../../../db/transaction.ts";
+import { BackgroundWork } from "../../../jobs/background-work.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { LivePairs } from "./live-pairs.ts";
 import type { PhotoRows } from "./queries.ts";
@@ -29,41 +30,41 @@ const BUSY_REST_MS = 100;
 /** Runs the background work. Only in the server. */
 export class PhotoBackfill {
   readonly #options: PhotoBackfillOptions;
-  #working: Promise<void> | undefined;
+  readonly #work: BackgroundWork;
   #soon: ReturnType<typeof setTimeout> | undefined;
-  #isStarted = false;
-  #isStopped = false;
-  #isWoken = false;
 
   constructor(options: PhotoBackfillOptions) {
     this.#options = options;
+    this.#work = new BackgroundWork({
+      log: options.log,
+      what: "complete the photo list",
+      work: (stop) => this.drain(stop),
+    });
   }
 
   /** Continues where it stopped; returns at once. Only in the server. */
   start(): void {
-    this.#isStarted = true;
-    this.wake();
+    this.#work.start();
   }
 
-  /** Checks for work after metadata was read. Also retries after a failure. */
+  /** Checks for work after metadata was read. */
   wake(): void {
-    this.#isWoken = true;
-    if (this.#isStarted && !this.#isStopped) this.#working ??= this.#work();
+    this.#work.wake();
   }
 
   /** Checks for work a moment after files changed. */
   wakeSoon(): void {
-    if (!this.#isStarted || this.#isStopped) return;
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined;
       this.wake();
-    }, PAIRING_DELAY_MS);
+    }, PAIRING_DELAY_MS).unref();
   }
 
   /** Completes all work, unless stopped. */
-  async drain(): Promise<void> {
+  async drain(stop?: AbortSignal): Promise<void> {
     const { rows, livePairs, writer, onMoved } = this.#options;
-    while (!this.#isStopped) {
+    const isStopped = () => stop?.aborted === true;
+    while (!isStopped()) {
       if (rows.hasFilesToMove()) {
         await writer.run((tx) => {
           rows.moveSome(FILES_PER_TRANSACTION);
@@ -85,21 +86,7 @@ export class PhotoBackfill {
 
   /** Ends after the current step. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
     clearTimeout(this.#soon);
-    await this.#working;
-  }
-
-  async #work(): Promise<void> {
-    try {
-      do {
-        this.#isWoken = false;
-        await this.drain();
-      } while (this.#isWoken && !this.#isStopped);
-    } catch (error) {
-      this.#options.log.error("Could not complete the photo list; the next start continues.", { error });
-    } finally {
-      this.#working = undefined;
-    }
+    await this.#work.stop();
   }
 }

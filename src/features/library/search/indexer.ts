@@ -166,6 +166,7 @@ export class SearchIndexer {
     let total = tables.journalTotal();
     // After a recent change more may follow.
     let isBusy = total !== (this.#seenTotal ?? total);
+    let changeMark = "";
     for (let isMore = true; isMore && !this.#isStopped; ) {
       if (isBusy || writer.waiting > 0) {
         this.#busySinceMs ??= performance.now();
@@ -178,11 +179,13 @@ export class SearchIndexer {
       const before = total;
       total = tables.journalTotal();
       isBusy = total !== before;
+      // Before the step: a change may be committed together with the last step, which has not seen it.
+      changeMark = tables.changeMark();
       isMore = await this.#step();
     }
     this.#busySinceMs = undefined;
     this.#seenTotal = total;
-    this.#seenChangeMark = tables.changeMark();
+    this.#seenChangeMark = changeMark;
   }
 
   /** One transaction of the next kind of work. @returns whether there may be more */

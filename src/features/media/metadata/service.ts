@@ -5,6 +5,7 @@
  */
 import { type Digest, digestFromBytes, digestToBytes } from "../../../blobs/digest.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { BackgroundWork } from "../../../jobs/background-work.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { MediaProcess } from "./media-process.ts";
@@ -45,12 +46,15 @@ const NOTHING_READ: MediaReading = { info: NO_MEDIA_INFO, contentId: null, motio
 /** Reads and stores embedded metadata. */
 export class MediaInfoService {
   readonly #options: MediaInfoOptions;
-  #working: Promise<void> | undefined;
-  #isStarted = false;
-  #isStopped = false;
+  readonly #reading: BackgroundWork;
 
   constructor(options: MediaInfoOptions) {
     this.#options = options;
+    this.#reading = new BackgroundWork({
+      log: options.log,
+      what: "read the metadata of files",
+      work: (stop) => this.#readAll(stop),
+    });
   }
 
   /**
@@ -80,7 +84,7 @@ export class MediaInfoService {
   enqueue(tx: Transaction, digest: Uint8Array, mediaType: string): void {
     if (!hasMetadata(mediaType)) return;
     this.#options.rows.enqueue(digest, mediaType);
-    tx.afterCommit(() => this.#wake());
+    tx.afterCommit(() => this.#reading.wake());
   }
 
   /**
@@ -88,16 +92,15 @@ export class MediaInfoService {
    */
   async start(): Promise<void> {
     const { rows, writer, program } = this.#options;
-    this.#isStarted = true;
     await writer.run(() => rows.enqueueFailures(program));
-    this.#wake();
+    this.#reading.start();
   }
 
   /** Stops; the current blob will be read again. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    const stopped = this.#reading.stop();
     this.#options.process.close();
-    await this.#working;
+    await stopped;
   }
 
   /** Deletes the metadata of blobs that are no longer in the store. @returns how many */
@@ -113,34 +116,24 @@ export class MediaInfoService {
     return removed;
   }
 
-  #wake(): void {
-    if (!this.#isStarted || this.#isStopped || this.#working !== undefined) return;
-    this.#working = this.#work()
-      .catch((error: unknown) =>
-        this.#options.log.error("Metadata extraction failed; continuing with the next file.", { error }),
-      )
-      .finally(() => {
-        this.#working = undefined;
-      });
-  }
-
-  async #work(): Promise<void> {
+  /** Reads what is queued, then what an earlier version read, until nothing is left. */
+  async #readAll(stop: AbortSignal): Promise<void> {
     const { rows, writer } = this.#options;
-    do await this.#readQueued();
-    while (!this.#isStopped && (await writer.run(() => rows.enqueueOutdated(OUTDATED_TOGETHER))));
+    do await this.#readQueued(stop);
+    while (!stop.aborted && (await writer.run(() => rows.enqueueOutdated(OUTDATED_TOGETHER))));
   }
 
-  async #readQueued(): Promise<void> {
+  async #readQueued(stop: AbortSignal): Promise<void> {
     const { rows, isBusy } = this.#options;
     for (let some = rows.next(READ_TOGETHER); some.length > 0; some = rows.next(READ_TOGETHER)) {
       const results: ((tx: Transaction) => void)[] = [];
       for (const queued of some) {
         const sinceMs = performance.now();
-        while (isBusy() && performance.now() - sinceMs < PATIENCE_MS && !this.#isStopped) await Bun.sleep(BUSY_REST_MS);
-        if (this.#isStopped) return;
+        while (isBusy() && performance.now() - sinceMs < PATIENCE_MS && !stop.aborted) await Bun.sleep(BUSY_REST_MS);
+        if (stop.aborted) return;
         results.push(await this.#readOne(queued));
       }
-      if (this.#isStopped) return;
+      if (stop.aborted) return;
       await this.#options.writer.run((tx) => {
         for (const store of results) store(tx);
       });

@@ -2,9 +2,12 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Reader } from "../../../../src/db/reader.ts";
 import { openSearch, openSearchReader } from "../../../../src/features/library/search/open.ts";
+import { SearchIndexer } from "../../../../src/features/library/search/indexer.ts";
+import { SearchTables } from "../../../../src/features/library/search/queries.ts";
 import { isAppError } from "./support.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { seededRandom, seedsToRun } from "../../../support/random.ts";
+import { eventually } from "../../../support/expect.ts";
 import { TestTree } from "../../tree/support.ts";
 
 const trees: TestTree[] = [];
@@ -150,6 +153,26 @@ test("a search finds a change made while an earlier search waited for the index"
   await earlier;
   expect(await runSearch("beach")).toMatchObject({ total: 199, isLagging: false });
   reader.close();
+});
+
+test("indexes a file that was added while the last look for changes was committed", async () => {
+  const tree = newTree();
+  const accountId = tree.addAccount();
+  const tables = new SearchTables(tree.db.sqlite);
+  const headOf = (id: number) => tree.read.headOf(id);
+  const indexer = new SearchIndexer({ tables, writer: tree.writer, log: silentLog, headOf });
+  const dropErased = tables.dropErased.bind(tables);
+  let added: Promise<unknown> | undefined;
+  tables.dropErased = (limit) => {
+    // Commits together with the transaction that is running now.
+    added ??= tree.writer.run((tx) => tree.createFile(tx, accountId, "/", "late.txt"));
+    return dropErased(limit);
+  };
+  indexer.start();
+  await eventually("the indexer is at the end", () => added !== undefined, 10_000);
+  await added;
+  await eventually("the file is indexed", () => indexer.isCaughtUp(accountId), 10_000);
+  await indexer.stop();
 });
 
 test("a database that never had an index gets one, while its files change", async () => {
