@@ -2,6 +2,7 @@ import { AppError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Bindable, ReadReply, ReadRequest, ReadStatement } from "./reader.worker.ts";
 import { requireDescriptors } from "../lib/descriptors.ts";
+import { endThread } from "../lib/end-thread.ts";
 
 /** A statement, with the type of its result for the compiler. */
 export interface Read<Result> extends ReadStatement {
@@ -55,6 +56,7 @@ export class Reader {
   readonly #setup: readonly string[];
   readonly #waiting = new Map<number, PendingRead>();
   #worker: Worker | undefined;
+  #ended: Promise<void> | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #lastId = 0;
 
@@ -89,9 +91,13 @@ export class Reader {
   /** Ends the thread; pending reads fail with `shutting_down`. Another request would start a new thread. */
   close(): void {
     clearTimeout(this.#idle);
-    this.#worker?.terminate();
-    this.#worker = undefined;
+    this.#endThread();
     this.#failAll(new AppError("shutting_down", "The server is stopping. Try again in a few seconds."));
+  }
+
+  /** Resolves when the connection of the last thread is closed, but at the latest two seconds after its end began. */
+  async ended(): Promise<void> {
+    await this.#ended;
   }
 
   #start(): Worker {
@@ -126,12 +132,15 @@ export class Reader {
   #endWhenIdle(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
-      if (this.#waiting.size > 0) return;
-      const worker = this.#worker;
-      this.#worker = undefined;
-      worker?.terminate();
+      if (this.#waiting.size === 0) this.#endThread();
     }, IDLE_MS);
     this.#idle.unref();
+  }
+
+  #endThread(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (worker !== undefined) this.#ended = endThread(worker);
   }
 
   #failAll(error: AppError): void {

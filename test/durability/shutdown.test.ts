@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { symlink, unlink } from "node:fs/promises";
+import { join } from "node:path";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { RawConnection, sendHalfUpload } from "../support/raw-http.ts";
 import { runLarder, withServer } from "../support/server.ts";
@@ -70,6 +72,18 @@ test("SIGTERM with idle connections exits immediately", async () => {
     }
     expect(await server.stop()).toBe(0);
     for (const connection of idle) connection.cut();
+  });
+});
+
+test("the database is closed properly although a thread has just read it", async () => {
+  // The thread still had its connection, so the log stayed, and the next start took the stop for a crash.
+  await withServer({ hasAccounts: true }, async (server) => {
+    const { client } = await server.signUp();
+    await client.stored("x");
+    expectStatus(await client.get("/api/shares?sort=natural"), 200);
+    expect(await server.stop()).toBe(0);
+    expect(existsSync(join(server.dataDir, "larder.db-wal"))).toBe(false);
+    expect(await Bun.file(join(server.dataDir, "larder.state")).json()).toMatchObject({ state: "closed" });
   });
 });
 

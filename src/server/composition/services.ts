@@ -101,5 +101,7 @@ async function closeServices(services: Omit<Services, "close">, takeSnapshot: bo
   services.blobs.close();
   services.searchReader.close();
   services.reader.close();
+  // Only the last connection can remove the write-ahead log.
+  await Promise.all([services.nameSearches.ended(), services.searchReader.ended(), services.reader.ended()]);
   if (services.db.close()) markClosed(services.paths);
 }

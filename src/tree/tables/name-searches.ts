@@ -4,6 +4,7 @@
  * for a million files.
  */
 import { canStartThread } from "../../lib/descriptors.ts";
+import { endThread } from "../../lib/end-thread.ts";
 import type { Log } from "../../lib/log.ts";
 import type { SortField } from "../model/types.ts";
 import type { NamePage, NameSearch } from "./name-index.ts";
@@ -31,6 +32,7 @@ const THREADS_MAX = 2;
 export class NameSearches {
   readonly #options: NameSearchesOptions;
   readonly #threads = new Map<number, NameThread>();
+  #ended: Promise<unknown> = Promise.resolve();
 
   constructor(options: NameSearchesOptions) {
     this.#options = options;
@@ -58,11 +60,19 @@ export class NameSearches {
     for (const thread of this.#threads.values()) thread.end();
   }
 
+  /** Resolves when the connections of all threads that were ended are closed, after two seconds at the latest. */
+  async ended(): Promise<void> {
+    await this.#ended;
+  }
+
   /** Undefined if other accounts use all threads, or no thread can start. */
   #start(accountId: number): NameThread | undefined {
     if (this.#threads.size >= THREADS_MAX || !canStartThread()) return undefined;
     const { path, log } = this.#options;
-    const thread = new NameThread(path, accountId, log, () => this.#threads.delete(accountId));
+    const thread = new NameThread(path, accountId, log, (ended) => {
+      this.#threads.delete(accountId);
+      this.#ended = Promise.all([this.#ended, ended]);
+    });
     this.#threads.set(accountId, thread);
     return thread;
   }
@@ -73,7 +83,7 @@ class NameThread {
   readonly #path: string;
   readonly #accountId: number;
   readonly #log: Log;
-  readonly #onEnd: () => void;
+  readonly #onEnd: (ended: Promise<void>) => void;
   readonly #worker: Worker;
   readonly #waiting = new Map<number, (page: NamePage | undefined) => void>();
   #sorts: ReadonlySet<SortField> = new Set();
@@ -83,7 +93,7 @@ class NameThread {
   #isEnded = false;
   #lastId = 0;
 
-  constructor(path: string, accountId: number, log: Log, onEnd: () => void) {
+  constructor(path: string, accountId: number, log: Log, onEnd: (ended: Promise<void>) => void) {
     this.#path = path;
     this.#accountId = accountId;
     this.#log = log;
@@ -127,8 +137,7 @@ class NameThread {
     this.#isEnded = true;
     clearTimeout(this.#idle);
     clearTimeout(this.#delay);
-    this.#worker.terminate();
-    this.#onEnd();
+    this.#onEnd(endThread(this.#worker));
     this.#preparing?.resolve();
     this.#preparing = undefined;
     for (const resolve of this.#waiting.values()) resolve(undefined);

@@ -172,3 +172,64 @@ test("a listing uses the index for frequent texts", async () => {
   tree.thread.read = () => Promise.reject(new Error("the index was not used"));
   expect(await read.find(query)).toEqual(before);
 }, 60_000);
+
+/** What happens to a thread instead of a search. */
+type Death = (worker: Worker, post: Worker["postMessage"]) => void;
+
+/** Threads that are started while this is installed die when they get a search and `death` is set. */
+function mortalThreads(): { death: Death | undefined } {
+  const fate: { death: Death | undefined } = { death: undefined };
+  const RealWorker = globalThis.Worker;
+  globalThis.Worker = class extends RealWorker {
+    override postMessage(message: object): void {
+      if ("search" in message && fate.death !== undefined) fate.death(this, super.postMessage.bind(this));
+      else super.postMessage(message);
+    }
+  };
+  closing.push(() => {
+    globalThis.Worker = RealWorker;
+  });
+  return fate;
+}
+
+test.each<[string, Death]>([
+  ["ends", (worker) => worker.terminate()],
+  ["fails", (_worker, post) => post({ id: 1, search: null })],
+])(
+  "a thread that %s during searches changes no result, and the next search starts another",
+  async (_how, death) => {
+    const fate = mortalThreads();
+    const tree = newTree();
+    const accountId = tree.addAccount();
+    tree.run(() => {
+      for (let i = 0; i < 10_100; i++) tree.addFile(accountId, i % 2 === 0 ? "/" : "/d", `plain ${i}`);
+    });
+    const errors: string[] = [];
+    const log = { ...silentLog, error: (message: string) => void errors.push(message) };
+    const nameSearches = new NameSearches({ path: tree.path, log, nodesMin: 1 });
+    closing.unshift(() => nameSearches.close());
+    const { sqlite } = tree.db;
+    const options = { sqlite, reader: tree.thread, writer: tree.writer, clock: tree.clock, log: silentLog };
+    const read = new TreeReader(new TreeStore({ ...options, nameSearches }));
+    const base = { accountId, folder: read.getRoot(accountId), recursive: true, order: "desc", limit: 100 } as const;
+    const find = (search: string, offset: number) => read.find({ ...base, search, offset, sort: "createdAt" });
+    const readInThread = tree.thread.read.bind(tree.thread);
+    await find("ai", 0);
+    await nameSearches.idle();
+    tree.addFile(accountId, "/d", "a later plain");
+    fate.death = death;
+    const found = await Promise.all([find("ai", 0), find("l", 5_000)]);
+    fate.death = undefined;
+    expect(found.map(({ total }) => total)).toEqual([10_101, 10_101]);
+    expect(found[0].nodes[0]?.name).toBe("a later plain");
+    expect(errors).toHaveLength(1);
+    // This search starts the thread.
+    await find("pl", 0);
+    await nameSearches.idle();
+    tree.thread.read = () => Promise.reject(new Error("the index was not used"));
+    const again = [await find("ai", 0), await find("l", 5_000)];
+    tree.thread.read = readInThread;
+    expect(again).toEqual(found);
+  },
+  60_000,
+);

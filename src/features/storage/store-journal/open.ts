@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
+import type { Reader } from "../../../db/reader.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -10,6 +11,7 @@ import { StoreJournal } from "./service.ts";
 /** Makes the writer of the store journal of one database; reads and starts nothing. */
 export function openStoreJournal(options: {
   readonly sqlite: Database;
+  readonly reader: Pick<Reader, "read">;
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { numbers, type Read } from "../../../db/reader.ts";
 import { AlbumRecords } from "./album-records.ts";
 import type { AccountRecord, JournaledRow } from "./records.ts";
 
@@ -78,6 +79,23 @@ const COLUMNS = `n.id, n.kind, n.public_id AS publicId, n.parent_id AS parentId,
 const TABLES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN trash t ON t.node_id = n.id";
 
 /**
+ * The ids of all nodes of an account, ascending: of its tree, its trash, and folders that are not attached yet or wait
+ * to be reaped. From parent to child, because no index is by account, and each account would cost a scan of all nodes.
+ */
+export function nodeIdsOf(accountId: number): Read<Float64Array> {
+  return numbers(
+    `WITH RECURSIVE below(id) AS (
+       SELECT root_id FROM accounts WHERE id = ?1
+       UNION ALL SELECT node_id FROM trash INDEXED BY trash_account WHERE account_id = ?1
+       UNION ALL SELECT id FROM nodes INDEXED BY nodes_name
+         WHERE parent_id IS NULL AND kind = 0 AND name <> '/' AND account_id = ?1
+       UNION ALL SELECT n.id FROM below CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = below.id)
+     SELECT group_concat(id) FROM (SELECT id FROM below ORDER BY id)`,
+    [accountId],
+  );
+}
+
+/**
  * Reads what is to be written to the store journal, and its progress. Changes are made inside the caller's transaction.
  */
 export class StoreJournalTables {
@@ -93,8 +111,6 @@ export class StoreJournalTables {
   readonly #head;
   readonly #journal;
   readonly #byIds;
-  readonly #fromId;
-  readonly #lastId;
   readonly #rescans;
   readonly #albumRescans;
   readonly #dequeueRescan;
@@ -135,10 +151,6 @@ export class StoreJournalTables {
     this.#byIds = sqlite.prepare<JournaledRow, [string]>(
       `SELECT ${COLUMNS} FROM json_each(?1) j CROSS JOIN ${TABLES} WHERE n.id = j.value`,
     );
-    this.#fromId = sqlite.prepare<JournaledRow, [number, number, number]>(
-      `SELECT ${COLUMNS} FROM ${TABLES} WHERE n.id BETWEEN ?1 AND ?2 AND n.account_id = ?3 ORDER BY n.id`,
-    );
-    this.#lastId = sqlite.prepare<{ id: number }, []>("SELECT ifnull(max(id), 0) AS id FROM nodes");
     this.#rescans = sqlite.prepare<Rescan, [number, number, number]>(
       `SELECT node_id AS nodeId, times, gone FROM store_journal_again WHERE account_id = ?1 AND node_id > ?2
        ORDER BY node_id LIMIT ?3`,
@@ -226,15 +238,6 @@ export class StoreJournalTables {
   /** Nodes by id; deleted ones are left out. */
   nodes(ids: readonly number[]): JournaledRow[] {
     return this.#byIds.all(JSON.stringify(ids));
-  }
-
-  /** The account's nodes with ids in this range, both ends included. */
-  nodesBetween(firstId: number, lastId: number, accountId: number): JournaledRow[] {
-    return this.#fromId.all(firstId, lastId, accountId);
-  }
-
-  lastNodeId(): number {
-    return this.#lastId.get()?.id ?? 0;
   }
 
   /** Queued rescans of an account, after a node. */

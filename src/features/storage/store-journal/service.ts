@@ -13,6 +13,7 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Reader } from "../../../db/reader.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { EndedShares } from "./ended-shares.ts";
@@ -28,12 +29,13 @@ import {
   readObjects,
   syncFolder,
 } from "./object-file.ts";
-import type { Rescan, PendingAccount, JournalEntry, Position } from "./queries.ts";
+import { type JournalEntry, nodeIdsOf, type PendingAccount, type Position, type Rescan } from "./queries.ts";
 import { type ReconcileOptions, reconcileObjects } from "./reconcile.ts";
 import { type GoneRecord, type ObjectHeader, toRecord } from "./records.ts";
 
 /** Dependencies of {@link StoreJournal}. */
 interface StoreJournalOptions extends Omit<ReconcileOptions, "mergesLater"> {
+  readonly reader: Pick<Reader, "read">;
   readonly writer: Pick<Writer, "run" | "waiting">;
   /** Throws if the store's disk is missing. */
   readonly checkStore: () => void;
@@ -49,6 +51,8 @@ const PAGE = 100;
 const ALBUM_RESCANS_MAX = 10_000;
 /** The most nodes of which a stopping server still writes a full object; that takes a second at most. */
 const NODES_AT_STOP_MAX = 20_000;
+/** How long a stopping server begins to write another account: after a restore, all of them are pending. */
+const STOP_MS_MAX = 2_000;
 /** Pauses between two pages, so that requests come first; the longer one while transactions are queued. */
 const PAUSE_MS = 1;
 const BUSY_PAUSE_MS = 10;
@@ -65,6 +69,7 @@ export class StoreJournal {
   #timer: ReturnType<typeof setInterval> | undefined;
   #working: Promise<void> | undefined;
   #isStopped = false;
+  #endsAtMs = Number.POSITIVE_INFINITY;
   #isReconciled = false;
   #mergesLater = false;
   #seenMark = "";
@@ -82,12 +87,13 @@ export class StoreJournal {
 
   /**
    * Stops, and writes pending changes first if it was started. A full object of a large account is left for the next
-   * start. A failure is only logged, because it loses nothing.
+   * start, and so are those of many accounts. A failure is only logged, because it loses nothing.
    */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     if (this.#timer === undefined) return;
     this.#isStopped = true;
+    this.#endsAtMs = performance.now() + STOP_MS_MAX;
     await this.#working;
     await this.#work().catch((error: unknown) => this.#onFailure(error));
   }
@@ -146,7 +152,10 @@ export class StoreJournal {
     await endedShares.note();
     await this.#reconcile();
     for (const account of tables.erasedAccounts()) await this.#forget(account);
-    for (const account of tables.pendingAccounts(epoch)) await this.#writeAccountChanges(account);
+    for (const account of tables.pendingAccounts(epoch)) {
+      if (performance.now() > this.#endsAtMs) return;
+      await this.#writeAccountChanges(account);
+    }
     // Writing changed the mark. Other changes since are seen at the next tick.
     this.#seenMark = tables.pendingAccounts(epoch).length === 0 ? tables.changeMark() : mark;
   }
@@ -220,7 +229,7 @@ export class StoreJournal {
 
   /** Writes a full object. Earlier objects are deleted once it was read back. */
   async #writeFull({ accountId, publicId }: PendingAccount): Promise<void> {
-    const { tables, writer, epoch } = this.#options;
+    const { tables, reader, writer, epoch } = this.#options;
     const folder = this.#folderOf(publicId);
     const before = await listObjects(folder);
     const number = Math.max(tables.positionOf(accountId)?.number ?? 0, ...before.map(({ last }) => last)) + 1;
@@ -228,11 +237,10 @@ export class StoreJournal {
     const begun = tables.headOf(accountId);
     const written: Rescan[] = [];
     const { seq, bytes } = await this.#writeObject(path, this.#header(publicId, number, true), async (object) => {
-      const lastId = tables.lastNodeId();
-      for (let id = 1; id <= lastId; id += PAGE) {
-        if (this.#isStopped && lastId > NODES_AT_STOP_MAX) return undefined;
-        const rows = tables.nodesBetween(id, id + PAGE - 1, accountId);
-        if (rows.length > 0) await object.add(rows.map(toRecord));
+      const [ids] = await reader.read([nodeIdsOf(accountId)]);
+      for (let start = 0; start < ids.length; start += PAGE) {
+        if (this.#isStopped && ids.length > NODES_AT_STOP_MAX) return undefined;
+        await object.add(tables.nodes([...ids.subarray(start, start + PAGE)]).map(toRecord));
         await this.#pause();
       }
       await this.#writeRescans(object, accountId, written);

@@ -46,8 +46,9 @@ function takeCopy(): string {
 }
 
 /** Replaces the tree's database by a copy. */
-function copyBack(path: string): void {
+async function copyBack(path: string): Promise<void> {
   tree.thread.close();
+  await tree.thread.ended();
   tree.db.close();
   copyFileSync(path, tree.path);
   const db = openDatabase(tree.path);
@@ -164,7 +165,7 @@ async function live(before: (accountId: number) => void, after: (accountId: numb
   after(accountId);
   await journal.flush();
   restoredAtMs = tree.clock.nowMs();
-  copyBack(copy);
+  await copyBack(copy);
   return accountId;
 }
 

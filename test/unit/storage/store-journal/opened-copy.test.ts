@@ -34,6 +34,7 @@ async function openCopy(accountId: number, after: () => Promise<void> | void): P
   await journal.flush();
   later = stateOf(accountId);
   tree.thread.close();
+  await tree.thread.ended();
   tree.db.close();
   copyFileSync(path, tree.path);
   const db = openDatabase(tree.path);

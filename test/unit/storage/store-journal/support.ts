@@ -17,7 +17,14 @@ export function openJournal(tree: TestTree, epoch = ""): StoreJournal {
   const blobs = join(tree.directory, "blobs");
   mkdirSync(join(blobs, "sha256"), { recursive: true });
   const { sqlite } = tree.db;
-  const common = { sqlite, writer: tree.writer, log: silentLog, blobs, checkStore: () => undefined };
+  const common = {
+    sqlite,
+    reader: tree.thread,
+    writer: tree.writer,
+    log: silentLog,
+    blobs,
+    checkStore: () => undefined,
+  };
   return openStoreJournal({ ...common, clock: tree.clock, endedShares: openEndedShares(common), epoch });
 }
 
