@@ -5,7 +5,7 @@ import type { Account, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { liveVideo } from "../support/live-photos.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
-import { untilFocused } from "./support/preview.ts";
+import { closeByKey, untilFocused } from "./support/focus.ts";
 
 /** An image with a gradient of its own, and its capture time in Exif. */
 async function picture(seed: number, takenAt: string): Promise<Uint8Array> {
@@ -322,6 +322,7 @@ describeWeb("the photos page", (web) => {
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox").or(dialog.getByRole("combobox")).first().fill("holiday");
     await dialog.getByRole("button", { name: "Apply" }).click();
+    await dialog.waitFor({ state: "detached" });
     await eventually("the photos carry the tag", async () => {
       const response = await account.client.get("/api/photos?tags=holiday");
       return response.list("data.photos").length === 9;
@@ -341,11 +342,9 @@ describeWeb("the photos page", (web) => {
     await page.keyboard.press("ArrowUp");
     await eventually("and again", () => isFocused(tile(page, "2025-08-17 1.jpg")));
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "2025-08-17 1.jpg" }).waitFor();
-    await untilFocused(page);
+    await untilFocused(page, page.getByRole("dialog", { name: "2025-08-17 1.jpg" }));
     await page.keyboard.press("ArrowRight");
-    await page.getByRole("dialog", { name: "2025-08-17 2.jpg" }).waitFor();
-    await page.keyboard.press("Escape");
+    await closeByKey(page, page.getByRole("dialog", { name: "2025-08-17 2.jpg" }));
     await eventually("the one that was shown has the focus", () => isFocused(tile(page, "2025-08-17 2.jpg")));
     await page.keyboard.press("Space");
     await page.keyboard.press("Shift+ArrowRight");
@@ -470,7 +469,7 @@ describeWeb("the photos page", (web) => {
     const newest = older[0] ?? "";
     await tile(page, `${newest} 1.jpg`).press("Enter");
     const shown = (name: string) => page.getByRole("dialog", { name, exact: true });
-    await shown(`${newest} 1.jpg`).waitFor();
+    await untilFocused(page, shown(`${newest} 1.jpg`));
     days = [...daysFrom("2025-12-31", 13), ...older];
     await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
     await shown(`${newest} 1.jpg`)
@@ -579,14 +578,12 @@ describeWeb("the photos page", (web) => {
     await untilFocused(page, show);
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "2025-08-17 4.jpg" }).waitFor();
-    await page.keyboard.press("Escape");
-    await show.waitFor({ state: "detached" });
+    await closeByKey(page, show);
     // Escape ended the slideshow, not the selection.
     await bar(page).getByText("2 selected").waitFor();
     await page.getByRole("button", { name: "Clear selection" }).click();
     await tile(page, "2025-08-17 3.jpg").press("Enter");
-    await page.getByRole("dialog", { name: "2025-08-17 3.jpg" }).waitFor();
-    await untilFocused(page);
+    await untilFocused(page, page.getByRole("dialog", { name: "2025-08-17 3.jpg" }));
     await page.keyboard.press("p");
     await show.getByRole("img", { name: "2025-08-17 3.jpg" }).waitFor();
     await untilFocused(page, show);
@@ -594,8 +591,7 @@ describeWeb("the photos page", (web) => {
     await show.getByRole("button", { name: "Play", exact: true }).waitFor();
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "2025-08-17 4.jpg" }).waitFor();
-    await page.keyboard.press("Escape");
-    await show.waitFor({ state: "detached" });
+    await closeByKey(page, show);
     await page.getByRole("dialog", { name: "2025-08-17 4.jpg" }).waitFor();
   });
 
@@ -621,8 +617,7 @@ describeWeb("the photos page", (web) => {
     await untilFocused(page, show);
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "then 09.jpg" }).waitFor();
-    await page.keyboard.press("Escape");
-    await show.waitFor({ state: "detached" });
+    await closeByKey(page, show);
     await row.getByRole("button", { name: "Hide for today" }).click();
     await row.waitFor({ state: "detached" });
     await page.reload();

@@ -4,6 +4,7 @@ import { expectStatus } from "../support/expect.ts";
 import { row } from "./files-helpers.ts";
 import { jpegPhoto } from "../support/images.ts";
 import { describeWeb, SIZES } from "./support/browser.ts";
+import { closeByKey } from "./support/focus.ts";
 
 /** Opens the share dialog of an entry on the files page, as a person does. */
 async function openDialog(page: Page, name: string) {
@@ -66,8 +67,7 @@ describeWeb("the share dialog", (web) => {
     const dialog = await openDialog(page, "plan.txt");
     await dialog.getByRole("checkbox", { name: "Limit downloads" }).waitFor();
     expect(await choice.count()).toBe(0);
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await closeByKey(page, dialog);
     await openDialog(page, "Trip");
     await choice.waitFor();
   });
