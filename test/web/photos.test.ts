@@ -197,6 +197,37 @@ describeWeb("the photos page", (web) => {
     expect(await tile(page, "gone.jpg").count()).toBe(0);
   });
 
+  test("shows them also if a response from before the change arrives after the return", async () => {
+    // Once the old photo stayed for half a minute: while a request was on its way, the return requested nothing.
+    const account = await web.account();
+    const fields = { capturedAt: "2018-09-10T12:00:00Z" };
+    const store = async (seed: number, name: string) =>
+      account.client.storedId(await picture(seed, "2018-09-10T12:00:00"), { name, type: "image/jpeg", fields });
+    const gone = await store(20, "gone.jpg");
+    const page = await web.open({ as: account, path: "/trash" });
+    // Without the regular refreshes, which hide that a return has no effect.
+    await page.evaluate(() => {
+      window.setInterval = new Proxy(window.setInterval, { apply: () => 0 });
+    });
+    const [isResponded, isReturned] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let requests = 0;
+    await page.route(/\/api\/photos\?.*at=/, async (route) => {
+      requests += 1;
+      if (requests > 1) return route.continue();
+      const response = await route.fetch();
+      isResponded.resolve();
+      await isReturned.promise;
+      return route.fulfill({ response });
+    });
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
+    await isResponded.promise;
+    expectStatus(await account.client.delete(`/api/files/${gone}`), 200);
+    await store(21, "new.jpg");
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+    isReturned.resolve();
+    await tile(page, "new.jpg").waitFor();
+  });
+
   test("requests a thumbnail again that failed to load", async () => {
     const account = await web.account();
     const fields = { capturedAt: "2017-01-02T12:00:00Z" };
