@@ -86,6 +86,29 @@ describeWeb("the preview of images, video and audio", (web) => {
     await showing(page, "f448.txt", "349 of 350");
   });
 
+  test("goes to a file that loads slowly although the address follows an earlier step meanwhile", async () => {
+    const account = await web.account();
+    for (let at = 100; at < 350; at++) await account.client.stored("x", { name: `f${at}.txt` });
+    const page = await web.open({ as: account });
+    const gate = Promise.withResolvers<void>();
+    await page.route(/\/api\/files\?.*page=3/, async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await openPreview(page, "f100.txt");
+    await showing(page, "f100.txt", "1 of 250");
+    const opened = page.url();
+    const requested = page.waitForRequest(/\/api\/files\?.*page=3/);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("End");
+    await requested;
+    await page.waitForURL((url) => url.href !== opened);
+    gate.resolve();
+    await showing(page, "f349.txt", "250 of 250");
+    await page.keyboard.press("ArrowLeft");
+    await showing(page, "f348.txt", "249 of 250");
+  });
+
   test("`i` opens the details next to it", async () => {
     const account = await web.account();
     await account.client.upload("text", { name: "a.txt" });
