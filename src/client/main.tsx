@@ -5,7 +5,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, startTransition } from "react";
 import { createRoot } from "react-dom/client";
 import { OfflineError } from "./api/http.ts";
-import { followOtherTabs } from "./api/queries.ts";
+import { followOtherTabs, followReturns } from "./api/queries.ts";
 import { queryClient } from "./api/query-client.ts";
 import { watchConnection } from "./api/connection.ts";
 import { applyLocale } from "./app/locale.ts";
@@ -21,6 +21,7 @@ export async function mount(root: HTMLElement): Promise<void> {
   watchSession();
   watchConnection();
   followOtherTabs(queryClient);
+  followReturns(queryClient);
   const router = makeRouter();
   await nextTask();
   // The static frame stays until there is something to replace it. The page's script loads in parallel with the

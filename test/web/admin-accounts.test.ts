@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { type Account, freshEmail } from "../support/client.ts";
 import { freshDeviceId, registerDevice } from "../support/mobile.ts";
 import { describeWeb } from "./support/browser.ts";
+import { closeByKey, untilMenuFocused } from "./support/focus.ts";
 import { prove } from "./support/proof.ts";
 
 /** Opens the menu of an account and chooses an entry. */
@@ -89,8 +90,7 @@ describeWeb(
       const account = await web.account("Edith Edited");
       const page = await web.open({ as: admin, path: "/admin/users?find=Edith" });
       await page.getByRole("button", { name: "Actions for Edith Edited" }).press("Enter");
-      // The menu takes the focus one frame after it is rendered.
-      await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
+      await untilMenuFocused(page);
       await page.getByRole("menuitem", { name: "Edit" }).press("Enter");
       const dialog = page.getByRole("dialog", { name: "Edit Edith Edited" });
       await dialog.getByLabel("Role").selectOption("Administrator");
@@ -152,7 +152,7 @@ describeWeb(
       await web.lookAt(page, "admin-sessions");
       await sessions.getByRole("button", { name: "Sign out everywhere" }).click();
       await sessions.getByText("Not signed in anywhere.").waitFor();
-      await page.keyboard.press("Escape");
+      await closeByKey(page, sessions);
 
       await choose(page, "Sam Stopped", "Disable");
       await page.getByRole("alertdialog").getByRole("button", { name: "Disable" }).click();

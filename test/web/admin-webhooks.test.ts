@@ -1,6 +1,7 @@
 // Administration of webhooks: create, test, list deliveries, renew the secret, delete.
 import { afterAll, expect, test } from "bun:test";
 import { describeWeb } from "./support/browser.ts";
+import { closeByKey } from "./support/focus.ts";
 
 const target = Bun.serve({
   hostname: "127.0.0.1",
@@ -42,8 +43,7 @@ describeWeb(
         .getByText("Delivered")
         .waitFor();
       await web.lookAt(page, "admin-deliveries");
-      await page.keyboard.press("Escape");
-      await deliveries.waitFor({ state: "detached" });
+      await closeByKey(page, deliveries);
 
       await choose("Edit");
       const edit = page.getByRole("dialog", { name: "Edit webhook" });

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import type { Account, Client } from "../support/client.ts";
 import { expectSelected, row } from "./files-helpers.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
-import { untilFocused } from "./support/preview.ts";
+import { closeByKey, untilFocused } from "./support/focus.ts";
 import sharp from "sharp";
 
 const NAMES = ["one.png", "two.png", "three.png"];
@@ -76,8 +76,7 @@ describeWeb("albums", (web) => {
     await photo(page, second).click();
     await untilFocused(page, page.getByRole("dialog", { name: second }));
     await page.keyboard.press("ArrowLeft");
-    await page.getByRole("dialog", { name: first }).waitFor();
-    await page.keyboard.press("Escape");
+    await closeByKey(page, page.getByRole("dialog", { name: first }));
   });
 
   test("are renamed, and deleted without their files", async () => {
@@ -120,7 +119,7 @@ describeWeb("albums", (web) => {
     await sharing.getByRole("textbox", { name: /email/i }).fill(recipient.email);
     await sharing.getByRole("button", { name: /^Share/ }).click();
     await sharing.getByText(recipient.email).first().waitFor();
-    await page.keyboard.press("Escape");
+    await closeByKey(page, sharing);
     await page.getByRole("link", { name: "Shared by me" }).click();
     await row(page, "For you").waitFor();
 

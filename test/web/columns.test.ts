@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { eventually, expectSelected, names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { closeMenu, untilKeysWork } from "./support/focus.ts";
 
 /** The headers of the columns, without the one of the buttons. */
 async function headers(page: Page): Promise<string[]> {
@@ -36,7 +37,7 @@ describeWeb("the columns of a list", (web) => {
     await page.getByRole("menuitemcheckbox", { name: "Uploaded" }).click();
     await page.getByRole("menuitemcheckbox", { name: "Size" }).click();
     await web.lookAt(page, "columns-menu");
-    await page.keyboard.press("Escape");
+    await closeMenu(page);
     await eventually(() => headers(page), ["Name", "Type", "Modified", "Uploaded"]);
     await row(page, "b old.docx").getByText("Word document").waitFor();
     await page.reload();
@@ -143,6 +144,7 @@ describeWeb("the columns of a list", (web) => {
     for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
     const page = await web.open({ as: account });
     await row(page, "b.txt").waitFor();
+    await untilKeysWork(page);
     await page.keyboard.press("Control+a");
     await expectSelected(page, 2);
     await page.keyboard.press("Escape");

@@ -4,6 +4,7 @@ import { expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
 import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { closeByKey, untilFocused } from "./support/focus.ts";
 
 /** Opens the details of an entry on the files page. */
 async function openDetails(page: Page, name: string): Promise<void> {
@@ -73,7 +74,7 @@ describeWeb("the details of a file", (web) => {
     await row(page, "note.txt").click();
     await albums.waitFor({ state: "detached" });
     await row(page, "beach.jpg").dblclick();
-    await page.getByRole("dialog", { name: "beach.jpg" }).waitFor();
+    await untilFocused(page);
     await page.keyboard.press("i");
     await page.getByRole("dialog", { name: "beach.jpg" }).getByRole("link", { name: "Best of 2025" }).click();
     await page.getByRole("heading", { name: "Best of 2025" }).waitFor();
@@ -124,9 +125,7 @@ describeWeb("the details of a file", (web) => {
     await sheet.getByRole("tab", { name: "Info" }).waitFor();
     await web.lookAt(page, "details-sheet");
     // The sheet is mounted again when the page has the size of a phone again, and takes the focus when it is ready.
-    await sheet.locator(":focus").waitFor();
-    await page.keyboard.press("Escape");
-    await sheet.waitFor({ state: "hidden" });
+    await closeByKey(page, sheet);
   });
 
   test("of a folder store its description", async () => {

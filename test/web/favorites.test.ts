@@ -4,6 +4,7 @@ import { shareWith } from "../support/account-shares.ts";
 import type { Client } from "../support/client.ts";
 import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { closeByKey, untilFocused } from "./support/focus.ts";
 
 async function favoritesOf(client: Client): Promise<string[]> {
   return (await client.get("/api/favorites")).strings("data.favorites", "name");
@@ -30,10 +31,11 @@ describeWeb("favorites", (web) => {
     await page.getByRole("menuitem", { name: "Add to favorites" }).click();
     await starOf(page, "a.txt").waitFor();
     await row(page, "b.txt").dblclick();
-    await page.getByRole("dialog", { name: "b.txt" }).waitFor();
+    const preview = page.getByRole("dialog", { name: "b.txt" });
+    await untilFocused(page, preview);
     await page.keyboard.press("Shift+S");
     await page.getByRole("button", { name: "Remove from favorites" }).waitFor();
-    await page.keyboard.press("Escape");
+    await closeByKey(page, preview);
     await starOf(page, "b.txt").waitFor();
     expect(await favoritesOf(account.client)).toEqual(["Letters", "a.txt", "b.txt"]);
 

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
 import { eventually, expectFocus, expectSelected, row, tile } from "./files-helpers.ts";
+import { closeByKey, closeMenu, untilFocused } from "./support/focus.ts";
 
 /** The field to edit a name. */
 const nameField = (page: Page) => page.getByRole("textbox", { name: "New name" });
@@ -218,13 +219,12 @@ describeWeb("actions on files", (web) => {
     await page.unroute(folders);
     await dialog.getByRole("button", { name: "Try again" }).click();
     await dialog.getByRole("treeitem", { name: "Archive" }).waitFor();
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await closeByKey(page, dialog);
     await page.getByRole("toolbar").getByRole("button", { name: "Move to…" }).click();
     await dialog.getByText("Already in this folder.").waitFor();
     expect(await dialog.getByRole("button", { name: "Move here" }).isDisabled()).toBe(true);
-    // By keys: down to Archive, open it, down into 2024. The dialog takes the focus one frame after it is rendered.
-    await dialog.locator(":focus").waitFor();
+    // By keys: down to Archive, open it, down into 2024.
+    await untilFocused(page, dialog);
     await dialog.getByRole("treeitem", { name: "Files" }).focus();
     await dialog.getByRole("treeitem", { name: "Archive" }).waitFor();
     await page.keyboard.press("ArrowDown");
@@ -334,7 +334,7 @@ describeWeb("actions on files", (web) => {
     await dialog.getByText("a.txt", { exact: true }).waitFor();
     await dialog.getByText("b.txt", { exact: true }).waitFor();
     await web.lookAt(page, "files-failed");
-    await page.keyboard.press("Escape");
+    await closeByKey(page, dialog);
     expect(await account.client.names()).toEqual(["Box", "a.txt", "b.txt"]);
   });
 
@@ -410,10 +410,8 @@ describeWeb("actions on files", (web) => {
     await page.getByRole("menuitem", { name: "Download" }).waitFor();
     const offered = await page.getByRole("menuitem").allInnerTexts();
     expect(offered.map((label) => label.split("\n")[0] ?? "")).toEqual(["Open", "Download", "Details"]);
-    // The menu takes the focus one frame after it is rendered. While it is open, the shortcuts of the page are off.
-    await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("menu").waitFor({ state: "detached" });
+    // While the menu is open, the shortcuts of the page are off.
+    await closeMenu(page);
     await expectFocus(page, "a.txt");
     await page.keyboard.press("F2");
     await page.keyboard.press("Delete");

@@ -2,7 +2,7 @@
 import { test } from "bun:test";
 import { expectFocus, expectSelected, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
-import { untilFocused } from "./support/preview.ts";
+import { closeByKey, untilFocused } from "./support/focus.ts";
 
 describeWeb("opening files", (web) => {
   test("with Enter; navigating in the preview moves the cursor of the list", async () => {
@@ -14,12 +14,10 @@ describeWeb("opening files", (web) => {
     await page.keyboard.press("Enter");
     const preview = page.getByRole("dialog");
     await preview.getByText("words of a.txt").waitFor();
-    // The overlay takes the focus one frame after it is rendered.
     await untilFocused(page);
     await page.keyboard.press("ArrowRight");
     await preview.getByText("words of b.txt").waitFor();
-    await page.keyboard.press("Escape");
-    await preview.waitFor({ state: "detached" });
+    await closeByKey(page, preview);
     await expectFocus(page, "b.txt");
   });
 
@@ -46,9 +44,7 @@ describeWeb("opening files", (web) => {
     await row(page, "a.txt").click();
     await page.getByRole("toolbar").getByRole("button", { name: "Share" }).click();
     const dialog = page.getByRole("dialog", { name: /a\.txt/ });
-    await dialog.waitFor();
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await closeByKey(page, dialog);
     await expectFocus(page, "a.txt");
     await page.keyboard.press("Shift+ArrowDown");
     await expectSelected(page, 2);

@@ -4,6 +4,7 @@ import type { Account } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { eventually, expectFocus, expectSelected, longPress, row, tile } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { closeMenu } from "./support/focus.ts";
 
 const NAMES = ["alpha.txt", "beta.txt", "gamma.txt", "delta.txt", "epsilon.txt", "zeta.txt"].sort();
 
@@ -135,10 +136,7 @@ describeWeb("selecting files", (web) => {
     await expectSelected(page, 0);
     await row(page, "Box").getByRole("button", { name: "More actions for Box" }).tap();
     await page.getByRole("menuitem", { name: "Rename" }).waitFor();
-    // The menu takes the focus one frame after it is rendered. In the list, Escape would clear the selection.
-    await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("menu").waitFor({ state: "detached" });
+    await closeMenu(page);
     await expectSelected(page, 0);
     await row(page, "Box").tap();
     await page.getByText("This folder is empty").waitFor();

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { expectFocus } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { closeByKey, closeMenu, untilKeysWork, untilMenuFocused } from "./support/focus.ts";
 
 describeWeb("the frame of the pages", (web) => {
   test("leads everywhere, by mouse and by keyboard", async () => {
@@ -64,9 +65,7 @@ describeWeb("the frame of the pages", (web) => {
     await scroll(100_000);
     await expectHidden(true);
     await page.getByRole("button", { name: "More actions for f39.txt" }).click();
-    await page.getByRole("menu").waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("menu").waitFor({ state: "detached" });
+    await closeMenu(page);
     await scroll(0);
     await expectHidden(false);
     await scroll(300);
@@ -127,12 +126,12 @@ describeWeb("the frame of the pages", (web) => {
   test("lists the shortcuts on a question mark, and focuses the search on a slash", async () => {
     const page = await web.open({ as: await web.account(), path: "/trash" });
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    await untilKeysWork(page);
     await page.keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await help.getByText("Search", { exact: true }).waitFor();
     await web.lookAt(page, "help");
-    await page.keyboard.press("Escape");
-    await help.waitFor({ state: "detached" });
+    await closeByKey(page, help);
     await page.keyboard.press("/");
     const search = page.getByRole("searchbox", { name: "Search files and folders" });
     await page.waitForFunction(() => document.activeElement?.getAttribute("type") === "search");
@@ -144,8 +143,7 @@ describeWeb("the frame of the pages", (web) => {
   test("stores the chosen theme", async () => {
     const page = await web.open({ as: await web.account("Grace Hopper"), path: "/trash", scheme: "light" });
     await page.getByRole("button", { name: "Account: Grace Hopper" }).click();
-    // The menu takes the focus one frame after it is rendered.
-    await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
+    await untilMenuFocused(page);
     await page.getByRole("menuitem", { name: "Theme" }).press("ArrowRight");
     await web.lookAt(page, "account-menu");
     await page.getByRole("menuitemcheckbox", { name: "Dark" }).click();

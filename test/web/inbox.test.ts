@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { shareWith } from "../support/account-shares.ts";
 import { describeWeb } from "./support/browser.ts";
+import { closeByKey } from "./support/focus.ts";
 
 describeWeb("the inbox", (web) => {
   test("shows notifications in the page, marks them as read, and works by keyboard", async () => {
@@ -9,15 +10,14 @@ describeWeb("the inbox", (web) => {
     const page = await web.open({ as: ben, path: "/files" });
     await page.getByRole("button", { name: "Notifications", exact: true }).press("Enter");
     await page.getByText("No notifications yet").waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByText("No notifications yet").waitFor({ state: "detached" });
+    await closeByKey(page, page.getByRole("dialog"));
 
     await shareWith(ann.client, await ann.client.storedId("for Ben"), ben);
     await page.reload();
     await page.getByRole("button", { name: "Notifications, 1 unread" }).click();
     await page.getByRole("list", { name: "Notifications" }).getByRole("listitem").first().waitFor();
     await web.lookAt(page, "inbox");
-    await page.keyboard.press("Escape");
+    await closeByKey(page, page.getByRole("dialog"));
     await page.getByRole("button", { name: "Notifications", exact: true }).waitFor();
   });
 
@@ -36,7 +36,7 @@ describeWeb("the inbox", (web) => {
     await list.getByText(/ file 1\.txt /).waitFor();
     expect(await list.getByRole("listitem").count()).toBe(25);
     await web.lookAt(page, "inbox-all");
-    await page.keyboard.press("Escape");
+    await closeByKey(page, page.getByRole("dialog"));
     await page.getByRole("button", { name: "Notifications", exact: true }).waitFor();
   });
 });

@@ -6,6 +6,7 @@ import { eventually, expectStatus } from "../support/expect.ts";
 import { liveVideo, livePhoto, motionPhoto } from "../support/live-photos.ts";
 import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { untilFocused } from "./support/focus.ts";
 
 /** Stores a pair of files and a photo with a video inside, and waits until the pair is found. */
 async function storeLivePhotos(client: Client): Promise<{ readonly pair: string; readonly inside: string }> {
@@ -79,6 +80,7 @@ describeWeb("Live Photos", (web) => {
     await page.route("**/motion?preview=true*", () => undefined);
     await row(page, "A.jpg").dblclick();
     const preview = page.getByRole("dialog");
+    await untilFocused(page, preview);
     const live = preview.getByRole("button", { name: "Live", exact: true });
     await live.waitFor();
     await live.click();

@@ -4,7 +4,8 @@ import type { Page } from "playwright-core";
 import { jpegPhoto } from "../support/images.ts";
 import { eventually, expectFocus, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
-import { openPreview, overlay, showing, untilFocused } from "./support/preview.ts";
+import { closeByKey, closeMenu, untilFocused } from "./support/focus.ts";
+import { openPreview, overlay, showing } from "./support/preview.ts";
 
 describeWeb("Back, reload, and links", (web) => {
   test("Back closes the preview, forward opens it again, and a reload keeps it", async () => {
@@ -35,7 +36,6 @@ describeWeb("Back, reload, and links", (web) => {
     const { page } = await folderOfTexts("desktop");
     for (const close of ["Escape", "button", "Escape", "button"]) {
       await openPreview(page, "a.txt");
-      await untilFocused(page);
       if (close === "Escape") await page.keyboard.press("Escape");
       else await overlay(page).getByRole("button", { name: "Close preview" }).click();
       await overlay(page).waitFor({ state: "detached" });
@@ -44,10 +44,7 @@ describeWeb("Back, reload, and links", (web) => {
     }
     for (let round = 0; round < 2; round++) {
       await page.keyboard.press("?");
-      const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-      await help.waitFor();
-      await page.keyboard.press("Escape");
-      await help.waitFor({ state: "detached" });
+      await closeByKey(page, page.getByRole("dialog", { name: "Keyboard shortcuts" }));
     }
     await page.goBack();
     await page.waitForURL(/\/files$/);
@@ -72,8 +69,7 @@ describeWeb("Back, reload, and links", (web) => {
     await showing(page, "f100.txt", "1 of 250");
     await page.keyboard.press("End");
     await showing(page, "f349.txt", "250 of 250");
-    await page.keyboard.press("Escape");
-    await overlay(page).waitFor({ state: "detached" });
+    await closeByKey(page, overlay(page));
     await expectFocus(page, "f349.txt");
     expect(new URL(page.url()).search).toBe("");
 
@@ -156,7 +152,6 @@ describeWeb("Back, reload, and links", (web) => {
   test("the preview changes a file: rename, and Del goes to the next one and can be undone", async () => {
     const { account, page } = await folderOfTexts("desktop");
     await openPreview(page, "a.txt");
-    await untilFocused(page);
     await page.keyboard.press("F2");
     const rename = page.getByRole("dialog", { name: "Rename" });
     await web.lookAt(page, "preview-rename");
@@ -213,8 +208,7 @@ describeWeb("Back, reload, and links", (web) => {
     const open = page.getByRole("menuitem", { name: "Open" });
     await open.waitFor();
     expect(await page.getByText("F2", { exact: true }).isVisible()).toBe(false);
-    await page.keyboard.press("Escape");
-    await open.waitFor({ state: "detached" });
+    await closeMenu(page);
     expect(await page.getByRole("toolbar").count()).toBe(0);
     await row(page, "b.txt").tap();
     await showing(page, "b.txt", "2 of 3");

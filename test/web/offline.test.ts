@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
+import { closeMenu } from "./support/focus.ts";
 import { checksumOf, chooseFiles, stored, tray, untilTraySays, withFiles } from "./support/upload-files.ts";
 
 describeWeb("a page on a bad connection", (web) => {
@@ -205,7 +206,7 @@ describeWeb("an optional part that can't be loaded", (web) => {
     // Only the tray is lost: the menu, which is requested at the same moment, must be there first.
     await page.getByRole("button", { name: "New", exact: true }).click();
     await page.getByRole("menuitem", { name: "Upload files" }).waitFor();
-    await page.keyboard.press("Escape");
+    await closeMenu(page);
     othersAreLoaded.resolve();
     await page
       .getByText(/Can.t reach the server/)

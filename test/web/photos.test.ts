@@ -5,7 +5,7 @@ import type { Account, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { liveVideo } from "../support/live-photos.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
-import { untilFocused } from "./support/preview.ts";
+import { closeByKey, untilFocused } from "./support/focus.ts";
 
 /** An image with a gradient of its own, and its capture time in Exif. */
 async function picture(seed: number, takenAt: string): Promise<Uint8Array> {
@@ -197,6 +197,37 @@ describeWeb("the photos page", (web) => {
     expect(await tile(page, "gone.jpg").count()).toBe(0);
   });
 
+  test("shows them also if a response from before the change arrives after the return", async () => {
+    // Once the old photo stayed for half a minute: while a request was on its way, the return requested nothing.
+    const account = await web.account();
+    const fields = { capturedAt: "2018-09-10T12:00:00Z" };
+    const store = async (seed: number, name: string) =>
+      account.client.storedId(await picture(seed, "2018-09-10T12:00:00"), { name, type: "image/jpeg", fields });
+    const gone = await store(20, "gone.jpg");
+    const page = await web.open({ as: account, path: "/trash" });
+    // Without the regular refreshes, which hide that a return has no effect.
+    await page.evaluate(() => {
+      window.setInterval = new Proxy(window.setInterval, { apply: () => 0 });
+    });
+    const [isResponded, isReturned] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let requests = 0;
+    await page.route(/\/api\/photos\?.*at=/, async (route) => {
+      requests += 1;
+      if (requests > 1) return route.continue();
+      const response = await route.fetch();
+      isResponded.resolve();
+      await isReturned.promise;
+      return route.fulfill({ response });
+    });
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
+    await isResponded.promise;
+    expectStatus(await account.client.delete(`/api/files/${gone}`), 200);
+    await store(21, "new.jpg");
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+    isReturned.resolve();
+    await tile(page, "new.jpg").waitFor();
+  });
+
   test("requests a thumbnail again that failed to load", async () => {
     const account = await web.account();
     const fields = { capturedAt: "2017-01-02T12:00:00Z" };
@@ -322,6 +353,7 @@ describeWeb("the photos page", (web) => {
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox").or(dialog.getByRole("combobox")).first().fill("holiday");
     await dialog.getByRole("button", { name: "Apply" }).click();
+    await dialog.waitFor({ state: "detached" });
     await eventually("the photos carry the tag", async () => {
       const response = await account.client.get("/api/photos?tags=holiday");
       return response.list("data.photos").length === 9;
@@ -341,11 +373,9 @@ describeWeb("the photos page", (web) => {
     await page.keyboard.press("ArrowUp");
     await eventually("and again", () => isFocused(tile(page, "2025-08-17 1.jpg")));
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "2025-08-17 1.jpg" }).waitFor();
-    await untilFocused(page);
+    await untilFocused(page, page.getByRole("dialog", { name: "2025-08-17 1.jpg" }));
     await page.keyboard.press("ArrowRight");
-    await page.getByRole("dialog", { name: "2025-08-17 2.jpg" }).waitFor();
-    await page.keyboard.press("Escape");
+    await closeByKey(page, page.getByRole("dialog", { name: "2025-08-17 2.jpg" }));
     await eventually("the one that was shown has the focus", () => isFocused(tile(page, "2025-08-17 2.jpg")));
     await page.keyboard.press("Space");
     await page.keyboard.press("Shift+ArrowRight");
@@ -470,7 +500,7 @@ describeWeb("the photos page", (web) => {
     const newest = older[0] ?? "";
     await tile(page, `${newest} 1.jpg`).press("Enter");
     const shown = (name: string) => page.getByRole("dialog", { name, exact: true });
-    await shown(`${newest} 1.jpg`).waitFor();
+    await untilFocused(page, shown(`${newest} 1.jpg`));
     days = [...daysFrom("2025-12-31", 13), ...older];
     await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
     await shown(`${newest} 1.jpg`)
@@ -579,14 +609,12 @@ describeWeb("the photos page", (web) => {
     await untilFocused(page, show);
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "2025-08-17 4.jpg" }).waitFor();
-    await page.keyboard.press("Escape");
-    await show.waitFor({ state: "detached" });
+    await closeByKey(page, show);
     // Escape ended the slideshow, not the selection.
     await bar(page).getByText("2 selected").waitFor();
     await page.getByRole("button", { name: "Clear selection" }).click();
     await tile(page, "2025-08-17 3.jpg").press("Enter");
-    await page.getByRole("dialog", { name: "2025-08-17 3.jpg" }).waitFor();
-    await untilFocused(page);
+    await untilFocused(page, page.getByRole("dialog", { name: "2025-08-17 3.jpg" }));
     await page.keyboard.press("p");
     await show.getByRole("img", { name: "2025-08-17 3.jpg" }).waitFor();
     await untilFocused(page, show);
@@ -594,8 +622,7 @@ describeWeb("the photos page", (web) => {
     await show.getByRole("button", { name: "Play", exact: true }).waitFor();
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "2025-08-17 4.jpg" }).waitFor();
-    await page.keyboard.press("Escape");
-    await show.waitFor({ state: "detached" });
+    await closeByKey(page, show);
     await page.getByRole("dialog", { name: "2025-08-17 4.jpg" }).waitFor();
   });
 
@@ -621,8 +648,7 @@ describeWeb("the photos page", (web) => {
     await untilFocused(page, show);
     await page.keyboard.press("ArrowRight");
     await show.getByRole("img", { name: "then 09.jpg" }).waitFor();
-    await page.keyboard.press("Escape");
-    await show.waitFor({ state: "detached" });
+    await closeByKey(page, show);
     await row.getByRole("button", { name: "Hide for today" }).click();
     await row.waitFor({ state: "detached" });
     await page.reload();

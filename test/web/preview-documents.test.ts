@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { eventually } from "../support/expect.ts";
 import { pdf } from "../support/sample-library.ts";
 import { describeWeb } from "./support/browser.ts";
+import { closeByKey } from "./support/focus.ts";
 import { lockedPdf } from "./support/locked-pdf.ts";
-import { openPreview, overlay, showing, untilFocused } from "./support/preview.ts";
+import { openPreview, overlay, showing } from "./support/preview.ts";
 
 describeWeb("the preview of documents", (web) => {
   test("text, source code and Markdown are rendered by their kind, and navigated by keys", async () => {
@@ -30,7 +31,6 @@ describeWeb("the preview of documents", (web) => {
     await account.client.upload(markdown.join("\n\n"), { name: "3 read.md" });
     const page = await web.open({ as: account });
     await openPreview(page, "1 plain.txt");
-    await untilFocused(page);
     await overlay(page).getByText("Äpfel, 苹果").waitFor();
     await web.lookAt(page, "preview-text");
     await page.keyboard.press("ArrowRight");
@@ -55,8 +55,7 @@ describeWeb("the preview of documents", (web) => {
     await page.keyboard.press("ArrowRight");
     await eventually("the code is scrolled", () => code.evaluate((element) => element.scrollLeft > 0));
     await overlay(page).getByRole("heading", { name: "Title" }).waitFor();
-    await page.keyboard.press("Escape");
-    await overlay(page).waitFor({ state: "detached" });
+    await closeByKey(page, overlay(page));
   });
 
   test("uploaded content can't run, load anything, or imitate the page", async () => {
@@ -92,7 +91,6 @@ describeWeb("the preview of documents", (web) => {
         foreign.push(request.url());
     });
     await openPreview(page, "1 hostile.md");
-    await untilFocused(page);
     await overlay(page).getByText("[image: tracker]").waitFor();
     const inside = overlay(page).getByRole("article");
     expect(await inside.locator("script, img, svg, iframe, form, input, style, [style], [onclick]").count()).toBe(0);
@@ -112,7 +110,6 @@ describeWeb("the preview of documents", (web) => {
     await account.client.upload(new Uint8Array([1, 2, 0, 4]), { name: "2 odd.txt", type: "text/plain" });
     const page = await web.open({ as: account });
     await openPreview(page, "1 long.log");
-    await untilFocused(page);
     await overlay(page).getByText("Showing the first 1 MB of 1.2 MB").waitFor();
     await overlay(page).getByText("first line").waitFor();
     expect(await overlay(page).getByText("last line").count()).toBe(0);
@@ -129,7 +126,6 @@ describeWeb("the preview of documents", (web) => {
     await account.client.upload("%PDF-1.7\nnot really", { name: "2 broken.pdf", type: "application/pdf" });
     const page = await web.open({ as: account });
     await openPreview(page, "1 paper.pdf");
-    await untilFocused(page);
     await overlay(page).getByText("This is sheet 1", { exact: true }).waitFor();
     await overlay(page).getByText("Page 1 of 12", { exact: true }).waitFor();
     await web.lookAt(page, "preview-pdf");

@@ -6,7 +6,8 @@ import { jpegPhoto } from "../support/images.ts";
 import { tone } from "../support/sample-library.ts";
 import { repositoryRoot } from "../support/server.ts";
 import { describeWeb } from "./support/browser.ts";
-import { openPreview, overlay, showing, untilFocused } from "./support/preview.ts";
+import { closeByKey, untilFocused } from "./support/focus.ts";
+import { openPreview, overlay, showing } from "./support/preview.ts";
 
 const images = join(repositoryRoot, "test/fixtures/images");
 
@@ -16,7 +17,6 @@ describeWeb("the preview of images, video and audio", (web) => {
     for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.upload(`this is ${name}`, { name });
     const page = await web.open({ as: account });
     await openPreview(page, "a.txt");
-    await untilFocused(page);
     await showing(page, "a.txt", "1 of 3");
     await page.keyboard.press("ArrowRight");
     await showing(page, "b.txt", "2 of 3");
@@ -32,8 +32,7 @@ describeWeb("the preview of images, video and audio", (web) => {
     const saved = page.waitForEvent("download");
     await page.keyboard.press("d");
     expect((await saved).suggestedFilename()).toBe("b.txt");
-    await page.keyboard.press("Escape");
-    await overlay(page).waitFor({ state: "detached" });
+    await closeByKey(page, overlay(page));
     await page.waitForFunction(() => document.activeElement !== document.body && document.activeElement !== null);
   });
 
@@ -48,7 +47,6 @@ describeWeb("the preview of images, video and audio", (web) => {
       await route.continue();
     });
     await openPreview(page, "a.txt");
-    await untilFocused(page);
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("ArrowRight");
     gate.resolve();
@@ -72,8 +70,7 @@ describeWeb("the preview of images, video and audio", (web) => {
     await untilFocused(page);
     await page.keyboard.press("End");
     const request = await late;
-    await page.keyboard.press("Escape");
-    await overlay(page).waitFor({ state: "detached" });
+    await closeByKey(page, overlay(page));
     await openPreview(page, "f100.txt");
     await showing(page, "f100.txt", "1 of 350");
 
@@ -89,12 +86,34 @@ describeWeb("the preview of images, video and audio", (web) => {
     await showing(page, "f448.txt", "349 of 350");
   });
 
+  test("goes to a file that loads slowly although the address follows an earlier step meanwhile", async () => {
+    const account = await web.account();
+    for (let at = 100; at < 350; at++) await account.client.stored("x", { name: `f${at}.txt` });
+    const page = await web.open({ as: account });
+    const gate = Promise.withResolvers<void>();
+    await page.route(/\/api\/files\?.*page=3/, async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await openPreview(page, "f100.txt");
+    await showing(page, "f100.txt", "1 of 250");
+    const opened = page.url();
+    const requested = page.waitForRequest(/\/api\/files\?.*page=3/);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("End");
+    await requested;
+    await page.waitForURL((url) => url.href !== opened);
+    gate.resolve();
+    await showing(page, "f349.txt", "250 of 250");
+    await page.keyboard.press("ArrowLeft");
+    await showing(page, "f348.txt", "249 of 250");
+  });
+
   test("`i` opens the details next to it", async () => {
     const account = await web.account();
     await account.client.upload("text", { name: "a.txt" });
     const page = await web.open({ as: account });
     await openPreview(page, "a.txt");
-    await untilFocused(page);
     await page.keyboard.press("i");
     await overlay(page).getByRole("complementary", { name: "Details" }).waitFor();
     expect(
@@ -107,7 +126,6 @@ describeWeb("the preview of images, video and audio", (web) => {
     await account.client.upload(await jpegPhoto(2400, 1600), { name: "view.jpg" });
     const page = await web.open({ as: account });
     await openPreview(page, "view.jpg");
-    await untilFocused(page);
     const picture = overlay(page).getByRole("img", { name: "view.jpg" });
     await picture.waitFor();
     await untilShown(page, "view.jpg", 1600);
@@ -175,7 +193,6 @@ describeWeb("the preview of images, video and audio", (web) => {
     });
     const page = await web.open({ as: account });
     await openPreview(page, "1 phone.heic");
-    await untilFocused(page);
     await overlay(page).getByRole("img", { name: "1 phone.heic" }).waitFor();
     await page.keyboard.press("ArrowRight");
     await overlay(page)

@@ -4,6 +4,7 @@ import { freshEmail } from "../support/client.ts";
 import { TestProvider } from "../support/oidc-provider.ts";
 import { enableTwoFactor, generateWrongCode } from "../support/two-factor.ts";
 import { describeWeb } from "./support/browser.ts";
+import { closeByKey } from "./support/focus.ts";
 import { addAuthenticator } from "./support/passkeys.ts";
 import { proofDialog, prove } from "./support/proof.ts";
 
@@ -39,8 +40,7 @@ describeWeb(
       await dialog.getByText("Wrong password. Try again.").waitFor();
       expect(await password.getAttribute("aria-invalid")).toBe("true");
       await web.lookAt(page, "proof-password");
-      await page.keyboard.press("Escape");
-      await dialog.waitFor({ state: "detached" });
+      await closeByKey(page, dialog);
       await page.getByText("Nothing was changed").waitFor();
       expect(await page.getByLabel("Name").inputValue()).toBe("First script");
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { eventually, expectFocus, names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
+import { untilKeysWork } from "./support/focus.ts";
 
 describeWeb("the search", (web) => {
   test("finds by words and filters, highlights matches, and keeps everything in the address", async () => {
@@ -14,6 +15,7 @@ describeWeb("the search", (web) => {
     await account.client.stored("nothing", { name: "mountain.txt" });
     const page = await web.open({ as: account });
     await row(page, "mountain.txt").waitFor();
+    await untilKeysWork(page);
     await page.keyboard.press("/");
     await page.keyboard.type("beach");
     await page.keyboard.press("Enter");

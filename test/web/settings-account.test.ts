@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { Client } from "../support/client.ts";
 import { freshDeviceId, registerDevice } from "../support/mobile.ts";
 import { describeWeb } from "./support/browser.ts";
+import { closeByKey } from "./support/focus.ts";
 import { proofDialog, prove } from "./support/proof.ts";
 import { signInBy } from "./support/sign-in.ts";
 
@@ -186,7 +187,7 @@ describeWeb("the account settings", (web) => {
     await open.focus();
     await page.keyboard.press("Enter");
     await dialog.locator("input:focus").waitFor();
-    await page.keyboard.press("Escape");
+    await closeByKey(page, dialog);
     await page.locator("button:focus", { hasText: "Delete account" }).waitFor();
     await open.click();
     const confirmation = dialog.getByLabel(`Type ${account.email} to confirm`);

@@ -4,6 +4,7 @@ import type { Account } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { expectSelected, names, row } from "./files-helpers.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
+import { closeByKey, closeMenu } from "./support/focus.ts";
 
 /** Selects an entry, as a person does who wants no other to stay selected. */
 async function select(page: Page, name: string): Promise<void> {
@@ -18,8 +19,7 @@ async function menuOf(page: Page, name: string): Promise<string[]> {
   const items = page.getByRole("menuitem");
   await items.first().waitFor();
   const labels = await items.evaluateAll((all) => all.map((item) => item.querySelector("span")?.textContent ?? ""));
-  await page.keyboard.press("Escape");
-  await items.first().waitFor({ state: "detached" });
+  await closeMenu(page);
   return labels;
 }
 
@@ -119,7 +119,7 @@ describeWeb("shared with me", (web) => {
     await page.getByRole("heading", { level: 1, name: "Day 1" }).waitFor();
     await row(page, "walk.txt").dblclick();
     await page.getByText("Up the hill.").waitFor();
-    await page.keyboard.press("Escape");
+    await closeByKey(page, page.getByRole("dialog"));
     await web.lookAt(page, "received-folder");
     await page.getByRole("button", { name: "New", exact: true }).first().click();
     const [chooser] = await Promise.all([

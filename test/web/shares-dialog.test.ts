@@ -4,6 +4,7 @@ import { expectStatus } from "../support/expect.ts";
 import { row } from "./files-helpers.ts";
 import { jpegPhoto } from "../support/images.ts";
 import { describeWeb, SIZES } from "./support/browser.ts";
+import { closeByKey, untilFocused } from "./support/focus.ts";
 
 /** Opens the share dialog of an entry on the files page, as a person does. */
 async function openDialog(page: Page, name: string) {
@@ -66,8 +67,7 @@ describeWeb("the share dialog", (web) => {
     const dialog = await openDialog(page, "plan.txt");
     await dialog.getByRole("checkbox", { name: "Limit downloads" }).waitFor();
     expect(await choice.count()).toBe(0);
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await closeByKey(page, dialog);
     await openDialog(page, "Trip");
     await choice.waitFor();
   });
@@ -152,5 +152,37 @@ describeWeb("the share dialog", (web) => {
         versions: false,
       }),
     );
+  });
+
+  test("keeps the focus while it loads, whether the shares arrive before or after it has the focus", async () => {
+    const account = await web.account();
+    await account.client.stored("x", { name: "plan.txt" });
+    const page = await web.open({ as: account });
+    const gate = Promise.withResolvers<void>();
+    await page.route("**/shares", async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    const dialog = await openDialog(page, "plan.txt");
+    await untilFocused(page, dialog);
+    gate.resolve();
+    await dialog.getByRole("button", { name: "Create link" }).waitFor();
+    await closeByKey(page, dialog);
+
+    // A busy page: its next frame comes after the response.
+    await page.reload();
+    await row(page, "plan.txt").waitFor();
+    await page.evaluate(() => {
+      const [frames, inFrame]: [FrameRequestCallback[], typeof requestAnimationFrame] = [[], requestAnimationFrame];
+      window.requestAnimationFrame = (then) => frames.push(then);
+      Reflect.set(window, "nextFrame", () => {
+        window.requestAnimationFrame = inFrame;
+        for (const then of frames) inFrame(then);
+      });
+    });
+    await openDialog(page, "plan.txt");
+    await dialog.getByRole("button", { name: "Create link" }).waitFor();
+    await page.evaluate(() => Reflect.get(window, "nextFrame")());
+    await closeByKey(page, dialog);
   });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { describeWeb } from "./support/browser.ts";
-import { openPreview, overlay, untilFocused } from "./support/preview.ts";
+import { closeByKey } from "./support/focus.ts";
+import { openPreview, overlay } from "./support/preview.ts";
 import { signInBy } from "./support/sign-in.ts";
 
 describeWeb("the document of the application", (web) => {
@@ -144,9 +145,7 @@ describeWeb(
 
       await openPreview(page, "uploaded.txt");
       await overlay(page).getByText("below the base path").waitFor();
-      // The overlay takes the focus one frame after it is rendered. In the list, Escape would clear the selection.
-      await untilFocused(page);
-      await page.keyboard.press("Escape");
+      await closeByKey(page, overlay(page));
 
       await page.getByRole("link", { name: "Trash" }).first().click();
       await page.waitForURL(/\/larder\/trash$/);

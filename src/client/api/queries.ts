@@ -1,5 +1,5 @@
 /** Query keys that all pages share, so that a change made on one page refreshes the others. */
-import { type QueryClient, type QueryKey, queryOptions } from "@tanstack/react-query";
+import { focusManager, type QueryClient, type QueryKey, queryOptions } from "@tanstack/react-query";
 import { basePath } from "../base/address.ts";
 import { request } from "./http.ts";
 import type { Pagination, Usage } from "./types.ts";
@@ -92,6 +92,20 @@ export async function invalidateTree(queryClient: QueryClient): Promise<void> {
 export function followOtherTabs(queryClient: QueryClient): void {
   tabs().addEventListener("message", ({ data }: MessageEvent<unknown>) => {
     if (data === CHANGED) void invalidateFiles(queryClient);
+  });
+}
+
+/**
+ * Repeats the requests that are on their way when the person returns to the page: their responses may predate the return, and
+ * would otherwise be the last ones for {@link LIVE_INTERVAL_MS}. Called once, by main.tsx.
+ */
+export function followReturns(queryClient: QueryClient): void {
+  focusManager.subscribe((isVisible) => {
+    if (!isVisible) return;
+    const early = queryClient
+      .getQueryCache()
+      .findAll({ queryKey: keys.files, type: "active", fetchStatus: "fetching" });
+    for (const { queryKey } of early) void invalidateBelow(queryClient, queryKey);
   });
 }
 

@@ -75,13 +75,22 @@ export function useOverlay(name: OverlayName): Overlay {
 export function useSteppedOverlay(name: OverlayName): Overlay {
   const overlay = useOverlay(name);
   const { value, replace } = overlay;
-  const [step, setStep] = useState<{ readonly from: string; readonly to: string }>();
-  const current = step !== undefined && step.from === value ? step.to : value;
-  useEffect(() => setStep(undefined), [value]);
+  // Valid for these values of the address. Its change to another one is not ours, for example by Back.
+  const [step, setStep] = useState<{ readonly from: readonly string[]; readonly to: string }>();
+  const isStepOf = (from: readonly string[] | undefined) => value !== undefined && from?.includes(value) === true;
+  const current = isStepOf(step?.from) ? step?.to : value;
+  const latest = useRef(value);
+  const written = useRef<string>(undefined);
+  useEffect(() => {
+    latest.current = value;
+    setStep((former) => (isStepOf(former?.from) && former?.to !== value ? former : undefined));
+    // oxlint-disable-next-line react/exhaustive-deps -- the function depends only on the value
+  }, [value]);
   useEffect(() => {
     if (current === undefined || current === value) return undefined;
     const write = () => {
       stop();
+      written.current = current;
       replace(current);
     };
     const timer = setTimeout(write, STEP_MS);
@@ -96,7 +105,9 @@ export function useSteppedOverlay(name: OverlayName): Overlay {
     ...overlay,
     value: current,
     replace: (to) => {
-      if (value !== undefined) setStep({ from: value, to });
+      // A file that was loaded first may arrive while the address follows an earlier step, or later.
+      const { current: at } = latest;
+      if (at !== undefined) setStep({ from: [at, written.current ?? at], to });
     },
   };
 }

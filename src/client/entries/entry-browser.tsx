@@ -10,7 +10,7 @@ import type { GridColumn, GridDisplay, GridSort } from "./collection/grid-types.
 import { ListSkeleton } from "./collection/list-skeleton.tsx";
 import type { Collection } from "./collection/use-collection.ts";
 import { useIsDragging } from "./collection/use-entry-drag.ts";
-import { afterFocusReturns } from "./focus.ts";
+import { afterFocusReturns, type FocusBefore } from "./focus.ts";
 import { entriesBeingRemoved } from "./actions/use-entry-actions.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";
 import { useViewPreferences } from "./preferences.ts";
@@ -50,7 +50,7 @@ export interface EntryBrowserProps<T extends Entry> {
   /** The files that the preview goes through; by default those of the collection. */
   readonly previewSource?: PreviewSource;
   readonly previewOptions?: PreviewOptions;
-  readonly takesFocus?: boolean;
+  readonly takesFocusFrom?: FocusBefore | undefined;
   readonly startOffset?: number;
   onScrolled?(offset: number): void;
 }
@@ -112,7 +112,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
                 onMenuTarget={setMenuTarget}
                 drag={actions.drag}
                 hasBackgroundMenu={props.backgroundItems !== undefined}
-                takesFocus={props.takesFocus ?? false}
+                takesFocusFrom={props.takesFocusFrom}
                 {...(props.startOffset !== undefined && { startOffset: props.startOffset })}
                 {...(props.onScrolled !== undefined && { onScrolled: props.onScrolled })}
               />
@@ -206,9 +206,9 @@ function useDisplay<T extends Entry>(
   );
 }
 
-/** Focuses the entry at the cursor, unless a dialog is open. */
+/** Focuses the entry at the cursor, unless a dialog or menu is open. */
 function focusCursor(frame: HTMLElement | null): void {
-  if (document.querySelector('[role="dialog"], [role="alertdialog"]') !== null) return;
+  if (document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null) return;
   // The person may be typing the next name already.
   if (document.activeElement instanceof HTMLInputElement && frame?.contains(document.activeElement)) return;
   frame?.querySelector<HTMLElement>('[data-position][tabindex="0"]')?.focus({ preventScroll: true });

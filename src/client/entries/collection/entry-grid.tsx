@@ -10,6 +10,7 @@ import {
   useRef,
 } from "react";
 import type { Entry } from "../../api/types.ts";
+import type { FocusBefore } from "../focus.ts";
 import { GridRows, SelectionBox } from "./grid-rows.tsx";
 import type { GridDisplay, GridSort } from "./grid-types.ts";
 import { ListHeader } from "./list-header.tsx";
@@ -37,7 +38,7 @@ interface EntryGridProps<T extends Entry> {
   readonly startOffset?: number;
   onScrolled?(offset: number): void;
   /** Focuses the cursor once there are entries: the person came from another list by keyboard or press. */
-  readonly takesFocus?: boolean;
+  readonly takesFocusFrom?: FocusBefore | undefined;
   /** Whether the surrounding context menu also opens outside of entries. */
   readonly hasBackgroundMenu?: boolean;
   /** Shown below the last entry. */
@@ -49,7 +50,7 @@ interface EntryGridProps<T extends Entry> {
  * move inside (ARIA grid).
  */
 export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
-  const { collection, display, drag, startOffset = 0, takesFocus = false } = props;
+  const { collection, display, drag, startOffset = 0, takesFocusFrom } = props;
   const { pages, cursor } = collection;
   const total = pages.total ?? 0;
   const scroller = useRef<HTMLDivElement>(null);
@@ -73,7 +74,7 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
     cursorRow,
     focusedRow,
     isRenaming: display.renaming !== undefined,
-    takesFocus: takesFocus && total > 0,
+    takesFocusFrom: total > 0 ? takesFocusFrom : undefined,
     scrollToRow,
   });
   const { box, handlers } = useGridEvents(props, { scroller, body, layout, focusHandlers });

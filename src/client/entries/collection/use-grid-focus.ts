@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
+import { type FocusBefore, takeFocus } from "../focus.ts";
 
 /** Options of {@link useGridFocus}. */
 interface GridFocusOptions {
@@ -8,8 +9,8 @@ interface GridFocusOptions {
   /** Updated once the focus has followed the cursor. */
   readonly focusedRow: { current: number };
   readonly isRenaming: boolean;
-  /** Focuses the cursor as soon as this is true. */
-  readonly takesFocus: boolean;
+  /** Focuses the cursor as soon as this is known. */
+  readonly takesFocusFrom: FocusBefore | undefined;
   scrollToRow(row: number): void;
 }
 
@@ -33,7 +34,7 @@ export function elementAt(grid: HTMLElement | null, position: number): HTMLEleme
 }
 
 /** Moves the focus with the cursor and scrolls to it, while the focus is in the list. */
-function useFollowedCursor({ grid, cursor, cursorRow, takesFocus, scrollToRow }: GridFocusOptions): void {
+function useFollowedCursor({ grid, cursor, cursorRow, takesFocusFrom, scrollToRow }: GridFocusOptions): void {
   const isFirst = useRef(true);
   useLayoutEffect(() => {
     const list = grid.current;
@@ -49,9 +50,9 @@ function useFollowedCursor({ grid, cursor, cursorRow, takesFocus, scrollToRow }:
     // oxlint-disable-next-line react/exhaustive-deps -- only a cursor that moves takes the focus along
   }, [cursor, cursorRow]);
   useEffect(() => {
-    if (takesFocus) elementAt(grid.current, cursor)?.focus({ preventScroll: true });
+    if (takesFocusFrom !== undefined) takeFocus(elementAt(grid.current, cursor), takesFocusFrom);
     // oxlint-disable-next-line react/exhaustive-deps -- once, when there is something to focus
-  }, [takesFocus]);
+  }, [takesFocusFrom]);
 }
 
 /**

@@ -44,7 +44,8 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
     setIsAdding(false);
     create.reset();
   };
-  const footer = hasForm ? (
+  // Not while it loads: a button that is replaced by the form would lose the focus that it got.
+  const footer = !shares.isSuccess ? undefined : hasForm ? (
     <>
       {known.length > 0 && <Button onClick={cancel}>{text.cancel}</Button>}
       <Button variant="primary" type="submit" form={formId} busy={create.isPending}>

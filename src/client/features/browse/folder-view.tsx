@@ -1,7 +1,7 @@
 import { ArrowDownUp, CheckCheck, FolderUp, FolderX } from "lucide-react";
 import { FolderOpen, FolderPlus, Upload } from "../../ui/icons.ts";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { ApiError, request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry, Listing } from "../../api/types.ts";
@@ -20,6 +20,7 @@ import { showError } from "../../ui/toast.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import { Breadcrumbs, type Crumb, crumbsAbove } from "./breadcrumbs.tsx";
+import { type FocusBefore, takeFocus } from "../../entries/focus.ts";
 import { EntryBrowser, type EntryBrowserProps } from "../../entries/entry-browser.tsx";
 import type { GridSort } from "../../entries/collection/grid-types.ts";
 import { ItemCount } from "../../entries/item-count.tsx";
@@ -74,7 +75,7 @@ export function FolderView({
   const goToOwnFolder = useGoToFolder();
   const goToFolder = share?.goTo ?? goToOwnFolder;
 
-  const { openedAt, savedState, takesFocus } = useOpening(historyKey);
+  const { openedAt, savedState, takesFocusFrom } = useOpening(historyKey);
   const sort = useListSort(share === undefined ? "files" : "received", SORTS);
   const collection = useCollection(useFolderSource(folder, sort, shareId), savedState?.cursor ?? 0);
   useEffect(() => saveListState(openedAt, { cursor: collection.cursor }), [openedAt, collection.cursor]);
@@ -96,7 +97,7 @@ export function FolderView({
       breadcrumbs={crumbs.length > 0 && <Breadcrumbs crumbs={crumbs} />}
       actions={share?.actions}
       fill
-      keepFocus={takesFocus}
+      keepFocus={takesFocusFrom !== undefined}
     >
       <DropZone
         folder={folder}
@@ -109,7 +110,7 @@ export function FolderView({
         ) : pages.error !== undefined ? (
           <ErrorState error={pages.error} onRetry={pages.refetch} />
         ) : pages.total === 0 ? (
-          <EmptyFolder {...{ canWrite, folder, takesFocus, createFolder }} share={shareId} />
+          <EmptyFolder {...{ canWrite, folder, takesFocusFrom, createFolder }} share={shareId} />
         ) : (
           <FolderContent
             folder={folder}
@@ -119,7 +120,7 @@ export function FolderView({
             sort={sort}
             onOpenFolder={goTo}
             onCreateFolder={canWrite ? createFolder : undefined}
-            takesFocus={takesFocus}
+            takesFocusFrom={takesFocusFrom}
             startOffset={savedState?.offset ?? 0}
             onScrolled={(offset) => saveListState(openedAt, { offset })}
           />
@@ -136,10 +137,13 @@ function useOpening(historyKey: string) {
   const [openedAt] = useState(historyKey);
   const [savedState] = useState(() => findListState(historyKey));
   const [takesFocus] = useState(() => openedFromList || savedState !== undefined);
-  useEffect(() => {
+  const before = useRef<Element>(null);
+  // The entry that was opened is removed by now, but not a link of the frame.
+  useLayoutEffect(() => {
+    before.current = document.activeElement;
     openedFromList = false;
   }, []);
-  return { openedAt, savedState, takesFocus };
+  return { openedAt, savedState, takesFocusFrom: takesFocus ? before : undefined };
 }
 
 /** The dialog for a new folder, if the address opens it. */
@@ -221,7 +225,7 @@ function FolderContent({
   ...browser
 }: Pick<
   EntryBrowserProps<Entry>,
-  "folder" | "collection" | "onOpenFolder" | "takesFocus" | "startOffset" | "onScrolled"
+  "folder" | "collection" | "onOpenFolder" | "takesFocusFrom" | "startOffset" | "onScrolled"
 > & {
   readonly name: string;
   readonly share: string | undefined;
@@ -314,18 +318,18 @@ function EmptyFolder({
   folder,
   share,
   createFolder,
-  takesFocus,
+  takesFocusFrom,
 }: {
   readonly canWrite: boolean;
   readonly folder: string;
   readonly share: string | undefined;
   readonly createFolder: () => void;
-  readonly takesFocus: boolean;
+  readonly takesFocusFrom: FocusBefore | undefined;
 }): ReactNode {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (takesFocus) ref.current?.focus();
-  }, [takesFocus]);
+    if (takesFocusFrom !== undefined) takeFocus(ref.current, takesFocusFrom);
+  }, [takesFocusFrom]);
   return (
     <ContextMenu items={canWrite ? addItems({ folder, share, createFolder }) : []}>
       <div ref={ref} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
