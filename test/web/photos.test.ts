@@ -640,7 +640,10 @@ describeWeb("the photos page", (web) => {
         fields: { capturedAt: `${takenAt}Z` },
       });
     }
-    const page = await web.open({ as: own, path: "/photos", context: { timezoneId: process.env["TZ"] ?? "UTC" } });
+    const page = await web.open({ as: own, path: "/trash", context: { timezoneId: process.env["TZ"] ?? "UTC" } });
+    // At midnight, another day would begin.
+    await page.clock.setFixedTime(now);
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
     const row = page.getByRole("region", { name: "On this day" });
     await row.getByRole("button", { name: `${now.getFullYear() - year} years ago` }).click();
     const show = page.getByRole("dialog", { name: "Slideshow" });
@@ -654,6 +657,31 @@ describeWeb("the photos page", (web) => {
     await page.reload();
     await tile(page, "then 10.jpg").waitFor();
     expect(await row.count()).toBe(0);
+  });
+
+  test("asks for this day in earlier years before it is rendered, once, and not while it is hidden", async () => {
+    const page = await web.open({ as: account, path: "/trash", isFirstVisit: true });
+    // At midnight, the page would ask for another day.
+    await page.clock.setFixedTime(new Date("2025-09-01T12:00:00Z"));
+    const dates: (string | null)[] = [];
+    page.on("request", (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname === "/api/photos/memories") dates.push(searchParams.get("date"));
+    });
+    // Without the session, nothing is rendered.
+    const requested = page.waitForRequest(/\/api\/photos\/memories/);
+    await page.route("**/api/auth/session", async (route) => {
+      await requested;
+      await route.continue();
+    });
+    await page.goto(new URL("/photos", page.url()).href);
+    await tile(page, "film.mp4").waitFor();
+    expect(dates).toEqual(["2025-09-01"]);
+    await page.evaluate(() => localStorage.setItem("larder-memories-dismissed", "2025-09-01"));
+    await page.unroute("**/api/auth/session");
+    await page.reload();
+    await tile(page, "film.mp4").waitFor();
+    expect(dates).toEqual(["2025-09-01"]);
   });
 
   test("a video without a picture shows its name and its length, which are in the name of its button", async () => {
