@@ -53,8 +53,10 @@ describeWeb(
       await page.getByText("From 0 to 3,650.").waitFor();
       expect(await page.getByRole("button", { name: "Save changes" }).isDisabled()).toBe(true);
       await page.getByRole("link", { name: "Jobs" }).click();
-      await page.getByText("Your changes to the settings aren't saved.").waitFor();
-      await page.getByRole("button", { name: "Cancel" }).click();
+      const question = page.getByRole("alertdialog");
+      await question.getByText("Your changes to the settings aren't saved.").waitFor();
+      await question.getByRole("button", { name: "Cancel" }).click();
+      await question.waitFor({ state: "detached" });
       expect(new URL(page.url()).pathname).toBe("/admin/settings");
       await page.getByRole("button", { name: "Discard" }).click();
       await page.getByRole("link", { name: "Jobs" }).click();

@@ -86,7 +86,7 @@ describeWeb("the preview of images, video and audio", (web) => {
     await showing(page, "f448.txt", "349 of 350");
   });
 
-  test("goes to a file that loads slowly although the address follows an earlier step meanwhile", async () => {
+  test("goes to a file that loads slowly even if the address follows an earlier step before that", async () => {
     const account = await web.account();
     for (let at = 100; at < 350; at++) await account.client.stored("x", { name: `f${at}.txt` });
     const page = await web.open({ as: account });
