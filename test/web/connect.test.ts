@@ -1,6 +1,6 @@
 // Connecting other programs: app passwords, the page on which a login is allowed, and the locks of files.
 import { expect, test } from "bun:test";
-import type { Locator } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { encode } from "uqr";
 import type { Account } from "../support/client.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
@@ -50,6 +50,12 @@ async function startLogin(web: Web): Promise<{ path: string; poll: () => Promise
   };
 }
 
+/** Opens a tab. Its panel is alone once the former one is removed, one frame later. */
+async function openTab(page: Page, name: string): Promise<void> {
+  await page.getByRole("tab", { name }).click();
+  await page.waitForFunction(() => document.querySelectorAll('[role="tabpanel"]').length === 1);
+}
+
 describeWeb("connecting programs", (web) => {
   test("shows the address for each program, and makes an app password that is shown once", async () => {
     const account = await web.account();
@@ -57,14 +63,14 @@ describeWeb("connecting programs", (web) => {
     await page.getByText("No app passwords yet").waitFor();
     await web.lookAt(page, "connect-none");
     expect(await page.getByLabel("Server address").inputValue()).toBe(web.server().url);
-    await page.getByRole("tab", { name: "Computer" }).click();
+    await openTab(page, "Computer");
     await page.getByRole("radio", { name: /Windows Explorer/ }).check();
     expect(await page.getByLabel("Address", { exact: true }).inputValue()).toBe(`${web.server().url}/dav/`);
-    await page.getByRole("tab", { name: "Program" }).click();
+    await openTab(page, "Program");
     expect(await page.getByLabel("Address", { exact: true }).inputValue()).toContain(
       `/remote.php/dav/files/${encodeURIComponent(account.email)}/`,
     );
-    await page.getByRole("tab", { name: "Phone" }).click();
+    await openTab(page, "Phone");
 
     await account.client.post("/api/files/folders", { name: "Camera", path: "/" });
     await page.getByRole("button", { name: "Create app password" }).click();
@@ -156,7 +162,7 @@ describeWeb("connecting programs", (web) => {
     const account = await web.account();
     await web.server().change(account.id, { role: "viewer" });
     const page = await web.open({ as: account, path: "/settings/connect" });
-    await page.getByRole("tab", { name: "Program" }).click();
+    await openTab(page, "Program");
     await page.getByRole("button", { name: "Create app password" }).click();
     const dialog = page.getByRole("dialog");
     expect(await dialog.getByLabel("Read-only").isChecked()).toBe(true);
@@ -255,7 +261,7 @@ describeWeb(
       await page.goto(`${web.server().url}${BASE_PATH}/settings/connect`);
       await page.getByText(/so the password is sent unencrypted/).waitFor();
       expect(await page.getByLabel("Server address").inputValue()).toBe(PUBLIC_URL);
-      await page.getByRole("tab", { name: "Computer" }).click();
+      await openTab(page, "Computer");
       await page.getByRole("radio", { name: /GNOME/ }).check();
       expect(await page.getByLabel("Address", { exact: true }).inputValue()).toBe(
         "dav://files.example.org/larder/dav/",

@@ -17,6 +17,7 @@ import { findChromium, launchChromium } from "./chromium.ts";
 import { lookAt } from "./look.ts";
 import { openProfile, type Profile } from "./profiles.ts";
 import { awaitRoutes } from "./route.ts";
+import { slowDown } from "./slow.ts";
 
 /** How long to wait for the browser, in milliseconds: generous, for a busy machine. */
 const WAIT_MS_MAX = 60_000;
@@ -280,5 +281,6 @@ async function prepare(context: BrowserContext): Promise<BrowserContext> {
   });
   context.setDefaultTimeout(WAIT_MS_MAX);
   context.setDefaultNavigationTimeout(WAIT_MS_MAX);
+  await slowDown(context);
   return context;
 }
