@@ -89,11 +89,15 @@ export function trashedBefore(
   limit: number,
   accountId: number | null,
 ): readonly NodeRef[] {
+  // Not one condition for both: an index by account would be read from end to end.
+  const entries =
+    accountId === null
+      ? "trash INDEXED BY trash_age WHERE ?3 IS NULL"
+      : "trash INDEXED BY trash_account WHERE account_id = ?3";
   return store.sqlite
     .query<NodeRef, [number, number, number | null]>(
       `SELECT n.account_id AS accountId, n.public_id AS publicId
-       FROM (SELECT node_id FROM trash INDEXED BY ${accountId === null ? "trash_age" : "trash_account"}
-             WHERE trashed_at <= ?1 AND (?3 IS NULL OR account_id = ?3) ORDER BY trashed_at LIMIT ?2) t
+       FROM (SELECT node_id FROM ${entries} AND trashed_at <= ?1 ORDER BY trashed_at LIMIT ?2) t
        CROSS JOIN nodes n ON n.id = t.node_id`,
     )
     .all(atMs, limit, accountId);

@@ -53,6 +53,22 @@ describe("a file in the trash", () => {
     await expectNoDrift();
   });
 
+  test("is found by the time it was trashed, in its account or in all", () => {
+    const otherId = tree.addAccount();
+    const names = [accountId, otherId, accountId, otherId, accountId].map((id, index) => {
+      tree.clock.advance(10);
+      return trash(tree.addFile(id, "/", `${index}`)).node.publicId;
+    });
+    const found = (atMs: number, limit: number, id: number | null) =>
+      tree.read.trashedBefore(atMs, limit, id).map(({ publicId }) => names.indexOf(publicId));
+    const nowMs = tree.clock.nowMs();
+    expect(found(nowMs, 10, null)).toEqual([0, 1, 2, 3, 4]);
+    expect(found(nowMs - 10, 3, null)).toEqual([0, 1, 2]);
+    expect(found(nowMs, 10, accountId)).toEqual([0, 2, 4]);
+    expect(found(nowMs - 10, 10, accountId)).toEqual([0, 2]);
+    expect(found(nowMs, 1, otherId)).toEqual([1]);
+  });
+
   test("is restored unchanged, under a numbered name if its own is taken", async () => {
     const file = tree.addFile(accountId, "/a", "x.txt", { tags: ["red"], metadata: { k: "v" } });
     trash(file);

@@ -15,7 +15,7 @@ import { AppError } from "../../../errors.ts";
 import type { Log } from "../../../lib/log.ts";
 import { claim, claimIfFree, foreignBucket, type Owner, type Ownership } from "./owner.ts";
 import { LocalCache, type LocalCacheOptions } from "./local-cache.ts";
-import { REMOTE_ONLY, DAMAGED_LOCAL, REMOTE, TO_RESEND, UNSENT, UNSENT_COUNT, ORPHANS } from "./queries.ts";
+import { REMOTE_ONLY, DAMAGED_LOCAL, MARKED, REMOTE, TO_RESEND, UNSENT, UNSENT_COUNT, ORPHANS } from "./queries.ts";
 import type { SendResult } from "./sender.ts";
 import type { TierCounts, SizedBlob } from "./types.ts";
 
@@ -242,15 +242,8 @@ export class BlobMover {
   }
 
   async #deleteMarked(signal: AbortSignal): Promise<number> {
-    const { rows, sender } = this.#options;
     let removed = 0;
-    for (
-      let batch = rows.listMarkedForDeletion(BATCH);
-      batch.length > 0 && !signal.aborted;
-      batch = rows.listMarkedForDeletion(BATCH)
-    ) {
-      for (const { digest } of batch) if (await sender.remove(digest)) removed++;
-    }
+    for await (const { digest } of this.#walk(MARKED, signal)) if (await this.#options.sender.remove(digest)) removed++;
     return removed;
   }
 

@@ -41,7 +41,6 @@ export class RemoteRows {
   readonly #oldest;
   readonly #mark;
   readonly #forget;
-  readonly #marked;
   readonly #alone;
   readonly #blob;
   readonly #known;
@@ -94,9 +93,6 @@ export class RemoteRows {
     );
     this.#forget = sqlite.prepare<void, [Uint8Array]>(
       "DELETE FROM remote_blobs WHERE digest = ?1 AND leaving_at IS NOT NULL",
-    );
-    this.#marked = sqlite.prepare<{ digest: Uint8Array; sizeBytes: number }, [number]>(
-      "SELECT digest, size_bytes AS sizeBytes FROM remote_blobs WHERE leaving_at IS NOT NULL LIMIT ?1",
     );
     this.#alone = sqlite.prepare<{ contents: number }, []>(
       `SELECT count(*) AS contents FROM remote_blobs r
@@ -203,11 +199,6 @@ export class RemoteRows {
     return this.#isMarkedForDeletion.get(digestToBytes(digest)) !== null;
   }
 
-  /** Objects that are marked for deletion. */
-  listMarkedForDeletion(limit: number): SizedBlob[] {
-    return this.#marked.all(limit).map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
-  }
-
   /** The number of blobs without a local copy. Scans all blobs in the bucket: only at start and for commands. */
   countRemoteOnly(): number {
     return this.#alone.get()?.contents ?? 0;
@@ -277,6 +268,10 @@ export const ORPHANS = `SELECT r.digest, r.size_bytes AS sizeBytes FROM remote_b
   WHERE r.digest > unhex(?1) AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest)
     AND NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.digest = r.digest)
   ORDER BY r.digest LIMIT ?2`;
+
+/** Objects that are marked for deletion. Same parameters. Scans all rows: only for a reader's thread. */
+export const MARKED = `SELECT digest, size_bytes AS sizeBytes FROM remote_blobs
+  WHERE digest > unhex(?1) AND leaving_at IS NOT NULL ORDER BY digest LIMIT ?2`;
 
 /** All objects that are not marked for deletion. Same parameters. */
 export const REMOTE = `SELECT digest, size_bytes AS sizeBytes FROM remote_blobs

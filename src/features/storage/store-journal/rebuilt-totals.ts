@@ -93,18 +93,18 @@ export function writeAccountTotals(sqlite: Database, build: AccountBuild, rootId
     )
     .run(accountId, rootId, seq, files, folders, fileBytes, versionBytesBelow(sqlite, rootId), trashBytes, nowMs);
   backfillHeights(sqlite, accountId);
-  writeTypeTotals(sqlite, accountId);
+  writeTypeTotals(sqlite, build);
   const versions = readNumber(sqlite, `${SUBTREE} SELECT count(*) AS value ${VERSIONS_BELOW}`, rootId);
   return { files, folders, versions };
 }
 
-function writeTypeTotals(sqlite: Database, accountId: number): void {
+function writeTypeTotals(sqlite: Database, { accountId, base }: AccountBuild): void {
   const types = sqlite
-    .query<{ type: string; files: number; bytes: number }, [number]>(
+    .query<{ type: string; files: number; bytes: number }, [number, number]>(
       `SELECT media_type AS type, count(*) AS files, sum(size_bytes) AS bytes FROM nodes
-       WHERE account_id = ?1 AND kind = ${FILE} GROUP BY 1`,
+       WHERE id > ?2 AND account_id = ?1 AND kind = ${FILE} GROUP BY 1`,
     )
-    .all(accountId);
+    .all(accountId, base);
   const add = sqlite.query<undefined, [number, string, number, number]>(
     `INSERT INTO usage_types (account_id, type, files, bytes) VALUES (?1, ?2, ?3, ?4)
      ON CONFLICT DO UPDATE SET files = files + excluded.files, bytes = bytes + excluded.bytes`,

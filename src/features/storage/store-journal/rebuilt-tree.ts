@@ -86,7 +86,7 @@ export class TreeBuilder {
     const { trashed, hasHistory } = this.#insertRecorded(build, staged);
     const rootId = build.rootId ?? this.#makeFolder(build, null, ROOT);
     const lost = this.#adoptOrphans(build, rootId);
-    this.#deleteUnreachable(accountId, rootId);
+    this.#deleteUnreachable(build, rootId);
     const recovered = await findMore();
     this.#addRecovered(build, rootId, recovered);
     this.#indexNames(build.base, rootId);
@@ -163,17 +163,18 @@ export class TreeBuilder {
 
   /**
    * Deletes nodes that are more than one level below a deleted folder: {@link #findParentId} finds only those directly in
-   * it.
+   * it. Reads only the nodes of this build, which have the highest ids.
    */
-  #deleteUnreachable(accountId: number, rootId: number): void {
-    const reachable = `WITH RECURSIVE s(id) AS (SELECT ?2 UNION ALL SELECT id FROM nodes WHERE account_id = ?1 AND parent_id = -id
+  #deleteUnreachable({ accountId, base }: AccountBuild, rootId: number): void {
+    const reachable = `WITH RECURSIVE s(id) AS (SELECT ?2
+      UNION ALL SELECT id FROM nodes WHERE id > ?3 AND account_id = ?1 AND parent_id = -id
       UNION ALL SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = ${FOLDER})`;
     const unreachable = this.#sqlite
-      .query<{ id: number; blobId: number | null; tags: string | null }, [number, number]>(
+      .query<{ id: number; blobId: number | null; tags: string | null }, [number, number, number]>(
         `${reachable} SELECT id, blob_id AS blobId, tags FROM nodes
-         WHERE account_id = ?1 AND id <> ?2 AND parent_id <> -id AND parent_id NOT IN (SELECT id FROM s)`,
+         WHERE id > ?3 AND account_id = ?1 AND id <> ?2 AND parent_id <> -id AND parent_id NOT IN (SELECT id FROM s)`,
       )
-      .all(accountId, rootId);
+      .all(accountId, rootId, base);
     for (const node of unreachable) this.#rows.delete(accountId, node);
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { addressSubject, userSubject } from "../../../../src/features/accounts/rate-limits/counters.ts";
 import { memoryDatabase, START_MS, TestClock, testLimiter } from "./support.ts";
 
@@ -150,6 +150,20 @@ describe("rate limits on disk", () => {
     expect(await limiter.prune()).toBe(1);
     expect(rows(db)).toMatchObject([{ subject: BOB }]);
     expect(limiter.subjects).toBe(1);
+  });
+
+  test("are deleted in short transactions, however many there are", async () => {
+    const { limiter, clock, db, writer } = testLimiter();
+    const add = db.sqlite.query<undefined, [number, number]>(
+      "INSERT INTO rate_hits (subject, category, at, hits, rejected) VALUES ('user:1', 'listing', ?1 + ?2, 1, 0)",
+    );
+    for (const atMs of [clock.ms - 3 * HOUR, clock.ms, clock.ms + 3 * HOUR])
+      for (let i = 0; i < 1_500; i++) add.run(atMs, i);
+    const run = spyOn(writer, "run");
+    expect(await limiter.prune()).toBe(3_000);
+    expect(run.mock.calls.length).toBeGreaterThan(1);
+    expect(rows(db)).toHaveLength(1_500);
+    expect(rows(db)[0]?.at).toBe(clock.ms);
   });
 
   test("are not reset if other subjects push a subject out of memory", async () => {
