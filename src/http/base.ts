@@ -4,7 +4,12 @@ import { AppError, invalidField } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import { nameRequest } from "../lib/async-context.ts";
 import { errorResponseOf, DEFAULT_RETRY_AFTER_S } from "./error-response.ts";
-import { beginRequestContext, type RequestContextSettings, requestContextOf } from "./request-context.ts";
+import {
+  beginRequestContext,
+  type RequestContextSettings,
+  requestContextOf,
+  type ResponseState,
+} from "./request-context.ts";
 import { ClientGoneError } from "./request-body.ts";
 
 /** Dependencies of the base hooks. */
@@ -27,6 +32,15 @@ export interface BaseOptions extends RequestContextSettings {
   readonly onFailure?: (request: Request, error: unknown, headers: Record<string, string | number>) => void;
 }
 
+/** A request with the error that a hook or its handler threw. */
+interface FailedRequest {
+  /** By which the framework names some of its errors. */
+  readonly code: unknown;
+  readonly error: unknown;
+  readonly request: Request;
+  readonly set: ResponseState;
+}
+
 /** The status of requests whose client disconnected before the response. nginx uses the same. */
 const CLIENT_GONE = 499;
 
@@ -45,11 +59,12 @@ const CORS_HEADERS = {
 
 /** The base hooks for the whole application. */
 export function base(options: BaseOptions) {
-  const { log, corsOrigins, methodsOf } = options;
+  const { corsOrigins } = options;
   return new Elysia({ name: "base" })
     .onRequest(({ request, set }) => {
+      // The OpenAPI document is generated from a request that no server received.
       const requestContext = beginRequestContext(request, options);
-      nameRequest(requestContext.requestId);
+      requestContext.set = set;
       const { headers } = set;
       headers["x-request-id"] = requestContext.requestId;
       headers["x-content-type-options"] = "nosniff";
@@ -66,45 +81,64 @@ export function base(options: BaseOptions) {
       }
       return undefined;
     })
-    .onError({ as: "global" }, ({ code, error, request, set }) => {
-      const requestContext = requestContextOf(request);
-      const { path, requestId, isApi } = requestContext;
-      const known = options.translate(toAppError(code, error, request.method, path, methodsOf));
-      if (known instanceof ClientGoneError) {
-        const { receivedBytes } = known;
-        requestContext.brokeOffAtBytes = receivedBytes;
-        log.debug("The client disconnected.", {
-          requestId,
-          method: request.method,
-          path: withoutTokens(path),
-          receivedBytes,
-        });
-        // No client reads this response, but the log and the metrics count its status.
-        return new Response(null, { status: CLIENT_GONE });
-      }
-      const response = errorResponseOf(known, requestId);
-      if (response.status === 500) {
-        log.error("Request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
-      }
-      set.status = response.status;
-      Object.assign(set.headers, response.headers);
-      if (response.status === 503 && !isApi)
-        set.headers["retry-after"] = String(response.body.error.details["retryAfter"]);
-      // OPTIONS returns the list of methods; any other method is an ordinary 405.
-      if (request.method === "OPTIONS" && response.status === 405) {
-        return new Response(null, { status: 204 });
-      }
-      options.onFailure?.(request, known, set.headers);
-      const forClient = isApi ? undefined : options.renderClientError(request, known);
-      if (forClient !== undefined) {
-        for (const name of Object.keys(set.headers)) if (forClient.headers.has(name)) delete set.headers[name];
-        return forClient;
-      }
-      if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
-        return options.renderErrorPage(response.status, response.body.error.message);
-      }
-      return response.body;
+    .onError({ as: "global" }, ({ code, error, request, set }) => presentError(options, { code, error, request, set }));
+}
+
+/** Attaches the context to a new request, before anything else. */
+export function beginRequest(options: BaseOptions, request: Request): void {
+  nameRequest(beginRequestContext(request, options).requestId);
+}
+
+/** The response to an error that the framework does not catch, such as the rejected promise of a synchronous handler. */
+export function respondToFailure(options: BaseOptions, request: Request, error: unknown): Response {
+  const { set } = requestContextOf(request);
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const body = presentError(options, { code, error, request, set });
+  const headers = Object.entries(set.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  if (!(body instanceof Response)) return Response.json(body, { status: Number(set.status), headers });
+  for (const [name, value] of headers) if (!body.headers.has(name)) body.headers.set(name, value);
+  return body;
+}
+
+/** Sets the status and headers of the response to an error. @returns the response, or its body */
+function presentError(options: BaseOptions, { code, error, request, set }: FailedRequest): Response | object {
+  const { log, methodsOf } = options;
+  const requestContext = requestContextOf(request);
+  const { path, requestId, isApi } = requestContext;
+  const known = options.translate(toAppError(code, error, request.method, path, methodsOf));
+  if (known instanceof ClientGoneError) {
+    const { receivedBytes } = known;
+    requestContext.brokeOffAtBytes = receivedBytes;
+    log.debug("The client disconnected.", {
+      requestId,
+      method: request.method,
+      path: withoutTokens(path),
+      receivedBytes,
     });
+    // No client reads this response, but the log and the metrics count its status.
+    return new Response(null, { status: CLIENT_GONE });
+  }
+  const response = errorResponseOf(known, requestId);
+  if (response.status === 500) {
+    log.error("Request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
+  }
+  set.status = response.status;
+  Object.assign(set.headers, response.headers);
+  if (response.status === 503 && !isApi) set.headers["retry-after"] = String(response.body.error.details["retryAfter"]);
+  // OPTIONS returns the list of methods; any other method is an ordinary 405.
+  if (request.method === "OPTIONS" && response.status === 405) {
+    return new Response(null, { status: 204 });
+  }
+  options.onFailure?.(request, known, set.headers);
+  const forClient = isApi ? undefined : options.renderClientError(request, known);
+  if (forClient !== undefined) {
+    for (const name of Object.keys(set.headers)) if (forClient.headers.has(name)) delete set.headers[name];
+    return forClient;
+  }
+  if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
+    return options.renderErrorPage(response.status, response.body.error.message);
+  }
+  return response.body;
 }
 
 /**

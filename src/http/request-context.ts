@@ -32,6 +32,12 @@ let isLastHostValid = false;
 const idPrefix = `req_${Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex")}`;
 let lastNumber = 0;
 
+/** The status and headers of a response, as the framework stores them until it is made. */
+export interface ResponseState {
+  status?: number | string;
+  headers: Record<string, string | number>;
+}
+
 class RequestContext {
   readonly request: Request;
   readonly requestId: string;
@@ -43,6 +49,8 @@ class RequestContext {
   readonly isApi: boolean;
   /** Received bytes of the body when the client disconnected; undefined if it did not. */
   brokeOffAtBytes: number | undefined;
+  /** Set by the first hook. */
+  set: ResponseState = { headers: {} };
   readonly #settings: RequestContextSettings;
   #clientAddress: string | undefined;
 
@@ -129,8 +137,10 @@ class RequestContext {
 
 const contexts = new WeakMap<Request, RequestContext>();
 
-/** Creates the context of a new request. */
+/** Creates the context of a request, unless it has one. */
 export function beginRequestContext(request: Request, settings: RequestContextSettings): RequestContext {
+  const found = contexts.get(request);
+  if (found !== undefined) return found;
   const requestContext = new RequestContext(request, settings);
   contexts.set(request, requestContext);
   return requestContext;

@@ -1,6 +1,11 @@
 /** The table of contents of the API: guards and routes, in the order in which they handle a request. */
 import { accountsRoutes } from "../../features/accounts/routes.ts";
-import { authGuard, findSignedIn } from "../../features/accounts/auth/guard.ts";
+import {
+  authenticateFirst,
+  authGuard,
+  type AuthGuardOptions,
+  findSignedIn,
+} from "../../features/accounts/auth/guard.ts";
 import { sessionCookies } from "../../features/accounts/auth/routes.ts";
 import { signInMethods } from "../../features/accounts/oidc/sign-in-methods.ts";
 import { rateLimitGuard } from "../../features/accounts/rate-limits/guard.ts";
@@ -15,7 +20,7 @@ import { shareHeaders } from "../../features/sharing/shares/share-requests.ts";
 import { storageRoutes } from "../../features/storage/routes.ts";
 import { uploadsRoutes } from "../../features/uploads/routes.ts";
 import { tusHeaders } from "../../features/uploads/tus/tus-requests.ts";
-import { base, gate } from "../../http/base.ts";
+import { base, type BaseOptions, beginRequest, gate, respondToFailure } from "../../http/base.ts";
 import { ClientAddresses } from "../../http/client-address.ts";
 import { publicScript } from "../../web/bundle/client-files.ts";
 import { webRoutes } from "../../web/routes.ts";
@@ -34,7 +39,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   const { auth, config, log, paths, rateGate } = services;
   const { basePath } = config;
   const addresses = new ClientAddresses(config.trustedProxies, log, config.socket !== null);
-  const guard = createGuard(services, host);
+  const guard = authGuard();
+  const options = baseOptions(services, host, addresses, () => routes);
   const whyNotReady = readiness(services, host);
   const methodsAt = signInMethods(services);
   let document: Promise<unknown> | undefined;
@@ -54,7 +60,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   };
   const router = new Router()
     // Gives every request its id, and turns every error into a response. First, so that it handles the guards' errors.
-    .hook(base(baseOptions(services, host, addresses, () => routes)))
+    .hook(base(options))
     // Adds headers that rejections by the guards below must have too.
     .hook(shareHeaders())
     .hook(tusHeaders())
@@ -92,11 +98,24 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     );
   const app = router.plugin;
   const routes = routeTable(router);
-  return { app, routes };
+  return { app, routes, ...aroundApp(options, authGuardOptions(services, host)) };
 }
 
-function createGuard({ auth, apiKeys, appPasswords, config, db }: Services, host: AppHost) {
-  return authGuard({
+/** What happens to a request before and after the application. */
+function aroundApp(options: BaseOptions, guardOptions: AuthGuardOptions) {
+  return {
+    /** Call it before the application receives a request, which must wait for the promise if there is one. */
+    begin: (request: Request) => {
+      beginRequest(options, request);
+      return authenticateFirst(guardOptions, request);
+    },
+    /** The response to an error that the application did not catch. */
+    respondToFailure: (request: Request, error: unknown) => respondToFailure(options, request, error),
+  };
+}
+
+function authGuardOptions({ auth, apiKeys, appPasswords, config, db }: Services, host: AppHost): AuthGuardOptions {
+  return {
     auth,
     apiKeys,
     appPasswords,
@@ -104,7 +123,7 @@ function createGuard({ auth, apiKeys, appPasswords, config, db }: Services, host
     noticeChanges: () => host.noticeChanges(),
     shareReads: () => shareReads(db.sqlite),
     renewReads: () => renewReads(db.sqlite),
-  });
+  };
 }
 
 /**

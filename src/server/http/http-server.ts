@@ -152,7 +152,7 @@ export class HttpServer implements AppHost {
   #requestHandler(): (request: Request) => Response | Promise<Response> {
     const { services } = this.#options;
     const { basePath, audit, logRequests, logLevel } = services.config;
-    const { app, routes } = this.#app;
+    const { app, routes, begin, respondToFailure } = this.#app;
     const audited = auditRecorder({
       ...services,
       files: audit.files,
@@ -164,14 +164,27 @@ export class HttpServer implements AppHost {
       isDebugging: logLevel === "debug",
       statistics: this.requests,
     });
+    const fetch = (request: Request): Response | Promise<Response> => {
+      try {
+        const response: Response | Promise<Response> = app.fetch(request);
+        if (!(response instanceof Promise)) return response;
+        return response.catch((error: unknown) => respondToFailure(request, error));
+      } catch (error) {
+        return respondToFailure(request, error);
+      }
+    };
+    const respond = (request: Request) => {
+      const response = audited(request, fetch(request));
+      if (!(response instanceof Promise)) return withRetryAfter(request, response);
+      return response.then((finished) => withRetryAfter(request, finished));
+    };
     return (request) => {
       const url = routableUrl(request.url, basePath);
       // Changes the request in place: a copy of it would read the whole body into memory, at any speed.
       if (url !== request.url) Object.defineProperty(request, "url", { value: url });
-      const finish = (response: Response) => withRetryAfter(request, response);
       return observed(request, () => {
-        const response = audited(request, app.fetch(request));
-        return response instanceof Promise ? response.then(finish) : finish(response);
+        const pending = begin(request);
+        return pending === undefined ? respond(request) : pending.then(() => respond(request));
       });
     };
   }

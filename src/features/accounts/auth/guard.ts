@@ -73,7 +73,7 @@ interface AppPasswordIdentifier {
 }
 
 /** Dependencies of the guard. */
-interface AuthGuardOptions {
+export interface AuthGuardOptions {
   readonly auth: AuthService;
   readonly apiKeys: KeyIdentifier;
   readonly appPasswords: AppPasswordIdentifier;
@@ -101,6 +101,8 @@ const identities = new WeakMap<Request, KnownIdentity>();
 /** The identity with its guard, to authenticate again after a body that took long. */
 interface KnownIdentity extends Identity {
   readonly options: AuthGuardOptions;
+  /** Why the request could not be authenticated, although its credentials may be right. */
+  readonly failure?: unknown;
 }
 
 /** The caller's identity from the guard, for routes and rate limits. */
@@ -109,27 +111,38 @@ export function identityOf(request: Request): Identity {
 }
 
 /**
- * Authenticates requests. `access` is a macro: `{ access: { access: "writer", scope: "files:write" } }` on a route
- * gives it `principal`.
+ * Checks who made a request, which {@link authenticateFirst} found out. `access` is a macro: `{ access: { access:
+ * "writer", scope: "files:write" } }` on a route gives it `principal`.
  */
-export function authGuard(options: AuthGuardOptions) {
-  return (
-    new Elysia({ name: "auth-guard" })
-      // Async, because Elysia reads the source of a hook to decide whether to wait for it.
-      .onRequest(async ({ request }) => {
-        const { isApi, path } = requestContextOf(request);
-        if (!isApi && path !== "/metrics" && !isClientPath(path)) return;
-        const pending = authenticate(options, request);
-        if (pending !== undefined) await pending;
-      })
-      .macro({
-        access: (rule: ClosedRule | ClientRule) => ({
-          resolve({ request }) {
-            return { principal: rule.access === "client" ? requireClient(request) : requirePrincipal(rule, request) };
-          },
-        }),
-      })
-  );
+export function authGuard() {
+  return new Elysia({ name: "auth-guard" })
+    .onRequest(({ request }) => {
+      const failure = identities.get(request)?.failure;
+      if (failure !== undefined) throw failure;
+    })
+    .macro({
+      access: (rule: ClosedRule | ClientRule) => ({
+        resolve({ request }) {
+          return { principal: rule.access === "client" ? requireClient(request) : requirePrincipal(rule, request) };
+        },
+      }),
+    });
+}
+
+/**
+ * Authenticates a request before the framework receives it. Only an unknown token takes a promise; as a hook of the
+ * framework, this would make every request wait for promises. Never throws: {@link authGuard} throws the failure.
+ */
+export function authenticateFirst(options: AuthGuardOptions, request: Request): Promise<void> | undefined {
+  const { isApi, path } = requestContextOf(request);
+  if (!isApi && path !== "/metrics" && !isClientPath(path)) return undefined;
+  const fail = (failure: unknown) => void identities.set(request, { ...identityOf(request), options, failure });
+  try {
+    return authenticate(options, request)?.catch(fail);
+  } catch (error) {
+    fail(error);
+    return undefined;
+  }
 }
 
 /**

@@ -162,7 +162,8 @@ export function presentInfo(
     owner: { id: context.owner.publicId, name: context.owner.name, email: context.owner.email },
     media: presentMedia(context.media),
     place: context.place === undefined ? null : { id: String(context.place.id), name: context.place.name },
-    ...context.motion,
+    motion: context.motion.motion,
+    motionFileId: context.motion.motionFileId,
     checksum: toChecksum(file.digest),
     version: file.version,
   };

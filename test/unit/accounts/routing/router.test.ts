@@ -41,6 +41,21 @@ describe("a route", () => {
   });
 });
 
+describe("a handler of GET", () => {
+  const app = (handle: () => unknown) => new Router().get("/", OPEN, handle).plugin;
+  const request = () => new Request("http://localhost/");
+
+  test("that is synchronous gives its response without a promise", async () => {
+    const response: unknown = app(() => JSON.parse('"done"')).fetch(request());
+    expect(response).toBeInstanceOf(Response);
+  });
+
+  test("may return a promise all the same", async () => {
+    const response = await app(() => Promise.resolve("done")).fetch(request());
+    expect(await response.text()).toBe("done");
+  });
+});
+
 describe("an application", () => {
   test("does not start with an undeclared route", () => {
     const router = new Router().get("/", PAGE_ROUTE, handler);
