@@ -383,8 +383,8 @@ export class FileService {
   }
 }
 
-/** Whether the sender may have been signed out long before now. */
-function isToConfirm({ authenticatedMs }: PendingUpload): boolean {
+/** Whether what was checked when an upload began may have changed long before now. */
+export function isToConfirm({ authenticatedMs }: PendingUpload): boolean {
   return authenticatedMs === undefined || performance.now() - authenticatedMs > AUTHENTICATED_MS;
 }
 
