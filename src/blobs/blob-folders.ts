@@ -1,11 +1,13 @@
 import type { Digest } from "./digest.ts";
 import type { Layout } from "./layout.ts";
 
-/** Remembers which folders of blobs are durable. */
+/** Remembers which folders of blobs are durable: they exist, and their entry is on the device. */
 export class BlobFolders {
   readonly #layout: Layout;
-  /** Folders that exist and whose entry is on the device. Bounded by the fan-out: 65,536. */
-  readonly #durable = new Set<string>();
+  /** By the first two bytes of digests. Numbers, because each upload looks its folder up. */
+  readonly #leaves = new Uint8Array(0x10000);
+  /** By the first byte of digests. */
+  readonly #middles = new Uint8Array(0x100);
 
   constructor(layout: Layout) {
     this.#layout = layout;
@@ -13,18 +15,27 @@ export class BlobFolders {
 
   /** The folder of a blob, and those above it that may have an entry which is not yet on the device. Innermost first. */
   unsynced(digest: Digest): string[] {
-    const [leaf, middle, top] = this.#layout.foldersOf(digest);
-    if (this.#durable.has(leaf)) return [leaf];
-    return this.#durable.has(middle) ? [leaf, middle] : [leaf, middle, top];
+    const folders = this.#layout.foldersOf(digest);
+    const leaf = leafOf(digest);
+    const count = this.#leaves[leaf] === 1 ? 1 : this.#middles[leaf >> 8] === 1 ? 2 : 3;
+    return folders.slice(0, count);
   }
 
   /** Notes that the folders which {@link unsynced} returned were synced: each of them holds the entry of the one before it. */
-  noteSynced(folders: readonly string[]): void {
-    for (const folder of folders.slice(0, -1)) this.#durable.add(folder);
+  noteSynced(digest: Digest, { length }: readonly string[]): void {
+    const leaf = leafOf(digest);
+    if (length > 1) this.#leaves[leaf] = 1;
+    if (length > 2) this.#middles[leaf >> 8] = 1;
   }
 
-  /** Forgets what is known of folders after a failed sync. */
-  forget(folders: readonly string[]): void {
-    for (const folder of folders) this.#durable.delete(folder);
+  /** Forgets what is known of the folders which {@link unsynced} returned, after a failed sync. */
+  forget(digest: Digest, { length }: readonly string[]): void {
+    const leaf = leafOf(digest);
+    this.#leaves[leaf] = 0;
+    if (length > 1) this.#middles[leaf >> 8] = 0;
   }
+}
+
+function leafOf(digest: Digest): number {
+  return Number.parseInt(digest.slice(0, 4), 16);
 }

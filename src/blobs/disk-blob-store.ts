@@ -287,10 +287,10 @@ export class DiskBlobStore implements BlobStore {
     } catch (error) {
       // The state on the device after a failed sync is unknown, and another sync would prove nothing: forget it all. What
       // is left of the blob is removed when its last lease ends, unless a row names it by then.
-      this.#folders.forget(folders);
+      this.#folders.forget(digest, folders);
       throw error;
     }
-    this.#folders.noteSynced(folders);
+    this.#folders.noteSynced(digest, folders);
     if (row !== undefined) this.#remote?.remote.noteUse(digest);
     return true;
   }

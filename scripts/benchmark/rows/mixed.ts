@@ -40,7 +40,7 @@ interface Case {
 export const mixed: Row = {
   id: "mixed",
   title: "small reads while the server is busy",
-  diskGib: ({ rounds }) => 4 + 3 * rounds,
+  diskGib: ({ rounds }) => 4 + 4 * rounds,
   run: async (bench: Bench) => {
     const figure = (task: string, reach: number) =>
       bench.figure({ task, unit: "ms", better: "lower", targets: [{ against: "number", reach }] });

@@ -19,6 +19,7 @@ import { TrashService } from "../../features/library/trash/service.ts";
 import { PictureEdits } from "../../features/library/picture-edits/service.ts";
 import { VersionService } from "../../features/library/versions/service.ts";
 import { PublicLinks } from "../../features/sharing/shares/file-links.ts";
+import { oncePerTurn } from "../../lib/once-per-turn.ts";
 import { Turns } from "../../lib/turns.ts";
 import type { FileNode } from "../../tree/model/types.ts";
 import type { Accounts } from "./open-accounts.ts";
@@ -82,8 +83,10 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
 
 /** Reserves disk space for an upload and counts the upload as in progress, until the returned function is called. */
 function uploadSpace({ storeGuard, reservations, uploadsInProgress }: Storage): (bytes: number) => () => void {
+  // The store checks its disk again before it writes.
+  const check = oncePerTurn(() => storeGuard.check());
   return (bytes) => {
-    storeGuard.check();
+    check();
     const release = reservations.reserve(bytes);
     const end = uploadsInProgress.begin();
     return () => {

@@ -18,10 +18,11 @@ import { mergeReferences, NewerReferences } from "../../features/storage/store-j
 import { journalRoot, openEndedShares } from "../../features/storage/store-journal/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import { oncePerTurn } from "../../lib/once-per-turn.ts";
 import { NameSearches } from "../../tree/tables/name-searches.ts";
 import { openTree } from "../../tree/tree.ts";
 import { TreeTrials } from "../../tree/trial.ts";
-import { availableBytes, DiskReservations } from "../data/filesystem.ts";
+import { availableBytes, DiskReservations, totalBytes } from "../data/filesystem.ts";
 import { readClientEpoch, readEpoch } from "../data/open-copy.ts";
 import { type Data, openData } from "./open-data.ts";
 
@@ -102,7 +103,11 @@ function openBlobs(data: Data, checkStore: () => void) {
   const { config, log, clock, paths, sqlite, writer, storeId } = data;
   const blobRows = new BlobRows(sqlite);
   const uploadsInProgress = new UploadsInProgress();
-  const reservations = new DiskReservations(paths.blobs, config.minFreeSpaceBytes);
+  const freeBytes = oncePerTurn(() => availableBytes(paths.blobs));
+  const reservations = new DiskReservations(paths.blobs, config.minFreeSpaceBytes, {
+    availableBytes: freeBytes,
+    totalBytes,
+  });
   const bucket = openBucket(data);
   const blobs = new DiskBlobStore({
     layout: new Layout(paths.root),

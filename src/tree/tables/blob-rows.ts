@@ -20,16 +20,20 @@ export interface BlobRow {
 
 /** The rows of `blobs`. `acquire` and `release` are called inside a transaction. */
 export class BlobRows {
+  readonly #insert;
   readonly #acquire;
   readonly #change;
   readonly #find;
   readonly #unreferenced;
 
   constructor(sqlite: Database) {
-    this.#acquire = sqlite.prepare<undefined, [Uint8Array, number, number, number, number]>(
+    this.#insert = sqlite.prepare<undefined, [Uint8Array, number, number, number]>(
       `INSERT INTO blobs (digest, size_bytes, crc32, refs, created_at, touched_at) VALUES (?1, ?2, ?3, 1, ?4, ?4)
-       ON CONFLICT (digest) DO UPDATE SET refs = refs + 1, touched_at = excluded.touched_at,
-         damaged_at = CASE WHEN ?5 THEN NULL ELSE damaged_at END`,
+       ON CONFLICT (digest) DO NOTHING`,
+    );
+    this.#acquire = sqlite.prepare<undefined, [number, number, number]>(
+      `UPDATE blobs SET refs = refs + 1, touched_at = ?2, damaged_at = CASE WHEN ?3 THEN NULL ELSE damaged_at END
+       WHERE id = ?1`,
     );
     this.#change = sqlite.prepare<undefined, [number, number, number]>(
       "UPDATE blobs SET refs = refs + ?2, touched_at = ?3 WHERE id = ?1",
@@ -56,11 +60,12 @@ export class BlobRows {
 
   /** Adds a reference; creates the row if missing. @returns its id */
   acquire(blob: StoredBlob, nowMs: number): number {
-    const isRewritten = blob.isNew === true ? 1 : 0;
     const digest = digestToBytes(blob.digest);
-    this.#acquire.run(digest, blob.sizeBytes, blob.crc32, nowMs, isRewritten);
+    const inserted = this.#insert.run(digest, blob.sizeBytes, blob.crc32, nowMs);
+    if (inserted.changes > 0) return Number(inserted.lastInsertRowid);
     const row = this.#find.get(digest);
     invariant(row !== null && row.sizeBytes === blob.sizeBytes, "one digest has one size");
+    this.#acquire.run(row.id, nowMs, blob.isNew === true ? 1 : 0);
     return row.id;
   }
 

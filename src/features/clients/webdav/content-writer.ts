@@ -4,7 +4,7 @@ import type { Transaction } from "../../../db/transaction.ts";
 import type { AppPasswordPrincipal, Uploader } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { invariant } from "../../../lib/invariant.ts";
-import type { FileService, PendingUpload } from "../../library/files/service.ts";
+import { type FileService, isToConfirm, type PendingUpload } from "../../library/files/service.ts";
 import type { CreationHooks } from "../../uploads/tus/types.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { Address } from "./address.ts";
@@ -88,6 +88,7 @@ export class ContentWriter {
   /**
    * Stores the received bytes. The pending upload ends, also on failure. The same content again makes no version, and
    * is not counted as a replacement.
+   * @param known what {@link checkTarget} found when the upload began
    * @throws as {@link checkTarget} and {@link FileService.finishUpload}; AppError confirmation_required
    */
   async finish(
@@ -95,9 +96,11 @@ export class ContentWriter {
     { user, confirm }: Uploader,
     pendingUpload: PendingUpload,
     facts: ContentFacts,
+    known?: CheckedTarget,
   ): Promise<{ readonly file: FileNode; readonly isNew: boolean }> {
     const { changeGuard } = this.#options;
-    const checked = this.checkTarget(target);
+    // What was found a moment ago is checked again only in the transaction.
+    const checked = known !== undefined && !isToConfirm(pendingUpload) ? known : this.checkTarget(target);
     const { replaced } = checked;
     if (replaced !== undefined && replaced.digest !== pendingUpload.incoming.digest()) {
       await changeGuard.countContent(target.principal, replaced, target.settingsUrl);

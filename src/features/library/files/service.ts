@@ -91,8 +91,13 @@ export interface Replacement {
 /** A file whose bytes are being received; `finish` or `discard` ends it. */
 export interface PendingUpload {
   readonly incoming: BlobWriter;
+  /** When the sender was authenticated, by the clock of `performance.now`; undefined if that is to be checked again. */
+  readonly authenticatedMs?: number;
   discard(): void;
 }
+
+/** A sender who was authenticated less than this ago is checked again only in the transaction. */
+const AUTHENTICATED_MS = 100;
 
 /** Maximum size of the text fields and part headers of a form, in addition to the file. */
 const FORM_OVERHEAD_BYTES = 1024 * 1024;
@@ -138,6 +143,7 @@ export class FileService {
     const incoming = blobs.begin({ limitBytes, tooLarge });
     return {
       incoming,
+      authenticatedMs: performance.now(),
       discard: () => {
         release();
         incoming.abort();
@@ -163,7 +169,7 @@ export class FileService {
     const path = joinPath(fields.folderPath, name);
     const { incoming } = pendingUpload;
     try {
-      confirm();
+      if (isToConfirm(pendingUpload)) confirm();
       if (fields.isPublic) requireConfirmedEmail(user);
       const { owner } = this.#uploadTarget(user, fields, hooks.share);
       // It may have been accepted under the limits of another account.
@@ -227,7 +233,7 @@ export class FileService {
     const { writer, treeWriter, idempotency, limitsOf } = this.#options;
     const { incoming } = pendingUpload;
     try {
-      confirm();
+      if (isToConfirm(pendingUpload)) confirm();
       const { node, owner } = this.open(user, target.fileId, "write");
       // It may have been accepted under the limits of another account.
       this.#checkFileSize(owner, incoming.sizeBytes);
@@ -375,6 +381,11 @@ export class FileService {
       blob.release(isReferenced);
     }
   }
+}
+
+/** Whether what was checked when an upload began may have changed long before now. */
+export function isToConfirm({ authenticatedMs }: PendingUpload): boolean {
+  return authenticatedMs === undefined || performance.now() - authenticatedMs > AUTHENTICATED_MS;
 }
 
 /** The permission required for changes of a shared file. Fields with the current value require none. */

@@ -25,13 +25,14 @@ export async function put(services: WebDavServices, { request, principal }: DavR
     fileModifiedAt: readMtime(request.headers.get("x-oc-mtime")),
   };
   const checksum = expectedChecksum(request.headers.get("oc-checksum"));
-  const { owner } = contentWriter.checkTarget(target);
+  const checked = contentWriter.checkTarget(target);
+  const { owner } = checked;
   const uploader = uploaderOf(request);
   const onBytes = checksum?.isComputed === true ? (buffer: Uint8Array) => checksum.update(buffer) : undefined;
   const sender = { user: uploader.user, possibleOwners: [owner], key: null, onBytes };
   const { file, isNew } = await receiveBody(files, request, sender, (pendingUpload) => {
     checksum?.verify(pendingUpload.incoming.digest());
-    return contentWriter.finish(target, uploader, pendingUpload, facts);
+    return contentWriter.finish(target, uploader, pendingUpload, facts, checked);
   });
   noteTarget({ request, principal }, owner, file);
   return storedResponse(services, file, isNew, facts.fileModifiedAt !== undefined);
