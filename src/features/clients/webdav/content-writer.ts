@@ -4,7 +4,7 @@ import type { Transaction } from "../../../db/transaction.ts";
 import type { AppPasswordPrincipal, Uploader } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { invariant } from "../../../lib/invariant.ts";
-import { type FileService, isToConfirm, type PendingUpload } from "../../library/files/service.ts";
+import { type FileService, isAuthenticationOld, type PendingUpload } from "../../library/files/service.ts";
 import type { CreationHooks } from "../../uploads/tus/types.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { Address } from "./address.ts";
@@ -100,7 +100,7 @@ export class ContentWriter {
   ): Promise<{ readonly file: FileNode; readonly isNew: boolean }> {
     const { changeGuard } = this.#options;
     // What was found a moment ago is checked again only in the transaction.
-    const checked = known !== undefined && !isToConfirm(pendingUpload) ? known : this.checkTarget(target);
+    const checked = known !== undefined && !isAuthenticationOld(pendingUpload) ? known : this.checkTarget(target);
     const { replaced } = checked;
     if (replaced !== undefined && replaced.digest !== pendingUpload.incoming.digest()) {
       await changeGuard.countContent(target.principal, replaced, target.settingsUrl);

@@ -169,7 +169,7 @@ export class FileService {
     const path = joinPath(fields.folderPath, name);
     const { incoming } = pendingUpload;
     try {
-      if (isToConfirm(pendingUpload)) confirm();
+      if (isAuthenticationOld(pendingUpload)) confirm();
       if (fields.isPublic) requireConfirmedEmail(user);
       const { owner } = this.#uploadTarget(user, fields, hooks.share);
       // It may have been accepted under the limits of another account.
@@ -233,7 +233,7 @@ export class FileService {
     const { writer, treeWriter, idempotency, limitsOf } = this.#options;
     const { incoming } = pendingUpload;
     try {
-      if (isToConfirm(pendingUpload)) confirm();
+      if (isAuthenticationOld(pendingUpload)) confirm();
       const { node, owner } = this.open(user, target.fileId, "write");
       // It may have been accepted under the limits of another account.
       this.#checkFileSize(owner, incoming.sizeBytes);
@@ -384,7 +384,7 @@ export class FileService {
 }
 
 /** Whether what was checked when an upload began may have changed long before now. */
-export function isToConfirm({ authenticatedMs }: PendingUpload): boolean {
+export function isAuthenticationOld({ authenticatedMs }: PendingUpload): boolean {
   return authenticatedMs === undefined || performance.now() - authenticatedMs > AUTHENTICATED_MS;
 }
 
