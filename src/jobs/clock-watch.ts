@@ -55,9 +55,10 @@ export class ClockWatch {
     this.#timer.unref();
   }
 
-  /** Stops watching. */
+  /** Stops watching, after a last check: the next start may not notice a jump that happens now. */
   stop(): void {
     clearInterval(this.#timer);
+    this.check();
   }
 
   /** Compares the clock with the time that has passed since the last check. */
@@ -91,13 +92,26 @@ export class ClockWatch {
   }
 
   #judge(nowMs: number, expectedMs: number): void {
+    if (expectedMs - nowMs >= LEAP_MS) {
+      // Runs in the future would hide the next jump ahead.
+      this.#save(
+        `UPDATE jobs SET last_started_at = min(last_started_at, ?1), last_finished_at = ?1 WHERE last_finished_at > ?1`,
+        [nowMs],
+      );
+    }
     if (nowMs - expectedMs < LEAP_MS) return;
-    const { db, writer, log } = this.#options;
     this.#doubtedAtMs = nowMs;
     this.#warn(nowMs, expectedMs);
-    const upsert = "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value";
+    this.#save("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value", [
+      KEY,
+      String(nowMs),
+    ]);
+  }
+
+  #save(statement: string, values: (string | number)[]): void {
+    const { db, writer, log } = this.#options;
     writer
-      .run(() => void db.sqlite.query(upsert).run(KEY, String(nowMs)), { isQuiet: true })
+      .run(() => void db.sqlite.run(statement, values), { isQuiet: true })
       .catch((error: unknown) => log.error("Could not save the clock-skew state.", { error }));
   }
 }

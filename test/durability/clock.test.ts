@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { checksumOf, Client, randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { clockFails, createMovableClock } from "../support/faults/preload.ts";
+import { runJob } from "../support/jobs.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { boundary, formType } from "../support/multipart.ts";
 import { startServer } from "../support/server.ts";
@@ -59,6 +60,7 @@ test.skipIf(clockFails !== undefined)(
           chunksSent += 1;
         }
         expect(await client.names()).toContain(name);
+        if (seconds === 3 * YEAR) await runJob((await server.addUser(["--admin"])).client, "login-flows");
       }
 
       const { client: device } = await registerDevice(server, account, phone.deviceId);
@@ -72,11 +74,15 @@ test.skipIf(clockFails !== undefined)(
       const client = await signIn();
       for (const [id, checksum] of stored)
         expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
+      // A job ran three years ahead. Another one notices that the clock is right again.
+      const admin = await server.addUser(["--admin"]);
+      await runJob(admin.client, "locks");
       // A year later, today's trash would have expired. The server does not trust a clock that jumped, and keeps it.
       await clock.set(YEAR);
       expect(await server.stop()).toBe(0);
+      const { length } = server.log;
       await server.start();
-      await eventually("the leap is logged", () => server.log.includes("The clock is far ahead"));
+      await eventually("the leap is logged", () => server.log.slice(length).includes("The clock is far ahead"));
       await clock.set(0);
       const later = await signIn();
       const restored = await later.post("/api/files/trash/restore", { fileIds: [trashed] });

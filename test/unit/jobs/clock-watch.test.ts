@@ -68,6 +68,30 @@ describe("a clock", () => {
     expect(watching.doubtedUntilMs()).toBeUndefined();
   });
 
+  test("is distrusted again if a job ran while it was further ahead", async () => {
+    const { writer, time, pass, lastRan, watch } = machine();
+    const watching = watch();
+    time.wallMs += 3 * 365 * DAY;
+    watching.check();
+    lastRan(time.wallMs);
+    time.wallMs = START_MS;
+    watching.check();
+    expect(watching.doubtedUntilMs()).toBeUndefined();
+    await writer.run(() => undefined);
+    pass(HOUR);
+    time.wallMs += 365 * DAY;
+    expect(watch().doubtedUntilMs()).toBe(time.wallMs + DAY);
+  });
+
+  test("is distrusted after a restart if it jumped right before", async () => {
+    const { writer, time, watch } = machine();
+    const watching = watch();
+    time.wallMs += 365 * DAY;
+    watching.stop();
+    await writer.run(() => undefined);
+    expect(watch().doubtedUntilMs()).toBe(time.wallMs + DAY);
+  });
+
   test("that jumps backwards does not stop deletions", () => {
     const { time, watch } = machine();
     const watching = watch();
