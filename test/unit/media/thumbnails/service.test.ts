@@ -147,14 +147,15 @@ test("a hanging job is ended by the timeout and stored as a failure", async () =
 });
 
 test("a job in the same process as a hanging one is retried and succeeds or fails on its own", async () => {
-  await using bench = new Bench({ childCommand: fakeChild("hang", "0"), config: { timeoutMs: 300 } });
+  // On a busy machine, the other job may take half a second, although it does nothing.
+  await using bench = new Bench({ childCommand: fakeChild("hang", "0"), config: { timeoutMs: 1_500 } });
   const hanging = await bench.addBytes("x", `${"a".repeat(63)}0`);
   const innocent = await bench.addBytes("x", `${"a".repeat(63)}1`);
   const [first, second] = await Promise.all([
     bench.service.get(hanging, "image/png", "medium", 30_000),
     bench.service.get(innocent, "image/png", "medium", 30_000),
   ]);
-  expect(first).toEqual({ state: "none", reason: "the image process took longer than 300 ms" });
+  expect(first).toEqual({ state: "none", reason: "the image process took longer than 1500 ms" });
   expect(second).toEqual({ state: "none", reason: "answered" });
   expect(bench.recorded.map((failure) => failure.digest)).toEqual([hanging]);
 });
