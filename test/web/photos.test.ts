@@ -166,6 +166,13 @@ async function openWall(web: Web, account: Account, size: "phone" | "desktop" = 
   return page;
 }
 
+/** Stores photos that were all taken on the same day. */
+function storeOnOneDay(account: Account) {
+  const fields = { capturedAt: "2018-09-10T12:00:00Z" };
+  return async (seed: number, name: string) =>
+    account.client.storedId(await picture(seed, "2018-09-10T12:00:00"), { name, type: "image/jpeg", fields });
+}
+
 describeWeb("the photos page", (web) => {
   let account: Account;
 
@@ -202,9 +209,7 @@ describeWeb("the photos page", (web) => {
 
   test("shows changes by another device when the person returns to the page", async () => {
     const account = await web.account();
-    const fields = { capturedAt: "2018-09-10T12:00:00Z" };
-    const store = async (seed: number, name: string) =>
-      account.client.storedId(await picture(seed, "2018-09-10T12:00:00"), { name, type: "image/jpeg", fields });
+    const store = storeOnOneDay(account);
     const gone = await store(18, "gone.jpg");
     const page = await web.open({ as: account, path: "/photos" });
     await tile(page, "gone.jpg").waitFor();
@@ -219,9 +224,7 @@ describeWeb("the photos page", (web) => {
   test("shows them also if a response from before the change arrives after the return", async () => {
     // Once the old photo stayed for half a minute: while a request was on its way, the return requested nothing.
     const account = await web.account();
-    const fields = { capturedAt: "2018-09-10T12:00:00Z" };
-    const store = async (seed: number, name: string) =>
-      account.client.storedId(await picture(seed, "2018-09-10T12:00:00"), { name, type: "image/jpeg", fields });
+    const store = storeOnOneDay(account);
     const gone = await store(20, "gone.jpg");
     const page = await web.open({ as: account, path: "/trash" });
     // Without the regular refreshes, which hide that a return has no effect.

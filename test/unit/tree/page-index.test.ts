@@ -18,19 +18,8 @@ function fill(accountId: number, count: number): FolderNode {
   tree.run((tx) => {
     for (let i = 0; i < count; i++) {
       tree.clock.advance(random.below(2));
-      tree.write.createFile(tx, {
-        accountId,
-        createdBy: accountId,
-        folderPath: "/large",
-        name: `${random.pick(["ä", "b", "🦊", "漢", "￮"])} ${random.below(1_000_000)} ${i}`,
-        blob: blobOf("same", random.below(5)),
-        mediaType: "text/plain",
-        tags: [],
-        metadata: {},
-        isPublic: false,
-        onConflict: "error",
-        quotaBytes: null,
-      });
+      const name = `${random.pick(["ä", "b", "🦊", "漢", "￮"])} ${random.below(1_000_000)} ${i}`;
+      tree.createFile(tx, accountId, "/large", name, { blob: blobOf("same", random.below(5)) });
     }
   });
   const folder = tree.read.findFolderByPath(accountId, "/large");
