@@ -3,6 +3,7 @@
  */
 import type { Row } from "./bench.ts";
 import { archive } from "./rows/archive.ts";
+import { capacity } from "./rows/capacity.ts";
 import { chunks } from "./rows/chunks.ts";
 import { downloadLarge } from "./rows/download-large.ts";
 import { growth } from "./rows/growth.ts";
@@ -42,4 +43,13 @@ export const MAIN_ROWS: readonly Row[] = [
 ];
 
 /** The rows of `scripts/bench long`. */
-export const LONG_ROWS: readonly Row[] = [importMany, million, search, syncMillion, memoryHuge, memoryRequests, growth];
+export const LONG_ROWS: readonly Row[] = [
+  importMany,
+  million,
+  search,
+  syncMillion,
+  memoryHuge,
+  memoryRequests,
+  growth,
+  capacity,
+];

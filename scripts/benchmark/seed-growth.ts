@@ -109,6 +109,8 @@ function seedFiles(data: string, folderName: string, scale: Scale): void {
   seed(data, folderName, scale.files, scale.folderFiles);
   database.transaction(() => {
     seedShares(database, scale);
+    // The triggers add them to the photos, at the time when they were created.
+    database.run("UPDATE nodes SET media_type = 'image/jpeg' WHERE kind = 1 AND name LIKE '%.jpg'");
     // Everything counts as written to the metadata journal. The search index is built after the start.
     database.run("DELETE FROM store_journal_again");
     database.run("UPDATE store_journal SET seq = (SELECT a.seq FROM accounts a WHERE a.id = store_journal.account_id)");
