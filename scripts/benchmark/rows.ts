@@ -2,6 +2,7 @@
  * All rows, in the order in which they are measured.
  */
 import type { Row } from "./bench.ts";
+import { accounts } from "./rows/accounts.ts";
 import { archive } from "./rows/archive.ts";
 import { capacity } from "./rows/capacity.ts";
 import { chunks } from "./rows/chunks.ts";
@@ -52,4 +53,5 @@ export const LONG_ROWS: readonly Row[] = [
   memoryRequests,
   growth,
   capacity,
+  accounts,
 ];
