@@ -98,7 +98,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   log.info(how === "stop" ? "Stopping." : "Restarting with the new settings.", { requestsUnderWay: pendingRequests });
   await http.drain();
   await background.stop();
-  await services.close({ takeSnapshot: true });
+  await services.close({ takeSnapshot: true, endsProcess: how === "stop" });
   return { how, port };
 }
 
