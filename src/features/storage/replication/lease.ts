@@ -148,7 +148,10 @@ export class OwnedLease implements Lease {
   async #round(started: Moment): Promise<void> {
     const { store, clock, record } = this.#options;
     try {
-      const [, next] = await Promise.all([this.#sendBeat(false), store.read(this.#tenure.epoch + 1)]);
+      const [sent, read] = await Promise.allSettled([this.#sendBeat(false), store.read(this.#tenure.epoch + 1)]);
+      if (sent.status === "rejected") throw sent.reason;
+      if (read.status === "rejected") throw read.reason;
+      const next = read.value;
       const tenure = afterRound(this.#tenure, record.run, { started, next }, clock.now());
       if (tenure === "renew") await this.#renew();
       else this.#setTenure(tenure);
