@@ -17,6 +17,7 @@ import type { SnapshotReferences } from "../integrity/gc.ts";
 import type { BlobRows } from "../integrity/blob-rows.ts";
 import type { Integrity } from "../integrity/service.ts";
 import type { Reading } from "../integrity/types.ts";
+import { ImmediateSender } from "./immediate-sender.ts";
 import { OutageWatch } from "./outage-watch.ts";
 import { BlobMover } from "./mover.ts";
 import { ObjectChecker } from "./object-checker.ts";
@@ -106,7 +107,8 @@ export function openRemoteStore(
   const { client, name, prefix, rows, contents: remote } = bucket;
   const { config, reader, log } = options;
   const noteFaults = (readings: readonly Reading[]) => options.integrity.note(readings);
-  const sender = new BlobSender({ ...options, client, rows, remote, noteFaults });
+  const isStore = config.blobs.store === "s3";
+  const sender = new BlobSender({ ...options, client, rows, remote, isStore, noteFaults });
   const checker = new ObjectChecker({ ...options, client, prefix, rows, remote });
   const mover = new BlobMover({
     ...options,
@@ -120,7 +122,9 @@ export function openRemoteStore(
     remote,
     cacheBytes: config.s3.cacheBytes,
   });
-  const isStore = config.blobs.store === "s3";
+  const immediate =
+    config.blobs.acknowledge === "bucket" ? new ImmediateSender({ sender, mover, rows, remote, log }) : undefined;
+  if (immediate !== undefined) remote.sendNow = (blob) => immediate.send(blob);
   const queue = new SendQueue({
     sizeOf: (digest) => rows.blobBytes(digest),
     async send(digest, isForced, signal) {
@@ -149,6 +153,7 @@ export function openRemoteStore(
     reconciliation: new BucketReconciliation({ ...options, client, rows, remote, checker }),
     checker,
     queue,
+    immediate,
     remote,
     reader,
     rows,

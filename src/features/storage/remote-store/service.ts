@@ -4,6 +4,7 @@ import { StartupError } from "../../../config/startup-error.ts";
 import { AppError } from "../../../errors.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Digest } from "../../../blobs/digest.ts";
+import type { ImmediateSender } from "./immediate-sender.ts";
 import type { BlobMover, MoveResult } from "./mover.ts";
 import { CACHED, type RemoteRows, TOTALS } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
@@ -20,6 +21,8 @@ interface RemoteStoreOptions {
   readonly reconciliation: BucketReconciliation;
   readonly checker: ObjectChecker;
   readonly queue: SendQueue;
+  /** Sends blobs before their rows are written; undefined if they are sent in the background. */
+  readonly immediate: ImmediateSender | undefined;
   readonly watch: OutageWatch;
   readonly reading: ObjectReading;
   readonly remote: RemoteContents;
@@ -127,6 +130,7 @@ export class RemoteStoreService {
   /** Ends transfers and writes rows that are still in memory. */
   async close(): Promise<void> {
     this.#options.watch.stop();
+    this.#options.immediate?.close();
     await this.#options.queue.close();
     await this.#options.checker.close();
     await this.#options.remote.flush();
