@@ -338,7 +338,8 @@ export class DiskBlobStore implements BlobStore {
   #onLeaseEnd(digest: Digest, { isNamed, isNew, isSent }: EndedLease): void {
     if (isNamed && !isSent) this.#remote?.remote.noteStored(digest, isNew);
     // An upload that was rejected at the last moment (a taken name, the quota) leaves nothing behind.
-    if (!isNamed && this.statLocal(digest) !== undefined && this.#index.find(digest) === undefined) this.#unlinkBlob(digest);
+    if (!isNamed && this.statLocal(digest) !== undefined && this.#index.find(digest) === undefined)
+      this.#unlinkBlob(digest);
   }
 
   /** The error for a blob whose row says that it is damaged. */

@@ -20,9 +20,8 @@ import { shareHeaders } from "../../features/sharing/shares/share-requests.ts";
 import { storageRoutes } from "../../features/storage/routes.ts";
 import { uploadsRoutes } from "../../features/uploads/routes.ts";
 import { tusHeaders } from "../../features/uploads/tus/tus-requests.ts";
-import type { AppError } from "../../errors.ts";
 import { notConfirmed } from "../../features/storage/replication/fence.ts";
-import type { WriteFence } from "../../features/storage/replication/types.ts";
+import type { DeclaredRoute } from "../../features/accounts/routing/declaration.ts";
 import {
   base,
   type BaseOptions,
@@ -32,6 +31,7 @@ import {
   respondInstead,
   respondToFailure,
 } from "../../http/base.ts";
+import type { RouteTable } from "../../http/route-table.ts";
 import { requestContextOf } from "../../http/request-context.ts";
 import { ClientAddresses } from "../../http/client-address.ts";
 import { publicScript } from "../../web/bundle/client-files.ts";
@@ -71,10 +71,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     health: () => readHealth(services, { notReady: whyNotReady(), certificateEndsAtMs: host.certificateEndsMs() }),
     configuration: () => services.settings.configuration(),
   };
-  const mayChange = (request: Request) => {
-    const { method } = request;
-    return acknowledges(routes.find(method, requestContextOf(request).path), method);
-  };
+  const mayChange = (request: Request) => mayChangeBy(routes, request);
   const router = new Router()
     // Gives every request its id, and turns every error into a response. First, so that it handles the guards' errors.
     .hook(base(options))
@@ -84,11 +81,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     // Authenticates before the rate limits: they count per account.
     .hook(guard)
     .hook(rateLimitGuard(rateGate, (method, path) => routes.find(method, path)?.declaration.rate))
-    // Rejects requests while the server stops or is overloaded: last, so that its responses have all headers.
-    .hook(gate(host));
-  // Rejects changes that could not be acknowledged. Without a replica, no request passes here.
-  if (host.fence !== undefined) router.hook(changeGate(mayChange, rejectionOf(host.fence)));
-  router
+    // Rejects requests while the server can't serve them: last, so that its responses have all headers.
+    .hook(gates(host, mayChange))
     .use(...accountsRoutes(context))
     .use(...libraryRoutes(context))
     .use(...sharingRoutes(context))
@@ -121,9 +115,17 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   return { app, routes, mayChange, ...aroundApp(options, authGuardOptions(services, host)) };
 }
 
-/** Why a change is rejected now, if it is. */
-function rejectionOf(fence: WriteFence): () => AppError | undefined {
-  return () => (fence.problem === undefined ? undefined : notConfirmed());
+/** Whether the response to a request acknowledges a change. */
+function mayChangeBy(routes: RouteTable<DeclaredRoute>, request: Request): boolean {
+  const { method } = request;
+  return acknowledges(routes.find(method, requestContextOf(request).path), method);
+}
+
+/** Rejects all requests while the server stops or is overloaded, and changes that could not be acknowledged. */
+function gates(host: AppHost, mayChange: (request: Request) => boolean) {
+  const { fence } = host;
+  if (fence === undefined) return gate(host);
+  return gate(host).use(changeGate(mayChange, () => (fence.problem === undefined ? undefined : notConfirmed())));
 }
 
 /** What happens to a request before and after the application. */

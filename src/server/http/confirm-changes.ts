@@ -4,7 +4,7 @@ import type { WriteFence } from "../../features/storage/replication/types.ts";
 
 /** Methods that only read, by RFC 9110, RFC 4918 and RFC 5323. */
 const READING = new Set(["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "SEARCH"]);
-/** Rejections that tell a client who repeats a request that its change was made already. */
+/** Rejections from which a client that repeats a request learns that its change was made already. */
 const CONFIRMING = new Set([404, 409, 410, 412]);
 
 /** Whether the responses of a route acknowledge changes. */

@@ -180,9 +180,9 @@ export class HttpServer implements AppHost {
         return respondToFailure(request, error);
       }
     };
-    const answer = (request: Request) => audited(request, fetch(request));
+    const handle = (request: Request) => audited(request, fetch(request));
     const confirmed = fence && confirmChanges({ fence, mayChange, respondInstead });
-    const acknowledge = confirmed === undefined ? answer : (request: Request) => confirmed(request, answer(request));
+    const acknowledge = confirmed === undefined ? handle : (request: Request) => confirmed(request, handle(request));
     const respond = (request: Request) => {
       const response = acknowledge(request);
       if (!(response instanceof Promise)) return withRetryAfter(request, response);

@@ -39,7 +39,7 @@ export type RouteDeclaration = AccessRule &
     /** The text in the OpenAPI document, created when the document is requested; `hidden` for pages. */
     readonly docs: (() => RouteDocs) | "hidden";
     /**
-     * Whether responses tell a client that a change is safe. By default, they do unless the method is one for reading.
+     * Whether responses acknowledge changes: that a change is safe. By default, all do except those to methods for reading.
      * Such responses wait until the change is where the setting `blobs.acknowledge` demands.
      */
     readonly acknowledges?: boolean;

@@ -86,24 +86,24 @@ export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "
   return { client, name, prefix };
 }
 
+/** Dependencies of {@link openRemoteStore}. */
+interface RemoteStoreParts extends BucketOptions {
+  readonly blobs: BlobStore & Pick<DiskBlobStore, "statLocal" | "dropCopy" | "replaceFromRemote">;
+  readonly reader: Reader;
+  /** This store, and this database of it. */
+  readonly owner: () => Owner;
+  readonly isBusy: () => boolean;
+  readonly shortageBytes: () => number;
+  readonly snapshotAtMs: () => number;
+  readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
+  readonly events: Events;
+  readonly blobRows: BlobRows;
+  readonly integrity: Pick<Integrity, "note" | "noteSpare">;
+  readonly onWhole: (digest: Digest) => Promise<void>;
+}
+
 /** Opens the service that moves blobs between this disk and the bucket. */
-export function openRemoteStore(
-  bucket: Bucket,
-  options: BucketOptions & {
-    readonly blobs: BlobStore & Pick<DiskBlobStore, "statLocal" | "dropCopy" | "replaceFromRemote">;
-    readonly reader: Reader;
-    /** This store, and this database of it. */
-    readonly owner: () => Owner;
-    readonly isBusy: () => boolean;
-    readonly shortageBytes: () => number;
-    readonly snapshotAtMs: () => number;
-    readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
-    readonly events: Events;
-    readonly blobRows: BlobRows;
-    readonly integrity: Pick<Integrity, "note" | "noteSpare">;
-    readonly onWhole: (digest: Digest) => Promise<void>;
-  },
-): RemoteStoreService {
+export function openRemoteStore(bucket: Bucket, options: RemoteStoreParts): RemoteStoreService {
   const { client, name, prefix, rows, contents: remote } = bucket;
   const { config, reader, log } = options;
   const noteFaults = (readings: readonly Reading[]) => options.integrity.note(readings);
@@ -123,8 +123,7 @@ export function openRemoteStore(
     cacheBytes: config.s3.cacheBytes,
   });
   const immediate =
-    config.blobs.acknowledge === "bucket" ? new ImmediateSender({ sender, mover, rows, remote, log }) : undefined;
-  if (immediate !== undefined) remote.sendNow = (blob) => immediate.send(blob);
+    config.blobs.acknowledge === "bucket" ? openImmediate({ sender, mover, rows, remote, log }) : undefined;
   const queue = new SendQueue({
     sizeOf: (digest) => rows.blobBytes(digest),
     async send(digest, isForced, signal) {
@@ -160,6 +159,15 @@ export function openRemoteStore(
     log,
     isStore,
   });
+}
+
+/** Lets the blob store send each blob before its row is written. */
+function openImmediate(
+  options: ConstructorParameters<typeof ImmediateSender>[0] & { readonly remote: RemoteContents },
+) {
+  const immediate = new ImmediateSender(options);
+  options.remote.sendNow = (blob) => immediate.send(blob);
+  return immediate;
 }
 
 function rejectForeignToken(): void {
