@@ -30,6 +30,9 @@ import { ObjectReading } from "./read-objects.ts";
 import { BucketReconciliation } from "./reconcile.ts";
 import { RemoteStoreService } from "./service.ts";
 
+/** How often an outage is checked for its end while uploads wait for the bucket. */
+const RECOVERY_MS = 2_000;
+
 /** Dependencies of {@link openBucket}. */
 interface BucketOptions {
   readonly config: Pick<Config, "blobs" | "s3">;
@@ -135,6 +138,7 @@ export function openRemoteStore(bucket: Bucket, options: RemoteStoreParts): Remo
   const watch = new OutageWatch({
     check: () => mover.checkBucket(),
     outage: () => remote.outage,
+    recoveryMs: immediate === undefined ? undefined : RECOVERY_MS,
     silentMs: () => remote.silentMs,
     async notify({ problem }) {
       const contents = isStore ? await mover.countWaiting() : 0;

@@ -13,7 +13,7 @@ import type { Outage, OutageWatch } from "./outage-watch.ts";
 import type { ObjectReading, ObjectReadRequest, ObjectsRead } from "./read-objects.ts";
 import type { BucketReconciliation } from "./reconcile.ts";
 import type { SendQueue } from "./send-queue.ts";
-import type { TierCounts } from "./types.ts";
+import type { SizedBlob, TierCounts } from "./types.ts";
 
 /** Dependencies of {@link RemoteStoreService}. */
 interface RemoteStoreOptions {
@@ -109,6 +109,14 @@ export class RemoteStoreService {
       }
       log.error("Cannot use the bucket (s3); uploads stay on this disk until it responds.", { error });
     }
+  }
+
+  /**
+   * Sends a blob of this disk that has no row yet, if uploads wait for the bucket and it is not known to have the blob.
+   * @throws AppError provider_unavailable | storage_error
+   */
+  sendNow(blob: SizedBlob): Promise<void> | undefined {
+    return this.#options.immediate?.send(blob);
   }
 
   /** Queues an object to be read in some seconds, because it may be damaged, or whole again. Never throws. */
