@@ -285,7 +285,7 @@ class ImportRun {
     const { trusted, doubtful } = this.#splitByTrust(files);
     this.#readAgain(doubtful);
     await this.#pool?.sync();
-    await this.#sendNow(trusted);
+    const recordSent = await this.#sendNow(trusted);
     await this.#writeRows(
       folders,
       (tx, folder) => {
@@ -304,15 +304,13 @@ class ImportRun {
       },
       ({ file }, error) => progress.addRejection(file.path, error),
     );
+    await recordSent?.();
   }
 
-  /** Sends the blobs to the bucket, if their rows may be written only then. */
-  async #sendNow(files: readonly ReadFile[]): Promise<void> {
-    const { remoteStore } = this.#options;
-    const blobs = new Map(files.map(({ blob }) => [blob.digest, blob]));
-    await Promise.all(
-      [...blobs.values()].map((blob) => (blob.method === "hashed" ? undefined : remoteStore?.sendNow(blob))),
-    );
+  /** Sends the blobs to the bucket, if their rows may be written only then. @returns records that, after the rows */
+  async #sendNow(files: readonly ReadFile[]): Promise<(() => Promise<void>) | undefined> {
+    const written = files.flatMap(({ blob }) => (blob.method === "hashed" ? [] : [[blob.digest, blob] as const]));
+    return this.#options.remoteStore?.sendNow(new Map(written).values());
   }
 
   /**
