@@ -120,9 +120,8 @@ export class RemoteStoreService {
    */
   async sendNow(blobs: Iterable<SizedBlob>): Promise<() => Promise<void>> {
     const { immediate, sender } = this.#options;
-    const sent = await Promise.all([...blobs].map((blob) => immediate?.sendUnrecorded(blob)));
-    const recorded = sent.filter((blob) => blob !== undefined);
-    return async () => (recorded.length === 0 ? undefined : sender.record(recorded));
+    const sent = await Promise.all([...blobs].flatMap((blob) => immediate?.sendUnrecorded(blob) ?? []));
+    return async () => (sent.length === 0 ? undefined : sender.record(sent));
   }
 
   /** Queues an object to be read in some seconds, because it may be damaged, or whole again. Never throws. */
