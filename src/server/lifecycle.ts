@@ -82,7 +82,13 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   if (stop.aborted) end.resolve("stop");
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
   const background = new Background(services);
-  const http = new HttpServer({ services, loaded, background, restart: () => end.resolve("restart") });
+  const http = new HttpServer({
+    services,
+    loaded,
+    background,
+    fence: undefined,
+    restart: () => end.resolve("restart"),
+  });
   await http.listen();
   noteStart(services);
   await background.start();
