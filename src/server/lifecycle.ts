@@ -6,6 +6,7 @@ import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
 import { explainOpening } from "./composition/open-data.ts";
+import { findReplicaParts } from "./composition/start-replica.ts";
 import { openServices, type Services } from "./composition/services.ts";
 import { dataPaths, openDataDirectory } from "./data/data-directory.ts";
 import { acquireServerLock } from "./data/lock.ts";
@@ -74,7 +75,8 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
 async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifier: Notifier): Promise<RunResult> {
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
-  const lease = loaded.config.replica.url === null ? undefined : { path: "db/00000001" };
+  const hasReplica = (await findReplicaParts(loaded.config)) !== undefined;
+  const lease = hasReplica ? { path: "db/00000001" } : undefined;
   const services = await openServices(loaded, log, systemClock, undefined, lease);
   await prepareServices(services);
 
