@@ -23,8 +23,9 @@ export interface Services extends Awaited<ReturnType<typeof buildServices>> {
   /**
    * Writes the changes that are only in memory and closes all services. No request may be in progress.
    * @param takeSnapshot whether to take a snapshot of the database if it changed since the last one
+   * @returns whether everything is in the replica
    */
-  close(options?: { takeSnapshot?: boolean }): Promise<void>;
+  close(options?: { takeSnapshot?: boolean }): Promise<boolean>;
 }
 
 /**
@@ -80,7 +81,7 @@ async function buildServices(storage: Storage, lease: Pick<Lease, "path"> | unde
   };
 }
 
-async function closeServices(services: Omit<Services, "close">, takeSnapshot: boolean): Promise<void> {
+async function closeServices(services: Omit<Services, "close">, takeSnapshot: boolean): Promise<boolean> {
   services.nameSearches.close();
   await Promise.all([
     services.integrity.close(),
@@ -112,5 +113,5 @@ async function closeServices(services: Omit<Services, "close">, takeSnapshot: bo
   // Only the last connection can remove the write-ahead log.
   await Promise.all([services.nameSearches.ended(), services.searchReader.ended(), services.reader.ended()]);
   if (services.db.close()) markClosed(services.paths);
-  await services.replica?.close();
+  return (await services.replica?.close()) ?? false;
 }
