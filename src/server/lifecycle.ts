@@ -116,7 +116,9 @@ async function runOnce(loaded: LoadedConfig, running: Running): Promise<RunResul
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
   const background = new Background(services);
   const { replica } = services;
-  const fence = lease === undefined || replica === undefined ? undefined : openFence(services, lease, replica);
+  const isOwner = lease !== undefined && replica !== undefined;
+  const fence = isOwner ? openFence(services, lease, replica) : undefined;
+  if (isOwner) services.removals.enable({ lease, replica, ttlMs: lease.ttlMs });
   const http = new HttpServer({ services, loaded, background, fence, lease, restart: () => end.resolve("restart") });
   await http.listen();
   noteStart(services, lease);
@@ -134,7 +136,7 @@ async function runOnce(loaded: LoadedConfig, running: Running): Promise<RunResul
   log.info(ENDS[how], { requestsUnderWay: pendingRequests });
   await http.drain();
   await background.stop();
-  const isReplicated = await services.close({ takeSnapshot: how !== "deposed" });
+  const isReplicated = await services.close({ takeSnapshot: how !== "deposed", endsProcess: how === "stop" });
   return { how, port, isReplicated };
 }
 
