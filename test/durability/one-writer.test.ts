@@ -36,7 +36,11 @@ afterEach(async () => {
 afterAll(() => s3.stop());
 
 async function start(dataDir?: string): Promise<TestServer> {
-  const server = await startServer({ env, hasAccounts: dataDir === undefined, ...(dataDir !== undefined && { dataDir }) });
+  const server = await startServer({
+    env,
+    hasAccounts: dataDir === undefined,
+    ...(dataDir !== undefined && { dataDir }),
+  });
   servers.push(server);
   return server;
 }
@@ -52,7 +56,15 @@ async function startProblem(dataDir: string): Promise<string> {
 /** Another machine takes over. */
 async function takeOver(epoch: number): Promise<void> {
   const previous: unknown = JSON.parse((await s3.readObject(`replica/lease/0000000${epoch - 1}`)) ?? "");
-  const lease = { ...Object(previous), epoch, path: `db/0000000${epoch}`, holder: "b", bootId: "b", host: "machine-b", run: "b" };
+  const lease = {
+    ...Object(previous),
+    epoch,
+    path: `db/0000000${epoch}`,
+    holder: "b",
+    bootId: "b",
+    host: "machine-b",
+    run: "b",
+  };
   await s3.writeObject(`replica/lease/0000000${epoch}`, JSON.stringify(lease));
 }
 
@@ -76,7 +88,9 @@ test("of two fresh servers at one path, one starts, and the other names it", asy
   const results = await Promise.allSettled([start(), start()]);
   const failed = results.find((result) => result.status === "rejected");
   expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-  expect(String(failed?.reason)).toMatch(/belongs to another store, of .*owner number 1|owner number 1, owns this store/);
+  expect(String(failed?.reason)).toMatch(
+    /belongs to another store, of .*owner number 1|owner number 1, owns this store/,
+  );
   expect(await leases()).toEqual(["replica/lease/00000001"]);
 });
 
@@ -128,7 +142,9 @@ test("an old owner does not start again", async () => {
   await server.kill9();
   await takeOver(2);
   expect(await startProblem(server.dataDir)).toMatch(/machine-b.*owner number 2, owns this store.*larder standby/);
-  const added = await server.larder(["user", "add", "eve@example.org", "--password-stdin"], { stdin: "correct horse 1\n" });
+  const added = await server.larder(["user", "add", "eve@example.org", "--password-stdin"], {
+    stdin: "correct horse 1\n",
+  });
   expect(added).toMatchObject({ code: 2, stderr: expect.stringMatching(/machine-b.*owns this store/) });
 });
 
