@@ -1,19 +1,26 @@
 /** The life cycle of a server: lock, recovery, start, and graceful stop. */
 import * as fs from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
+import { systemClock } from "../lib/clock.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
 import { explainOpening } from "./composition/open-data.ts";
+import { openFence } from "./composition/open-fence.ts";
 import { openServices, type Services } from "./composition/services.ts";
+import { findReplicaParts } from "./composition/start-replica.ts";
 import { dataPaths, openDataDirectory } from "./data/data-directory.ts";
 import { acquireServerLock } from "./data/lock.ts";
+import { identifyDatabase } from "../features/storage/replication/directory-identity.ts";
+import type { OwnedLease } from "../features/storage/replication/lease.ts";
 import { DRAIN_MS, HttpServer } from "./http/http-server.ts";
+import { respondDeposed } from "./http/unavailable-response.ts";
 import { listenAddress } from "./net/listen-address.ts";
-import type { Listener } from "./net/listener.ts";
+import { Listener } from "./net/listener.ts";
 import { type Notifier, openNotifier } from "./net/notify.ts";
 import { IdleMemory } from "./observability/idle-memory.ts";
 import { prepareServices } from "./prepare.ts";
+import { acquireLease } from "./store-lease.ts";
 
 /** How long the start may take if the database is upgraded first, or the data is a copy. */
 const START_MS_MAX = 3_600_000;
@@ -23,9 +30,21 @@ const SLOW_DISK_BYTES_PER_MS = 10_000;
 
 /** How a run of the server ended. */
 interface RunResult {
-  readonly how: "stop" | "restart";
+  /** `deposed`: another server has taken over the store. */
+  readonly how: "stop" | "restart" | "deposed";
   /** The port on which the server listened. */
   readonly port: number;
+  /** Whether everything is in the replica. */
+  readonly isReplicated: boolean;
+}
+
+/** What all runs of a process share. */
+interface Running {
+  readonly log: Log;
+  readonly stop: AbortSignal;
+  readonly notifier: Notifier;
+  /** The right to write; undefined without a replica. */
+  readonly lease: OwnedLease | undefined;
 }
 
 /**
@@ -45,23 +64,19 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
   openDataDirectory(config.data);
   const notifier = await openNotifier(process.env, log);
   const lock = acquireServerLock(dataPaths(config.data).lock);
+  let lease: OwnedLease | undefined;
+  let isReplicated = false;
   try {
-    let current = loaded;
-    for (;;) {
-      const { how, port } = await runOnce(current, log, stop.signal, notifier);
-      if (how === "stop") break;
-      const next = reload();
-      if (next.config.preset !== "household") {
-        log.warn(
-          "The household preset chosen on the set-up page has no effect; preset is set elsewhere. To see where: larder config",
-        );
-      }
-      // Port 0 means any port. Keep the one that was picked: browsers know it.
-      current = next.config.port === 0 ? { ...next, config: { ...next.config, port } } : next;
-    }
+    notifier.extend(START_MS_MAX);
+    // Before the lease: a server that can't start must not take it.
+    await findReplicaParts(config);
+    lease = await acquireLease(loaded, log, stop.signal);
+    isReplicated = await runUntilStop(loaded, { log, stop: stop.signal, notifier, lease }, reload);
   } catch (error) {
-    throw explainOpening(error, dataPaths(config.data));
+    if (error !== stop.signal.reason) throw explainOpening(error, dataPaths(config.data));
+    log.info("Stopped before the store was opened.");
   } finally {
+    await lease?.close(isReplicated);
     notifier.close();
     lock.release();
     process.off("SIGTERM", onSignal);
@@ -69,23 +84,51 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
   }
 }
 
-/** Opens the data directory, serves requests until a stop or restart is requested, then closes everything. */
-async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifier: Notifier): Promise<RunResult> {
+/** Runs the server, and again after each request to restart. @returns whether everything is in the replica */
+async function runUntilStop(loaded: LoadedConfig, running: Running, reload: () => LoadedConfig): Promise<boolean> {
+  let current = loaded;
+  for (;;) {
+    const { how, port, isReplicated } = await runOnce(current, running);
+    if (how === "stop") return isReplicated;
+    const next = how === "restart" ? reload() : current;
+    if (how === "restart" && next.config.preset !== "household") {
+      running.log.warn(
+        "The household preset chosen on the set-up page has no effect; preset is set elsewhere. To see where: larder config",
+      );
+    }
+    // Port 0 means any port. Keep the one that was picked: browsers know it.
+    current = next.config.port === 0 ? { ...next, config: { ...next.config, port } } : next;
+    if (how === "deposed") {
+      await serveDeposed(current, running);
+      return false;
+    }
+  }
+}
+
+/** Opens the data directory, serves requests until the end of the run, then closes everything. */
+async function runOnce(loaded: LoadedConfig, running: Running): Promise<RunResult> {
+  const { log, stop, notifier, lease } = running;
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
-  const services = await openServices(loaded, log);
+  const services = await openServices(loaded, log, systemClock, undefined, lease);
+  lease?.setDatabaseEpoch(identifyDatabase(services.paths.database));
   await prepareServices(services);
 
   const end = Promise.withResolvers<RunResult["how"]>();
   if (stop.aborted) end.resolve("stop");
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
   const background = new Background(services);
-  const http = new HttpServer({ services, loaded, background, restart: () => end.resolve("restart") });
+  const { replica } = services;
+  const isOwner = lease !== undefined && replica !== undefined;
+  const fence = isOwner ? openFence(services, lease, replica) : undefined;
+  if (isOwner) services.removals.enable({ lease, replica, ttlMs: lease.ttlMs });
+  const http = new HttpServer({ services, loaded, background, fence, lease, restart: () => end.resolve("restart") });
   await http.listen();
-  noteStart(services);
+  noteStart(services, lease);
   await background.start();
   await announceStart(services, http.listener, notifier);
   const idleMemory = watchIdleMemory(services, http);
+  lease?.onDeposed(() => end.resolve("deposed"));
 
   const how = await end.promise;
   const { port, pendingRequests } = http.listener;
@@ -93,20 +136,51 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   idleMemory.stop();
   if (how === "stop") notifier.stopping(DRAIN_MS + CLOSE_MS_MAX + snapshotMs(services.paths.database));
   background.stopTimers();
-  log.info(how === "stop" ? "Stopping." : "Restarting with the new settings.", { requestsUnderWay: pendingRequests });
+  log.info(ENDS[how], { requestsUnderWay: pendingRequests });
   await http.drain();
   await background.stop();
-  await services.close({ takeSnapshot: true });
-  return { how, port };
+  const isReplicated = await services.close({ takeSnapshot: how !== "deposed", endsProcess: how === "stop" });
+  return { how, port, isReplicated };
 }
 
-function noteStart({ audit, config }: Services): void {
+const ENDS: Readonly<Record<RunResult["how"], string>> = {
+  stop: "Stopping.",
+  restart: "Restarting with the new settings.",
+  deposed: "Closing the store, because another server has taken it over.",
+};
+
+/** Answers all requests with the reason why this server does nothing any more, until it is stopped. */
+async function serveDeposed({ config }: LoadedConfig, { log, stop, notifier, lease }: Running): Promise<void> {
+  const reason = lease?.problem ?? "";
+  notifier.status(reason);
+  notifier.watch(() => {});
+  const listener = await Listener.open({
+    config,
+    log,
+    clock: systemClock,
+    fetch: (request) => respondDeposed(request.url, config.basePath, reason),
+    error: () => new Response(null, { status: 503 }),
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (stop.aborted) resolve();
+  stop.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+  await listener.cut();
+}
+
+function noteStart({ audit, config }: Services, lease: OwnedLease | undefined): void {
   const { signup, audit: audited, rateLimits } = config;
   audit.note({
     action: "server.start",
     outcome: "done",
     via: "system",
-    details: { version: VERSION, signup, auditFiles: audited.files, rateLimits },
+    details: {
+      version: VERSION,
+      signup,
+      auditFiles: audited.files,
+      rateLimits,
+      ...(lease !== undefined && { ownerNumber: lease.epoch }),
+    },
   });
 }
 

@@ -1,7 +1,7 @@
 // An S3 service (s3rver) behind a proxy that tests can make fail, hang or send wrong bytes.
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -24,6 +24,12 @@ export type S3Behavior =
   | "lying"
   | "mangling"
   | "sealing";
+
+/**
+ * What the service does with `If-None-Match: *`. `known`: it creates the object only if the key is missing; `unknown`: it
+ * rejects the request, as OpenStack Swift does; `ignored`: it replaces the object.
+ */
+export type S3Conditions = "known" | "unknown" | "ignored";
 
 /*
  * s3rver responds when it has received an object, before it has written it. A request right after that finds the object
@@ -63,6 +69,10 @@ async function writeAtomically(path: string, content: Readable): Promise<{ size:
 const BUCKET = "larder";
 const KEY = "S3RVER";
 
+function s3Error(status: number, code: string): Response {
+  return new Response(`<Error><Code>${code}</Code></Error>`, { status });
+}
+
 /** The key of a blob's object. */
 function keyOf(digest: string): string {
   return `home/larder/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
@@ -71,8 +81,14 @@ function keyOf(digest: string): string {
 /** A running service with one bucket. */
 export class TestS3 {
   behavior: S3Behavior = "well";
+  conditions: S3Conditions = "known";
+  /** Creations happen one after the other. */
+  private creation: Promise<unknown> = Promise.resolve();
   /** Requests received, as `METHOD path`. */
   readonly requests: string[] = [];
+
+  /** Called with each request, which waits for it. */
+  onRequest: (request: string) => Promise<void> | void = () => {};
 
   /** Blobs whose download always breaks off in the middle, as for an object that is truncated on disk. */
   readonly cut = new Set<string>();
@@ -120,10 +136,26 @@ export class TestS3 {
   }
 
   /** The keys of all blobs in the bucket. */
-  async contents(): Promise<string[]> {
-    const url = `http://127.0.0.1:${this.servicePort}/${BUCKET}?list-type=2&prefix=home/larder/sha256/`;
+  contents(): Promise<string[]> {
+    return this.keys("home/larder/sha256/");
+  }
+
+  /** The keys of all objects below a prefix. */
+  async keys(prefix: string): Promise<string[]> {
+    const url = `http://127.0.0.1:${this.servicePort}/${BUCKET}?list-type=2&prefix=${prefix}`;
     const response = await fetch(url);
-    return [...(await response.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
+    return [...(await response.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key).sort();
+  }
+
+  /** Copies all objects below a prefix into a folder, under the rest of their keys. */
+  async copyTo(prefix: string, folder: string): Promise<void> {
+    const from = join(this.directory, BUCKET, prefix);
+    for (const path of await readdir(from, { recursive: true })) {
+      const key = path.replace(/\._S3rver_object$/, "");
+      if (key === path) continue;
+      await mkdir(dirname(join(folder, key)), { recursive: true });
+      await cp(join(from, path), join(folder, key));
+    }
   }
 
   /** Removes a blob from the bucket without the server's knowledge. */
@@ -168,6 +200,17 @@ export class TestS3 {
         .update(new Uint8Array(await response.arrayBuffer()))
         .digest("hex") === digest
     );
+  }
+
+  /** Reads any object as text; undefined if it is missing. */
+  async readObject(key: string): Promise<string | undefined> {
+    const response = await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/${key}`);
+    return response.ok ? response.text() : undefined;
+  }
+
+  /** Writes any object. */
+  async writeObject(key: string, text: string): Promise<void> {
+    await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/${key}`, { method: "PUT", body: text });
   }
 
   /** Reads an object as text. @param key relative to the prefix */
@@ -219,7 +262,9 @@ export class TestS3 {
 
   private async reply(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
-    this.requests.push(`${request.method} ${pathname}${search}`);
+    const line = `${request.method} ${pathname}${search}`;
+    this.requests.push(line);
+    await this.onRequest(line);
     if (this.behavior === "failing" || --this.responsesLeft < 0)
       return new Response("<Error><Code>ServiceUnavailable</Code></Error>", { status: 503 });
     if (this.behavior === "hanging") return new Promise(() => {});
@@ -228,11 +273,14 @@ export class TestS3 {
     const headers = new Headers(request.headers);
     headers.delete("host");
     if (this.behavior === "whole") headers.delete("range");
-    const response = await fetch(`http://127.0.0.1:${this.servicePort}${pathname}${search}`, {
-      method: request.method,
-      headers,
-      ...(body.length > 0 && { body }),
-    });
+    const forward = () =>
+      fetch(`http://127.0.0.1:${this.servicePort}${pathname}${search}`, {
+        method: request.method,
+        headers,
+        ...(body.length > 0 && { body }),
+      });
+    const isCreation = request.method === "PUT" && headers.get("if-none-match") === "*";
+    const response = await (isCreation ? this.create(pathname, forward) : forward());
     if (this.behavior === "sealing" && request.method === "HEAD") {
       const sealed = new Headers(response.headers);
       sealed.set("etag", '"0123456789abcdef0123456789abcdef"');
@@ -240,6 +288,18 @@ export class TestS3 {
     }
     if (request.method !== "GET" || !pathname.includes("/sha256/") || !response.ok) return response;
     return this.spoil(response, this.cut.has(pathname.slice(pathname.lastIndexOf("/") + 1)));
+  }
+
+  /** Writes an object only if its key is missing, if the service knows this. */
+  private create(pathname: string, write: () => Promise<Response>): Promise<Response> {
+    if (this.conditions === "ignored") return write();
+    if (this.conditions === "unknown") return Promise.resolve(s3Error(501, "NotImplemented"));
+    const created = this.creation.then(async () => {
+      const found = await fetch(`http://127.0.0.1:${this.servicePort}${pathname}`, { method: "HEAD" });
+      return found.ok ? s3Error(412, "PreconditionFailed") : write();
+    });
+    this.creation = created.catch(() => undefined);
+    return created;
   }
 
   /** Falsifies or cuts a download as the current behavior demands. */

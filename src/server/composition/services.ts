@@ -2,6 +2,8 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import type { LitestreamReplica } from "../../features/storage/replication/litestream/replica.ts";
+import type { Lease } from "../../features/storage/replication/types.ts";
 import { openStoreJournal } from "../../features/storage/store-journal/open.ts";
 import type { FileNode } from "../../tree/model/types.ts";
 import { readEpoch } from "../data/open-copy.ts";
@@ -9,6 +11,7 @@ import { markClosed } from "../data/run-mark.ts";
 import { openAccounts } from "./open-accounts.ts";
 import { openClients } from "./open-clients.ts";
 import { openLibrary } from "./open-library.ts";
+import { startReplica } from "./start-replica.ts";
 import { openMedia } from "./open-media.ts";
 import { openMessaging } from "./open-messaging.ts";
 import { openMobile } from "./open-mobile.ts";
@@ -21,12 +24,15 @@ export interface Services extends Awaited<ReturnType<typeof buildServices>> {
   /**
    * Writes the changes that are only in memory and closes all services. No request may be in progress.
    * @param takeSnapshot whether to take a snapshot of the database if it changed since the last one
+   * @param endsProcess whether the process ends after this
+   * @returns whether everything is in the replica
    */
-  close(options?: { takeSnapshot?: boolean }): Promise<void>;
+  close(options?: { takeSnapshot?: boolean; endsProcess?: boolean }): Promise<boolean>;
 }
 
 /**
  * Opens the data directory, the database, and the blob store, upgrades the database, and builds all services.
+ * @param lease the right to write to a store with a replica; undefined in commands, and without a replica
  * @throws StartupError with what is wrong and what to do
  */
 export async function openServices(
@@ -34,14 +40,23 @@ export async function openServices(
   log: Log,
   clock: Clock = systemClock,
   busyTimeoutMs?: number,
+  lease?: Pick<Lease, "path">,
 ): Promise<Services> {
-  const services = await buildServices(openStorage(loaded, log, clock, busyTimeoutMs));
-  subscribe(services);
-  return { ...services, close: ({ takeSnapshot = false } = {}) => closeServices(services, takeSnapshot) };
+  const storage = openStorage(loaded, log, clock, busyTimeoutMs);
+  // First: until Litestream holds the write-ahead log open, a restart of the log costs a copy of the whole database.
+  const replica = lease && (await startReplica(storage, lease));
+  try {
+    const services = await buildServices(storage, replica);
+    subscribe(services);
+    return { ...services, close: (options = {}) => closeServices(services, options) };
+  } catch (error) {
+    await replica?.close();
+    throw error;
+  }
 }
 
 /** Builds the services part by part, in order of dependency. */
-async function buildServices(storage: Storage) {
+async function buildServices(storage: Storage, replica: LitestreamReplica | undefined) {
   const accounts = openAccounts(storage);
   const media = openMedia(storage);
   // Downloads and devices are looked up only when requests arrive, after all services are built.
@@ -61,6 +76,8 @@ async function buildServices(storage: Storage) {
   });
   return {
     ...storage,
+    /** The continuous copy of the database in a bucket; undefined in commands, and without one. */
+    replica,
     storeJournal,
     ...accounts,
     ...media,
@@ -72,7 +89,10 @@ async function buildServices(storage: Storage) {
   };
 }
 
-async function closeServices(services: Omit<Services, "close">, takeSnapshot: boolean): Promise<void> {
+async function closeServices(
+  services: Omit<Services, "close">,
+  { takeSnapshot = false, endsProcess = false }: NonNullable<Parameters<Services["close"]>[0]>,
+): Promise<boolean> {
   services.nameSearches.close();
   await Promise.all([
     services.integrity.close(),
@@ -103,5 +123,7 @@ async function closeServices(services: Omit<Services, "close">, takeSnapshot: bo
   services.reader.close();
   // Only the last connection can remove the write-ahead log.
   await Promise.all([services.nameSearches.ended(), services.searchReader.ended(), services.reader.ended()]);
-  if (services.db.close()) markClosed(services.paths);
+  if (services.db.close(endsProcess && services.replica !== undefined)) markClosed(services.paths);
+  // Litestream sends the last changes when it ends.
+  return (await services.replica?.close()) ?? false;
 }

@@ -4,8 +4,6 @@ import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
 import { S3Client } from "../../../blobs/s3/client.ts";
-import { readPasswordFile } from "../../../config/secrets.ts";
-import { findSessionToken } from "../../../config/session-token.ts";
 import type { Config } from "../../../config/settings.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import type { Reader } from "../../../db/reader.ts";
@@ -17,6 +15,7 @@ import type { SnapshotReferences } from "../integrity/gc.ts";
 import type { BlobRows } from "../integrity/blob-rows.ts";
 import type { Integrity } from "../integrity/service.ts";
 import type { Reading } from "../integrity/types.ts";
+import { ImmediateSender } from "./immediate-sender.ts";
 import { OutageWatch } from "./outage-watch.ts";
 import { BlobMover } from "./mover.ts";
 import { ObjectChecker } from "./object-checker.ts";
@@ -27,7 +26,12 @@ import { BlobSender } from "./sender.ts";
 import { SendQueue } from "./send-queue.ts";
 import { ObjectReading } from "./read-objects.ts";
 import { BucketReconciliation } from "./reconcile.ts";
+import type { RemovalGuard } from "./removal-guard.ts";
+import { readS3Options } from "./s3-options.ts";
 import { RemoteStoreService } from "./service.ts";
+
+/** How often an outage is checked for its end while uploads wait for the bucket. */
+const RECOVERY_MS = 2_000;
 
 /** Dependencies of {@link openBucket}. */
 interface BucketOptions {
@@ -68,45 +72,34 @@ export function openBucket(options: BucketOptions): Bucket | undefined {
  * @throws StartupError if settings contradict each other
  */
 export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "prefix"> | undefined {
-  if (s3.endpoint === null && s3.bucket === null) return undefined;
-  if (s3.endpoint === null || s3.bucket === null || s3.accessKeyId === null) {
-    throw new StartupError(
-      "s3.endpoint, s3.bucket, s3.accessKeyId, and s3.secretAccessKey (or s3.secretAccessKeyFile) must be set together. Set all or none.",
-    );
-  }
-  const secretAccessKey =
-    s3.secretAccessKeyFile === null ? s3.secretAccessKey : readPasswordFile(s3.secretAccessKeyFile);
-  if (secretAccessKey === null || secretAccessKey === "") {
-    throw new StartupError("s3.secretAccessKey is not set. To use the bucket, set it or s3.secretAccessKeyFile.");
-  }
-  rejectForeignToken();
-  const { endpoint, region, bucket: name, prefix, accessKeyId, pathStyle: isPathStyle } = s3;
-  const client = new S3Client({ endpoint, region, bucket: name, accessKeyId, secretAccessKey, isPathStyle });
-  return { client, name, prefix };
+  const options = readS3Options(s3);
+  return options && { client: new S3Client(options), name: options.bucket, prefix: s3.prefix };
+}
+
+/** Dependencies of {@link openRemoteStore}. */
+interface RemoteStoreParts extends BucketOptions {
+  readonly blobs: BlobStore & Pick<DiskBlobStore, "statLocal" | "dropCopy" | "replaceFromRemote">;
+  readonly reader: Reader;
+  /** This store, and this database of it. */
+  readonly owner: () => Owner;
+  readonly isBusy: () => boolean;
+  readonly shortageBytes: () => number;
+  readonly snapshotAtMs: () => number;
+  readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
+  readonly events: Events;
+  readonly blobRows: BlobRows;
+  readonly integrity: Pick<Integrity, "note" | "noteSpare">;
+  readonly onWhole: (digest: Digest) => Promise<void>;
+  readonly removals: RemovalGuard;
 }
 
 /** Opens the service that moves blobs between this disk and the bucket. */
-export function openRemoteStore(
-  bucket: Bucket,
-  options: BucketOptions & {
-    readonly blobs: BlobStore & Pick<DiskBlobStore, "statLocal" | "dropCopy" | "replaceFromRemote">;
-    readonly reader: Reader;
-    /** This store, and this database of it. */
-    readonly owner: () => Owner;
-    readonly isBusy: () => boolean;
-    readonly shortageBytes: () => number;
-    readonly snapshotAtMs: () => number;
-    readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
-    readonly events: Events;
-    readonly blobRows: BlobRows;
-    readonly integrity: Pick<Integrity, "note" | "noteSpare">;
-    readonly onWhole: (digest: Digest) => Promise<void>;
-  },
-): RemoteStoreService {
+export function openRemoteStore(bucket: Bucket, options: RemoteStoreParts): RemoteStoreService {
   const { client, name, prefix, rows, contents: remote } = bucket;
   const { config, reader, log } = options;
   const noteFaults = (readings: readonly Reading[]) => options.integrity.note(readings);
-  const sender = new BlobSender({ ...options, client, rows, remote, noteFaults });
+  const isStore = config.blobs.store === "s3";
+  const sender = new BlobSender({ ...options, client, rows, remote, isStore, noteFaults });
   const checker = new ObjectChecker({ ...options, client, prefix, rows, remote });
   const mover = new BlobMover({
     ...options,
@@ -120,7 +113,8 @@ export function openRemoteStore(
     remote,
     cacheBytes: config.s3.cacheBytes,
   });
-  const isStore = config.blobs.store === "s3";
+  const immediate =
+    config.blobs.acknowledge === "bucket" ? openImmediate({ sender, mover, rows, remote, log }) : undefined;
   const queue = new SendQueue({
     sizeOf: (digest) => rows.blobBytes(digest),
     async send(digest, isForced, signal) {
@@ -132,6 +126,7 @@ export function openRemoteStore(
   const watch = new OutageWatch({
     check: () => mover.checkBucket(),
     outage: () => remote.outage,
+    recoveryMs: immediate === undefined ? undefined : RECOVERY_MS,
     silentMs: () => remote.silentMs,
     async notify({ problem }) {
       const contents = isStore ? await mover.countWaiting() : 0;
@@ -149,6 +144,8 @@ export function openRemoteStore(
     reconciliation: new BucketReconciliation({ ...options, client, rows, remote, checker }),
     checker,
     queue,
+    sender,
+    immediate,
     remote,
     reader,
     rows,
@@ -157,12 +154,13 @@ export function openRemoteStore(
   });
 }
 
-function rejectForeignToken(): void {
-  const name = findSessionToken();
-  if (name === undefined) return;
-  throw new StartupError(
-    `${name} is set in the environment, but session tokens are not supported. Remove it, then start again.`,
-  );
+/** Lets the blob store send each blob before its row is written. */
+function openImmediate(
+  options: ConstructorParameters<typeof ImmediateSender>[0] & { readonly remote: RemoteContents },
+) {
+  const immediate = new ImmediateSender(options);
+  options.remote.sendNow = (blob) => immediate.send(blob);
+  return immediate;
 }
 
 function rejectWithoutBucket({ blobs }: Pick<Config, "blobs">, rows: RemoteRows): void {
