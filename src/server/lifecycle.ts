@@ -7,15 +7,15 @@ import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
 import { explainOpening } from "./composition/open-data.ts";
 import { openFence } from "./composition/open-fence.ts";
+import { findReplicaParts } from "./composition/start-replica.ts";
 import { openServices, type Services } from "./composition/services.ts";
 import { dataPaths, openDataDirectory } from "./data/data-directory.ts";
 import { acquireServerLock } from "./data/lock.ts";
 import { identifyDatabase } from "../features/storage/replication/directory-identity.ts";
 import type { OwnedLease } from "../features/storage/replication/lease.ts";
 import { DRAIN_MS, HttpServer } from "./http/http-server.ts";
-import { respondDeposed } from "./http/unavailable-response.ts";
 import { listenAddress } from "./net/listen-address.ts";
-import { Listener } from "./net/listener.ts";
+import type { Listener } from "./net/listener.ts";
 import { type Notifier, openNotifier } from "./net/notify.ts";
 import { IdleMemory } from "./observability/idle-memory.ts";
 import { prepareServices } from "./prepare.ts";
@@ -67,6 +67,8 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
   let isReplicated = false;
   try {
     notifier.extend(START_MS_MAX);
+    // Before the lease: a server that can't replicate must not take it.
+    await findReplicaParts(config);
     lease = await acquireLease(loaded, log, stop.signal);
     isReplicated = await runUntilStop(loaded, { log, stop: stop.signal, notifier, lease }, reload);
   } catch (error) {
@@ -86,19 +88,15 @@ async function runUntilStop(loaded: LoadedConfig, running: Running, reload: () =
   let current = loaded;
   for (;;) {
     const { how, port, isReplicated } = await runOnce(current, running);
-    if (how === "stop") return isReplicated;
-    const next = how === "restart" ? reload() : current;
-    if (how === "restart" && next.config.preset !== "household") {
+    if (how !== "restart") return isReplicated && how === "stop";
+    const next = reload();
+    if (next.config.preset !== "household") {
       running.log.warn(
         "The household preset chosen on the set-up page has no effect; preset is set elsewhere. To see where: larder config",
       );
     }
     // Port 0 means any port. Keep the one that was picked: browsers know it.
     current = next.config.port === 0 ? { ...next, config: { ...next.config, port } } : next;
-    if (how === "deposed") {
-      await serveDeposed(current, running);
-      return false;
-    }
   }
 }
 
@@ -116,7 +114,9 @@ async function runOnce(loaded: LoadedConfig, running: Running): Promise<RunResul
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
   const background = new Background(services);
   const { replica } = services;
-  const fence = lease === undefined || replica === undefined ? undefined : openFence(services, lease, replica);
+  const isOwner = lease !== undefined && replica !== undefined;
+  const fence = isOwner ? openFence(services, lease, replica) : undefined;
+  if (isOwner) services.removals.enable({ lease, replica, ttlMs: lease.ttlMs });
   const http = new HttpServer({ services, loaded, background, fence, lease, restart: () => end.resolve("restart") });
   await http.listen();
   noteStart(services, lease);
@@ -132,9 +132,11 @@ async function runOnce(loaded: LoadedConfig, running: Running): Promise<RunResul
   if (how === "stop") notifier.stopping(DRAIN_MS + CLOSE_MS_MAX + snapshotMs(services.paths.database));
   background.stopTimers();
   log.info(ENDS[how], { requestsUnderWay: pendingRequests });
-  await http.drain();
+  if (how === "deposed") await http.finishRequests();
+  else await http.drain();
   await background.stop();
-  const isReplicated = await services.close({ takeSnapshot: how !== "deposed" });
+  const isReplicated = await services.close({ takeSnapshot: how !== "deposed", endsProcess: how === "stop" });
+  if (how === "deposed") await waitDeposed(http, running);
   return { how, port, isReplicated };
 }
 
@@ -144,21 +146,13 @@ const ENDS: Readonly<Record<RunResult["how"], string>> = {
   deposed: "Closing the store, because another server has taken it over.",
 };
 
-/** Answers all requests with the reason why this server does nothing any more, until it is stopped. */
-async function serveDeposed({ config }: LoadedConfig, { log, stop, notifier, lease }: Running): Promise<void> {
-  const reason = lease?.problem ?? "";
-  notifier.status(reason);
+/** Rejects all requests, with the reason why this server does nothing any more, until it is stopped. */
+async function waitDeposed({ listener }: HttpServer, { stop, notifier, lease }: Running): Promise<void> {
+  notifier.status(lease?.problem ?? "");
   notifier.watch(() => {});
-  const listener = await Listener.open({
-    config,
-    log,
-    clock: systemClock,
-    fetch: (request) => respondDeposed(request.url, config.basePath, reason),
-    error: () => new Response(null, { status: 503 }),
-  });
   const { promise, resolve } = Promise.withResolvers<void>();
-  if (stop.aborted) resolve();
   stop.addEventListener("abort", () => resolve(), { once: true });
+  if (stop.aborted) resolve();
   await promise;
   await listener.cut();
 }

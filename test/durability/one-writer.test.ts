@@ -68,8 +68,8 @@ async function takeOver(epoch: number): Promise<void> {
   await s3.writeObject(`replica/lease/0000000${epoch}`, JSON.stringify(lease));
 }
 
-function write(account: Account, path: string) {
-  return account.client.post("/api/folders", { path });
+function write(account: Account, name: string) {
+  return account.client.put("/api/users/profile", { name });
 }
 
 /** Repeats a request until it has this status: the server learns of a change within its lease time. */
@@ -124,16 +124,16 @@ test("a stop releases the lease", async () => {
 test("an owner that was stopped past its lease confirms nothing after another server took over", async () => {
   const server = await start();
   const account = await server.signUp();
-  expectStatus(await write(account, "/before"), 201);
+  expectStatus(await write(account, "before"), 200);
   server.signal("SIGSTOP");
   await takeOver(2);
   server.signal("SIGCONT");
-  await until(503, () => write(account, `/after-${crypto.randomUUID()}`));
+  await until(503, () => write(account, `after-${crypto.randomUUID()}`));
   await until(503, () => server.visitor.get("/health/ready"));
   const ready = await server.visitor.get("/health/ready");
   expect(ready.text).toMatch(/machine-b.*has taken over.*larder standby/);
   expectStatus(await server.visitor.get("/health/live"), 200);
-  expectError(await account.client.get("/api/folders/tree"), 503, "provider_unavailable");
+  expectError(await account.client.get("/api/files"), 503, "provider_unavailable");
   expect((await server.visitor.get("/")).status).toBe(503);
 });
 
@@ -154,19 +154,19 @@ test("an owner that was paused and not replaced continues", async () => {
   server.signal("SIGSTOP");
   await Bun.sleep(1_500);
   server.signal("SIGCONT");
-  await until(201, () => write(account, `/after-${crypto.randomUUID()}`));
+  await until(200, () => write(account, `after-${crypto.randomUUID()}`));
 });
 
 test("while the bucket is away, nothing can be changed, everything on this disk can be read, and then it continues", async () => {
   const server = await start();
   const account = await server.signUp();
-  expectStatus(await write(account, "/one"), 201);
+  expectStatus(await write(account, "one"), 200);
   s3.behavior = "failing";
-  await until(503, () => write(account, `/two-${crypto.randomUUID()}`));
-  expectError(await write(account, "/three"), 503, "provider_unavailable");
-  expectStatus(await account.client.get("/api/folders/tree"), 200);
+  await until(503, () => write(account, `two-${crypto.randomUUID()}`));
+  expectError(await write(account, "three"), 503, "provider_unavailable");
+  expectStatus(await account.client.get("/api/files"), 200);
   s3.behavior = "well";
-  await until(201, () => write(account, `/four-${crypto.randomUUID()}`));
+  await until(200, () => write(account, `four-${crypto.randomUUID()}`));
 });
 
 test.each([

@@ -23,9 +23,10 @@ export interface Services extends Awaited<ReturnType<typeof buildServices>> {
   /**
    * Writes the changes that are only in memory and closes all services. No request may be in progress.
    * @param takeSnapshot whether to take a snapshot of the database if it changed since the last one
+   * @param endsProcess whether the process ends after this
    * @returns whether everything is in the replica
    */
-  close(options?: { takeSnapshot?: boolean }): Promise<boolean>;
+  close(options?: { takeSnapshot?: boolean; endsProcess?: boolean }): Promise<boolean>;
 }
 
 /**
@@ -42,7 +43,7 @@ export async function openServices(
 ): Promise<Services> {
   const services = await buildServices(openStorage(loaded, log, clock, busyTimeoutMs), lease);
   subscribe(services);
-  return { ...services, close: ({ takeSnapshot = false } = {}) => closeServices(services, takeSnapshot) };
+  return { ...services, close: (options = {}) => closeServices(services, options) };
 }
 
 /** Builds the services part by part, in order of dependency. */
@@ -81,7 +82,10 @@ async function buildServices(storage: Storage, lease: Pick<Lease, "path"> | unde
   };
 }
 
-async function closeServices(services: Omit<Services, "close">, takeSnapshot: boolean): Promise<boolean> {
+async function closeServices(
+  services: Omit<Services, "close">,
+  { takeSnapshot = false, endsProcess = false }: NonNullable<Parameters<Services["close"]>[0]>,
+): Promise<boolean> {
   services.nameSearches.close();
   await Promise.all([
     services.integrity.close(),
@@ -112,6 +116,17 @@ async function closeServices(services: Omit<Services, "close">, takeSnapshot: bo
   services.reader.close();
   // Only the last connection can remove the write-ahead log.
   await Promise.all([services.nameSearches.ended(), services.searchReader.ended(), services.reader.ended()]);
-  if (services.db.close()) markClosed(services.paths);
+  if (endsProcess) await finishReplica(services);
+  if (services.db.close(endsProcess && services.replica !== undefined)) markClosed(services.paths);
+  // Litestream sends the last changes when it ends.
   return (await services.replica?.close()) ?? false;
+}
+
+/** Waits until everything is in the replica, if that works: then another server can take over without a wait. */
+async function finishReplica({ replica, log }: Pick<Services, "replica" | "log">): Promise<void> {
+  try {
+    await replica?.sync();
+  } catch (error) {
+    log.warn("Not everything is in the replica at the stop of this server.", { error });
+  }
 }

@@ -6,6 +6,7 @@ import type { Log } from "../../../../lib/log.ts";
 import { configurationPath, INTERVAL_MS, type LitestreamTarget, writeConfiguration } from "./configuration.ts";
 import { killLeftover } from "./process.ts";
 import { LitestreamReplica } from "./replica.ts";
+import { writeReplicaStatus } from "./status.ts";
 import { ShadowWal } from "./shadow-wal.ts";
 import { WalIndex } from "./wal-index.ts";
 
@@ -37,7 +38,8 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Litestre
   const { config, root, database, program, keys, environment, client, prefix, path, log } = options;
   await killLeftover(configurationPath(root), log);
   const replica = new LitestreamReplica({
-    ...keys,
+    accessKeyId: keys.accessKeyId,
+    secretAccessKey: keys.secretAccessKey,
     program,
     environment,
     configuration: writeConfiguration(options),
@@ -47,6 +49,7 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Litestre
     markGeneration: async (generation) => {
       await client.put(`${prefix}${path}/${GENERATION_MARKER}`, toBody(new TextEncoder().encode(`${generation}\n`)));
     },
+    onStatus: (status) => writeReplicaStatus(root, { ...status, atMs: Date.now() }),
     databaseBytes: () => statSync(database).size,
     lateMs: LATE_MS[config.blobs.acknowledge],
     nudgeMs: 3 * INTERVAL_MS[config.blobs.acknowledge],
