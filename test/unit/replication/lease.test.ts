@@ -278,10 +278,10 @@ test("concurrent confirmations share requests, but none that began before the ca
   const confirmTwice = () => [lease.confirm(), lease.confirm()];
   const first = confirmTwice();
   await new Promise(setImmediate);
-  expect(objects.requests).toEqual(["read home/lease/00000002"]);
+  expect(objects.requests).toEqual(["exists home/lease/00000002"]);
   const later = confirmTwice();
   await new Promise(setImmediate);
-  expect(objects.requests).toEqual(["read home/lease/00000002", "read home/lease/00000002"]);
+  expect(objects.requests).toEqual(["exists home/lease/00000002", "exists home/lease/00000002"]);
   const others = Array.from({ length: 20 }, async () => {
     await new Promise(setImmediate);
     await Promise.all(confirmTwice());

@@ -12,7 +12,7 @@ import type { Lease, LeaseState } from "./types.ts";
 
 /** Dependencies of {@link OwnedLease}. */
 export interface OwnedLeaseOptions {
-  readonly store: Pick<LeaseStore, "read" | "create" | "writeBeat">;
+  readonly store: Pick<LeaseStore, "read" | "mustRead" | "exists" | "create" | "writeBeat">;
   readonly record: LeaseRecord;
   /** When the first attempt to create the record began. */
   readonly acquired: Moment;
@@ -123,7 +123,8 @@ export class OwnedLease implements Lease {
     const { store, clock } = this.#options;
     let next: LeaseRecord | undefined;
     try {
-      next = await store.read(this.#tenure.epoch + 1);
+      const epoch = this.#tenure.epoch + 1;
+      next = (await store.exists(epoch)) ? await store.mustRead(epoch) : undefined;
     } catch (error) {
       throw unavailable(messageOf(error), error);
     }
