@@ -7,8 +7,8 @@ import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
 import { explainOpening } from "./composition/open-data.ts";
 import { openFence } from "./composition/open-fence.ts";
-import { findReplicaParts } from "./composition/start-replica.ts";
 import { openServices, type Services } from "./composition/services.ts";
+import { findReplicaParts } from "./composition/start-replica.ts";
 import { dataPaths, openDataDirectory } from "./data/data-directory.ts";
 import { acquireServerLock } from "./data/lock.ts";
 import { identifyDatabase } from "../features/storage/replication/directory-identity.ts";
@@ -67,7 +67,7 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
   let isReplicated = false;
   try {
     notifier.extend(START_MS_MAX);
-    // Before the lease: a server that can't replicate must not take it.
+    // Before the lease: a server that can't start must not take it.
     await findReplicaParts(config);
     lease = await acquireLease(loaded, log, stop.signal);
     isReplicated = await runUntilStop(loaded, { log, stop: stop.signal, notifier, lease }, reload);

@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { type S3Client, toBody } from "../../../../blobs/s3/client.ts";
 import type { Config } from "../../../../config/settings.ts";
 import type { Log } from "../../../../lib/log.ts";
+import { withinLifetime } from "./binary.ts";
 import { configurationPath, INTERVAL_MS, type LitestreamTarget, writeConfiguration } from "./configuration.ts";
 import { killLeftover } from "./process.ts";
 import { LitestreamReplica } from "./replica.ts";
@@ -40,7 +41,7 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Litestre
   const replica = new LitestreamReplica({
     accessKeyId: keys.accessKeyId,
     secretAccessKey: keys.secretAccessKey,
-    program,
+    command: withinLifetime(program),
     environment,
     configuration: writeConfiguration(options),
     walIndex: new WalIndex(database),
