@@ -39,8 +39,27 @@ export function generationOf(key: string): string | undefined {
   return KEY.exec(key)?.[1];
 }
 
-/** The generation that was written last, of those that have a snapshot. */
-export function findNewestGeneration(objects: Iterable<ReplicaObject>): Generation | undefined {
+/**
+ * The key, after a path, of the object that names the current generation. The owner of the store writes it before it
+ * confirms anything that only this generation has. Without it, the order of two generations is not certain: object
+ * stores tell the time of an object in whole seconds, by clocks that differ.
+ */
+export const GENERATION_MARKER = "generation";
+
+/** The generation that a marker names. */
+export function parseGenerationMarker(bytes: Uint8Array): string | undefined {
+  const text = new TextDecoder().decode(bytes).trim();
+  return /^[0-9a-f]{16}$/.test(text) ? text : undefined;
+}
+
+/**
+ * The generation to restore, of those that have a snapshot.
+ * @param marked the one that the marker names; without it, the one that was written last
+ */
+export function findNewestGeneration(
+  objects: Iterable<ReplicaObject>,
+  marked: string | undefined,
+): Generation | undefined {
   const byGeneration = new Map<string, ParsedObject[]>();
   for (const object of objects) {
     const parsed = parse(object);
@@ -49,10 +68,13 @@ export function findNewestGeneration(objects: Iterable<ReplicaObject>): Generati
     if (others === undefined) byGeneration.set(parsed.generation, [parsed]);
     else others.push(parsed);
   }
-  return [...byGeneration.values()]
-    .map(toGeneration)
-    .filter((generation) => generation !== undefined)
-    .toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs || b.snapshot.modifiedAtMs - a.snapshot.modifiedAtMs)[0];
+  const generations = [...byGeneration.values()].map(toGeneration).filter((generation) => generation !== undefined);
+  return (
+    generations.find(({ id }) => id === marked) ??
+    generations.toSorted(
+      (a, b) => b.modifiedAtMs - a.modifiedAtMs || b.snapshot.modifiedAtMs - a.snapshot.modifiedAtMs,
+    )[0]
+  );
 }
 
 function parse(object: ReplicaObject): ParsedObject | undefined {

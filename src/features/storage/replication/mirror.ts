@@ -9,11 +9,18 @@ import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import type { S3Client } from "../../../blobs/s3/client.ts";
 import { S3Error } from "../../../blobs/s3/error.ts";
-import { findNewestGeneration, type Generation, generationOf, type ReplicaObject } from "./generations.ts";
+import {
+  findNewestGeneration,
+  type Generation,
+  GENERATION_MARKER,
+  generationOf,
+  parseGenerationMarker,
+  type ReplicaObject,
+} from "./generations.ts";
 
 /** Dependencies of {@link ReplicaMirror}. */
 interface MirrorOptions {
-  readonly client: Pick<S3Client, "get" | "list">;
+  readonly client: Pick<S3Client, "get" | "getSmall" | "list">;
   /** The prefix of the keys of the path, with a slash at its end. */
   readonly prefix: string;
   /** The folder of the copy; created when something is copied. */
@@ -31,6 +38,8 @@ export interface MirrorRound {
 
 /** Transfers at a time: segments are small, so their latency decides. */
 const TRANSFERS = 12;
+/** The most objects that a service lists at a time. */
+const PAGE = 1_000;
 /** Litestream removes old objects, perhaps between the listing and the transfer. Then the round begins again. */
 const ATTEMPTS = 5;
 
@@ -98,21 +107,28 @@ export class ReplicaMirror {
     if (known !== undefined && !isComplete) {
       // A failed request may have written the last segment. Then Litestream writes it again, and longer.
       const from = known.segments.at(-2) ?? known.snapshot;
-      const found = await this.#list(from === known.snapshot ? "" : from.key);
+      const found = await this.#list(from === known.snapshot ? "" : from.key, PAGE);
       if (found.every(({ key }) => generationOf(key) === known.id)) return extend(known, found);
     }
-    return findNewestGeneration(await this.#list(""));
+    // The marker first: a generation that it names has all its objects in the listing.
+    const marker = await this.#options.client.getSmall(this.#options.prefix + GENERATION_MARKER);
+    const marked = marker === undefined ? undefined : parseGenerationMarker(marker);
+    return findNewestGeneration(await this.#list(""), marked);
   }
 
-  /** Lists the objects after a key. */
-  async #list(after: string): Promise<ReplicaObject[]> {
+  /**
+   * Lists the objects after a key.
+   * @param fullPage a page with fewer objects is the last one. Without it, only an empty page is: a service may send
+   *   fewer objects than it has. A round that misses some for this reason leaves them to the next one.
+   */
+  async #list(after: string, fullPage = 1): Promise<ReplicaObject[]> {
     const { client, prefix } = this.#options;
     const objects: ReplicaObject[] = [];
     for (let last = after === "" ? "" : prefix + after; ; ) {
       const page = await client.list(prefix, last);
       for (const object of page) objects.push({ ...object, key: object.key.slice(prefix.length) });
       last = page.at(-1)?.key ?? "";
-      if (last === "") return objects.filter(({ key }) => generationOf(key) !== undefined);
+      if (page.length < fullPage) return objects.filter(({ key }) => generationOf(key) !== undefined);
     }
   }
 
@@ -177,5 +193,5 @@ function needs({ snapshot, segments }: Generation): ReplicaObject[] {
 /** A generation with segments that were found after some of its own. */
 function extend(known: Generation, found: readonly ReplicaObject[]): Generation {
   const byKey = new Map([known.snapshot, ...known.segments, ...found].map((object) => [object.key, object]));
-  return findNewestGeneration(byKey.values()) ?? known;
+  return findNewestGeneration(byKey.values(), known.id) ?? known;
 }
