@@ -65,6 +65,11 @@ export class ReplicaMirror {
     return this.#copied;
   }
 
+  /** Whether the path has something to restore. Copies nothing. @throws S3Error */
+  async hasData(): Promise<boolean> {
+    return (await this.#find(true)) !== undefined;
+  }
+
   /** Copies what is new. @returns the number of copied bytes @throws S3Error */
   async update(round: MirrorRound): Promise<number> {
     for (let attempt = 1; ; attempt++) {
