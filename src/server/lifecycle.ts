@@ -2,6 +2,7 @@
 import * as fs from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
 import { BUCKET_RECONCILIATION_JOB } from "../features/storage/jobs.ts";
+import { systemClock } from "../lib/clock.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
@@ -110,7 +111,8 @@ async function runOnce(
 ): Promise<RunResult> {
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
-  const services = await openServices(loaded, log);
+  const lease = promoted?.lease ?? (loaded.config.replica.url === null ? undefined : { path: "db/00000001" });
+  const services = await openServices(loaded, log, systemClock, undefined, lease);
   await prepareServices(services);
   if (promoted !== undefined) await noteAbsent(services, promoted);
 
