@@ -2,6 +2,11 @@
 import * as fs from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
 import { BUCKET_RECONCILIATION_JOB } from "../features/storage/jobs.ts";
+import { acquireForServe } from "../features/storage/replication/acquire.ts";
+import { openReplicaBucket } from "../features/storage/replication/replica-bucket.ts";
+import { openReadOnly } from "../db/open.ts";
+import { readEpoch } from "./data/open-copy.ts";
+import { readStoreId } from "./data/store-identity.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
@@ -111,7 +116,7 @@ async function runOnce(
 ): Promise<RunResult> {
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
-  const lease = promoted?.lease ?? (loaded.config.replica.url === null ? undefined : { path: "db/00000001" });
+  const lease = promoted?.lease ?? (await acquire(loaded, log));
   const services = await openServices(loaded, log, systemClock, undefined, lease);
   await prepareServices(services);
   if (promoted !== undefined) await noteAbsent(services, promoted);
@@ -138,7 +143,21 @@ async function runOnce(
   await http.drain();
   await background.stop();
   await services.close({ takeSnapshot: true });
+  await lease?.close(how === "stop");
   return { how, port };
+}
+
+async function acquire({ config }: LoadedConfig, log: Log) {
+  const bucket = openReplicaBucket(config);
+  if (bucket === undefined) return undefined;
+  const paths = dataPaths(config.data);
+  const db = openReadOnly(paths.database);
+  const own = { store: readStoreId(db.sqlite) ?? "", databaseEpoch: readEpoch(db.sqlite) };
+  db.close();
+  return acquireForServe(
+    { bucket, root: paths.root, markPath: paths.lease, ttlMs: config.replica.leaseMs, url: config.publicUrl, log },
+    own,
+  );
 }
 
 function noteStart({ audit, config }: Services): void {

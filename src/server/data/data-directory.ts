@@ -28,6 +28,8 @@ export interface DataPaths {
   readonly snapshots: string;
   /** Replaced databases. The program never removes anything here. */
   readonly setAside: string;
+  /** The last sign of life that this directory's server sent as the owner of the store. */
+  readonly lease: string;
   /** The copy of the replica, on a machine that waits to take over. */
   readonly standby: string;
   /** Keys. Only `config/secrets.ts` creates it. */
@@ -49,6 +51,7 @@ export function dataPaths(data: string): DataPaths {
     native: join(root, "native"),
     snapshots: join(root, "snapshots"),
     setAside: join(root, "set-aside"),
+    lease: join(root, "larder.lease"),
     standby: join(root, "standby"),
     secrets: join(root, "secrets"),
   };

@@ -33,7 +33,9 @@ export async function openStandbyContext(loaded: LoadedConfig, log: Log): Promis
   const replica = openReplicaBucket(config);
   const blobs = openClient(config.s3);
   if (replica === undefined || blobs === undefined) {
-    throw new StartupError("There is no replica to follow. Set replica, replica.keyFile, and s3.*, as on the other machine.");
+    throw new StartupError(
+      "There is no replica to follow. Set replica, replica.keyFile, and s3.*, as on the other machine.",
+    );
   }
   const litestream = await findLitestream(config.replica.litestream);
   const paths = openDataDirectory(config.data);

@@ -100,7 +100,8 @@ export class Standby {
         await copying;
       }
       const promoted = stop.aborted ? undefined : await this.#promote(stop);
-      if (promoted !== undefined) return { ...promoted, onServing: () => this.#report("serving", "This machine serves the store.") };
+      if (promoted !== undefined)
+        return { ...promoted, onServing: () => this.#report("serving", "This machine serves the store.") };
     }
     this.#files.remove();
     return undefined;
