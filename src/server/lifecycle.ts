@@ -92,8 +92,8 @@ export async function serve(
   promoted?: Promoted,
 ): Promise<void> {
   let current = loaded;
-  for (;;) {
-    const { how, port } = await runOnce(current, log, stop, notifier, promoted);
+  for (let taken = promoted; ; taken = undefined) {
+    const { how, port } = await runOnce(current, log, stop, notifier, taken);
     if (how === "stop") break;
     const next = reload();
     if (next.config.preset !== "household") {

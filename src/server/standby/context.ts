@@ -12,7 +12,7 @@ import { openReplicaBucket, type ReplicaBucket } from "../../features/storage/re
 import type { Log } from "../../lib/log.ts";
 import { type DataPaths, openDataDirectory } from "../data/data-directory.ts";
 
-/** See the head of this file. */
+/** The parts that {@link openStandbyContext} opens. */
 export interface StandbyContext {
   readonly loaded: LoadedConfig;
   readonly log: Log;

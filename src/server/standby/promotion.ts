@@ -102,8 +102,7 @@ async function takeLease(context: StandbyContext, following: Following, watch: W
         log,
         signal,
         onProgress({ owner, silentMs, neededMs }) {
-          const seconds = (ms: number) => Math.round(ms / 1000);
-          report(`${owner.host} is silent for ${seconds(silentMs)} of ${seconds(neededMs)} seconds.`);
+          report(`${owner.host} is silent for ${inSeconds(silentMs)} of ${inSeconds(neededMs)} seconds.`);
         },
       },
       watch === undefined ? {} : { watch },
@@ -123,6 +122,10 @@ async function copy(mirror: ReplicaMirror, { report, signal }: Following): Promi
     signal,
     onProgress: (copied, total) => report(`Copying the replica: ${describeSize(copied)} of ${describeSize(total)}.`),
   });
+}
+
+function inSeconds(ms: number): number {
+  return Math.round(ms / 1000);
 }
 
 function nothingToRestore(): StartupError {

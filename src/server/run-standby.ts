@@ -1,19 +1,19 @@
 /** The runs of `larder standby` and `larder promote`: both end as servers. */
 import * as fs from "node:fs";
-import type { LoadedConfig } from "../../config/load.ts";
-import { StartupError } from "../../config/startup-error.ts";
-import { S3Error } from "../../blobs/s3/error.ts";
-import { holderOf, identifyDirectory } from "../../features/storage/replication/directory-identity.ts";
-import type { LeaseRecord } from "../../features/storage/replication/lease-record.ts";
-import type { Log } from "../../lib/log.ts";
-import { holdDirectory, serve, type ServerProcess } from "../lifecycle.ts";
-import { openStandbyContext, type StandbyContext } from "./context.ts";
-import { isPromotionUnfinished, promote, type Promoted } from "./promotion.ts";
-import { Standby } from "./standby.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { S3Error } from "../blobs/s3/error.ts";
+import { holderOf, identifyDirectory } from "../features/storage/replication/directory-identity.ts";
+import type { LeaseRecord } from "../features/storage/replication/lease-record.ts";
+import type { Log } from "../lib/log.ts";
+import { holdDirectory, serve, type ServerProcess } from "./lifecycle.ts";
+import { openStandbyContext, type StandbyContext } from "./standby/context.ts";
+import { isPromotionUnfinished, promote, type Promoted } from "./standby/promotion.ts";
+import { Standby } from "./standby/standby.ts";
 
 /**
  * Waits beside the owner of the store until this machine takes over, then serves. Serves at once if this directory owns the
- * store: so one service can run on both machines, whichever is the owner.
+ * store: so the same service can run on both machines.
  * @throws StartupError
  */
 export async function runStandby(loaded: LoadedConfig, log: Log, reload: () => LoadedConfig): Promise<void> {
