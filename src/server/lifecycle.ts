@@ -2,15 +2,11 @@
 import * as fs from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
 import { BUCKET_RECONCILIATION_JOB } from "../features/storage/jobs.ts";
-import { acquireForServe } from "../features/storage/replication/acquire.ts";
-import { openReplicaBucket } from "../features/storage/replication/replica-bucket.ts";
-import { openReadOnly } from "../db/open.ts";
-import { readEpoch } from "./data/open-copy.ts";
-import { readStoreId } from "./data/store-identity.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
+import { openFence } from "./composition/open-fence.ts";
 import { explainOpening } from "./composition/open-data.ts";
 import { openServices, type Services } from "./composition/services.ts";
 import { dataPaths, openDataDirectory } from "./data/data-directory.ts";
@@ -21,6 +17,7 @@ import type { Listener } from "./net/listener.ts";
 import { type Notifier, openNotifier } from "./net/notify.ts";
 import { IdleMemory } from "./observability/idle-memory.ts";
 import { prepareServices } from "./prepare.ts";
+import { acquireLease } from "./store-lease.ts";
 import type { Promoted } from "./standby/promotion.ts";
 
 /** How long the start may take if the database is upgraded first, or the data is a copy. */
@@ -116,7 +113,7 @@ async function runOnce(
 ): Promise<RunResult> {
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
-  const lease = promoted?.lease ?? (await acquire(loaded, log));
+  const lease = promoted?.lease ?? (await acquireLease(loaded, log, stop));
   const services = await openServices(loaded, log, systemClock, undefined, lease);
   await prepareServices(services);
   if (promoted !== undefined) await noteAbsent(services, promoted);
@@ -125,7 +122,13 @@ async function runOnce(
   if (stop.aborted) end.resolve("stop");
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
   const background = new Background(services);
-  const http = new HttpServer({ services, loaded, background, restart: () => end.resolve("restart") });
+  const http = new HttpServer({
+    services,
+    loaded,
+    background,
+    fence: lease && services.replica && openFence(services, lease, services.replica),
+    restart: () => end.resolve("restart"),
+  });
   await http.listen();
   noteStart(services);
   await background.start();
@@ -142,22 +145,9 @@ async function runOnce(
   log.info(how === "stop" ? "Stopping." : "Restarting with the new settings.", { requestsUnderWay: pendingRequests });
   await http.drain();
   await background.stop();
-  await services.close({ takeSnapshot: true });
+  await services.close({ takeSnapshot: true, endsProcess: how === "stop" });
   await lease?.close(how === "stop");
   return { how, port };
-}
-
-async function acquire({ config }: LoadedConfig, log: Log) {
-  const bucket = openReplicaBucket(config);
-  if (bucket === undefined) return undefined;
-  const paths = dataPaths(config.data);
-  const db = openReadOnly(paths.database);
-  const own = { store: readStoreId(db.sqlite) ?? "", databaseEpoch: readEpoch(db.sqlite) };
-  db.close();
-  return acquireForServe(
-    { bucket, root: paths.root, markPath: paths.lease, ttlMs: config.replica.leaseMs, url: config.publicUrl, log },
-    own,
-  );
 }
 
 function noteStart({ audit, config }: Services): void {

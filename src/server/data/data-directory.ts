@@ -14,6 +14,8 @@ export interface DataPaths {
   readonly state: string;
   /** The lock of the running server. */
   readonly lock: string;
+  /** How far this directory is, compared with its replica; only `lease-mark.ts` writes it. */
+  readonly lease: string;
   /** Blobs by digest. Only `store-identity.ts` creates it. */
   readonly blobs: string;
   /** Contains the identity of the store that the blobs belong to. */
@@ -28,8 +30,6 @@ export interface DataPaths {
   readonly snapshots: string;
   /** Replaced databases. The program never removes anything here. */
   readonly setAside: string;
-  /** The last sign of life that this directory's server sent as the owner of the store. */
-  readonly lease: string;
   /** The copy of the replica, on a machine that waits to take over. */
   readonly standby: string;
   /** Keys. Only `config/secrets.ts` creates it. */
@@ -44,6 +44,7 @@ export function dataPaths(data: string): DataPaths {
     database: join(root, "larder.db"),
     state: join(root, "larder.state"),
     lock: join(root, "larder.lock"),
+    lease: join(root, "larder.lease"),
     blobs: join(root, "blobs"),
     storeMarker: join(root, "blobs", ".larder-store"),
     uploads: join(root, "uploads"),
@@ -51,7 +52,6 @@ export function dataPaths(data: string): DataPaths {
     native: join(root, "native"),
     snapshots: join(root, "snapshots"),
     setAside: join(root, "set-aside"),
-    lease: join(root, "larder.lease"),
     standby: join(root, "standby"),
     secrets: join(root, "secrets"),
   };

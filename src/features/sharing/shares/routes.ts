@@ -42,6 +42,12 @@ export interface PublicRoutesOptions {
 }
 
 const TokenParams = t.Object({ token: t.String() });
+const UNLOCK = {
+  access: "public",
+  rate: "operations",
+  audit: { action: "share.unlock", write: "rejections", isGuess: true },
+  acknowledges: false,
+} as const;
 const DOWNLOAD = {
   access: "public",
   rate: { category: "downloads", thumbnails: "general" },
@@ -92,9 +98,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
     .post(
       "/api/public/:token/unlock",
       {
-        access: "public",
-        rate: "operations",
-        audit: { action: "share.unlock", write: "rejections", isGuess: true },
+        ...UNLOCK,
         docs: docs.unlock,
         params: TokenParams,
         body: UnlockBody,

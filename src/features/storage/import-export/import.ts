@@ -3,7 +3,8 @@
  * 1. Plan: skip a file whose path, size and time the account has already.
  * 2. Read: threads read files and copy their bytes into the store.
  * 3. Sync: one sync makes some thousand files durable.
- * 4. Write: the files get their rows, in short transactions. After a crash, the next import continues from there.
+ * 4. Send: the files go to the bucket, if files must be there before they are acknowledged.
+ * 5. Write: the files get their rows, in short transactions. After a crash, the next import continues from there.
  */
 import * as fs from "node:fs";
 import type { BlobStore } from "../../../blobs/blob-store.ts";
@@ -15,16 +16,18 @@ import { joinPath } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
+import type { RemoteStoreService } from "../remote-store/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { writeInBatches } from "./batch-writes.ts";
+import { type ImportGroup, newGroup, sendBlobs } from "./import-group.ts";
 import { ImportPlan, type PlannedEntry } from "./import-plan.ts";
 import { explainFullDisk, ImportProgress } from "./import-progress.ts";
 import { ImportRows, type ReadFile, type WrittenFile } from "./import-rows.ts";
 import { ImportedAlbums } from "./albums.ts";
 import { readManifest } from "./manifest.ts";
-import { type SourceFile, type SourceFolder, walkSource } from "./source-walk.ts";
+import { type SourceFile, walkSource } from "./source-walk.ts";
 import { TransferPool } from "./transfer-pool.ts";
 import type { ImportJob, ImportReport, ImportRequest, ImportResult } from "./types.ts";
 
@@ -37,6 +40,8 @@ interface ImporterOptions {
   readonly favorites: Pick<FavoriteService, "set">;
   readonly albums: Pick<AlbumService, "addByName" | "update">;
   readonly blobs: Pick<BlobStore, "stat">;
+  /** Undefined without a bucket. */
+  readonly remoteStore: Pick<RemoteStoreService, "sendNow"> | undefined;
   readonly storeGuard: { check(): void };
   readonly reservations: { reserve(bytes: number): (bytes?: number) => void };
   readonly limitsOf: (user: User) => StorageLimits;
@@ -58,13 +63,6 @@ interface QueuedFile {
   readonly file: SourceFile;
   readonly how: ImportJob["how"];
   readonly isForced: boolean;
-}
-
-/** Files and folders that get their rows together. */
-interface Group {
-  readonly folders: SourceFolder[];
-  readonly files: ReadFile[];
-  bytes: number;
 }
 
 /** Imports folders. */
@@ -106,7 +104,7 @@ class ImportRun {
   #pausedMs = performance.now();
   #batch: QueuedFile[] = [];
   #batchBytes = 0;
-  #group: Group = newGroup();
+  #group: ImportGroup = newGroup();
   /** Number of files that threads are reading. */
   #reading = 0;
   /** The group that is being written. */
@@ -275,12 +273,13 @@ class ImportRun {
     await this.#restoreLostBlobs();
   }
 
-  async #write({ folders, files }: Group): Promise<void> {
+  async #write({ folders, files }: ImportGroup): Promise<void> {
     const progress = this.#progress;
     this.#options.storeGuard.check();
     const { trusted, doubtful } = this.#splitByTrust(files);
     this.#readAgain(doubtful);
     await this.#pool?.sync();
+    const recordSent = await sendBlobs(trusted, this.#options.remoteStore);
     await this.#writeRows(
       folders,
       (tx, folder) => {
@@ -299,6 +298,7 @@ class ImportRun {
       },
       ({ file }, error) => progress.addRejection(file.path, error),
     );
+    await recordSent();
   }
 
   /**
@@ -393,8 +393,4 @@ class ImportRun {
         );
     }
   }
-}
-
-function newGroup(): Group {
-  return { folders: [], files: [], bytes: 0 };
 }
