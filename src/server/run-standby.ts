@@ -3,6 +3,8 @@ import type { LoadedConfig } from "../config/load.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { S3Error } from "../blobs/s3/error.ts";
 import type { SeenLease } from "../features/storage/replication/lease-rules.ts";
+import { configurationPath } from "../features/storage/replication/litestream/configuration.ts";
+import { killLeftover } from "../features/storage/replication/litestream/process.ts";
 import type { Log } from "../lib/log.ts";
 import { holdDirectory, serve, type ServerProcess } from "./lifecycle.ts";
 import { isOwnLease } from "./store-lease.ts";
@@ -18,6 +20,7 @@ import { Standby } from "./standby/standby.ts";
 export async function runStandby(loaded: LoadedConfig, log: Log, reload: () => LoadedConfig): Promise<void> {
   await holdDirectory(loaded, log, async (running) => {
     const context = await openStandbyContext(loaded, log);
+    await killLeftover(configurationPath(context.paths.root), log);
     const seen = await findOwner(context);
     const isUnfinished = isPromotionUnfinished(context.paths);
     if (isOwnLease(seen, context.paths) && !isUnfinished) return serve(loaded, running, reload);
@@ -36,6 +39,7 @@ export async function runPromotion(
 ): Promise<void> {
   await holdDirectory(loaded, log, async (running) => {
     const context = await openStandbyContext(loaded, log);
+    await killLeftover(configurationPath(context.paths.root), log);
     const promoted = await promote(context, {
       report(text) {
         running.notifier.status(text);
