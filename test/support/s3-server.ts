@@ -156,7 +156,7 @@ export class TestS3 {
   async keys(prefix: string): Promise<string[]> {
     const url = `http://127.0.0.1:${this.servicePort}/${BUCKET}?list-type=2&prefix=${prefix}`;
     const response = await fetch(url);
-    return [...(await response.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
+    return [...(await response.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key).sort();
   }
 
   /** Removes a blob from the bucket without the server's knowledge. */
