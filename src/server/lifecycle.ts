@@ -165,6 +165,7 @@ async function runOnce(loaded: LoadedConfig, running: Running): Promise<RunResul
   const fence = isOwner ? openFence(services, lease, replica) : undefined;
   if (isOwner) services.removals.enable({ lease, replica, ttlMs: lease.ttlMs });
   const http = new HttpServer({ services, loaded, background, fence, lease, restart: () => end.resolve("restart") });
+  await promoted?.beforeListening?.();
   await http.listen();
   noteStart(services, lease);
   await background.start();

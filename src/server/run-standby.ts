@@ -39,10 +39,16 @@ async function waitAndServe(
   if (isOwnLease(seen, context.paths) && !isUnfinished)
     return serve(loaded, running, { reload, endsWhenDeposed: true });
   const { notifier, stop } = running;
-  const promoted = isUnfinished
-    ? await promote(context, { report: (text) => notifier.status(text), signal: stop })
-    : await new Standby(context, seen.lease, notifier).run(stop);
-  return promoted && servePromoted(loaded, running, { reload, promoted, endsWhenDeposed: true });
+  if (isUnfinished) {
+    const promoted = await promote(context, { report: (text) => notifier.status(text), signal: stop });
+    return servePromoted(loaded, running, { reload, promoted, endsWhenDeposed: true });
+  }
+  const taken = await new Standby(context, seen.lease, notifier).run(stop);
+  if (taken === undefined) return undefined;
+  const { promoted, port } = taken;
+  // Port 0 means any port. A proxy knows the one that was picked.
+  const config = loaded.config.port === 0 ? { ...loaded.config, port } : loaded.config;
+  return servePromoted({ ...loaded, config }, running, { reload, promoted, endsWhenDeposed: true });
 }
 
 /** Takes over, then serves. @param report called with sentences for people @throws StartupError */
