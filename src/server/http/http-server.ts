@@ -12,12 +12,12 @@ import type { Services } from "../composition/services.ts";
 import { savePreset } from "../data/save-preset.ts";
 import { ConnectionGuard, descriptorsMax } from "../net/connection-guard.ts";
 import { Listener } from "../net/listener.ts";
+import { deposed, respondUnavailable } from "../net/unavailable-response.ts";
 import { observeRequests } from "../observability/observe.ts";
 import { RequestStatistics } from "../observability/request-statistics.ts";
 import { createApp } from "./app.ts";
 import { confirmChanges } from "./confirm-changes.ts";
 import type { AppHost } from "./host.ts";
-import { respondDeposed } from "./unavailable-response.ts";
 
 /** How long requests in progress may take once the server is stopping. */
 export const DRAIN_MS = 30_000;
@@ -202,7 +202,7 @@ export class HttpServer implements AppHost {
     };
     const { lease } = this.#options;
     return (request) => {
-      if (lease?.state === "deposed") return respondDeposed(request.url, basePath, lease.problem ?? "");
+      if (lease?.state === "deposed") return respondUnavailable(request.url, basePath, deposed(lease.problem ?? ""));
       const url = routableUrl(request.url, basePath);
       // Changes the request in place: a copy of it would read the whole body into memory, at any speed.
       if (url !== request.url) Object.defineProperty(request, "url", { value: url });
