@@ -7,19 +7,20 @@ import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
 import { explainOpening } from "./composition/open-data.ts";
 import { openFence } from "./composition/open-fence.ts";
-import { openServices, type Services } from "./composition/services.ts";
 import { findReplicaParts } from "./composition/start-replica.ts";
+import { openServices, type Services } from "./composition/services.ts";
 import { dataPaths, openDataDirectory } from "./data/data-directory.ts";
 import { acquireServerLock } from "./data/lock.ts";
 import { identifyDatabase } from "../features/storage/replication/directory-identity.ts";
 import type { OwnedLease } from "../features/storage/replication/lease.ts";
+import { BUCKET_RECONCILIATION_JOB } from "../features/storage/jobs.ts";
 import { DRAIN_MS, HttpServer } from "./http/http-server.ts";
-import { respondDeposed } from "./http/unavailable-response.ts";
 import { listenAddress } from "./net/listen-address.ts";
-import { Listener } from "./net/listener.ts";
+import type { Listener } from "./net/listener.ts";
 import { type Notifier, openNotifier } from "./net/notify.ts";
 import { IdleMemory } from "./observability/idle-memory.ts";
 import { prepareServices } from "./prepare.ts";
+import { type Promoted, rejectUnfinishedPromotion } from "./standby/promotion.ts";
 import { acquireLease } from "./store-lease.ts";
 
 /** How long the start may take if the database is upgraded first, or the data is a copy. */
@@ -38,22 +39,57 @@ interface RunResult {
   readonly isReplicated: boolean;
 }
 
-/** What all runs of a process share. */
-interface Running {
+/** What a process has for as long as it runs: the lock of its data directory is taken. */
+export interface ServerProcess {
   readonly log: Log;
+  /** Aborted by SIGTERM or SIGINT. */
   readonly stop: AbortSignal;
   readonly notifier: Notifier;
+}
+
+/** How requests are served. */
+export interface ServeOptions {
+  /** Reads the configuration again, for a restart in place after the set-up page changed it. */
+  readonly reload: () => LoadedConfig;
+  /** A store that this machine has just taken over. */
+  readonly promoted?: Promoted | undefined;
+  /** Whether the serving ends when another server takes over. Otherwise, requests are rejected until the process stops. */
+  readonly endsWhenDeposed?: boolean;
+}
+
+/** What all runs of a process share. */
+interface Running extends ServerProcess, ServeOptions {
   /** The right to write; undefined without a replica. */
   readonly lease: OwnedLease | undefined;
 }
 
+/** How the serving ended. */
+export interface ServeResult {
+  readonly how: "stop" | "deposed";
+  /** The configuration of the last run. */
+  readonly loaded: LoadedConfig;
+  /** Whether everything is in the replica. */
+  readonly isReplicated: boolean;
+}
+
 /**
  * Runs the server until SIGTERM or SIGINT. Requests in progress may take up to 30 s more.
- * @param reload reads the configuration again, for a restart in place after the set-up page changed it
+ * @param reload as in {@link ServeOptions}
  * @throws StartupError with what is wrong and what to do
  */
 export async function runServer(loaded: LoadedConfig, log: Log, reload = () => loaded): Promise<void> {
-  const { config } = loaded;
+  await holdDirectory(loaded, log, async (running) => {
+    rejectUnfinishedPromotion(dataPaths(loaded.config.data));
+    await serve(loaded, running, { reload });
+  });
+}
+
+/** Runs `work` with the lock of the data directory. @throws StartupError if another process has it */
+export async function holdDirectory(
+  { config }: LoadedConfig,
+  log: Log,
+  work: (running: ServerProcess) => Promise<void>,
+): Promise<void> {
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   process.on("SIGTERM", onSignal);
@@ -64,19 +100,13 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
   openDataDirectory(config.data);
   const notifier = await openNotifier(process.env, log);
   const lock = acquireServerLock(dataPaths(config.data).lock);
-  let lease: OwnedLease | undefined;
-  let isReplicated = false;
   try {
     notifier.extend(START_MS_MAX);
-    // Before the lease: a server that can't start must not take it.
-    await findReplicaParts(config);
-    lease = await acquireLease(loaded, log, stop.signal);
-    isReplicated = await runUntilStop(loaded, { log, stop: stop.signal, notifier, lease }, reload);
+    await work({ log, stop: stop.signal, notifier });
   } catch (error) {
     if (error !== stop.signal.reason) throw explainOpening(error, dataPaths(config.data));
     log.info("Stopped before the store was opened.");
   } finally {
-    await lease?.close(isReplicated);
     notifier.close();
     lock.release();
     process.off("SIGTERM", onSignal);
@@ -84,13 +114,27 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
   }
 }
 
-/** Runs the server, and again after each request to restart. @returns whether everything is in the replica */
-async function runUntilStop(loaded: LoadedConfig, running: Running, reload: () => LoadedConfig): Promise<boolean> {
+/** Serves requests until the process must stop, or another server takes over. */
+export async function serve(loaded: LoadedConfig, running: ServerProcess, options: ServeOptions): Promise<ServeResult> {
+  // Before the lease: a server that can't replicate must not take it.
+  await findReplicaParts(loaded.config);
+  const lease = options.promoted?.lease ?? (await acquireLease(loaded, running.log, running.stop));
+  let isReplicated = false;
+  try {
+    const result = await runUntilEnd(loaded, { ...running, ...options, lease });
+    isReplicated = result.isReplicated && result.how === "stop";
+    return result;
+  } finally {
+    await lease?.close(isReplicated);
+  }
+}
+
+/** Runs the server, and again after each request to restart. */
+async function runUntilEnd(loaded: LoadedConfig, running: Running): Promise<ServeResult> {
   let current = loaded;
-  for (;;) {
-    const { how, port, isReplicated } = await runOnce(current, running);
-    if (how === "stop") return isReplicated;
-    const next = how === "restart" ? reload() : current;
+  for (let { promoted } = running; ; promoted = undefined) {
+    const { how, port, isReplicated } = await runOnce(current, { ...running, promoted });
+    const next = how === "restart" ? running.reload() : current;
     if (how === "restart" && next.config.preset !== "household") {
       running.log.warn(
         "The household preset chosen on the set-up page has no effect; preset is set elsewhere. To see where: larder config",
@@ -98,21 +142,19 @@ async function runUntilStop(loaded: LoadedConfig, running: Running, reload: () =
     }
     // Port 0 means any port. Keep the one that was picked: browsers know it.
     current = next.config.port === 0 ? { ...next, config: { ...next.config, port } } : next;
-    if (how === "deposed") {
-      await serveDeposed(current, running);
-      return false;
-    }
+    if (how !== "restart") return { how, loaded: current, isReplicated };
   }
 }
 
 /** Opens the data directory, serves requests until the end of the run, then closes everything. */
 async function runOnce(loaded: LoadedConfig, running: Running): Promise<RunResult> {
-  const { log, stop, notifier, lease } = running;
+  const { log, stop, notifier, lease, promoted } = running;
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
   const services = await openServices(loaded, log, systemClock, undefined, lease);
   lease?.setDatabaseEpoch(identifyDatabase(services.paths.database));
   await prepareServices(services);
+  if (promoted !== undefined) await noteAbsent(services, promoted);
 
   const end = Promise.withResolvers<RunResult["how"]>();
   if (stop.aborted) end.resolve("stop");
@@ -123,10 +165,12 @@ async function runOnce(loaded: LoadedConfig, running: Running): Promise<RunResul
   const fence = isOwner ? openFence(services, lease, replica) : undefined;
   if (isOwner) services.removals.enable({ lease, replica, ttlMs: lease.ttlMs });
   const http = new HttpServer({ services, loaded, background, fence, lease, restart: () => end.resolve("restart") });
+  await promoted?.beforeListening?.();
   await http.listen();
   noteStart(services, lease);
   await background.start();
   await announceStart(services, http.listener, notifier);
+  if (promoted !== undefined) announceTakeover(background, promoted);
   const idleMemory = watchIdleMemory(services, http);
   lease?.onDeposed(() => end.resolve("deposed"));
 
@@ -137,9 +181,11 @@ async function runOnce(loaded: LoadedConfig, running: Running): Promise<RunResul
   if (how === "stop") notifier.stopping(DRAIN_MS + CLOSE_MS_MAX + snapshotMs(services.paths.database));
   background.stopTimers();
   log.info(ENDS[how], { requestsUnderWay: pendingRequests });
-  await http.drain();
+  if (how === "deposed") await http.finishRequests();
+  else await http.drain();
   await background.stop();
   const isReplicated = await services.close({ takeSnapshot: how !== "deposed", endsProcess: how === "stop" });
+  if (how === "deposed") await waitDeposed(http, running);
   return { how, port, isReplicated };
 }
 
@@ -149,21 +195,17 @@ const ENDS: Readonly<Record<RunResult["how"], string>> = {
   deposed: "Closing the store, because another server has taken it over.",
 };
 
-/** Answers all requests with the reason why this server does nothing any more, until it is stopped. */
-async function serveDeposed({ config }: LoadedConfig, { log, stop, notifier, lease }: Running): Promise<void> {
-  const reason = lease?.problem ?? "";
-  notifier.status(reason);
+/** Rejects all requests, with the reason why this server does nothing any more, until it is stopped. */
+async function waitDeposed(
+  { listener }: HttpServer,
+  { stop, notifier, lease, endsWhenDeposed = false }: Running,
+): Promise<void> {
+  if (endsWhenDeposed) return listener.cut();
+  notifier.status(lease?.problem ?? "");
   notifier.watch(() => {});
-  const listener = await Listener.open({
-    config,
-    log,
-    clock: systemClock,
-    fetch: (request) => respondDeposed(request.url, config.basePath, reason),
-    error: () => new Response(null, { status: 503 }),
-  });
   const { promise, resolve } = Promise.withResolvers<void>();
-  if (stop.aborted) resolve();
   stop.addEventListener("abort", () => resolve(), { once: true });
+  if (stop.aborted) resolve();
   await promise;
   await listener.cut();
 }
@@ -182,6 +224,18 @@ function noteStart({ audit, config }: Services, lease: OwnedLease | undefined): 
       ...(lease !== undefined && { ownerNumber: lease.epoch }),
     },
   });
+}
+
+/** Records the blobs that the former owner had not sent, so that their owners are notified. */
+async function noteAbsent({ integrity }: Services, { absent }: Promoted): Promise<void> {
+  const fault = { kind: "missing", detail: "not in the bucket when this machine took over" } as const;
+  await integrity.note(absent.map((digest) => ({ digest, fault })));
+}
+
+/** Compares the whole bucket in the background: before the start, only the last blobs were compared. */
+function announceTakeover({ scheduler }: Background, { onServing }: Promoted): void {
+  void scheduler.runNow(BUCKET_RECONCILIATION_JOB);
+  onServing?.();
 }
 
 /** Releases memory while the server is idle. */

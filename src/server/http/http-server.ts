@@ -12,15 +12,18 @@ import type { Services } from "../composition/services.ts";
 import { savePreset } from "../data/save-preset.ts";
 import { ConnectionGuard, descriptorsMax } from "../net/connection-guard.ts";
 import { Listener } from "../net/listener.ts";
+import { deposed, respondUnavailable } from "../net/unavailable-response.ts";
 import { observeRequests } from "../observability/observe.ts";
 import { RequestStatistics } from "../observability/request-statistics.ts";
 import { createApp } from "./app.ts";
 import { confirmChanges } from "./confirm-changes.ts";
 import type { AppHost } from "./host.ts";
-import { respondDeposed } from "./unavailable-response.ts";
 
 /** How long requests in progress may take once the server is stopping. */
 export const DRAIN_MS = 30_000;
+/** How long requests in progress may take once another server has taken over: none of them is confirmed. */
+const FINISH_MS_MAX = 5_000;
+const FINISH_POLL_MS = 20;
 /** How long the server waits before it restarts after a set-up, so that the response is sent first. */
 const RESTART_AFTER_MS = 100;
 /** The router skips this many characters before it searches for the path. A shorter host would hide part of the path. */
@@ -102,6 +105,12 @@ export class HttpServer implements AppHost {
     const { log } = this.#options.services;
     log.warn("Some requests did not finish in time; aborted them.", { requests: listener.pendingRequests });
     await listener.cut();
+  }
+
+  /** Waits for the requests in progress, for a short time. The listener stays open. */
+  async finishRequests(): Promise<void> {
+    const deadlineMs = performance.now() + FINISH_MS_MAX;
+    while (this.listener.pendingRequests > 0 && performance.now() < deadlineMs) await Bun.sleep(FINISH_POLL_MS);
   }
 
   isDraining(): boolean {
@@ -193,7 +202,7 @@ export class HttpServer implements AppHost {
     };
     const { lease } = this.#options;
     return (request) => {
-      if (lease?.state === "deposed") return respondDeposed(request.url, basePath, lease.problem ?? "");
+      if (lease?.state === "deposed") return respondUnavailable(request.url, basePath, deposed(lease.problem ?? ""));
       const url = routableUrl(request.url, basePath);
       // Changes the request in place: a copy of it would read the whole body into memory, at any speed.
       if (url !== request.url) Object.defineProperty(request, "url", { value: url });

@@ -1,0 +1,99 @@
+/** The runs of `larder standby` and `larder promote`: both end as servers. */
+import type { LoadedConfig } from "../config/load.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { S3Error } from "../blobs/s3/error.ts";
+import type { SeenLease } from "../features/storage/replication/lease-rules.ts";
+import { configurationPath } from "../features/storage/replication/litestream/configuration.ts";
+import { killLeftover } from "../features/storage/replication/litestream/process.ts";
+import type { Log } from "../lib/log.ts";
+import { holdDirectory, serve, type ServeOptions, type ServeResult, type ServerProcess } from "./lifecycle.ts";
+import { isOwnLease } from "./store-lease.ts";
+import { openStandbyContext, type StandbyContext } from "./standby/context.ts";
+import { isPromotionUnfinished, promote, type Promoted } from "./standby/promotion.ts";
+import { Standby } from "./standby/standby.ts";
+
+/**
+ * Waits beside the owner of the store until this machine takes over, then serves. Serves at once if this directory owns the
+ * store: so the same service can run on both machines. Waits again when another server takes over.
+ * @throws StartupError
+ */
+export async function runStandby(loaded: LoadedConfig, log: Log, reload: () => LoadedConfig): Promise<void> {
+  await holdDirectory(loaded, log, async (running) => {
+    for (let current = loaded; ; ) {
+      const result = await waitAndServe(current, running, reload);
+      if (result?.how !== "deposed") return;
+      current = result.loaded;
+    }
+  });
+}
+
+/** @returns undefined if the process was stopped while it waited */
+async function waitAndServe(
+  loaded: LoadedConfig,
+  running: ServerProcess,
+  reload: () => LoadedConfig,
+): Promise<ServeResult | undefined> {
+  const context = await openContext(loaded, running);
+  const seen = await findOwner(context);
+  const isUnfinished = isPromotionUnfinished(context.paths);
+  if (isOwnLease(seen, context.paths) && !isUnfinished)
+    return serve(loaded, running, { reload, endsWhenDeposed: true });
+  const { notifier, stop } = running;
+  if (isUnfinished) {
+    const promoted = await promote(context, { report: (text) => notifier.status(text), signal: stop });
+    return servePromoted(loaded, running, { reload, promoted, endsWhenDeposed: true });
+  }
+  const taken = await new Standby(context, seen.lease, notifier).run(stop);
+  if (taken === undefined) return undefined;
+  const { promoted, port } = taken;
+  // Port 0 means any port. A proxy knows the one that was picked.
+  const config = loaded.config.port === 0 ? { ...loaded.config, port } : loaded.config;
+  return servePromoted({ ...loaded, config }, running, { reload, promoted, endsWhenDeposed: true });
+}
+
+/** Takes over, then serves. @param report called with sentences for people @throws StartupError */
+export async function runPromotion(
+  loaded: LoadedConfig,
+  log: Log,
+  { reload, report }: { readonly reload: () => LoadedConfig; readonly report: (text: string) => void },
+): Promise<void> {
+  await holdDirectory(loaded, log, async (running) => {
+    const context = await openContext(loaded, running);
+    const promoted = await promote(context, {
+      report(text) {
+        running.notifier.status(text);
+        report(text);
+      },
+      signal: running.stop,
+    });
+    await servePromoted(loaded, running, { reload, promoted });
+  });
+}
+
+/** Ends a Litestream that an earlier server of the directory has left: its database may be moved away. */
+async function openContext(loaded: LoadedConfig, { log }: ServerProcess): Promise<StandbyContext> {
+  const context = await openStandbyContext(loaded, log);
+  await killLeftover(configurationPath(context.paths.root), log);
+  return context;
+}
+
+async function servePromoted(
+  loaded: LoadedConfig,
+  running: ServerProcess,
+  options: ServeOptions & { readonly promoted: Promoted },
+): Promise<ServeResult> {
+  const { lease, absent } = options.promoted;
+  running.log.info("Took over the store.", { epoch: lease.epoch, absentBlobs: absent.length });
+  return serve(loaded, running, options);
+}
+
+async function findOwner({ leases }: StandbyContext): Promise<SeenLease> {
+  try {
+    const seen = await leases.look();
+    if (seen !== undefined) return seen;
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+    throw new StartupError(`Cannot use the bucket of the replica. ${error.message} Check: larder config`, error);
+  }
+  throw new StartupError("There is no store in the replica yet. Start its first server with: larder serve");
+}
