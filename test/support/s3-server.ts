@@ -86,7 +86,8 @@ export class TestS3 {
     private readonly proxy: Bun.Server<undefined>,
   ) {}
 
-  static async start(): Promise<TestS3> {
+  /** @param hostname where it listens */
+  static async start({ hostname = "127.0.0.1" } = {}): Promise<TestS3> {
     const directory = await temporaryDirectory();
     const service = new S3rver({
       address: "127.0.0.1",
@@ -97,7 +98,7 @@ export class TestS3 {
     });
     const { port } = await service.run();
     const proxy = Bun.serve({
-      hostname: "127.0.0.1",
+      hostname,
       port: 0,
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: 0,
