@@ -8,13 +8,20 @@ import { Ceph, type ObjectStore, TestStore } from "../../test/support/failover/e
 import { type Fault, FAULTS } from "../../test/support/failover/faults.ts";
 import { Judge } from "../../test/support/failover/judge.ts";
 import { FailoverLedger } from "../../test/support/failover/ledger.ts";
-import { createAccount } from "../../test/support/failover/load.ts";
 import { canCutLinks } from "../../test/support/failover/network.ts";
-import { assignRoles, describeLeftovers, type Roles, runRound } from "../../test/support/failover/round.ts";
+import {
+  assignRoles,
+  beginRounds,
+  describeLeftovers,
+  type Roles,
+  runRound,
+} from "../../test/support/failover/round.ts";
 import { type SeededRandom, seededRandom } from "../../test/support/random.ts";
 
 const MACHINES = 3;
 const STRAYS = 2;
+/** How often the standby promotes itself. */
+const AUTOMATIC_SHARE = 0.6;
 const LOAD_MS = 4_000;
 
 interface RunOptions {
@@ -113,15 +120,6 @@ class Figures {
   }
 }
 
-async function prepare(cluster: Cluster, ledger: FailoverLedger, options: RunOptions): Promise<Roles> {
-  const [first] = cluster.nodes;
-  if (first === undefined) throw new Error("there is no machine");
-  first.start("serve");
-  await cluster.awaitOwner([first]);
-  for (let number = 1; number <= options.clients; number++) await createAccount(ledger, first, number);
-  return assignRoles(cluster, first, seededRandom(options.seed));
-}
-
 /** Promotes an empty machine while no other has run, and reads every byte of every file from the object store. */
 async function judgeFromStoreAlone(cluster: Cluster, ledger: FailoverLedger, roles: Roles): Promise<void> {
   const last = roles.spare ?? roles.standby;
@@ -144,7 +142,7 @@ async function run(options: RunOptions, directory: string): Promise<number> {
   const figures = new Figures();
   console.log(`Seed ${options.seed}, ${store.name}, logs in ${directory}`);
   try {
-    let roles = await prepare(cluster, ledger, options);
+    let roles = await beginRounds(cluster, ledger, options.clients, seededRandom(options.seed).chance(AUTOMATIC_SHARE));
     for (const { fault, random, number } of faultsInTurn(options)) {
       const begunMs = performance.now();
       const seed = options.seed + number;
@@ -163,7 +161,7 @@ async function run(options: RunOptions, directory: string): Promise<number> {
           `${((performance.now() - begunMs) / 1000).toFixed(0)} s`,
       );
       if (ledger.violations.length > 0) break;
-      roles = await assignRoles(cluster, result.owner, random);
+      roles = await assignRoles(cluster, result.owner, random, random.chance(AUTOMATIC_SHARE));
       ledger.violations.push(...describeLeftovers(cluster.nodes));
     }
     if (ledger.violations.length === 0) await judgeFromStoreAlone(cluster, ledger, roles);

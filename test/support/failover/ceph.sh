@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Runs a small Ceph for tests: a monitor, a manager, one BlueStore OSD in a sparse file, and a RADOS gateway with one bucket.
 #
-#   ceph.sh install                 installs the Debian packages with apt, as root
 #   ceph.sh start DIR ADDRESS PORT  starts it with everything below DIR. The gateway listens on ADDRESS:PORT.
 #   ceph.sh stop DIR                ends it. The next start continues with the stored objects.
 #   ceph.sh freeze | thaw | kill | revive DIR   only the gateway: SIGSTOP, SIGCONT, kill -9, start again
@@ -10,15 +9,7 @@
 # used, except by the gateway. CEPH_BYTES limits the stored bytes (16 GiB).
 set -euo pipefail
 
-packages=(ceph-mon ceph-mgr ceph-osd radosgw ceph-common curl)
-command=${1:?"usage: ceph.sh install | start DIR ADDRESS PORT | stop DIR | freeze DIR | thaw DIR | kill DIR | revive DIR"}
-
-if [ "$command" = install ]; then
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq
-  apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
-  exit 0
-fi
+command=${1:?"usage: ceph.sh start DIR ADDRESS PORT | stop DIR | freeze DIR | thaw DIR | kill DIR | revive DIR"}
 
 dir=$(realpath -m "${2:?"the directory is missing"}")
 conf="$dir/ceph.conf"

@@ -87,12 +87,22 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    name: "SIGSTOP of Larder past the lease",
+    name: "SIGSTOP of Larder about as long as the lease",
     run: async (scene) => {
       scene.owner.freeze(scene.random.chance(0.5) ? "both" : "larder");
-      const expectation = await passTime(scene, during(scene, 1.2, 5));
+      const expectation = await passTime(scene, during(scene, 0.8, 3));
       scene.owner.thaw();
       return expectation;
+    },
+  },
+  {
+    name: "SIGSTOP of Larder far past the lease",
+    run: async (scene) => {
+      scene.owner.freeze("both");
+      // An automatic standby needs one and a half lease times, and the time of a restore.
+      await takeOver(scene);
+      scene.owner.thaw();
+      return "other";
     },
   },
   {

@@ -1,13 +1,13 @@
 // One round: load, a fault, a takeover or none, a judgment, and the machines in their roles again.
 import { readdirSync } from "node:fs";
 import { expectEventually } from "./waiting.ts";
-import type { SeededRandom } from "../random.ts";
+import { type SeededRandom, seededRandom } from "../random.ts";
 import { type Cluster, isEmptyDirectory } from "./cluster.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import type { Expectation, Fault, Scene } from "./faults.ts";
 import { Judge, type Judgment } from "./judge.ts";
 import type { FailoverLedger } from "./ledger.ts";
-import { FailoverLoad } from "./load.ts";
+import { createAccount, FailoverLoad } from "./load.ts";
 
 /** The roles of the machines between two rounds. */
 export interface Roles {
@@ -35,6 +35,21 @@ export interface RoundOptions {
   readonly strays: number;
   /** Load before the fault, and after it. */
   readonly loadMs: number;
+}
+
+/** Starts the first machine, creates accounts on it, and makes another one its standby. */
+export async function beginRounds(
+  cluster: Cluster,
+  ledger: FailoverLedger,
+  clients: number,
+  isAutomatic: boolean,
+): Promise<Roles> {
+  const [first] = cluster.nodes;
+  if (first === undefined) throw new Error("there is no machine");
+  first.start("serve");
+  await cluster.awaitOwner([first]);
+  for (let number = 1; number <= clients; number++) await createAccount(ledger, first, number);
+  return assignRoles(cluster, first, seededRandom(1), isAutomatic);
 }
 
 /** Lets a fault happen under load, and compares the owner with the ledger afterwards. */
@@ -116,12 +131,16 @@ function collectGarbage(cluster: Cluster): { stop(): Promise<void> } {
  * Gives the machines their roles for the next round. An old owner that still runs must reject everything; one that is
  * started again must not serve.
  */
-export async function assignRoles(cluster: Cluster, owner: ClusterNode, random: SeededRandom): Promise<Roles> {
+export async function assignRoles(
+  cluster: Cluster,
+  owner: ClusterNode,
+  random: SeededRandom,
+  isAutomatic: boolean,
+): Promise<Roles> {
   const others = random.shuffled(cluster.nodes.filter((node) => node !== owner));
   for (const node of others) await retire(cluster, node, owner);
   const [standby, spare] = others;
   if (standby === undefined) throw new Error("there is no second machine");
-  const isAutomatic = random.chance(0.6);
   if (random.chance(0.3)) await standby.wipe();
   await cluster.startStandby(standby, isAutomatic);
   await spare?.wipe();
