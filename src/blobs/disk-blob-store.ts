@@ -5,8 +5,9 @@
  * 1. Stage: a small blob waits in memory for its digest, a larger one is written to `blobs/incoming/`.
  * 2. Write the small blob to its final path, or rename the staged file to it.
  * 3. Sync the bytes and the folders that have a new entry, in one batch with other uploads.
- * 4. The caller commits a row that names the blob.
- * 5. The caller responds to the client.
+ * 4. Send the blob to the remote store, if uploads are acknowledged only then.
+ * 5. The caller commits a row that names the blob.
+ * 6. The caller responds to the client.
  *
  * A blob has its final path before it is durable. So after a crash a file in `blobs/` proves nothing: only a committed row
  * does.
@@ -30,7 +31,7 @@ import { DiskBlobWriter, type StagedBlob } from "./blob-writer.ts";
 import { type Digest, toDigest } from "./digest.ts";
 import { type Disk, realDisk, translateDiskError } from "./disk.ts";
 import { Layout } from "./layout.ts";
-import { BlobLeases, type EndedLease } from "./leases.ts";
+import { BlobLeases, type EndedLease, type WrittenBlob } from "./leases.ts";
 import { linkOrCopy } from "./link-or-copy.ts";
 import { makeMissing } from "./new-file.ts";
 import { Quarantine } from "./quarantine.ts";
@@ -268,8 +269,16 @@ export class DiskBlobStore implements BlobStore {
     return this.#leases.take(blob, () => this.#commitBlob(blob, staged));
   }
 
+  /** Makes staged bytes durable wherever they must be before a row names them. */
+  async #commitBlob(blob: BlobRef, staged: StagedBlob): Promise<WrittenBlob> {
+    const isNew = await this.#writeBlob(blob, staged);
+    const sending = this.#remote?.remote.sendNow?.(blob);
+    if (sending !== undefined) await sending;
+    return { isNew, isSent: sending !== undefined };
+  }
+
   /** Gives staged bytes their final path and makes them durable. @returns false if a whole copy was there already */
-  async #commitBlob({ digest, sizeBytes }: BlobRef, staged: StagedBlob): Promise<boolean> {
+  async #writeBlob({ digest, sizeBytes }: BlobRef, staged: StagedBlob): Promise<boolean> {
     // 1. Skip a blob that is stored already. One that is damaged, or has another size than its row, is written again.
     const row = this.#index.find(digest);
     if (row !== undefined && !row.isDamaged && this.statLocal(digest)?.sizeBytes === sizeBytes) return false;
@@ -326,10 +335,11 @@ export class DiskBlobStore implements BlobStore {
     );
   }
 
-  #onLeaseEnd(digest: Digest, { isNamed, isNew }: EndedLease): void {
-    if (isNamed) this.#remote?.remote.noteStored(digest, isNew);
+  #onLeaseEnd(digest: Digest, { isNamed, isNew, isSent }: EndedLease): void {
+    if (isNamed && !isSent) this.#remote?.remote.noteStored(digest, isNew);
     // An upload that was rejected at the last moment (a taken name, the quota) leaves nothing behind.
-    else if (this.statLocal(digest) !== undefined && this.#index.find(digest) === undefined) this.#unlinkBlob(digest);
+    if (!isNamed && this.statLocal(digest) !== undefined && this.#index.find(digest) === undefined)
+      this.#unlinkBlob(digest);
   }
 
   /** The error for a blob whose row says that it is damaged. */

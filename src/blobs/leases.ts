@@ -2,20 +2,26 @@ import type { BlobLease, BlobRef } from "./blob-store.ts";
 import type { Digest } from "./digest.ts";
 import { translateDiskError } from "./disk.ts";
 
+/** How a blob was made durable. */
+export interface WrittenBlob {
+  /** Whether its bytes were just written. */
+  readonly isNew: boolean;
+  /** Whether it was just sent to the remote store. */
+  readonly isSent: boolean;
+}
+
 interface LeasedBlob {
   leases: number;
   isNamed: boolean;
-  isNew: boolean;
-  /** Resolves once the bytes are durable, to whether they were new. */
-  readonly written: Promise<boolean>;
+  result: WrittenBlob;
+  /** Resolves once the bytes are durable. */
+  readonly written: Promise<WrittenBlob>;
 }
 
 /** How the last lease on a blob ended. */
-export interface EndedLease {
+export interface EndedLease extends WrittenBlob {
   /** Whether a committed row names the blob. */
   readonly isNamed: boolean;
-  /** Whether its bytes were just written. */
-  readonly isNew: boolean;
 }
 
 /** The leases that uploads have on blobs. Concurrent uploads of equal bytes share one write. */
@@ -35,9 +41,9 @@ export class BlobLeases {
 
   /**
    * Takes a lease on a blob, which is durable then. `write` is called unless another upload is writing the same blob.
-   * @param write makes the blob durable, and resolves to whether its bytes were new
+   * @param write makes the blob durable
    */
-  async take(blob: BlobRef, write: () => Promise<boolean>): Promise<BlobLease> {
+  async take(blob: BlobRef, write: () => Promise<WrittenBlob>): Promise<BlobLease> {
     const { digest } = blob;
     let isReleased = false;
     const release = (isNamed: boolean) => {
@@ -46,13 +52,13 @@ export class BlobLeases {
     };
     let leased = this.#leased.get(digest);
     if (leased === undefined) {
-      leased = { leases: 0, isNamed: false, isNew: false, written: write() };
+      leased = { leases: 0, isNamed: false, result: { isNew: false, isSent: false }, written: write() };
       this.#leased.set(digest, leased);
     }
     leased.leases++;
     try {
-      leased.isNew = await leased.written;
-      return { ...blob, isNew: leased.isNew, release };
+      leased.result = await leased.written;
+      return { ...blob, isNew: leased.result.isNew, release };
     } catch (error) {
       release(false);
       throw translateDiskError(error);
@@ -65,6 +71,6 @@ export class BlobLeases {
     leased.isNamed ||= isNamed;
     if (--leased.leases > 0) return;
     this.#leased.delete(digest);
-    this.#onEnd(digest, leased);
+    this.#onEnd(digest, { isNamed: leased.isNamed, ...leased.result });
   }
 }

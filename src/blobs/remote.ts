@@ -2,6 +2,7 @@
 import { AppError } from "../errors.ts";
 import {
   type BlobIndex,
+  type BlobRef,
   type BlobStore,
   contentDamaged,
   contentMissing,
@@ -12,6 +13,12 @@ import { type Digest, toDigest } from "./digest.ts";
 
 /** A remote store. A blob is sent to it only after it is durable on this disk. */
 export interface RemoteStore {
+  /**
+   * Sends a leased blob of this disk, unless the remote store is known to have it. Without this function blobs are sent in
+   * the background, after their rows are committed.
+   * @throws AppError provider_unavailable | storage_error
+   */
+  readonly sendNow?: ((blob: BlobRef) => Promise<void> | undefined) | undefined;
   /** A blob that the remote store is known to have. */
   find(digest: Digest): { readonly sizeBytes: number } | undefined;
   /** Asks the service whether it has the blob now. @throws AppError provider_unavailable */

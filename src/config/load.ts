@@ -13,6 +13,8 @@ import {
   fieldName,
   flagName,
   FOREIGN_VARIABLES,
+  keyOfPath,
+  pathOfKey,
   SETTINGS,
   SETTINGS_BY_KEY,
 } from "./settings.ts";
@@ -153,8 +155,9 @@ class Loading {
     return path;
   }
 
-  #takeFromFile(key: string, raw: unknown, path: string, text: string): void {
-    const location = `${path}:${lineOf(text, key)}`;
+  #takeFromFile(written: string, raw: unknown, path: string, text: string): void {
+    const location = `${path}:${lineOf(text, written)}`;
+    const key = keyOfPath(written);
     if (SETTINGS_BY_KEY.has(key)) this.#give(key, { raw, source: location, directory: dirname(path) });
     else this.#faults.push(`${location}: "${key}" is not a setting. Did you mean "${nearestKey(key)}"?`);
   }
@@ -211,7 +214,7 @@ function assemble(values: ReadonlyMap<string, unknown>): Config {
   const groups: Record<string, unknown>[] = [config];
   for (const [key, setting] of SETTINGS_BY_KEY) {
     let group = config;
-    for (const name of key.split(".").slice(0, -1)) {
+    for (const name of pathOfKey(key).split(".").slice(0, -1)) {
       const inner = group[name];
       if (isTable(inner)) group = inner;
       else {

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { isEditable, MAIL_SERVER_KEYS, MAIL_SERVER_SECRETS } from "./editable.ts";
 import { BadValue } from "./setting.ts";
+import { parseReplicaUrl } from "./settings/replication.ts";
 import { type AnySetting, householdDefaults, isRateLimit, SETTINGS, SETTINGS_BY_KEY } from "./settings.ts";
 
 /** A value from one source. */
@@ -33,6 +34,8 @@ const PATHS = [
   "adminPasswordFile",
   "push.fcm.serviceAccountFile",
   "push.apns.keyFile",
+  "replica.keyFile",
+  "replica.litestream",
 ];
 
 /** The values of all settings, with their sources. `faults` lists what stops the start. */
@@ -139,6 +142,7 @@ export class Resolution {
     this.#checkAdmin();
     this.#checkMail();
     this.#checkListening();
+    this.#checkReplica();
     const publicUrl = this.values.get("publicUrl");
     if (typeof publicUrl !== "string") return;
     const path = new URL(publicUrl).pathname.replace(/\/$/, "");
@@ -175,6 +179,31 @@ export class Resolution {
     }
     if (has("tls.redirectPort") && !has("tls.certFile")) {
       this.faults.push("tls.redirectPort requires HTTPS. Set tls.certFile and tls.keyFile too.");
+    }
+  }
+
+  #checkReplica(): void {
+    const url = this.values.get("replica");
+    const isStore = this.values.get("blobs.store") === "s3";
+    if (this.values.get("blobs.acknowledge") === "bucket" && (!isStore || url === null)) {
+      this.faults.push('blobs.acknowledge = "bucket" requires blobs.store = "s3" and a replica. Set both too.');
+      return;
+    }
+    if (typeof url !== "string") return;
+    if (!isStore) {
+      this.faults.push(
+        'replica requires blobs.store = "s3": a machine that takes over must be able to read the files. Set it and s3.*.',
+      );
+    }
+    if (this.values.get("replica.keyFile") === null) {
+      this.faults.push("replica requires replica.keyFile. To make the file, run: larder replica key FILE");
+    }
+    const { bucket, prefix } = parseReplicaUrl(url);
+    if (
+      bucket === this.values.get("s3.bucket") &&
+      prefix.startsWith(`${String(this.values.get("s3.prefix"))}sha256/`)
+    ) {
+      this.faults.push("replica must not be among the files, in sha256/ after s3.prefix. Set another path.");
     }
   }
 

@@ -1,7 +1,7 @@
 /**
  * Every setting, once. The key of a setting is its path in this table. The names of its flag and its environment
  * variable follow from the key: `plans.free.limit.uploads` is `--plans-free-limit-uploads` and
- * `LARDER_PLANS_FREE_LIMIT_UPLOADS`.
+ * `LARDER_PLANS_FREE_LIMIT_UPLOADS`. The one exception is {@link SHORT_KEY}.
  */
 import { readPath, Setting, text, type Unit } from "./setting.ts";
 import { ACCOUNT_SETTINGS } from "./settings/accounts.ts";
@@ -19,6 +19,20 @@ export const SETTINGS = {
   ...SERVICE_SETTINGS,
   ...OPERATION_SETTINGS,
 };
+
+/** The key of the setting at this path is `replica`, so `replica = "s3://…"` is enough where nothing else is set. */
+const SHORT_PATH = "replica.url";
+const SHORT_KEY = "replica";
+
+/** The key of the setting at a path of {@link SETTINGS}. larder.toml accepts both, so `replica` can also be a table. */
+export function keyOfPath(path: string): string {
+  return path === SHORT_PATH ? SHORT_KEY : path;
+}
+
+/** The path of a setting in {@link SETTINGS}. */
+export function pathOfKey(key: string): string {
+  return key === SHORT_KEY ? SHORT_PATH : key;
+}
 
 /** Variables that begin with LARDER_ but are not settings: those of the tests, the benchmark, and the build. */
 export const FOREIGN_VARIABLES = /^LARDER_(TEST|BENCH|BUILD)_/;
@@ -61,7 +75,8 @@ export function flagName(key: string): string {
 
 /** The field of {@link Config} under its group: `gcGraceMs` for `gcGrace`. */
 export function fieldName(key: string, setting: AnySetting): string {
-  return `${key.slice(key.lastIndexOf(".") + 1)}${setting.unit}`;
+  const path = pathOfKey(key);
+  return `${path.slice(path.lastIndexOf(".") + 1)}${setting.unit}`;
 }
 
 /** Defaults of the household preset by key. The limits of requests follow from `rateLimitScale`. */
@@ -85,7 +100,7 @@ export function isRateLimit(key: string): boolean {
 
 function* flatten(group: object, prefix: string): Generator<[string, AnySetting]> {
   for (const [name, entry] of Object.entries(group)) {
-    if (entry instanceof Setting) yield [prefix + name, entry];
+    if (entry instanceof Setting) yield [keyOfPath(prefix + name), entry];
     else yield* flatten(entry, `${prefix}${name}.`);
   }
 }

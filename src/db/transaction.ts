@@ -152,6 +152,11 @@ export class Writer {
     if (sqlite === this.#sqlite) this.#deferred.push(work);
   }
 
+  /** Grows with each change of a row by this process. */
+  get rowChanges(): number {
+    return this.#totalChanges();
+  }
+
   /** Grows with each commit that changed rows worth a snapshot: compare two values to see whether anything changed. */
   get changes(): number {
     return this.#changes;

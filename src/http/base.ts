@@ -135,7 +135,8 @@ function presentError(options: BaseOptions, { code, error, request, set }: Faile
     for (const name of Object.keys(set.headers)) if (forClient.headers.has(name)) delete set.headers[name];
     return forClient;
   }
-  if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
+  const isFromPage = request.method === "GET" || request.method === "POST";
+  if (!isApi && isFromPage && request.headers.get("accept")?.includes("text/html")) {
     return options.renderErrorPage(response.status, response.body.error.message);
   }
   return response.body;
@@ -165,6 +166,26 @@ export function gate(options: { isDraining: () => boolean; isOverloaded: () => b
       throw new AppError("overloaded", "The server is handling too many requests. Try again in a few seconds.");
     }
   });
+}
+
+/**
+ * Rejects changes before their bodies are read, while none can be acknowledged. Mounted after {@link gate}.
+ * @param mayChange whether the response to a request would acknowledge a change
+ */
+export function changeGate(mayChange: (request: Request) => boolean, rejection: () => AppError | undefined) {
+  return new Elysia({ name: "change-gate" }).onRequest(({ request, set }) => {
+    if (!mayChange(request)) return;
+    const rejected = rejection();
+    if (rejected !== undefined) throw rejected;
+    requestContextOf(request).commonHeaders = { ...set.headers };
+  });
+}
+
+/** The response to a request whose change can't be acknowledged, instead of the response of its handler. */
+export function respondInstead(options: BaseOptions, request: Request, error: unknown): Response {
+  const context = requestContextOf(request);
+  context.set = { headers: { ...context.commonHeaders } };
+  return respondToFailure(options, request, error);
 }
 
 function toAppError(

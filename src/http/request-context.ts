@@ -51,6 +51,8 @@ class RequestContext {
   brokeOffAtBytes: number | undefined;
   /** Set by the first hook. */
   set: ResponseState = { headers: {} };
+  /** The headers that any response has, also one that replaces the response of the handler; undefined if none may. */
+  commonHeaders: Readonly<ResponseState["headers"]> | undefined;
   readonly #settings: RequestContextSettings;
   #clientAddress: string | undefined;
 

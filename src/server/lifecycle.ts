@@ -1,6 +1,7 @@
 /** The life cycle of a server: lock, recovery, start, and graceful stop. */
 import * as fs from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
+import { systemClock } from "../lib/clock.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
@@ -73,14 +74,21 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
 async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifier: Notifier): Promise<RunResult> {
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
-  const services = await openServices(loaded, log);
+  const lease = loaded.config.replica.url === null ? undefined : { path: "db/00000001" };
+  const services = await openServices(loaded, log, systemClock, undefined, lease);
   await prepareServices(services);
 
   const end = Promise.withResolvers<RunResult["how"]>();
   if (stop.aborted) end.resolve("stop");
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
   const background = new Background(services);
-  const http = new HttpServer({ services, loaded, background, restart: () => end.resolve("restart") });
+  const http = new HttpServer({
+    services,
+    loaded,
+    background,
+    fence: undefined,
+    restart: () => end.resolve("restart"),
+  });
   await http.listen();
   noteStart(services);
   await background.start();

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { COMMANDS } from "../../src/cli/cli.ts";
 import type { CommandContext } from "../../src/cli/shared/command.ts";
-import { environmentName, SETTINGS_BY_KEY } from "../../src/config/settings.ts";
+import { environmentName, keyOfPath, SETTINGS_BY_KEY } from "../../src/config/settings.ts";
 import { listPages, readPage, shellBlocks } from "../support/documents.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -97,7 +97,8 @@ test("every setting in a TOML block exists", () => {
   for (const [page, text] of pages) {
     for (const [, indent = "", block = ""] of text.matchAll(/^( *)```toml\n(.*?)^\1```$/gms)) {
       const settings = Bun.TOML.parse(block.replaceAll(new RegExp(`^${indent}`, "gm"), ""));
-      for (const key of keysOf(settings, "")) if (!SETTINGS_BY_KEY.has(key)) problems.push(`${page}: ${key}`);
+      for (const key of keysOf(settings, ""))
+        if (!SETTINGS_BY_KEY.has(keyOfPath(key))) problems.push(`${page}: ${key}`);
     }
   }
   expect(problems).toEqual([]);

@@ -1,4 +1,5 @@
 import { readService } from "./addresses.ts";
+import { ACKNOWLEDGE, REPLICATION_SETTINGS } from "./replication.ts";
 import {
   BadValue,
   choice,
@@ -78,6 +79,7 @@ export const STORAGE_SETTINGS = {
       "disk",
       "Where file data is stored: on this disk, or in a bucket (s3.*) with this disk as a cache.",
     ),
+    acknowledge: ACKNOWLEDGE,
   },
   s3: {
     endpoint: optionalText("URL", readService, "Address of the S3-compatible service, such as https://s3.example.org."),
@@ -106,6 +108,7 @@ export const STORAGE_SETTINGS = {
     ),
     cache: size("10GB", "Maximum size of the local cache of the bucket. Least recently used files are evicted first."),
   },
+  ...REPLICATION_SETTINGS,
   scrub: {
     rate: size("20MB", "Bytes per second that the nightly scrub reads to find damaged files. 0 turns the scrub off."),
     maxTime: duration("1m", "24h", "4h", "Maximum duration of the scrub per night."),

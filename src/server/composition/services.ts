@@ -2,6 +2,7 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Lease } from "../../features/storage/replication/types.ts";
 import { openStoreJournal } from "../../features/storage/store-journal/open.ts";
 import type { FileNode } from "../../tree/model/types.ts";
 import { readEpoch } from "../data/open-copy.ts";
@@ -9,6 +10,7 @@ import { markClosed } from "../data/run-mark.ts";
 import { openAccounts } from "./open-accounts.ts";
 import { openClients } from "./open-clients.ts";
 import { openLibrary } from "./open-library.ts";
+import { startReplica } from "./start-replica.ts";
 import { openMedia } from "./open-media.ts";
 import { openMessaging } from "./open-messaging.ts";
 import { openMobile } from "./open-mobile.ts";
@@ -27,6 +29,7 @@ export interface Services extends Awaited<ReturnType<typeof buildServices>> {
 
 /**
  * Opens the data directory, the database, and the blob store, upgrades the database, and builds all services.
+ * @param lease the right to write to a store with a replica; undefined in commands, and without a replica
  * @throws StartupError with what is wrong and what to do
  */
 export async function openServices(
@@ -34,14 +37,17 @@ export async function openServices(
   log: Log,
   clock: Clock = systemClock,
   busyTimeoutMs?: number,
+  lease?: Pick<Lease, "path">,
 ): Promise<Services> {
-  const services = await buildServices(openStorage(loaded, log, clock, busyTimeoutMs));
+  const services = await buildServices(openStorage(loaded, log, clock, busyTimeoutMs), lease);
   subscribe(services);
   return { ...services, close: ({ takeSnapshot = false } = {}) => closeServices(services, takeSnapshot) };
 }
 
 /** Builds the services part by part, in order of dependency. */
-async function buildServices(storage: Storage) {
+async function buildServices(storage: Storage, lease: Pick<Lease, "path"> | undefined) {
+  // First: until Litestream holds the write-ahead log open, a restart of the log costs a copy of the whole database.
+  const replica = lease && (await startReplica(storage, lease));
   const accounts = openAccounts(storage);
   const media = openMedia(storage);
   // Downloads and devices are looked up only when requests arrive, after all services are built.
@@ -61,6 +67,8 @@ async function buildServices(storage: Storage) {
   });
   return {
     ...storage,
+    /** The continuous copy of the database in a bucket; undefined in commands, and without one. */
+    replica,
     storeJournal,
     ...accounts,
     ...media,
@@ -104,4 +112,5 @@ async function closeServices(services: Omit<Services, "close">, takeSnapshot: bo
   // Only the last connection can remove the write-ahead log.
   await Promise.all([services.nameSearches.ended(), services.searchReader.ended(), services.reader.ended()]);
   if (services.db.close()) markClosed(services.paths);
+  await services.replica?.close();
 }

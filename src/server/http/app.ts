@@ -20,7 +20,19 @@ import { shareHeaders } from "../../features/sharing/shares/share-requests.ts";
 import { storageRoutes } from "../../features/storage/routes.ts";
 import { uploadsRoutes } from "../../features/uploads/routes.ts";
 import { tusHeaders } from "../../features/uploads/tus/tus-requests.ts";
-import { base, type BaseOptions, beginRequest, gate, respondToFailure } from "../../http/base.ts";
+import { notConfirmed } from "../../features/storage/replication/fence.ts";
+import type { DeclaredRoute } from "../../features/accounts/routing/declaration.ts";
+import {
+  base,
+  type BaseOptions,
+  beginRequest,
+  changeGate,
+  gate,
+  respondInstead,
+  respondToFailure,
+} from "../../http/base.ts";
+import type { RouteTable } from "../../http/route-table.ts";
+import { requestContextOf } from "../../http/request-context.ts";
 import { ClientAddresses } from "../../http/client-address.ts";
 import { publicScript } from "../../web/bundle/client-files.ts";
 import { webRoutes } from "../../web/routes.ts";
@@ -28,6 +40,7 @@ import type { Services } from "../composition/services.ts";
 import { availableBytes, totalBytes } from "../data/filesystem.ts";
 import { baseOptions } from "./base-options.ts";
 import { renewReads, shareReads } from "../../db/shared-reads.ts";
+import { acknowledges } from "./confirm-changes.ts";
 import { readHealth, healthRoutes, readiness } from "./health.ts";
 import { type AppHost, NO_HOST } from "./host.ts";
 import { metricsRoutes } from "./metrics.ts";
@@ -58,6 +71,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     health: () => readHealth(services, { notReady: whyNotReady(), certificateEndsAtMs: host.certificateEndsMs() }),
     configuration: () => services.settings.configuration(),
   };
+  const mayChange = (request: Request) => mayChangeBy(routes, request);
   const router = new Router()
     // Gives every request its id, and turns every error into a response. First, so that it handles the guards' errors.
     .hook(base(options))
@@ -67,8 +81,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     // Authenticates before the rate limits: they count per account.
     .hook(guard)
     .hook(rateLimitGuard(rateGate, (method, path) => routes.find(method, path)?.declaration.rate))
-    // Rejects requests while the server stops or is overloaded: last, so that its responses have all headers.
-    .hook(gate(host))
+    // Rejects requests while the server can't serve them: last, so that its responses have all headers.
+    .hook(gates(host, mayChange))
     .use(...accountsRoutes(context))
     .use(...libraryRoutes(context))
     .use(...sharingRoutes(context))
@@ -98,7 +112,20 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     );
   const app = router.plugin;
   const routes = routeTable(router);
-  return { app, routes, ...aroundApp(options, authGuardOptions(services, host)) };
+  return { app, routes, mayChange, ...aroundApp(options, authGuardOptions(services, host)) };
+}
+
+/** Whether the response to a request acknowledges a change. */
+function mayChangeBy(routes: RouteTable<DeclaredRoute>, request: Request): boolean {
+  const { method } = request;
+  return acknowledges(routes.find(method, requestContextOf(request).path), method);
+}
+
+/** Rejects all requests while the server stops or is overloaded, and changes that could not be acknowledged. */
+function gates(host: AppHost, mayChange: (request: Request) => boolean) {
+  const { fence } = host;
+  if (fence === undefined) return gate(host);
+  return gate(host).use(changeGate(mayChange, () => (fence.problem === undefined ? undefined : notConfirmed())));
 }
 
 /** What happens to a request before and after the application. */
@@ -111,6 +138,8 @@ function aroundApp(options: BaseOptions, guardOptions: AuthGuardOptions) {
     },
     /** The response to an error that the application did not catch. */
     respondToFailure: (request: Request, error: unknown) => respondToFailure(options, request, error),
+    /** The response to an error that replaces the response of the application. */
+    respondInstead: (request: Request, error: unknown) => respondInstead(options, request, error),
   };
 }
 

@@ -1,9 +1,12 @@
+import type { WriteFence } from "../../features/storage/replication/types.ts";
 import { BodyPaces } from "../../http/body-pace.ts";
 import type { JobOutcome, JobState } from "../../jobs/scheduler.ts";
 import { RequestStatistics } from "../observability/request-statistics.ts";
 
 /** What the application needs from the running server. */
 export interface AppHost {
+  /** Decides when changes are acknowledged; undefined without a replica. */
+  readonly fence: WriteFence | undefined;
   /** The address of the client's end of the connection. */
   peerOf(request: Request): string;
   /** Restarts the idle timeout of a request's connection. */
@@ -33,6 +36,7 @@ export interface AppHost {
 
 /** A host without a server, for generating the OpenAPI document. */
 export const NO_HOST: AppHost = {
+  fence: undefined,
   peerOf: () => "127.0.0.1",
   keepOpen: () => {},
   bodies: new BodyPaces({ perAddressMax: 1 }),

@@ -1,6 +1,7 @@
 import { isExhausted, translateDiskError } from "../../blobs/disk.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { auditRecorder } from "../../features/administration/audit/audited-requests.ts";
+import type { WriteFence } from "../../features/storage/replication/types.ts";
 import { withRetryAfter } from "../../http/base.ts";
 import { BodyPaces } from "../../http/body-pace.ts";
 import { LOCAL_PEER } from "../../http/client-address.ts";
@@ -14,6 +15,7 @@ import { Listener } from "../net/listener.ts";
 import { observeRequests } from "../observability/observe.ts";
 import { RequestStatistics } from "../observability/request-statistics.ts";
 import { createApp } from "./app.ts";
+import { confirmChanges } from "./confirm-changes.ts";
 import type { AppHost } from "./host.ts";
 
 /** How long requests in progress may take once the server is stopping. */
@@ -28,12 +30,15 @@ interface HttpServerOptions {
   readonly services: Services;
   readonly loaded: LoadedConfig;
   readonly background: Background;
+  /** Decides when changes are acknowledged; undefined without a replica. */
+  readonly fence: WriteFence | undefined;
   /** Restarts the server with new settings. */
   readonly restart: () => void;
 }
 
 /** The HTTP side of a running server: the application, and the listener that receives its requests. */
 export class HttpServer implements AppHost {
+  readonly fence: WriteFence | undefined;
   readonly requests: RequestStatistics;
   readonly bodies: BodyPaces;
   readonly #options: HttpServerOptions;
@@ -45,6 +50,7 @@ export class HttpServer implements AppHost {
   constructor(options: HttpServerOptions) {
     const { services } = options;
     this.#options = options;
+    this.fence = options.fence;
     this.requests = new RequestStatistics(() => this.#app.app.routes.map(({ path }) => path));
     this.bodies = new BodyPaces({ perAddressMax: services.config.maxSlowBodies });
     this.#app = createApp(services, this);
@@ -152,7 +158,8 @@ export class HttpServer implements AppHost {
   #requestHandler(): (request: Request) => Response | Promise<Response> {
     const { services } = this.#options;
     const { basePath, audit, logRequests, logLevel } = services.config;
-    const { app, routes, begin, respondToFailure } = this.#app;
+    const { app, routes, begin, mayChange, respondToFailure, respondInstead } = this.#app;
+    const { fence } = this;
     const audited = auditRecorder({
       ...services,
       files: audit.files,
@@ -173,8 +180,11 @@ export class HttpServer implements AppHost {
         return respondToFailure(request, error);
       }
     };
+    const handle = (request: Request) => audited(request, fetch(request));
+    const confirmed = fence && confirmChanges({ fence, mayChange, respondInstead });
+    const acknowledge = confirmed === undefined ? handle : (request: Request) => confirmed(request, handle(request));
     const respond = (request: Request) => {
-      const response = audited(request, fetch(request));
+      const response = acknowledge(request);
       if (!(response instanceof Promise)) return withRetryAfter(request, response);
       return response.then((finished) => withRetryAfter(request, finished));
     };

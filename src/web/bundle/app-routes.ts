@@ -39,7 +39,7 @@ export function appRoutes({ basePath, isSignedIn, sendSignIn }: AppRoutesOptions
     .get("/manifest.webmanifest", PAGE_ROUTE, ({ request }) => manifest(request, "application/manifest+json"))
     .get("/service-worker.js", PAGE_ROUTE, ({ request }) => worker(request, "text/javascript; charset=utf-8"))
     // The service worker handles these requests. Without one they arrive here, and the files are lost with the request.
-    .post("/share-target", { ...PAGE_ROUTE, parse: "none" }, () =>
+    .post("/share-target", { ...PAGE_ROUTE, parse: "none", acknowledges: false }, () =>
       Response.redirect(`${basePath}/files?shared=missed`, 303),
     );
   // A query can change what the page asks for, such as the photos of one town.

@@ -182,6 +182,28 @@ describe("the file", () => {
     ]).toEqual([null, 1000, 7, null]);
   });
 
+  test("names the replica as text or as a table", () => {
+    const s3 = 'blobs.store = "s3"\n';
+    const written = [
+      `replica = "s3://replica/home/"\n"replica.keyFile" = "seal.key"\n"replica.lease" = "5s"\n${s3}`,
+      `${s3}[replica]\nurl = "s3://replica/home"\nkeyFile = "seal.key"\nlease = "5s"\n`,
+      `${s3}replica.url = "s3://replica/home"\nreplica.keyFile = "seal.key"\nreplica.lease = "5s"\n`,
+    ];
+    for (const toml of written) {
+      const { config, sources } = load({ toml });
+      const keyFile = join(data, "seal.key");
+      expect(config.replica).toEqual({ url: "s3://replica/home", keyFile, litestream: null, leaseMs: 5000 });
+      expect(sources.get("replica")).toMatch(/larder\.toml:\d$/);
+    }
+    const env = { LARDER_REPLICA: "s3://replica", LARDER_REPLICA_KEY_FILE: "/seal.key", LARDER_BLOBS_STORE: "s3" };
+    expect(load({ toml: "", env }).config.replica).toMatchObject({
+      url: "s3://replica",
+      keyFile: "/seal.key",
+      leaseMs: 10_000,
+    });
+    expect(flagName("replica")).toBe("--replica");
+  });
+
   test("with a password that others can read is warned of", () => {
     const toml = 'adminEmail = "a@example.org"\nadminPassword = "correct horse"\n';
     writeFileSync(join(data, "larder.toml"), toml);
@@ -222,6 +244,19 @@ describe("a fault", () => {
     ['basePath = "files"', "larder.toml:1"],
     ['basePath = "/a/../b"', "larder.toml:1"],
     ["rateLimitScale = 0", "larder.toml:1"],
+    ['replica = "https://s3.example.org/x"', 'larder.toml:1: "replica" must be a bucket and a path'],
+    ['replica = "s3://bucket/../x"', 'larder.toml:1: "replica" must be a bucket and a path'],
+    ['[replica]\nurl = "s3:bucket"', 'larder.toml:2: "replica" must be a bucket and a path'],
+    ['"replica.lease" = "100ms"', 'larder.toml:1: "replica.lease" must be a duration'],
+    ['"replica.lease" = "0s"', 'larder.toml:1: "replica.lease" must be between 1s and 10m'],
+    ['replica = "s3://bucket"\n"replica.keyFile" = "k"', 'replica requires blobs.store = "s3"'],
+    ['replica = "s3://bucket"\nblobs.store = "s3"', "replica requires replica.keyFile"],
+    ['blobs.acknowledge = "bucket"', 'requires blobs.store = "s3" and a replica'],
+    ['blobs.acknowledge = "bucket"\nblobs.store = "s3"', 'requires blobs.store = "s3" and a replica'],
+    [
+      'replica = "s3://files/home/sha256/x"\n"replica.keyFile" = "k"\nblobs.store = "s3"\ns3.bucket = "files"\ns3.prefix = "home"',
+      "replica must not be among the files",
+    ],
     ['adminEmail = "a@example.org"', "Set both or neither"],
     ['adminEmail = "a@example.org"\nadminPassword = "x"\nadminPasswordFile = "y"', "both set"],
   ])("of %p is reported with its line", (toml, message) => expect(faults({ toml })).toContain(message));

@@ -62,6 +62,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
         rate: "general",
         audit: { action: "sign_in", write: "rejections", isGuess: true },
         docs: docs.callback,
+        acknowledges: true,
       },
       ({ request }) =>
         asPage(request, basePath, async () => {

@@ -38,6 +38,11 @@ export type RouteDeclaration = AccessRule &
     readonly audit: AuditRule | "unaudited";
     /** The text in the OpenAPI document, created when the document is requested; `hidden` for pages. */
     readonly docs: (() => RouteDocs) | "hidden";
+    /**
+     * Whether responses acknowledge changes: that a change is safe. By default, all do except those to methods for reading.
+     * Such responses wait until the change is where the setting `blobs.acknowledge` demands.
+     */
+    readonly acknowledges?: boolean;
     /** Schema of the path parameters. Without it, a parameter that can't be decoded is undefined. */
     readonly params?: TSchema;
   };

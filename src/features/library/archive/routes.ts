@@ -48,6 +48,7 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
         docs: docs.downloadSelection,
         body: ArchiveBody,
         readOther: readArchiveForm,
+        acknowledges: false,
       },
       async ({ principal, body, request, set }) => {
         const ids = [...new Set(body.fileIds)];

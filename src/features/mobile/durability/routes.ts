@@ -23,7 +23,15 @@ export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRou
   return new Router({ prefix: "/api/mobile/files", guard })
     .get(
       "/:id/durability",
-      { access: "device", scope: "device", rate: "general", audit: "unaudited", docs: docs.get, params: IdParams },
+      {
+        access: "device",
+        scope: "device",
+        rate: "general",
+        audit: "unaudited",
+        docs: docs.get,
+        params: IdParams,
+        acknowledges: true,
+      },
       async ({ principal, params, request }) => {
         const query = queryOf(request);
         const verify = readBoolean(query["verify"], "verify") ?? false;

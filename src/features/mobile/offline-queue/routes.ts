@@ -28,7 +28,14 @@ export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
     )
     .get(
       "/",
-      { access: "device", scope: "device", rate: "general", audit: "unaudited", docs: docs.list },
+      {
+        access: "device",
+        scope: "device",
+        rate: "general",
+        audit: "unaudited",
+        docs: docs.list,
+        acknowledges: true,
+      },
       ({ principal, request }) => {
         const query = queryOf(request);
         const status = readChoice(query["status"], "status", STATUSES);

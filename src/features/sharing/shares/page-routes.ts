@@ -56,6 +56,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
       {
         ...PAGE_ROUTE,
         audit: { action: "share.unlock", write: "rejections", isGuess: true },
+        acknowledges: false,
         params: TokenParams,
         parse: "none",
       },
@@ -91,7 +92,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
     )
     .post(
       "/s/:token/archive",
-      { ...PAGE_ROUTE, rate: "downloads", params: TokenParams, parse: "none" },
+      { ...PAGE_ROUTE, rate: "downloads", params: TokenParams, parse: "none", acknowledges: false },
       async ({ params, request, set }) => {
         try {
           checkOrigin(request);

@@ -96,6 +96,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
         rate: "operations",
         audit: { action: "share.unlock", write: "rejections", isGuess: true },
         docs: docs.unlock,
+        acknowledges: false,
         params: TokenParams,
         body: UnlockBody,
       },

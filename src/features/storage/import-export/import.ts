@@ -3,7 +3,8 @@
  * 1. Plan: skip a file whose path, size and time the account has already.
  * 2. Read: threads read files and copy their bytes into the store.
  * 3. Sync: one sync makes some thousand files durable.
- * 4. Write: the files get their rows, in short transactions. After a crash, the next import continues from there.
+ * 4. Send: the files go to the bucket, if files must be there before they are acknowledged.
+ * 5. Write: the files get their rows, in short transactions. After a crash, the next import continues from there.
  */
 import * as fs from "node:fs";
 import type { BlobStore } from "../../../blobs/blob-store.ts";
@@ -15,6 +16,7 @@ import { joinPath } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
+import type { RemoteStoreService } from "../remote-store/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
@@ -37,6 +39,8 @@ interface ImporterOptions {
   readonly favorites: Pick<FavoriteService, "set">;
   readonly albums: Pick<AlbumService, "addByName" | "update">;
   readonly blobs: Pick<BlobStore, "stat">;
+  /** Undefined without a bucket. */
+  readonly remoteStore: Pick<RemoteStoreService, "sendNow"> | undefined;
   readonly storeGuard: { check(): void };
   readonly reservations: { reserve(bytes: number): (bytes?: number) => void };
   readonly limitsOf: (user: User) => StorageLimits;
@@ -281,6 +285,7 @@ class ImportRun {
     const { trusted, doubtful } = this.#splitByTrust(files);
     this.#readAgain(doubtful);
     await this.#pool?.sync();
+    await this.#sendNow(trusted);
     await this.#writeRows(
       folders,
       (tx, folder) => {
@@ -298,6 +303,15 @@ class ImportRun {
         return () => this.#count(read, written);
       },
       ({ file }, error) => progress.addRejection(file.path, error),
+    );
+  }
+
+  /** Sends the blobs to the bucket, if their rows may be written only then. */
+  async #sendNow(files: readonly ReadFile[]): Promise<void> {
+    const { remoteStore } = this.#options;
+    const blobs = new Map(files.map(({ blob }) => [blob.digest, blob]));
+    await Promise.all(
+      [...blobs.values()].map((blob) => (blob.method === "hashed" ? undefined : remoteStore?.sendNow(blob))),
     );
   }
 

@@ -178,10 +178,11 @@ export class BlobMover {
   /** Deletes objects whose blobs garbage collection has deleted. @returns how many @throws S3Error */
   async collect(signal: AbortSignal): Promise<number> {
     if (this.#ownership !== "ours" && (await this.checkBucket()) !== "ours") return 0;
-    const { rows, writer, clock } = this.#options;
+    const { rows, writer, blobs, clock } = this.#options;
     for await (const { digest } of this.#walk(ORPHANS, signal)) {
-      // An upload may have stored it again since it was listed.
-      await writer.run(() => (rows.isNamed(digest) ? undefined : rows.markForDeletion(digest, clock.nowMs())), {
+      // An upload may have stored it again since it was listed, or have sent it and be about to write its row.
+      const isNeeded = () => rows.isNamed(digest) || blobs.isLeased(digest);
+      await writer.run(() => (isNeeded() ? undefined : rows.markForDeletion(digest, clock.nowMs())), {
         isQuiet: true,
       });
       // A new blob may get the id of the deleted one, which was listed already.

@@ -17,6 +17,7 @@ import type { SnapshotReferences } from "../integrity/gc.ts";
 import type { BlobRows } from "../integrity/blob-rows.ts";
 import type { Integrity } from "../integrity/service.ts";
 import type { Reading } from "../integrity/types.ts";
+import { ImmediateSender } from "./immediate-sender.ts";
 import { OutageWatch } from "./outage-watch.ts";
 import { BlobMover } from "./mover.ts";
 import { ObjectChecker } from "./object-checker.ts";
@@ -28,6 +29,9 @@ import { SendQueue } from "./send-queue.ts";
 import { ObjectReading } from "./read-objects.ts";
 import { BucketReconciliation } from "./reconcile.ts";
 import { RemoteStoreService } from "./service.ts";
+
+/** How often an outage is checked for its end while uploads wait for the bucket. */
+const RECOVERY_MS = 2_000;
 
 /** Dependencies of {@link openBucket}. */
 interface BucketOptions {
@@ -85,28 +89,29 @@ export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "
   return { client, name, prefix };
 }
 
+/** Dependencies of {@link openRemoteStore}. */
+interface RemoteStoreParts extends BucketOptions {
+  readonly blobs: BlobStore & Pick<DiskBlobStore, "statLocal" | "dropCopy" | "replaceFromRemote">;
+  readonly reader: Reader;
+  /** This store, and this database of it. */
+  readonly owner: () => Owner;
+  readonly isBusy: () => boolean;
+  readonly shortageBytes: () => number;
+  readonly snapshotAtMs: () => number;
+  readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
+  readonly events: Events;
+  readonly blobRows: BlobRows;
+  readonly integrity: Pick<Integrity, "note" | "noteSpare">;
+  readonly onWhole: (digest: Digest) => Promise<void>;
+}
+
 /** Opens the service that moves blobs between this disk and the bucket. */
-export function openRemoteStore(
-  bucket: Bucket,
-  options: BucketOptions & {
-    readonly blobs: BlobStore & Pick<DiskBlobStore, "statLocal" | "dropCopy" | "replaceFromRemote">;
-    readonly reader: Reader;
-    /** This store, and this database of it. */
-    readonly owner: () => Owner;
-    readonly isBusy: () => boolean;
-    readonly shortageBytes: () => number;
-    readonly snapshotAtMs: () => number;
-    readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
-    readonly events: Events;
-    readonly blobRows: BlobRows;
-    readonly integrity: Pick<Integrity, "note" | "noteSpare">;
-    readonly onWhole: (digest: Digest) => Promise<void>;
-  },
-): RemoteStoreService {
+export function openRemoteStore(bucket: Bucket, options: RemoteStoreParts): RemoteStoreService {
   const { client, name, prefix, rows, contents: remote } = bucket;
   const { config, reader, log } = options;
   const noteFaults = (readings: readonly Reading[]) => options.integrity.note(readings);
-  const sender = new BlobSender({ ...options, client, rows, remote, noteFaults });
+  const isStore = config.blobs.store === "s3";
+  const sender = new BlobSender({ ...options, client, rows, remote, isStore, noteFaults });
   const checker = new ObjectChecker({ ...options, client, prefix, rows, remote });
   const mover = new BlobMover({
     ...options,
@@ -120,7 +125,8 @@ export function openRemoteStore(
     remote,
     cacheBytes: config.s3.cacheBytes,
   });
-  const isStore = config.blobs.store === "s3";
+  const immediate =
+    config.blobs.acknowledge === "bucket" ? openImmediate({ sender, mover, rows, remote, log }) : undefined;
   const queue = new SendQueue({
     sizeOf: (digest) => rows.blobBytes(digest),
     async send(digest, isForced, signal) {
@@ -132,6 +138,7 @@ export function openRemoteStore(
   const watch = new OutageWatch({
     check: () => mover.checkBucket(),
     outage: () => remote.outage,
+    recoveryMs: immediate === undefined ? undefined : RECOVERY_MS,
     silentMs: () => remote.silentMs,
     async notify({ problem }) {
       const contents = isStore ? await mover.countWaiting() : 0;
@@ -149,12 +156,22 @@ export function openRemoteStore(
     reconciliation: new BucketReconciliation({ ...options, client, rows, remote, checker }),
     checker,
     queue,
+    immediate,
     remote,
     reader,
     rows,
     log,
     isStore,
   });
+}
+
+/** Lets the blob store send each blob before its row is written. */
+function openImmediate(
+  options: ConstructorParameters<typeof ImmediateSender>[0] & { readonly remote: RemoteContents },
+) {
+  const immediate = new ImmediateSender(options);
+  options.remote.sendNow = (blob) => immediate.send(blob);
+  return immediate;
 }
 
 function rejectForeignToken(): void {

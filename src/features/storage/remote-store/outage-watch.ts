@@ -20,6 +20,8 @@ interface OutageWatchOptions {
   readonly log: Log;
   /** Interval of the checks; default 30 s. With the timeout of 20 s, an outage is detected within a minute. */
   readonly everyMs?: number;
+  /** How often an outage is checked for its end, if uploads wait for it; default: like `everyMs`. */
+  readonly recoveryMs?: number | undefined;
 }
 
 const EVERY_MS = 30_000;
@@ -29,7 +31,7 @@ const FAILURES_MIN = 2;
 /** Checks regularly whether the bucket can be used, and notifies administrators once of each outage. */
 export class OutageWatch {
   readonly #options: OutageWatchOptions;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
   #isChecking = false;
   #failures = 0;
   #isNotified = false;
@@ -40,15 +42,15 @@ export class OutageWatch {
 
   /** Starts the checks. */
   start(): void {
-    this.#timer = setInterval(() => {
-      if (!this.#isChecking) void this.#checkIfSilent();
-    }, this.#everyMs);
-    this.#timer.unref();
+    const { outage, check, recoveryMs } = this.#options;
+    this.#repeat(this.#everyMs, () => this.#checkIfSilent());
+    // These checks don't count as failures, of which administrators are notified.
+    if (recoveryMs !== undefined) this.#repeat(recoveryMs, async () => void (outage() && (await check())));
   }
 
   /** Stops the checks. */
   stop(): void {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
   }
 
   /**
@@ -71,19 +73,31 @@ export class OutageWatch {
     return this.#options.everyMs ?? EVERY_MS;
   }
 
-  async #checkIfSilent(): Promise<void> {
-    const { outage, silentMs, log } = this.#options;
-    // The last request, moments ago, succeeded.
-    if (outage() === undefined && silentMs() < this.#everyMs) return;
+  /** Runs a check regularly. One check runs at a time. */
+  #repeat(everyMs: number, check: () => Promise<void>): void {
+    const timer = setInterval(() => {
+      if (!this.#isChecking) void this.#checkOnce(check);
+    }, everyMs);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  async #checkOnce(check: () => Promise<void>): Promise<void> {
     this.#isChecking = true;
     try {
-      await this.check();
+      await check();
     } catch (error) {
       // The message of the service is part of the outage, which health and the metrics show.
-      if (!(error instanceof S3Error)) log.warn("Could not check the bucket.", { error });
+      if (!(error instanceof S3Error)) this.#options.log.warn("Could not check the bucket.", { error });
     } finally {
       this.#isChecking = false;
     }
+  }
+
+  async #checkIfSilent(): Promise<void> {
+    const { outage, silentMs } = this.#options;
+    // The last request, moments ago, succeeded.
+    if (outage() !== undefined || silentMs() >= this.#everyMs) await this.check();
   }
 
   async #notify(): Promise<void> {

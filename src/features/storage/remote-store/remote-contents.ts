@@ -53,6 +53,8 @@ export class RemoteContents implements RemoteStore {
   #uses = new Map<Digest, number>();
   #whole = new Map<Digest, { sizeBytes: number; atMs: number }>();
   #downUntilMs = 0;
+  /** See {@link RemoteStore}; undefined while blobs are sent in the background. */
+  sendNow: RemoteStore["sendNow"] = undefined;
   /** Called for each blob that got its committed row. Must not throw. */
   onStored: (digest: Digest, isNew: boolean) => void = () => {};
   /** Called for each object that looked damaged or missing when it was read. Must not throw. */
@@ -89,6 +91,11 @@ export class RemoteContents implements RemoteStore {
   /** Why the service could not be used when it was last tried, and since when; undefined if it could. */
   get outage(): Outage | undefined {
     return this.#outage;
+  }
+
+  /** Whether the service failed some seconds ago, so that requests fail without trying it again. */
+  get isDown(): boolean {
+    return performance.now() < this.#downUntilMs;
   }
 
   /** Milliseconds since the last successful request. */
@@ -177,7 +184,7 @@ export class RemoteContents implements RemoteStore {
   }
 
   async #request<T>(digest: Digest, request: () => Promise<T>): Promise<T> {
-    if (performance.now() < this.#downUntilMs) throw unavailable();
+    if (this.isDown) throw unavailable();
     try {
       const response = await request();
       this.noteHealth(undefined);

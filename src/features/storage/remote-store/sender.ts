@@ -17,7 +17,9 @@ interface BlobSenderOptions {
   readonly client: S3Client;
   readonly remote: RemoteContents;
   readonly rows: RemoteRows;
-  readonly blobs: Pick<BlobStore, "pathOf">;
+  readonly blobs: Pick<BlobStore, "pathOf" | "isLeased">;
+  /** Whether the bucket must have every blob that has a row, so that no object of such a blob is deleted. */
+  readonly isStore: boolean;
   readonly writer: Writer;
   readonly clock: Clock;
   /** Whether an upload is in progress: uploads come first. */
@@ -70,27 +72,45 @@ export class BlobSender {
     });
   }
 
-  /** Deletes an object that is marked for deletion. @returns false if it is not marked any more @throws S3Error */
+  /**
+   * Sends a leased blob before it has a row of its own, so this does not wait for the row that records it: that one is in
+   * the same commit as the row that names the blob, or in an earlier one.
+   * @throws as {@link send}; DamagedCopyError
+   */
+  async sendLeased(content: SizedBlob, signal: AbortSignal): Promise<void> {
+    await this.#locks.run(content.digest, async () => {
+      // Without the row, the bucket's job sends the blob again.
+      this.#record(content, await this.#put(content, signal)).catch(() => {});
+    });
+  }
+
+  /** Deletes an object that is marked for deletion. @returns false if it is needed by now @throws S3Error */
   async remove(digest: Digest): Promise<boolean> {
-    const { client, remote, rows, writer } = this.#options;
+    const { client, remote, rows, writer, blobs, isStore } = this.#options;
     return this.#locks.run(digest, async () => {
-      // It may have been uploaded and sent again since it was listed.
-      if (!rows.isMarkedForDeletion(digest)) return false;
+      // It may have been uploaded and sent again since it was listed, or be about to get its row.
+      if (!rows.isMarkedForDeletion(digest) || blobs.isLeased(digest)) return false;
+      if (isStore && rows.isNamed(digest)) return false;
       await client.remove(remote.keyOf(digest));
-      await writer.run(() => rows.remove(digest), { isQuiet: true });
+      await writer.run(
+        () => {
+          rows.remove(digest);
+          // The object was recorded while it was being deleted, by a command for example. It must be sent again.
+          rows.markLost(digest);
+        },
+        { isQuiet: true },
+      );
       return true;
     });
   }
 
   async #send(content: SizedBlob, signal: AbortSignal): Promise<SendResult> {
-    const { client, remote, rows, blobs, writer, clock } = this.#options;
-    const { digest, sizeBytes } = content;
+    const { rows } = this.#options;
+    const { digest } = content;
     let etag: string;
     try {
-      const key = remote.keyOf(digest);
-      etag = await sendContent(client, key, { path: blobs.pathOf(digest), digest, sizeBytes, signal });
+      etag = await this.#put(content, signal);
     } catch (error) {
-      if (error instanceof S3Error) remote.noteHealth(error.message);
       const isDamaged = error instanceof DamagedCopyError;
       if (!isDamaged && errorCode(error) !== "ENOENT") throw error;
       // The bucket may have the blob although an older, restored database does not know it.
@@ -101,10 +121,29 @@ export class BlobSender {
       const isKnown = rows.find(digest) !== undefined;
       return { digest, fault: isDamaged ? DAMAGED_HERE : isKnown ? DAMAGED_THERE : LOST };
     }
-    remote.noteHealth(undefined);
     // A blob that was deleted since still gets its row, so that its object is deleted.
-    await writer.run(() => rows.add({ digest, sizeBytes, etag, usedAtMs: clock.nowMs() }, clock.nowMs()));
+    await this.#record(content, etag);
     return "sent";
+  }
+
+  /** Sends the copy on this disk. @returns the ETag of the object */
+  async #put({ digest, sizeBytes }: SizedBlob, signal: AbortSignal): Promise<string> {
+    const { client, remote, blobs } = this.#options;
+    try {
+      const path = blobs.pathOf(digest);
+      const etag = await sendContent(client, remote.keyOf(digest), { path, digest, sizeBytes, signal });
+      remote.noteHealth(undefined);
+      return etag;
+    } catch (error) {
+      if (error instanceof S3Error) remote.noteHealth(error.message);
+      throw error;
+    }
+  }
+
+  /** Records that the bucket has a blob whose copy on this disk was just used. */
+  #record({ digest, sizeBytes }: SizedBlob, etag: string): Promise<void> {
+    const { rows, writer, clock } = this.#options;
+    return writer.run(() => rows.add({ digest, sizeBytes, etag, usedAtMs: clock.nowMs() }, clock.nowMs()));
   }
 
   /** Whether the bucket has a blob that this disk does not have. A damaged object does not count. */

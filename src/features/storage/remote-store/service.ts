@@ -4,6 +4,7 @@ import { StartupError } from "../../../config/startup-error.ts";
 import { AppError } from "../../../errors.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Digest } from "../../../blobs/digest.ts";
+import type { ImmediateSender } from "./immediate-sender.ts";
 import type { BlobMover, MoveResult } from "./mover.ts";
 import { CACHED, type RemoteRows, TOTALS } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
@@ -12,7 +13,7 @@ import type { Outage, OutageWatch } from "./outage-watch.ts";
 import type { ObjectReading, ObjectReadRequest, ObjectsRead } from "./read-objects.ts";
 import type { BucketReconciliation } from "./reconcile.ts";
 import type { SendQueue } from "./send-queue.ts";
-import type { TierCounts } from "./types.ts";
+import type { SizedBlob, TierCounts } from "./types.ts";
 
 /** Dependencies of {@link RemoteStoreService}. */
 interface RemoteStoreOptions {
@@ -20,6 +21,8 @@ interface RemoteStoreOptions {
   readonly reconciliation: BucketReconciliation;
   readonly checker: ObjectChecker;
   readonly queue: SendQueue;
+  /** Sends blobs before their rows are written; undefined if they are sent in the background. */
+  readonly immediate: ImmediateSender | undefined;
   readonly watch: OutageWatch;
   readonly reading: ObjectReading;
   readonly remote: RemoteContents;
@@ -108,6 +111,14 @@ export class RemoteStoreService {
     }
   }
 
+  /**
+   * Sends a blob of this disk that has no row yet, if uploads wait for the bucket and it is not known to have the blob.
+   * @throws AppError provider_unavailable | storage_error
+   */
+  sendNow(blob: SizedBlob): Promise<void> | undefined {
+    return this.#options.immediate?.send(blob);
+  }
+
   /** Queues an object to be read in some seconds, because it may be damaged, or whole again. Never throws. */
   suspect(digest: Digest): void {
     this.#options.checker.suspect(digest);
@@ -127,6 +138,7 @@ export class RemoteStoreService {
   /** Ends transfers and writes rows that are still in memory. */
   async close(): Promise<void> {
     this.#options.watch.stop();
+    this.#options.immediate?.close();
     await this.#options.queue.close();
     await this.#options.checker.close();
     await this.#options.remote.flush();

@@ -130,7 +130,7 @@ export function uploadStateRoutes({ uploads, guard, hasThumbnail, allowLong }: U
     )
     .get(
       "/:uploadId",
-      { ...DEVICE_UPLOAD, access: "device", audit: "unaudited", docs: docs.progress },
+      { ...DEVICE_UPLOAD, access: "device", audit: "unaudited", docs: docs.progress, acknowledges: true },
       ({ principal, params }) =>
         ok(presentProgress(uploads.progress(uploads.get(principal.user, params["uploadId"] ?? "")))),
     )

@@ -65,7 +65,13 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
     )
     .get(
       `${UPLOADS_PATH}/:uploadId`,
-      { ...GUEST_UPLOAD, audit: "unaudited", docs: docs.progressInDropBox, params: UploadParams },
+      {
+        ...GUEST_UPLOAD,
+        audit: "unaudited",
+        docs: docs.progressInDropBox,
+        params: UploadParams,
+        acknowledges: true,
+      },
       async ({ params, request, set }) => {
         return ok(presentGuestTus(await requests.show(tusRequestOf(params.token, request, set), params.uploadId)));
       },

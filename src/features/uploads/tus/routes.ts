@@ -62,7 +62,14 @@ export function tusRoutes(options: TusRoutesOptions) {
   return new Router({ guard })
     .get(
       UPLOADS_PATH,
-      { access: "reader", scope: "files:write", rate: "general", audit: "unaudited", docs: docs.list },
+      {
+        access: "reader",
+        scope: "files:write",
+        rate: "general",
+        audit: "unaudited",
+        docs: docs.list,
+        acknowledges: true,
+      },
       ({ principal, request, set }) => {
         const { sender } = tusRequestOf(request, set);
         const uploads = tus.list(sender, LISTED_MAX).map((found) => {
@@ -84,7 +91,7 @@ export function tusRoutes(options: TusRoutesOptions) {
     )
     .get(
       `${UPLOADS_PATH}/:uploadId`,
-      { ...CHANGE_UPLOAD, audit: "unaudited", docs: docs.progress, params: UploadParams },
+      { ...CHANGE_UPLOAD, audit: "unaudited", docs: docs.progress, params: UploadParams, acknowledges: true },
       async ({ principal, params, request, set }) => {
         const progress = await requests.show(tusRequestOf(request, set), params.uploadId);
         return ok(present(principal, progress, request));
