@@ -6,7 +6,7 @@ const WRITERS = 12;
 const PREFIX = `larder-engine-check/${Date.now()}/`;
 const LIST_MAX = 1000;
 
-interface Answer {
+interface Finding {
   readonly question: string;
   readonly isGood: boolean;
   readonly seen: string;
@@ -34,7 +34,7 @@ async function createOnce(key: string, text: string): Promise<number> {
   return response.status;
 }
 
-async function askExisting(): Promise<Answer> {
+async function askExisting(): Promise<Finding> {
   const key = `${PREFIX}existing`;
   await client.write(key, "first");
   const status = await createOnce(key, "second");
@@ -43,12 +43,12 @@ async function askExisting(): Promise<Answer> {
   return { question: "conditional PUT of an existing key", isGood, seen: `${status}, the object is "${text}"` };
 }
 
-async function askNew(): Promise<Answer> {
+async function askNew(): Promise<Finding> {
   const status = await createOnce(`${PREFIX}new`, "first");
   return { question: "conditional PUT of a new key", isGood: status === 200, seen: String(status) };
 }
 
-async function askRaces(rounds: number): Promise<Answer> {
+async function askRaces(rounds: number): Promise<Finding> {
   const counts = new Map<number, number>();
   let [single, lying] = [0, 0];
   for (let round = 0; round < rounds; round++) {
@@ -67,7 +67,7 @@ async function askRaces(rounds: number): Promise<Answer> {
   };
 }
 
-async function askHead(rounds: number): Promise<Answer> {
+async function askHead(rounds: number): Promise<Finding> {
   let wrong = 0;
   for (let round = 0; round < rounds; round++) {
     const key = `${PREFIX}head-${round}`;
@@ -86,7 +86,7 @@ async function askHead(rounds: number): Promise<Answer> {
   };
 }
 
-async function askList(rounds: number): Promise<Answer> {
+async function askList(rounds: number): Promise<Finding> {
   let wrong = 0;
   const prefix = `${PREFIX}list/`;
   for (let round = 0; round < rounds; round++) {
@@ -107,13 +107,13 @@ async function removeAll(): Promise<void> {
 
 const { values } = parseArgs({ options: { rounds: { type: "string" } } });
 const rounds = Number(values.rounds ?? 20);
-const answers = [
+const findings = [
   await askExisting(),
   await askNew(),
   await askRaces(rounds),
   await askHead(rounds),
   await askList(rounds),
 ];
-for (const { question, isGood, seen } of answers) console.log(`${isGood ? "yes" : "NO "} ${question}: ${seen}`);
+for (const { question, isGood, seen } of findings) console.log(`${isGood ? "yes" : "NO "} ${question}: ${seen}`);
 await removeAll();
-process.exitCode = answers.every(({ isGood }) => isGood) ? 0 : 1;
+process.exitCode = findings.every(({ isGood }) => isGood) ? 0 : 1;

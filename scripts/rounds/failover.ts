@@ -33,7 +33,7 @@ interface RunOptions {
   readonly leaseMs: number;
   readonly clients: number;
   readonly acknowledge: "bucket" | "disk";
-  readonly isKept: boolean;
+  readonly keepsFiles: boolean;
 }
 
 function readOptions(): RunOptions {
@@ -62,7 +62,7 @@ function readOptions(): RunOptions {
     leaseMs: Number(seconds) * 1000,
     clients: Number(values.clients ?? 12),
     acknowledge: values.acknowledge === "disk" ? "disk" : "bucket",
-    isKept: values.keep ?? false,
+    keepsFiles: values.keep ?? false,
   };
 }
 
@@ -180,7 +180,7 @@ async function run(options: RunOptions, directory: string): Promise<number> {
 const options = readOptions();
 const directory = await mkdtemp(join(tmpdir(), "larder-failover-"));
 const code = await run(options, directory);
-if (code === 0 && !options.isKept) await rm(directory, { recursive: true, force: true });
+if (code === 0 && !options.keepsFiles) await rm(directory, { recursive: true, force: true });
 else
   console.log(
     `Logs and requests: ${directory}. Repeat it: scripts/rounds/failover --seed ${options.seed} --round N --rounds 1`,

@@ -1,4 +1,4 @@
-// Two machines share an object store. Whatever happens to one of them, nothing that was acknowledged is lost.
+// Two machines share an object store. If one of them fails, nothing that was acknowledged is lost.
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

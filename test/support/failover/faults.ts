@@ -42,7 +42,7 @@ async function takeOver({ cluster, standby, isAutomatic }: Scene): Promise<void>
   await cluster.awaitOwner([standby]);
 }
 
-/** While the owner can't work: waits, or promotes the standby meanwhile. */
+/** While the owner can't work: waits, or promotes the standby in that time. */
 async function passTime(scene: Scene, ms: number): Promise<Expectation> {
   const { isAutomatic, random } = scene;
   if (isAutomatic || random.chance(0.4)) {
@@ -227,9 +227,9 @@ export const FAULTS: readonly Fault[] = [
       if (spare === undefined) throw new Error("there is no spare machine");
       await owner.kill9(random.chance(0.5));
       spare.start("promote");
-      const asked = isAutomatic ? undefined : standby.run(["promote"], 120_000);
+      const promotion = isAutomatic ? undefined : standby.run(["promote"], 120_000);
       await cluster.awaitOwner([standby, spare]);
-      await asked;
+      await promotion;
       return "other";
     },
   },
@@ -239,10 +239,10 @@ export const FAULTS: readonly Fault[] = [
     run: async ({ cluster, owner, standby, spare, random, isAutomatic }) => {
       if (spare === undefined) throw new Error("there is no spare machine");
       await owner.kill9(random.chance(0.5));
-      const asked = isAutomatic ? undefined : standby.run(["promote"], 120_000);
+      const promotion = isAutomatic ? undefined : standby.run(["promote"], 120_000);
       await Bun.sleep(cluster.leaseMs * (1.3 + random.fraction()));
       await standby.kill9(random.chance(0.5));
-      await asked;
+      await promotion;
       spare.start("promote");
       await cluster.awaitOwner([spare]);
       return "other";

@@ -44,7 +44,7 @@ export interface TrackedAccount {
 interface Acknowledgement {
   readonly server: string;
   readonly sentMs: number;
-  readonly answeredMs: number;
+  readonly respondedMs: number;
 }
 
 /** What happened to a request. */
@@ -60,7 +60,7 @@ export interface RecordedRequest {
   readonly server: string;
   readonly what: string;
   readonly sentMs: number;
-  readonly answeredMs: number;
+  readonly respondedMs: number;
   readonly result: RequestResult;
 }
 
@@ -91,14 +91,14 @@ export class FailoverLedger {
   constructor(private readonly path: string | undefined) {}
 
   record(request: RecordedRequest): void {
-    const { server, sentMs, answeredMs, result, what } = request;
+    const { server, sentMs, respondedMs, result, what } = request;
     const count = result.kind === "rejected" ? (result.status === 503 ? "unavailable" : "rejected") : result.kind;
     this.total[count] += 1;
     this.round[count] += 1;
     if (count === "rejected" && result.kind === "rejected") this.rejections.push(`${server} ${what}: ${result.status}`);
     if (result.kind === "acknowledged") {
       const list = this.acknowledgements.get(server) ?? [];
-      list.push({ server, sentMs, answeredMs });
+      list.push({ server, sentMs, respondedMs });
       this.acknowledgements.set(server, list);
     }
     if (this.path !== undefined) appendFileSync(this.path, `${JSON.stringify(request)}\n`);
@@ -112,7 +112,7 @@ export class FailoverLedger {
   /** When this server first acknowledged a change; undefined if it did not. */
   firstAcknowledgementMs(server: string): number | undefined {
     const list = this.acknowledgements.get(server);
-    return list === undefined ? undefined : Math.min(...list.map(({ answeredMs }) => answeredMs));
+    return list === undefined ? undefined : Math.min(...list.map(({ respondedMs }) => respondedMs));
   }
 
   acknowledgedBy(server: string): number {
@@ -134,7 +134,9 @@ export class FailoverLedger {
     let late = 0;
     for (const [index, newer] of first.entries()) {
       for (const older of first.slice(0, index)) {
-        const after = (this.acknowledgements.get(older.server) ?? []).filter(({ answeredMs }) => answeredMs > newer.ms);
+        const after = (this.acknowledgements.get(older.server) ?? []).filter(
+          ({ respondedMs }) => respondedMs > newer.ms,
+        );
         late += after.filter(({ sentMs }) => sentMs <= newer.ms).length;
         const overlapping = after.filter(({ sentMs }) => sentMs > newer.ms).length;
         if (overlapping === 0 || this.reportedPairs.has(`${older.server} ${newer.server}`)) continue;

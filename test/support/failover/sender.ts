@@ -48,7 +48,7 @@ export async function sendChange(
   const sentMs = performance.now();
   const response = await send(node, request);
   const result = resultOf(response);
-  ledger.record({ server, what, sentMs, answeredMs: performance.now(), result });
+  ledger.record({ server, what, sentMs, respondedMs: performance.now(), result });
   return { result, response };
 }
 
