@@ -33,7 +33,7 @@ function during({ cluster, random }: Scene, least: number, most: number): number
   return Math.round(cluster.leaseMs * (least + random.fraction() * (most - least)));
 }
 
-/** Lets the standby take over, by itself or by a command. */
+/** Lets the standby take over, automatically or by a command. */
 async function takeOver({ cluster, standby, isAutomatic }: Scene): Promise<void> {
   if (!isAutomatic) {
     const { code, stdout, stderr } = await standby.run(["promote"], 120_000);

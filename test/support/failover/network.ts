@@ -41,7 +41,7 @@ export class Link {
     return new Link(hubAddress, serverAddress, { device, inside });
   }
 
-  /** Loses all packets from now on. Neither side is told. */
+  /** Loses all packets from now on. Neither side notices. */
   cut(direction: CutDirection): void {
     const { device, inside } = this.required();
     const lose = ["lladdr", NOBODY, "nud", "permanent", "dev", device];

@@ -1,4 +1,4 @@
-// Waits for something that a server does by itself.
+// Waits for something that a server does in the background.
 
 const POLL_MS = 50;
 
