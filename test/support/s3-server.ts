@@ -25,6 +25,12 @@ export type S3Behavior =
   | "mangling"
   | "sealing";
 
+/**
+ * What the service does with `If-None-Match: *`. `known`: it creates the object only if the key is missing; `unknown`: it
+ * rejects the request, as OpenStack Swift does; `ignored`: it replaces the object.
+ */
+export type S3Conditions = "known" | "unknown" | "ignored";
+
 /*
  * s3rver responds when it has received an object, before it has written it. A request right after that finds the object
  * empty. These replacements respond only when the object is written.
@@ -63,6 +69,10 @@ async function writeAtomically(path: string, content: Readable): Promise<{ size:
 const BUCKET = "larder";
 const KEY = "S3RVER";
 
+function s3Error(status: number, code: string): Response {
+  return new Response(`<Error><Code>${code}</Code></Error>`, { status });
+}
+
 /** The key of a blob's object. */
 function keyOf(digest: string): string {
   return `home/larder/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
@@ -71,6 +81,9 @@ function keyOf(digest: string): string {
 /** A running service with one bucket. */
 export class TestS3 {
   behavior: S3Behavior = "well";
+  conditions: S3Conditions = "known";
+  /** Creations happen one after the other. */
+  private creation: Promise<unknown> = Promise.resolve();
   /** Requests received, as `METHOD path`. */
   readonly requests: string[] = [];
 
@@ -120,9 +133,23 @@ export class TestS3 {
     };
   }
 
+  /** The settings of a server with a replica here too. @param keyFile the key that seals copies of secrets/ */
+  replicaSettings(keyFile: string): Record<string, string> {
+    return {
+      ...this.settings,
+      LARDER_REPLICA: `s3://${BUCKET}/home/replica`,
+      LARDER_REPLICA_KEY_FILE: keyFile,
+    };
+  }
+
   /** The keys of all blobs in the bucket. */
-  async contents(): Promise<string[]> {
-    const url = `http://127.0.0.1:${this.servicePort}/${BUCKET}?list-type=2&prefix=home/larder/sha256/`;
+  contents(): Promise<string[]> {
+    return this.keys("home/larder/sha256/");
+  }
+
+  /** The keys of all objects below a prefix. */
+  async keys(prefix: string): Promise<string[]> {
+    const url = `http://127.0.0.1:${this.servicePort}/${BUCKET}?list-type=2&prefix=${prefix}`;
     const response = await fetch(url);
     return [...(await response.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
   }
@@ -229,11 +256,14 @@ export class TestS3 {
     const headers = new Headers(request.headers);
     headers.delete("host");
     if (this.behavior === "whole") headers.delete("range");
-    const response = await fetch(`http://127.0.0.1:${this.servicePort}${pathname}${search}`, {
-      method: request.method,
-      headers,
-      ...(body.length > 0 && { body }),
-    });
+    const forward = () =>
+      fetch(`http://127.0.0.1:${this.servicePort}${pathname}${search}`, {
+        method: request.method,
+        headers,
+        ...(body.length > 0 && { body }),
+      });
+    const isCreation = request.method === "PUT" && headers.get("if-none-match") === "*";
+    const response = await (isCreation ? this.create(pathname, forward) : forward());
     if (this.behavior === "sealing" && request.method === "HEAD") {
       const sealed = new Headers(response.headers);
       sealed.set("etag", '"0123456789abcdef0123456789abcdef"');
@@ -241,6 +271,18 @@ export class TestS3 {
     }
     if (request.method !== "GET" || !pathname.includes("/sha256/") || !response.ok) return response;
     return this.spoil(response, this.cut.has(pathname.slice(pathname.lastIndexOf("/") + 1)));
+  }
+
+  /** Writes an object only if its key is missing, if the service knows this. */
+  private create(pathname: string, write: () => Promise<Response>): Promise<Response> {
+    if (this.conditions === "ignored") return write();
+    if (this.conditions === "unknown") return Promise.resolve(s3Error(501, "NotImplemented"));
+    const created = this.creation.then(async () => {
+      const found = await fetch(`http://127.0.0.1:${this.servicePort}${pathname}`, { method: "HEAD" });
+      return found.ok ? s3Error(412, "PreconditionFailed") : write();
+    });
+    this.creation = created.catch(() => undefined);
+    return created;
   }
 
   /** Falsifies or cuts a download as the current behavior demands. */

@@ -7,23 +7,10 @@
  * counts as an outage.
  */
 import { createHash } from "node:crypto";
+import { openBunClient, type S3Options } from "./options.ts";
 import { S3Error } from "./error.ts";
 import { MultipartEtag, partBytesOf } from "./etag.ts";
 import { IdleTimeout, TimeoutError } from "./idle-timeout.ts";
-
-/** Address of the bucket, and credentials. */
-export interface S3Options {
-  /** Base address of the service, without a path: `https://s3.example.org`. */
-  readonly endpoint: string;
-  readonly region: string;
-  readonly bucket: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** Whether the bucket is named in the path (MinIO, Ceph, Garage) rather than in the host name (AWS). */
-  readonly isPathStyle: boolean;
-  /** How long the service may send nothing; default 20 s. */
-  readonly silenceMs?: number;
-}
 
 /** Metadata of an object. */
 interface S3Head {
@@ -80,17 +67,9 @@ export class S3Client {
   readonly #bucket: Bun.S3Client;
 
   constructor(options: S3Options) {
-    const { endpoint, region, bucket, accessKeyId, secretAccessKey, isPathStyle } = options;
     this.#options = options;
     this.#timeoutMs = options.silenceMs ?? TIMEOUT_MS;
-    this.#bucket = new Bun.S3Client({
-      endpoint: isPathStyle ? endpoint : inHostName(endpoint, bucket),
-      region,
-      bucket,
-      accessKeyId,
-      secretAccessKey,
-      virtualHostedStyle: !isPathStyle,
-    });
+    this.#bucket = openBunClient(options);
   }
 
   /** Metadata of an object; undefined if it is missing. */
@@ -365,10 +344,4 @@ function tooShort(cause?: unknown): S3Error {
 
 function isAbsent(error: unknown): boolean {
   return error instanceof S3Error && error.problem === "absent";
-}
-
-function inHostName(endpoint: string, bucket: string): string {
-  const url = new URL(endpoint);
-  url.hostname = `${bucket}.${url.hostname}`;
-  return url.origin;
 }

@@ -4,8 +4,6 @@ import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
 import { S3Client } from "../../../blobs/s3/client.ts";
-import { readPasswordFile } from "../../../config/secrets.ts";
-import { findSessionToken } from "../../../config/session-token.ts";
 import type { Config } from "../../../config/settings.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import type { Reader } from "../../../db/reader.ts";
@@ -28,6 +26,7 @@ import { BlobSender } from "./sender.ts";
 import { SendQueue } from "./send-queue.ts";
 import { ObjectReading } from "./read-objects.ts";
 import { BucketReconciliation } from "./reconcile.ts";
+import { readS3Options } from "./s3-options.ts";
 import { RemoteStoreService } from "./service.ts";
 
 /** How often an outage is checked for its end while uploads wait for the bucket. */
@@ -72,21 +71,8 @@ export function openBucket(options: BucketOptions): Bucket | undefined {
  * @throws StartupError if settings contradict each other
  */
 export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "prefix"> | undefined {
-  if (s3.endpoint === null && s3.bucket === null) return undefined;
-  if (s3.endpoint === null || s3.bucket === null || s3.accessKeyId === null) {
-    throw new StartupError(
-      "s3.endpoint, s3.bucket, s3.accessKeyId, and s3.secretAccessKey (or s3.secretAccessKeyFile) must be set together. Set all or none.",
-    );
-  }
-  const secretAccessKey =
-    s3.secretAccessKeyFile === null ? s3.secretAccessKey : readPasswordFile(s3.secretAccessKeyFile);
-  if (secretAccessKey === null || secretAccessKey === "") {
-    throw new StartupError("s3.secretAccessKey is not set. To use the bucket, set it or s3.secretAccessKeyFile.");
-  }
-  rejectForeignToken();
-  const { endpoint, region, bucket: name, prefix, accessKeyId, pathStyle: isPathStyle } = s3;
-  const client = new S3Client({ endpoint, region, bucket: name, accessKeyId, secretAccessKey, isPathStyle });
-  return { client, name, prefix };
+  const options = readS3Options(s3);
+  return options && { client: new S3Client(options), name: options.bucket, prefix: s3.prefix };
 }
 
 /** Dependencies of {@link openRemoteStore}. */
@@ -172,14 +158,6 @@ function openImmediate(
   const immediate = new ImmediateSender(options);
   options.remote.sendNow = (blob) => immediate.send(blob);
   return immediate;
-}
-
-function rejectForeignToken(): void {
-  const name = findSessionToken();
-  if (name === undefined) return;
-  throw new StartupError(
-    `${name} is set in the environment, but session tokens are not supported. Remove it, then start again.`,
-  );
 }
 
 function rejectWithoutBucket({ blobs }: Pick<Config, "blobs">, rows: RemoteRows): void {

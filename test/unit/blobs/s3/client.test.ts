@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { PART_BYTES } from "../../../../src/blobs/s3/etag.ts";
-import { S3Client, type S3Options, type S3Source, toBody } from "../../../../src/blobs/s3/client.ts";
+import { S3Client, type S3Source, toBody } from "../../../../src/blobs/s3/client.ts";
+import type { S3Options } from "../../../../src/blobs/s3/options.ts";
 import { S3Error } from "../../../../src/blobs/s3/error.ts";
 import { createHash } from "node:crypto";
 import { once } from "node:events";

@@ -1,0 +1,235 @@
+/**
+ * The decisions of the lease, without requests and clocks: `test/unit/lease-model.test.ts` explores them with every
+ * interleaving of three servers.
+ *
+ * Why there is one writer at a time: an epoch is an object that is created only once, so each epoch has one owner. A
+ * server takes the lease before it restores the database, so what it restores has everything that was replicated before.
+ * The owner before it confirms a change only if the next epoch did not exist at a time when the change was already
+ * replicated. So every confirmed change is in what the next owner restores. No clock is needed for this.
+ *
+ * Clocks only decide how soon a silent owner loses the store, and when it stops on its own: it may write for the lease time
+ * after the start of the last round in which its sign of life was stored and the next epoch did not exist. Others wait one
+ * and a half lease times without a new sign of life. Two rounds start less than a lease time apart, and a request takes at
+ * most a third of it: nobody who watches for so long misses the signs of an owner that may still write. An owner that
+ * was late must create the next epoch itself before it writes again, in competition with the others.
+ */
+import { type Beat, DATABASES, epochName, type LeaseRecord, parseBeat } from "./lease-record.ts";
+import type { LeaseState } from "./types.ts";
+
+/** Who wants the lease. */
+export interface Claimant {
+  /**
+   * Identifies the data directory: a digest of the identity of the store, and the inode and the creation time of the
+   * directory. A copy is another holder: its database may be older than the replica.
+   */
+  readonly holder: string;
+  readonly bootId: string;
+  readonly store: string | null;
+  readonly databaseEpoch: string | null;
+  readonly ttlMs: number;
+  /** `start`: continues its own lease, or takes one that was never taken. `takeover`: may replace another holder. */
+  readonly intent: "start" | "takeover";
+  /** The last sign of life that this directory has recorded before sending it; null if there is none. */
+  readonly mark: { readonly epoch: number; readonly counter: number } | null;
+}
+
+/** The newest lease and its last sign of life. */
+export interface SeenLease {
+  readonly lease: LeaseRecord;
+  readonly beat: string | undefined;
+}
+
+/** A sign of life, and since when it has not changed, by the monotonic clock. */
+export interface Watch {
+  readonly epoch: number;
+  readonly beat: string | undefined;
+  readonly sinceMs: number;
+  /** When it was last requested. */
+  readonly readMs: number;
+}
+
+/** Why the lease can't be had. */
+export type Rejection =
+  /** There is no lease to take over. */
+  | "nothing"
+  /** Another store is under this prefix. */
+  | "other-store"
+  /** Another holder has it, and only a takeover may change that. */
+  | "other-holder"
+  /** Its owner is alive. */
+  | "alive"
+  /** The directory is older than what it has confirmed. */
+  | "older";
+
+/** The next step to the lease. */
+export type Acquisition =
+  | { readonly step: "look" }
+  | { readonly step: "watch"; readonly seen: SeenLease; readonly watch: Watch }
+  | {
+      readonly step: "create";
+      readonly previous: SeenLease | undefined;
+      readonly epoch: number;
+      readonly path: string;
+      /** The decision is outdated after that, by the monotonic clock. */
+      readonly untilMs: number;
+    }
+  | { readonly step: "rejected"; readonly reason: Rejection; readonly seen: SeenLease | undefined };
+
+/** How many lease times a sign of life must be unchanged before another server takes over. */
+const SILENT_TTLS = 1.5;
+
+/** What to do about the newest lease. @param nowMs when the response was there @param known an earlier watch, which counts */
+export function afterLook(self: Claimant, seen: SeenLease | undefined, nowMs: number, known?: Watch): Acquisition {
+  if (seen === undefined) {
+    if (self.intent === "takeover") return { step: "rejected", reason: "nothing", seen };
+    return { step: "create", previous: undefined, epoch: 1, path: pathOf(1), untilMs: nowMs + self.ttlMs / 4 };
+  }
+  const reason = whyRejected(self, seen);
+  if (reason !== undefined) return { step: "rejected", reason, seen };
+  if (isGone(self, seen)) return createNext(self, seen, nowMs);
+  const { epoch } = seen.lease;
+  const isKnown = known?.epoch === epoch && known.beat === seen.beat;
+  const watch = { epoch, beat: seen.beat, sinceMs: isKnown ? known.sinceMs : nowMs, readMs: nowMs };
+  return isSilent(watch, self, seen.lease) ? createNext(self, seen, nowMs) : { step: "watch", seen, watch };
+}
+
+/** What to do after a watched sign of life was requested again. @param nowMs when it was requested */
+export function afterBeat(
+  self: Claimant,
+  { seen, watch }: Extract<Acquisition, { step: "watch" }>,
+  beat: string | undefined,
+  nowMs: number,
+): Acquisition {
+  if (beat !== watch.beat) {
+    if (parseBeat(beat)?.isReleased === true) return createNext(self, { ...seen, beat }, nowMs);
+    return { step: "rejected", reason: "alive", seen: { ...seen, beat } };
+  }
+  const next = { ...watch, readMs: nowMs };
+  return isSilent(next, self, seen.lease) ? createNext(self, seen, nowMs) : { step: "watch", seen, watch: next };
+}
+
+/** What to do after a watched sign of life could not be requested: silence counts only from now on. */
+export function afterMissedBeat(state: Extract<Acquisition, { step: "watch" }>, nowMs: number): Acquisition {
+  return { ...state, watch: { ...state.watch, sinceMs: nowMs, readMs: nowMs } };
+}
+
+/** How long an owner must be silent before another server takes over. */
+export function silenceMs(ttlMs: number, lease: Pick<LeaseRecord, "ttlMs">): number {
+  return SILENT_TTLS * Math.max(ttlMs, lease.ttlMs);
+}
+
+/** Whether a creation may still be sent: after a pause, the owner may be alive again. */
+export function mayCreate(state: Extract<Acquisition, { step: "create" }>, nowMs: number): boolean {
+  return nowMs <= state.untilMs;
+}
+
+/** The record that is created. */
+export function recordOf(
+  state: Extract<Acquisition, { step: "create" }>,
+  self: Claimant,
+  details: Pick<LeaseRecord, "store" | "host" | "url" | "run">,
+): LeaseRecord {
+  const { epoch, path } = state;
+  const { holder, bootId, databaseEpoch, ttlMs } = self;
+  return { epoch, path, holder, bootId, databaseEpoch, ttlMs, ...details };
+}
+
+function whyRejected(self: Claimant, { lease, beat }: SeenLease): Rejection | undefined {
+  if (self.store !== null && self.store !== lease.store) return "other-store";
+  if (self.intent === "takeover") return undefined;
+  if (self.holder !== lease.holder) return "other-holder";
+  const { mark } = self;
+  if (mark === null || mark.epoch < lease.epoch) return "older";
+  return mark.epoch === lease.epoch && mark.counter < (parseBeat(beat)?.counter ?? 0) ? "older" : undefined;
+}
+
+/** Whether the owner is known to have stopped. The caller has the lock of its own directory. */
+function isGone(self: Claimant, { lease, beat }: SeenLease): boolean {
+  if (self.holder === lease.holder && self.bootId === lease.bootId) return true;
+  return parseBeat(beat)?.isReleased === true;
+}
+
+function isSilent({ sinceMs, readMs }: Watch, self: Claimant, lease: LeaseRecord): boolean {
+  return readMs - sinceMs >= silenceMs(self.ttlMs, lease);
+}
+
+function createNext(self: Claimant, seen: SeenLease, nowMs: number): Acquisition {
+  const epoch = seen.lease.epoch + 1;
+  const path = continuesPath(self, seen) ? seen.lease.path : pathOf(epoch);
+  return { step: "create", previous: seen, epoch, path, untilMs: nowMs + self.ttlMs / 4 };
+}
+
+/** Whether the database is the one that is replicated already: then nothing is uploaded again. */
+function continuesPath(self: Claimant, { lease, beat }: SeenLease): boolean {
+  if (self.intent === "takeover" || self.holder !== lease.holder) return false;
+  const replicated = parseBeat(beat)?.databaseEpoch ?? lease.databaseEpoch;
+  return replicated !== null && replicated === self.databaseEpoch;
+}
+
+function pathOf(epoch: number): string {
+  return `${DATABASES}${epochName(epoch)}`;
+}
+
+/** A moment, by both clocks. */
+export interface Moment {
+  /** Stands still while the machine is suspended. */
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+/** The owner's knowledge about its lease. */
+export interface Tenure {
+  readonly epoch: number;
+  readonly ttlMs: number;
+  /** Start of the last round that confirmed it. */
+  readonly confirmed: Moment;
+  /** The server that has taken over. */
+  readonly successor: LeaseRecord | undefined;
+}
+
+/** Whether the owner may write now. */
+export function stateOf({ ttlMs, confirmed, successor }: Tenure, now: Moment): LeaseState {
+  if (successor !== undefined) return "deposed";
+  const elapsedMs = now.monotonicMs - confirmed.monotonicMs;
+  // A suspended machine, or a clock that was set. The next round decides.
+  const isJump = Math.abs(now.wallMs - confirmed.wallMs - elapsedMs) > ttlMs / 2;
+  return elapsedMs < ttlMs && !isJump ? "valid" : "expired";
+}
+
+/**
+ * After a round: its sign of life is stored, and the next epoch was requested.
+ * @param round when it started, and the record of the next epoch if that exists
+ * @param now when both were done
+ */
+export function afterRound(
+  tenure: Tenure,
+  run: string,
+  round: { readonly started: Moment; readonly next: LeaseRecord | undefined },
+  now: Moment,
+): Tenure | "renew" {
+  const { started, next } = round;
+  if (tenure.successor !== undefined) return tenure;
+  if (next !== undefined && next.run !== run) return { ...tenure, successor: next };
+  // Our own next epoch: a renewal whose response was lost. Creating it again finds out.
+  if (next !== undefined || stateOf(tenure, now) === "expired") return "renew";
+  return { ...tenure, confirmed: started };
+}
+
+/** After the owner created its next epoch, or found that another server has it. */
+export function afterRenewal(
+  tenure: Tenure,
+  { started, successor }: { readonly started: Moment; readonly successor: LeaseRecord | undefined },
+): Tenure {
+  if (successor !== undefined) return { ...tenure, successor };
+  return { ...tenure, epoch: tenure.epoch + 1, confirmed: started };
+}
+
+/** Whether changes that were replicated before the request for the next epoch began may be confirmed to clients. */
+export function mayConfirm(tenure: Tenure, next: LeaseRecord | undefined, now: Moment): boolean {
+  return next === undefined && stateOf(tenure, now) === "valid";
+}
+
+/** The sign of life as it is stored. */
+export function beatText(beat: Beat): string {
+  return JSON.stringify(beat);
+}

@@ -1,0 +1,227 @@
+/** The lease of a running server: signs of life, and confirmations that no other server has taken over. */
+import { S3Error } from "../../../blobs/s3/error.ts";
+import { AppError } from "../../../errors.ts";
+import { messageOf } from "../../../lib/error.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { LeaseClock } from "./lease-clock.ts";
+import { type LeaseMark, writeMark } from "./lease-mark.ts";
+import type { LeaseRecord } from "./lease-record.ts";
+import { afterRenewal, afterRound, mayConfirm, type Moment, stateOf, type Tenure } from "./lease-rules.ts";
+import type { LeaseStore } from "./lease-store.ts";
+import type { Lease, LeaseState } from "./types.ts";
+
+/** Dependencies of {@link OwnedLease}. */
+export interface OwnedLeaseOptions {
+  readonly store: Pick<LeaseStore, "read" | "create" | "writeBeat">;
+  readonly record: LeaseRecord;
+  /** When the first attempt to create the record began. */
+  readonly acquired: Moment;
+  /** The file of the {@link LeaseMark}. */
+  readonly markPath: string;
+  readonly clock: LeaseClock;
+  readonly log: Log;
+}
+
+/** How often a sign of life is sent within the lease time. */
+const BEATS_PER_TTL = 4;
+const RETRY_AFTER_S = 5;
+
+/** See {@link Lease}. */
+export class OwnedLease implements Lease {
+  readonly path: string;
+  readonly #options: OwnedLeaseOptions;
+  readonly #ended = new AbortController();
+  readonly #effects: (() => void)[] = [];
+  #tenure: Tenure;
+  #databaseEpoch: string | null;
+  #counter = 0;
+  #reported: LeaseState = "valid";
+  /** Why the last round failed. */
+  #failure: string | undefined;
+  /** The first attempt to create the next epoch. */
+  #renewal: { readonly record: LeaseRecord; readonly started: Moment } | undefined;
+  #beating: Promise<void> | undefined;
+  #confirming: Promise<void> | undefined;
+  #nextConfirmation: Promise<void> | undefined;
+
+  /** Starts to send signs of life. */
+  constructor(options: OwnedLeaseOptions) {
+    const { record, acquired } = options;
+    this.#options = options;
+    this.path = record.path;
+    this.#databaseEpoch = record.databaseEpoch;
+    this.#tenure = { epoch: record.epoch, ttlMs: record.ttlMs, confirmed: acquired, successor: undefined };
+    this.#beating = this.#beat();
+  }
+
+  get epoch(): number {
+    return this.#tenure.epoch;
+  }
+
+  /** The time after which an unconfirmed lease is not valid any more. */
+  get ttlMs(): number {
+    return this.#tenure.ttlMs;
+  }
+
+  get state(): LeaseState {
+    return stateOf(this.#tenure, this.#options.clock.now());
+  }
+
+  get problem(): string | undefined {
+    const { state } = this;
+    if (state === "valid") return undefined;
+    const { successor } = this.#tenure;
+    if (successor !== undefined) return deposedBy(successor);
+    return `The replica's bucket has not confirmed in time that this server owns the store. ${this.#failure ?? ""}`.trim();
+  }
+
+  /** Must be called when the database continues from another state, for example after a restore. */
+  setDatabaseEpoch(epoch: string): void {
+    this.#databaseEpoch = epoch;
+  }
+
+  async confirm(): Promise<void> {
+    this.#mustBeValid();
+    if (this.#confirming === undefined) {
+      this.#confirming = this.#confirm().finally(() => {
+        this.#confirming = undefined;
+      });
+      return this.#confirming;
+    }
+    // The request in progress began before this call: all calls up to its end share the next one.
+    this.#nextConfirmation ??= this.#confirming
+      .catch(() => undefined)
+      .then(() => {
+        this.#nextConfirmation = undefined;
+        return this.confirm();
+      });
+    return this.#nextConfirmation;
+  }
+
+  onDeposed(effect: () => void): void {
+    if (this.state === "deposed") effect();
+    else this.#effects.push(effect);
+  }
+
+  async close(isReleased: boolean): Promise<void> {
+    if (this.#ended.signal.aborted) return;
+    this.#ended.abort();
+    await this.#beating;
+    if (!isReleased || this.state !== "valid") return;
+    try {
+      await this.#sendBeat(true);
+    } catch (error) {
+      this.#options.log.warn("Could not release the lease; the next start waits until it has ended.", { error });
+    }
+  }
+
+  async #confirm(): Promise<void> {
+    const { store, clock } = this.#options;
+    let next: LeaseRecord | undefined;
+    try {
+      next = await store.read(this.#tenure.epoch + 1);
+    } catch (error) {
+      throw unavailable(messageOf(error), error);
+    }
+    if (next !== undefined && next.run !== this.#options.record.run) {
+      this.#setTenure({ ...this.#tenure, successor: next });
+    }
+    if (!mayConfirm(this.#tenure, next, clock.now())) throw unavailable(this.problem ?? "The lease was renewed.");
+  }
+
+  #mustBeValid(): void {
+    const { problem } = this;
+    if (problem !== undefined) throw unavailable(problem);
+  }
+
+  async #beat(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#ended;
+    while (!signal.aborted && this.#tenure.successor === undefined) {
+      const started = clock.now();
+      await this.#round(started);
+      const elapsedMs = clock.now().monotonicMs - started.monotonicMs;
+      await clock.sleep(Math.max(0, this.#tenure.ttlMs / BEATS_PER_TTL - elapsedMs), signal);
+    }
+  }
+
+  async #round(started: Moment): Promise<void> {
+    const { store, clock, record } = this.#options;
+    try {
+      const [sent, read] = await Promise.allSettled([this.#sendBeat(false), store.read(this.#tenure.epoch + 1)]);
+      if (sent.status === "rejected") throw sent.reason;
+      if (read.status === "rejected") throw read.reason;
+      const next = read.value;
+      const tenure = afterRound(this.#tenure, record.run, { started, next }, clock.now());
+      if (tenure === "renew") await this.#renew();
+      else this.#setTenure(tenure);
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = messageOf(error);
+      if (!(error instanceof S3Error)) this.#options.log.error("Could not renew the lease.", { error });
+    }
+    this.#report();
+  }
+
+  /** Creates the next epoch, because this one was not confirmed in time and others may be about to take over. */
+  async #renew(): Promise<void> {
+    const { store, clock, record, markPath } = this.#options;
+    const epoch = this.#tenure.epoch + 1;
+    if (this.#renewal?.record.epoch !== epoch) {
+      this.#renewal = { record: { ...record, epoch, databaseEpoch: this.#databaseEpoch }, started: clock.now() };
+    }
+    const { started } = this.#renewal;
+    await writeMark(markPath, { epoch, counter: 0 });
+    const created = await store.create(this.#renewal.record);
+    const successor = created.isOurs ? undefined : created.owner;
+    this.#counter = 0;
+    this.#setTenure(afterRenewal(this.#tenure, { started, successor }));
+  }
+
+  async #sendBeat(isReleased: boolean): Promise<void> {
+    const { store, record, markPath } = this.#options;
+    const mark: LeaseMark = { epoch: this.#tenure.epoch, counter: ++this.#counter };
+    await writeMark(markPath, mark);
+    const { counter } = mark;
+    await store.writeBeat(mark.epoch, { run: record.run, counter, isReleased, databaseEpoch: this.#databaseEpoch });
+  }
+
+  #setTenure(tenure: Tenure): void {
+    const wasDeposed = this.#tenure.successor !== undefined;
+    this.#tenure = tenure;
+    if (wasDeposed || tenure.successor === undefined) return;
+    this.#report();
+    for (const effect of this.#effects.splice(0)) effect();
+  }
+
+  /** Logs a change of the state. */
+  #report(): void {
+    const { state, problem } = this;
+    if (state === this.#reported) return;
+    this.#reported = state;
+    const { log } = this.#options;
+    const { epoch } = this.#tenure;
+    if (state === "valid") log.info("The lease is confirmed again; changes are accepted.", { epoch });
+    else if (state === "expired")
+      log.warn("Changes are refused until the lease is confirmed again.", { problem, epoch });
+    else log.error(problem ?? "", { epoch });
+  }
+}
+
+/** Why a server that was replaced does nothing any more. */
+function deposedBy({ host, url, epoch }: LeaseRecord): string {
+  const address = url === null ? "" : ` (${url})`;
+  return (
+    `${host}${address} has taken over this store, as owner number ${epoch}. Stop this server. ` +
+    "To make this machine the standby, then run: larder standby"
+  );
+}
+
+function unavailable(problem: string, cause?: unknown): AppError {
+  return new AppError(
+    "provider_unavailable",
+    "The change could not be confirmed, because the replica is not available. Try again in a minute.",
+    { retryAfter: RETRY_AFTER_S },
+    cause ?? new Error(problem),
+  );
+}
