@@ -14,6 +14,8 @@ export interface DataPaths {
   readonly state: string;
   /** The lock of the running server. */
   readonly lock: string;
+  /** How far this directory is, compared with its replica; only `lease-mark.ts` writes it. */
+  readonly lease: string;
   /** Blobs by digest. Only `store-identity.ts` creates it. */
   readonly blobs: string;
   /** Contains the identity of the store that the blobs belong to. */
@@ -40,6 +42,7 @@ export function dataPaths(data: string): DataPaths {
     database: join(root, "larder.db"),
     state: join(root, "larder.state"),
     lock: join(root, "larder.lock"),
+    lease: join(root, "larder.lease"),
     blobs: join(root, "blobs"),
     storeMarker: join(root, "blobs", ".larder-store"),
     uploads: join(root, "uploads"),

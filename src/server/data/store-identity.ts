@@ -168,6 +168,11 @@ function readMarker(path: string): string | undefined {
   }
 }
 
+/** The identity of the store in a data directory, without its database; undefined in a new directory. */
+export function readStoreMarker({ storeMarker }: Pick<DataPaths, "storeMarker">): string | undefined {
+  return readMarker(storeMarker);
+}
+
 /** Whether the folder or a folder below it has a file. */
 function holdsFiles(folder: string): boolean {
   if (!existsSync(folder)) return false;

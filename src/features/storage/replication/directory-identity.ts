@@ -14,6 +14,11 @@ export function identifyDirectory(root: string, mayTouch = true): string {
   return `${found.inode}:${found.bornNs ?? ""}`;
 }
 
+/** Identifies the file of a database: a restored one is another file. @throws the system's error */
+export function identifyDatabase(path: string): string {
+  return createHash("sha256").update(identifyDirectory(path)).digest("hex").slice(0, 32);
+}
+
 /** Who owns a lease: a data directory with a certain store. */
 export function holderOf(store: string, directory: string): string {
   return createHash("sha256").update(`${store}\n${directory}`).digest("hex").slice(0, 32);

@@ -14,7 +14,7 @@ export interface LeaseRecord {
   readonly holder: string;
   /** Identifies the run of the machine: it changes with every boot. */
   readonly bootId: string;
-  /** Changes when the database continues from a snapshot or a copy; null if it is not known yet. */
+  /** Changes when the database is replaced, for example by a restore; null while it is being restored. */
   readonly databaseEpoch: string | null;
   /** The owner's machine, for people. */
   readonly host: string;

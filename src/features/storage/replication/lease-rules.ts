@@ -59,7 +59,9 @@ export type Rejection =
   /** Its owner is alive. */
   | "alive"
   /** The directory is older than what it has confirmed. */
-  | "older";
+  | "older"
+  /** The directory took over, and has not restored the database since. */
+  | "unfinished";
 
 /** The next step to the lease. */
 export type Acquisition =
@@ -138,6 +140,7 @@ function whyRejected(self: Claimant, { lease, beat }: SeenLease): Rejection | un
   if (self.store !== null && self.store !== lease.store) return "other-store";
   if (self.intent === "takeover") return undefined;
   if (self.holder !== lease.holder) return "other-holder";
+  if (databaseEpochOf(beat, lease) === null) return "unfinished";
   const { mark } = self;
   if (mark === null || mark.epoch < lease.epoch) return "older";
   return mark.epoch === lease.epoch && mark.counter < (parseBeat(beat)?.counter ?? 0) ? "older" : undefined;
@@ -162,8 +165,12 @@ function createNext(self: Claimant, seen: SeenLease, nowMs: number): Acquisition
 /** Whether the database is the one that is replicated already: then nothing is uploaded again. */
 function continuesPath(self: Claimant, { lease, beat }: SeenLease): boolean {
   if (self.intent === "takeover" || self.holder !== lease.holder) return false;
-  const replicated = parseBeat(beat)?.databaseEpoch ?? lease.databaseEpoch;
-  return replicated !== null && replicated === self.databaseEpoch;
+  return self.databaseEpoch !== null && self.databaseEpoch === databaseEpochOf(beat, lease);
+}
+
+/** The database of the lease; null while its owner restores it. */
+function databaseEpochOf(beat: string | undefined, lease: LeaseRecord): string | null {
+  return parseBeat(beat)?.databaseEpoch ?? lease.databaseEpoch;
 }
 
 function pathOf(epoch: number): string {

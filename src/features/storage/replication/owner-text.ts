@@ -25,6 +25,10 @@ export function rejection({ reason, seen }: Extract<Acquisition, { step: "reject
         `This data directory is older than the replica: it was set back to an earlier state, or ${OWN_MARK} was removed. ` +
           `The last owner was ${owner}. To continue from the replica: larder promote`,
       );
+    case "unfinished":
+      return new StartupError(
+        "This machine has taken over the store, but its database is not restored yet. To continue: larder promote",
+      );
     default:
       return new StartupError(
         `${owner}, owns this store; nothing was changed. To make this machine the standby: larder standby. ` +
