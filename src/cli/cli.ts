@@ -36,6 +36,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./recovery/backup.ts"),
   },
   {
+    name: "standby",
+    summary: "Wait beside the server that owns the store, ready to take over.",
+    load: () => import("./replica/standby.ts"),
+  },
+  {
+    name: "promote",
+    summary: "Make this machine the owner of the store, and serve.",
+    load: () => import("./replica/promote.ts"),
+  },
+  {
     name: "restore",
     summary: "Restore a backup, or go back to an earlier snapshot.",
     load: () => import("./recovery/restore.ts"),

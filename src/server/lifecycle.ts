@@ -1,6 +1,7 @@
 /** The life cycle of a server: lock, recovery, start, and graceful stop. */
 import * as fs from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
+import { BUCKET_RECONCILIATION_JOB } from "../features/storage/jobs.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
@@ -15,6 +16,7 @@ import type { Listener } from "./net/listener.ts";
 import { type Notifier, openNotifier } from "./net/notify.ts";
 import { IdleMemory } from "./observability/idle-memory.ts";
 import { prepareServices } from "./prepare.ts";
+import type { Promoted } from "./standby/promotion.ts";
 
 /** How long the start may take if the database is upgraded first, or the data is a copy. */
 const START_MS_MAX = 3_600_000;
@@ -29,13 +31,29 @@ interface RunResult {
   readonly port: number;
 }
 
+/** What a process has for as long as it runs: the lock of its data directory is taken. */
+export interface ServerProcess {
+  readonly log: Log;
+  /** Aborted by SIGTERM or SIGINT. */
+  readonly stop: AbortSignal;
+  readonly notifier: Notifier;
+}
+
 /**
  * Runs the server until SIGTERM or SIGINT. Requests in progress may take up to 30 s more.
  * @param reload reads the configuration again, for a restart in place after the set-up page changed it
  * @throws StartupError with what is wrong and what to do
  */
 export async function runServer(loaded: LoadedConfig, log: Log, reload = () => loaded): Promise<void> {
-  const { config } = loaded;
+  await holdDirectory(loaded, log, (running) => serve(loaded, running, reload));
+}
+
+/** Runs `work` with the lock of the data directory. @throws StartupError if another process has it */
+export async function holdDirectory(
+  { config }: LoadedConfig,
+  log: Log,
+  work: (running: ServerProcess) => Promise<void>,
+): Promise<void> {
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   process.on("SIGTERM", onSignal);
@@ -47,19 +65,7 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
   const notifier = await openNotifier(process.env, log);
   const lock = acquireServerLock(dataPaths(config.data).lock);
   try {
-    let current = loaded;
-    for (;;) {
-      const { how, port } = await runOnce(current, log, stop.signal, notifier);
-      if (how === "stop") break;
-      const next = reload();
-      if (next.config.preset !== "household") {
-        log.warn(
-          "The household preset chosen on the set-up page has no effect; preset is set elsewhere. To see where: larder config",
-        );
-      }
-      // Port 0 means any port. Keep the one that was picked: browsers know it.
-      current = next.config.port === 0 ? { ...next, config: { ...next.config, port } } : next;
-    }
+    await work({ log, stop: stop.signal, notifier });
   } catch (error) {
     throw explainOpening(error, dataPaths(config.data));
   } finally {
@@ -70,13 +76,45 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
   }
 }
 
+/**
+ * Serves requests until the process must stop.
+ * @param promoted a store that this machine has just taken over
+ */
+export async function serve(
+  loaded: LoadedConfig,
+  { log, stop, notifier }: ServerProcess,
+  reload: () => LoadedConfig,
+  promoted?: Promoted,
+): Promise<void> {
+  let current = loaded;
+  for (;;) {
+    const { how, port } = await runOnce(current, log, stop, notifier, promoted);
+    if (how === "stop") break;
+    const next = reload();
+    if (next.config.preset !== "household") {
+      log.warn(
+        "The household preset chosen on the set-up page has no effect; preset is set elsewhere. To see where: larder config",
+      );
+    }
+    // Port 0 means any port. Keep the one that was picked: browsers know it.
+    current = next.config.port === 0 ? { ...next, config: { ...next.config, port } } : next;
+  }
+}
+
 /** Opens the data directory, serves requests until a stop or restart is requested, then closes everything. */
-async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifier: Notifier): Promise<RunResult> {
+async function runOnce(
+  loaded: LoadedConfig,
+  log: Log,
+  stop: AbortSignal,
+  notifier: Notifier,
+  promoted: Promoted | undefined,
+): Promise<RunResult> {
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
-  const lease = loaded.config.replica.url === null ? undefined : { path: "db/00000001" };
+  const lease = promoted?.lease ?? (loaded.config.replica.url === null ? undefined : { path: "db/00000001" });
   const services = await openServices(loaded, log, systemClock, undefined, lease);
   await prepareServices(services);
+  if (promoted !== undefined) await noteAbsent(services, promoted);
 
   const end = Promise.withResolvers<RunResult["how"]>();
   if (stop.aborted) end.resolve("stop");
@@ -93,6 +131,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   noteStart(services);
   await background.start();
   await announceStart(services, http.listener, notifier);
+  if (promoted !== undefined) announceTakeover(background, promoted);
   const idleMemory = watchIdleMemory(services, http);
 
   const how = await end.promise;
@@ -116,6 +155,18 @@ function noteStart({ audit, config }: Services): void {
     via: "system",
     details: { version: VERSION, signup, auditFiles: audited.files, rateLimits },
   });
+}
+
+/** Records the blobs that the former owner had not sent, so that their owners are notified. */
+async function noteAbsent({ integrity }: Services, { absent }: Promoted): Promise<void> {
+  const fault = { kind: "missing", detail: "not in the bucket when this machine took over" } as const;
+  await integrity.note(absent.map((digest) => ({ digest, fault })));
+}
+
+/** Compares the whole bucket in the background: before the start, only the last blobs were compared. */
+function announceTakeover({ scheduler }: Background, { onServing }: Promoted): void {
+  void scheduler.runNow(BUCKET_RECONCILIATION_JOB);
+  onServing?.();
 }
 
 /** Releases memory while the server is idle. */

@@ -50,6 +50,18 @@ FilesystemStore.prototype.putPart = async function (bucket, uploadId, partNumber
   return stored;
 };
 
+/*
+ * s3rver lists keys in the order of the directories on its disk. S3 lists them by their bytes, and a page begins after the
+ * last key of the page before it.
+ */
+const listUnordered = FilesystemStore.prototype.listObjects;
+FilesystemStore.prototype.listObjects = async function (bucket, options) {
+  const { maxKeys = Number.POSITIVE_INFINITY } = options;
+  const found = await listUnordered.call(this, bucket, { ...options, maxKeys: Number.POSITIVE_INFINITY });
+  const objects = found.objects.toSorted((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
+  return { ...found, objects: objects.slice(0, maxKeys), isTruncated: objects.length > maxKeys };
+};
+
 async function writeAtomically(path: string, content: Readable): Promise<{ size: number; md5: string }> {
   const hash = createHash("md5");
   let size = 0;

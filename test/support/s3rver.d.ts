@@ -20,7 +20,12 @@ declare module "s3rver/lib/stores/filesystem.js" {
     size: number;
     md5: string;
   }
+  interface Listing {
+    objects: { key: string }[];
+    isTruncated: boolean;
+  }
   export default class FilesystemStore {
+    listObjects(bucket: string, options: { maxKeys?: number }): Promise<Listing>;
     getResourcePath(bucket: string, key: string | undefined, resource: string): string;
     putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>;
     putObject(object: { bucket: string; key: string; metadata: object; content: Readable | Buffer }): Promise<Stored>;

@@ -36,6 +36,9 @@ export const QUICK_CHECK_JOB = "quick-check";
 /** Name of the job that copies the database. A small database that has changed wakes it earlier. */
 export const SNAPSHOT_JOB = "snapshot";
 
+/** Also started after a takeover. */
+export const BUCKET_RECONCILIATION_JOB = "bucket-stock";
+
 const FIRST_BYTES = 256;
 /** How long changes that are newer than a restored snapshot can be restored. */
 const NEWER_AGE_MS = 30 * 24 * 60 * 60 * 1000;
@@ -162,7 +165,7 @@ function remoteStoreJobs(
       run: ({ signal, arguments: given }) => remoteStore.run(signal, readMoveRequest(given)),
     },
     {
-      name: "bucket-stock",
+      name: BUCKET_RECONCILIATION_JOB,
       schedule: "29 5 * * *",
       description: "Compares the bucket with the database, and registers new objects.",
       run: ({ signal }) => remoteStore.reconcileBucket(signal),

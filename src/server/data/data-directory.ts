@@ -30,6 +30,8 @@ export interface DataPaths {
   readonly snapshots: string;
   /** Replaced databases. The program never removes anything here. */
   readonly setAside: string;
+  /** The copy of the replica, on a machine that waits to take over. */
+  readonly standby: string;
   /** Keys. Only `config/secrets.ts` creates it. */
   readonly secrets: string;
 }
@@ -50,6 +52,7 @@ export function dataPaths(data: string): DataPaths {
     native: join(root, "native"),
     snapshots: join(root, "snapshots"),
     setAside: join(root, "set-aside"),
+    standby: join(root, "standby"),
     secrets: join(root, "secrets"),
   };
 }

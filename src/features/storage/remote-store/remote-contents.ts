@@ -44,6 +44,11 @@ export function contentsFolder(prefix: string): string {
   return `${prefix}sha256/`;
 }
 
+/** The key of a blob's object in {@link contentsFolder}. */
+export function objectKey(folder: string, digest: Digest): string {
+  return `${folder}${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
+}
+
 /** Reads blobs of the bucket, and records which copies on this disk were used. */
 export class RemoteContents implements RemoteStore {
   readonly #options: RemoteContentsOptions;
@@ -114,7 +119,7 @@ export class RemoteContents implements RemoteStore {
 
   /** The key of a blob's object. */
   keyOf(digest: Digest): string {
-    return `${this.folder}${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
+    return objectKey(this.folder, digest);
   }
 
   async isThere(digest: Digest): Promise<boolean> {

@@ -1,0 +1,33 @@
+import { StartupError } from "../../config/startup-error.ts";
+import { createLog, logForm, usesColors } from "../../lib/log.ts";
+import { runStandby } from "../../server/standby/run.ts";
+import { ALL_SETTINGS, defineCommand, EXIT } from "../shared/command.ts";
+
+/** `larder standby`: waits beside the owner of the store, with a copy of its database. */
+export const define = defineCommand({
+  description:
+    "Wait beside the server that owns the store, with an up-to-date copy of its database. Every request gets status 503 " +
+    "until this machine takes over, by larder promote or, with standby.automatic, when the owner falls silent. A " +
+    "directory that owns the store serves at once. So this can be the service on both machines.\n\n" +
+    "An owner that was stopped in order is not replaced automatically. An old owner that returns becomes the standby: " +
+    "changes that only it has are moved to set-aside/ in the data directory.",
+  settings: ALL_SETTINGS,
+  examples: "larder standby --data /srv/larder\nlarder standby --data /srv/larder --standby-automatic",
+  problems: "the server failed while running",
+  handlesWarnings: true,
+  async run(command) {
+    const { loaded, config, environment } = command;
+    const log = createLog(logForm(config.log, process.stderr.isTTY), config.logLevel, undefined, {
+      isColored: usesColors(environment, process.stderr.isTTY),
+    });
+    for (const warning of loaded.warnings) log.warn(warning);
+    try {
+      await runStandby(loaded, log, () => command.readConfig());
+      return EXIT.success;
+    } catch (error) {
+      if (config.log !== "json" || !(error instanceof StartupError)) throw error;
+      log.error(error.message);
+      return EXIT.error;
+    }
+  },
+});
