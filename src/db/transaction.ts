@@ -87,7 +87,8 @@ export class Writer {
   #changes = 0;
   #fault: string | undefined;
   #damage: string | undefined;
-  readonly #totalChanges: () => number;
+  /** The number of changes of rows by this process. */
+  readonly countChanges: () => number;
   readonly #deferred: DeferredWork[] = [];
   /** The number of transactions that get a commit of their own next. */
   #alone = 0;
@@ -102,7 +103,7 @@ export class Writer {
     this.#log = log;
     this.#makeRoom = makeRoom;
     const total = sqlite.prepare<{ total: number }, []>("SELECT total_changes() AS total");
-    this.#totalChanges = () => total.get()?.total ?? 0;
+    this.countChanges = () => total.get()?.total ?? 0;
     const statement = (sql: string) => {
       const prepared = sqlite.prepare(sql);
       return () => void prepared.run();
@@ -150,11 +151,6 @@ export class Writer {
    */
   defer(sqlite: Database, work: DeferredWork): void {
     if (sqlite === this.#sqlite) this.#deferred.push(work);
-  }
-
-  /** Grows with each change of a row by this process. */
-  get rowChanges(): number {
-    return this.#totalChanges();
   }
 
   /** Grows with each commit that changed rows worth a snapshot: compare two values to see whether anything changed. */
@@ -239,14 +235,14 @@ export class Writer {
     }
     this.#busySinceMs = undefined;
     const batch: Batch = { transactions: [], outcomes: [], effects: [] };
-    const changesBefore = this.#totalChanges();
+    const changesBefore = this.countChanges();
     try {
       this.#commitBatch(batch);
     } catch (error) {
       this.#batchFailed(error, batch.transactions);
       return;
     }
-    const hasWritten = this.#totalChanges() !== changesBefore;
+    const hasWritten = this.countChanges() !== changesBefore;
     // A commit of failed transactions only writes nothing, so it proves nothing about the disk.
     if (hasWritten) this.#fault = undefined;
     if (hasWritten && batch.transactions.some(({ isQuiet }) => !isQuiet)) this.#changes++;

@@ -100,6 +100,9 @@ export class TestS3 {
   /** Requests received, as `METHOD path`. */
   readonly requests: string[] = [];
 
+  /** Called with each request, which waits for it. */
+  onRequest: (request: string) => Promise<void> | void = () => {};
+
   /** Blobs whose download always breaks off in the middle, as for an object that is truncated on disk. */
   readonly cut = new Set<string>();
 
@@ -260,7 +263,9 @@ export class TestS3 {
 
   private async reply(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
-    this.requests.push(`${request.method} ${pathname}${search}`);
+    const line = `${request.method} ${pathname}${search}`;
+    this.requests.push(line);
+    await this.onRequest(line);
     if (this.behavior === "failing" || --this.responsesLeft < 0)
       return new Response("<Error><Code>ServiceUnavailable</Code></Error>", { status: 503 });
     if (this.behavior === "hanging") return new Promise(() => {});

@@ -42,6 +42,12 @@ export interface PublicRoutesOptions {
 }
 
 const TokenParams = t.Object({ token: t.String() });
+const UNLOCK = {
+  access: "public",
+  rate: "operations",
+  audit: { action: "share.unlock", write: "rejections", isGuess: true },
+  acknowledges: false,
+} as const;
 const DOWNLOAD = {
   access: "public",
   rate: { category: "downloads", thumbnails: "general" },
@@ -92,11 +98,8 @@ export function publicRoutes(options: PublicRoutesOptions) {
     .post(
       "/api/public/:token/unlock",
       {
-        access: "public",
-        rate: "operations",
-        audit: { action: "share.unlock", write: "rejections", isGuess: true },
+        ...UNLOCK,
         docs: docs.unlock,
-        acknowledges: false,
         params: TokenParams,
         body: UnlockBody,
       },

@@ -21,12 +21,13 @@ import type { User } from "../../accounts/users/types.ts";
 import type { FavoriteService } from "../../library/favorites/service.ts";
 import type { StorageLimits } from "../../library/files/storage-limits.ts";
 import { writeInBatches } from "./batch-writes.ts";
+import { type ImportGroup, newGroup, sendBlobs } from "./import-group.ts";
 import { ImportPlan, type PlannedEntry } from "./import-plan.ts";
 import { explainFullDisk, ImportProgress } from "./import-progress.ts";
 import { ImportRows, type ReadFile, type WrittenFile } from "./import-rows.ts";
 import { ImportedAlbums } from "./albums.ts";
 import { readManifest } from "./manifest.ts";
-import { type SourceFile, type SourceFolder, walkSource } from "./source-walk.ts";
+import { type SourceFile, walkSource } from "./source-walk.ts";
 import { TransferPool } from "./transfer-pool.ts";
 import type { ImportJob, ImportReport, ImportRequest, ImportResult } from "./types.ts";
 
@@ -62,13 +63,6 @@ interface QueuedFile {
   readonly file: SourceFile;
   readonly how: ImportJob["how"];
   readonly isForced: boolean;
-}
-
-/** Files and folders that get their rows together. */
-interface Group {
-  readonly folders: SourceFolder[];
-  readonly files: ReadFile[];
-  bytes: number;
 }
 
 /** Imports folders. */
@@ -110,7 +104,7 @@ class ImportRun {
   #pausedMs = performance.now();
   #batch: QueuedFile[] = [];
   #batchBytes = 0;
-  #group: Group = newGroup();
+  #group: ImportGroup = newGroup();
   /** Number of files that threads are reading. */
   #reading = 0;
   /** The group that is being written. */
@@ -279,13 +273,13 @@ class ImportRun {
     await this.#restoreLostBlobs();
   }
 
-  async #write({ folders, files }: Group): Promise<void> {
+  async #write({ folders, files }: ImportGroup): Promise<void> {
     const progress = this.#progress;
     this.#options.storeGuard.check();
     const { trusted, doubtful } = this.#splitByTrust(files);
     this.#readAgain(doubtful);
     await this.#pool?.sync();
-    await this.#sendNow(trusted);
+    const recordSent = await sendBlobs(trusted, this.#options.remoteStore);
     await this.#writeRows(
       folders,
       (tx, folder) => {
@@ -304,15 +298,7 @@ class ImportRun {
       },
       ({ file }, error) => progress.addRejection(file.path, error),
     );
-  }
-
-  /** Sends the blobs to the bucket, if their rows may be written only then. */
-  async #sendNow(files: readonly ReadFile[]): Promise<void> {
-    const { remoteStore } = this.#options;
-    const blobs = new Map(files.map(({ blob }) => [blob.digest, blob]));
-    await Promise.all(
-      [...blobs.values()].map((blob) => (blob.method === "hashed" ? undefined : remoteStore?.sendNow(blob))),
-    );
+    await recordSent();
   }
 
   /**
@@ -407,8 +393,4 @@ class ImportRun {
         );
     }
   }
-}
-
-function newGroup(): Group {
-  return { folders: [], files: [], bytes: 0 };
 }

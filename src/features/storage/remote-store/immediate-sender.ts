@@ -11,11 +11,11 @@ import type { RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import { DamagedCopyError } from "./send-content.ts";
 import type { BlobSender } from "./sender.ts";
-import type { SizedBlob } from "./types.ts";
+import type { SentBlob, SizedBlob } from "./types.ts";
 
 /** Dependencies of {@link ImmediateSender}. */
 interface ImmediateSenderOptions {
-  readonly sender: Pick<BlobSender, "sendLeased">;
+  readonly sender: Pick<BlobSender, "sendLeased" | "sendUnrecorded">;
   readonly mover: Pick<BlobMover, "mustBeUsable">;
   readonly rows: Pick<RemoteRows, "find">;
   readonly remote: Pick<RemoteContents, "isDown">;
@@ -46,10 +46,12 @@ export class ImmediateSender {
    * @throws AppError provider_unavailable | storage_error | overloaded
    */
   send(blob: SizedBlob): Promise<void> | undefined {
-    const row = this.#options.rows.find(blob.digest);
-    if (row !== undefined && row.damagedAtMs === null) return undefined;
-    const slots = blob.sizeBytes > SMALL_BYTES_MAX ? this.#large : this.#small;
-    return slots.run("", () => this.#send(blob), tooMany);
+    return this.#sendUnlessThere(blob, () => this.#options.sender.sendLeased(blob, this.#stop.signal));
+  }
+
+  /** Like {@link send}, for a command, which has no leases: the caller records the object once a row names the blob. */
+  sendUnrecorded(blob: SizedBlob): Promise<SentBlob> | undefined {
+    return this.#sendUnlessThere(blob, () => this.#options.sender.sendUnrecorded(blob, this.#stop.signal));
   }
 
   /** Ends large transfers in progress. */
@@ -57,13 +59,20 @@ export class ImmediateSender {
     this.#stop.abort();
   }
 
-  async #send(blob: SizedBlob): Promise<void> {
-    const { sender, mover, remote, log } = this.#options;
+  #sendUnlessThere<T>({ digest, sizeBytes }: SizedBlob, send: () => Promise<T>): Promise<T> | undefined {
+    const row = this.#options.rows.find(digest);
+    if (row !== undefined && row.damagedAtMs === null) return undefined;
+    const slots = sizeBytes > SMALL_BYTES_MAX ? this.#large : this.#small;
+    return slots.run("", () => this.#send(send), tooMany);
+  }
+
+  async #send<T>(send: () => Promise<T>): Promise<T> {
+    const { mover, remote, log } = this.#options;
     // While the service is down, nobody waits for its timeout.
     if (remote.isDown) throw unavailable();
     try {
       await mover.mustBeUsable();
-      await sender.sendLeased(blob, this.#stop.signal);
+      return await send();
     } catch (error) {
       if (error instanceof S3Error) throw unavailable(error);
       if (!(error instanceof DamagedCopyError)) throw error;

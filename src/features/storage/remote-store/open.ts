@@ -142,6 +142,7 @@ export function openRemoteStore(bucket: Bucket, options: RemoteStoreParts): Remo
     reconciliation: new BucketReconciliation({ ...options, client, rows, remote, checker }),
     checker,
     queue,
+    sender,
     immediate,
     remote,
     reader,

@@ -9,7 +9,7 @@ import type { Reading } from "../integrity/types.ts";
 import type { RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import { DamagedCopyError, sendContent } from "./send-content.ts";
-import type { SizedBlob } from "./types.ts";
+import type { SentBlob, SizedBlob } from "./types.ts";
 import { errorCode } from "../../../lib/error.ts";
 
 /** Dependencies of {@link BlobSender}. */
@@ -73,14 +73,31 @@ export class BlobSender {
   }
 
   /**
-   * Sends a leased blob before it has a row of its own, so this does not wait for the row that records it: that one is in
-   * the same commit as the row that names the blob, or in an earlier one.
+   * Sends a leased blob before a row names it. This does not wait for the row that records the object: that one is in the
+   * same commit as the row that names the blob, or in an earlier one.
    * @throws as {@link send}; DamagedCopyError
    */
   async sendLeased(content: SizedBlob, signal: AbortSignal): Promise<void> {
     await this.#locks.run(content.digest, async () => {
+      const sent = await this.#put(content, signal);
       // Without the row, the bucket's job sends the blob again.
-      this.#record(content, await this.#put(content, signal)).catch(() => {});
+      this.record([sent]).catch(() => {});
+    });
+  }
+
+  /**
+   * Sends a blob without recording its object, which no other process takes for that of a deleted blob then.
+   * @throws as {@link sendLeased}
+   */
+  sendUnrecorded(content: SizedBlob, signal: AbortSignal): Promise<SentBlob> {
+    return this.#locks.run(content.digest, () => this.#put(content, signal));
+  }
+
+  /** Records that the bucket has blobs whose copies on this disk were just used. */
+  record(sent: readonly SentBlob[]): Promise<void> {
+    const { rows, writer, clock } = this.#options;
+    return writer.run(() => {
+      for (const blob of sent) rows.add({ ...blob, usedAtMs: clock.nowMs() }, clock.nowMs());
     });
   }
 
@@ -107,9 +124,9 @@ export class BlobSender {
   async #send(content: SizedBlob, signal: AbortSignal): Promise<SendResult> {
     const { rows } = this.#options;
     const { digest } = content;
-    let etag: string;
+    let sent: SentBlob;
     try {
-      etag = await this.#put(content, signal);
+      sent = await this.#put(content, signal);
     } catch (error) {
       const isDamaged = error instanceof DamagedCopyError;
       if (!isDamaged && errorCode(error) !== "ENOENT") throw error;
@@ -122,28 +139,22 @@ export class BlobSender {
       return { digest, fault: isDamaged ? DAMAGED_HERE : isKnown ? DAMAGED_THERE : LOST };
     }
     // A blob that was deleted since still gets its row, so that its object is deleted.
-    await this.#record(content, etag);
+    await this.record([sent]);
     return "sent";
   }
 
-  /** Sends the copy on this disk. @returns the ETag of the object */
-  async #put({ digest, sizeBytes }: SizedBlob, signal: AbortSignal): Promise<string> {
+  /** Sends the copy on this disk. */
+  async #put({ digest, sizeBytes }: SizedBlob, signal: AbortSignal): Promise<SentBlob> {
     const { client, remote, blobs } = this.#options;
     try {
       const path = blobs.pathOf(digest);
       const etag = await sendContent(client, remote.keyOf(digest), { path, digest, sizeBytes, signal });
       remote.noteHealth(undefined);
-      return etag;
+      return { digest, sizeBytes, etag };
     } catch (error) {
       if (error instanceof S3Error) remote.noteHealth(error.message);
       throw error;
     }
-  }
-
-  /** Records that the bucket has a blob whose copy on this disk was just used. */
-  #record({ digest, sizeBytes }: SizedBlob, etag: string): Promise<void> {
-    const { rows, writer, clock } = this.#options;
-    return writer.run(() => rows.add({ digest, sizeBytes, etag, usedAtMs: clock.nowMs() }, clock.nowMs()));
   }
 
   /** Whether the bucket has a blob that this disk does not have. A damaged object does not count. */

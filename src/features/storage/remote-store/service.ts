@@ -12,6 +12,7 @@ import type { ObjectChecker } from "./object-checker.ts";
 import type { Outage, OutageWatch } from "./outage-watch.ts";
 import type { ObjectReading, ObjectReadRequest, ObjectsRead } from "./read-objects.ts";
 import type { BucketReconciliation } from "./reconcile.ts";
+import type { BlobSender } from "./sender.ts";
 import type { SendQueue } from "./send-queue.ts";
 import type { SizedBlob, TierCounts } from "./types.ts";
 
@@ -23,6 +24,7 @@ interface RemoteStoreOptions {
   readonly queue: SendQueue;
   /** Sends blobs before their rows are written; undefined if they are sent in the background. */
   readonly immediate: ImmediateSender | undefined;
+  readonly sender: Pick<BlobSender, "record">;
   readonly watch: OutageWatch;
   readonly reading: ObjectReading;
   readonly remote: RemoteContents;
@@ -112,11 +114,14 @@ export class RemoteStoreService {
   }
 
   /**
-   * Sends a blob of this disk that has no row yet, if uploads wait for the bucket and it is not known to have the blob.
+   * Sends blobs of this disk before rows name them, if uploads wait for the bucket, except blobs that it has.
+   * @returns records the objects; call it once the rows are committed
    * @throws AppError provider_unavailable | storage_error
    */
-  sendNow(blob: SizedBlob): Promise<void> | undefined {
-    return this.#options.immediate?.send(blob);
+  async sendNow(blobs: Iterable<SizedBlob>): Promise<() => Promise<void>> {
+    const { immediate, sender } = this.#options;
+    const sent = await Promise.all([...blobs].flatMap((blob) => immediate?.sendUnrecorded(blob) ?? []));
+    return async () => (sent.length === 0 ? undefined : sender.record(sent));
   }
 
   /** Queues an object to be read in some seconds, because it may be damaged, or whole again. Never throws. */

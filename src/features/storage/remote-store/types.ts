@@ -6,6 +6,12 @@ export interface SizedBlob {
   readonly sizeBytes: number;
 }
 
+/** A blob that was just sent to the bucket. */
+export interface SentBlob extends SizedBlob {
+  /** The ETag of its object. */
+  readonly etag: string;
+}
+
 /** Blobs and bytes of a storage tier. */
 export interface TierCounts {
   readonly contents: number;

@@ -11,8 +11,8 @@ interface WriteFenceOptions {
   readonly lease: Pick<Lease, "state" | "problem" | "confirm">;
   readonly replica: Pick<Replica, "sync" | "problem">;
   readonly acknowledge: "disk" | "bucket";
-  /** Grows with each change of the database. */
-  readonly changes: () => number;
+  /** The number of changes of rows by this process. */
+  readonly countChanges: () => number;
   /** Why no blob can be stored in the bucket, as a sentence; undefined if it can. */
   readonly bucketProblem: () => string | undefined;
 }
@@ -58,8 +58,8 @@ class BucketFence implements WriteFence {
   }
 
   async confirm(): Promise<void> {
-    const { lease, replica, changes } = this.#options;
-    const count = changes();
+    const { lease, replica, countChanges } = this.#options;
+    const count = countChanges();
     // A request that changed nothing acknowledges nothing that was not acknowledged before.
     if (count > this.#confirmed) {
       await replica.sync();

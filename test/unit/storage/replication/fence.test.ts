@@ -30,7 +30,7 @@ function makeParts(acknowledge: "disk" | "bucket") {
     lease,
     replica,
     acknowledge,
-    changes: () => parts.changes,
+    countChanges: () => parts.changes,
     bucketProblem: () => parts.bucketProblem,
   });
   return { calls, lease, replica, parts, fence };

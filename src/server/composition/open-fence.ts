@@ -1,0 +1,18 @@
+import { openWriteFence } from "../../features/storage/replication/fence.ts";
+import type { Lease, Replica, WriteFence } from "../../features/storage/replication/types.ts";
+import type { Services } from "./services.ts";
+
+/** The fence of a server with a replica: decides when its changes are acknowledged. */
+export function openFence(
+  { config, writer, remoteStore }: Pick<Services, "config" | "writer" | "remoteStore">,
+  lease: Lease,
+  replica: Replica,
+): WriteFence {
+  return openWriteFence({
+    lease,
+    replica,
+    acknowledge: config.blobs.acknowledge,
+    countChanges: () => writer.countChanges(),
+    bucketProblem: () => remoteStore?.outage?.problem,
+  });
+}
