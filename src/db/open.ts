@@ -2,7 +2,7 @@
  * Opens the database: one connection that writes, in the server's main thread, and read-only ones in workers.
  * WAL with synchronous=FULL: a commit that returned is on disk.
  */
-import { Database, SQLiteError } from "bun:sqlite";
+import { constants, Database, SQLiteError } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { LazyDatabase } from "./lazy-database.ts";
 import { endSharedReads } from "./shared-reads.ts";
@@ -26,9 +26,11 @@ export interface Db {
   setBusyTimeout(ms?: number): void;
   /**
    * Merges the write-ahead log into the file if no other connection is open, and closes.
+   * @param keepsLog whether the log stays in place instead until the process ends and after that, for a replica that
+   *   continues with it after the next start
    * @returns whether this was the last connection that could write, so that the file alone is complete
    */
-  close(): boolean;
+  close(keepsLog?: boolean): boolean;
 }
 
 /** How long a statement blocks on another process's lock; the writer handles longer waits without blocking. */
@@ -96,9 +98,10 @@ function wrap(sqlite: Database, isReadOnly: boolean): Db {
     setBusyTimeout(ms = BUSY_TIMEOUT_MS) {
       sqlite.run(`PRAGMA busy_timeout=${ms}`);
     },
-    close() {
+    close(keepsLog = false) {
       endSharedReads(sqlite);
-      const isLast = !isReadOnly && leaveWal(sqlite);
+      if (keepsLog) persistWal(sqlite.filename);
+      const isLast = !isReadOnly && !keepsLog && leaveWal(sqlite);
       sqlite.close();
       return isLast;
     },
@@ -117,4 +120,19 @@ function leaveWal(sqlite: Database): boolean {
     if (error instanceof SQLiteError) return false;
     throw error;
   }
+}
+
+/** Connections that must not be collected as garbage, which would close them. */
+const openUntilExit: Database[] = [];
+
+/**
+ * Keeps the write-ahead log when the process ends. Compiled statements keep a closed connection open until then, and at
+ * the end, the runtime empties the log for each of them. It can't while another connection reads from the log.
+ */
+function persistWal(path: string): void {
+  const reader = new Database(path);
+  openUntilExit.push(reader);
+  reader.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1);
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM sqlite_schema").get();
 }

@@ -6,6 +6,7 @@ import { systemClock } from "../lib/clock.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
+import { openFence } from "./composition/open-fence.ts";
 import { explainOpening } from "./composition/open-data.ts";
 import { openServices, type Services } from "./composition/services.ts";
 import { dataPaths, openDataDirectory } from "./data/data-directory.ts";
@@ -16,6 +17,7 @@ import type { Listener } from "./net/listener.ts";
 import { type Notifier, openNotifier } from "./net/notify.ts";
 import { IdleMemory } from "./observability/idle-memory.ts";
 import { prepareServices } from "./prepare.ts";
+import { acquireLease } from "./store-lease.ts";
 import type { Promoted } from "./standby/promotion.ts";
 
 /** How long the start may take if the database is upgraded first, or the data is a copy. */
@@ -87,8 +89,8 @@ export async function serve(
   promoted?: Promoted,
 ): Promise<void> {
   let current = loaded;
-  for (;;) {
-    const { how, port } = await runOnce(current, log, stop, notifier, promoted);
+  for (let taken = promoted; ; taken = undefined) {
+    const { how, port } = await runOnce(current, log, stop, notifier, taken);
     if (how === "stop") break;
     const next = reload();
     if (next.config.preset !== "household") {
@@ -111,7 +113,7 @@ async function runOnce(
 ): Promise<RunResult> {
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
-  const lease = promoted?.lease ?? (loaded.config.replica.url === null ? undefined : { path: "db/00000001" });
+  const lease = promoted?.lease ?? (await acquireLease(loaded, log, stop));
   const services = await openServices(loaded, log, systemClock, undefined, lease);
   await prepareServices(services);
   if (promoted !== undefined) await noteAbsent(services, promoted);
@@ -124,7 +126,7 @@ async function runOnce(
     services,
     loaded,
     background,
-    fence: undefined,
+    fence: lease && services.replica && openFence(services, lease, services.replica),
     restart: () => end.resolve("restart"),
   });
   await http.listen();
@@ -143,7 +145,8 @@ async function runOnce(
   log.info(how === "stop" ? "Stopping." : "Restarting with the new settings.", { requestsUnderWay: pendingRequests });
   await http.drain();
   await background.stop();
-  await services.close({ takeSnapshot: true });
+  await services.close({ takeSnapshot: true, endsProcess: how === "stop" });
+  await lease?.close(how === "stop");
   return { how, port };
 }
 

@@ -22,7 +22,11 @@ import { readStoreMarker } from "./data/store-identity.ts";
  * configured. The caller has the lock of the directory.
  * @throws StartupError if another server owns the store, or the service can't make sure that only one does
  */
-export async function acquireLease(loaded: LoadedConfig, log: Log, signal: AbortSignal): Promise<OwnedLease | undefined> {
+export async function acquireLease(
+  loaded: LoadedConfig,
+  log: Log,
+  signal: AbortSignal,
+): Promise<OwnedLease | undefined> {
   const { config } = loaded;
   const bucket = openReplicaBucket(config);
   if (bucket === undefined) return undefined;
@@ -54,7 +58,9 @@ export async function requireOwnStore(config: Config): Promise<void> {
 
 /** Whether a lease belongs to this data directory. */
 export function isOwnLease({ lease }: SeenLease, paths: Pick<DataPaths, "root" | "storeMarker">): boolean {
-  return readStoreMarker(paths) === lease.store && holderOf(lease.store, identifyDirectory(paths.root)) === lease.holder;
+  return (
+    readStoreMarker(paths) === lease.store && holderOf(lease.store, identifyDirectory(paths.root)) === lease.holder
+  );
 }
 
 /** What {@link acquireForServe} needs. */

@@ -2,7 +2,7 @@ import { StartupError } from "../../config/startup-error.ts";
 import { createLog, logForm, usesColors } from "../../lib/log.ts";
 import { dataPaths } from "../../server/data/data-directory.ts";
 import { findRunningServer, LockedError } from "../../server/data/lock.ts";
-import { runPromotion } from "../../server/standby/run.ts";
+import { runPromotion } from "../../server/run-standby.ts";
 import { StandbyFiles, type StandbyState } from "../../server/standby/standby-state.ts";
 import { ALL_SETTINGS, defineCommand, EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
 

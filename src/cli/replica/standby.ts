@@ -1,6 +1,6 @@
 import { StartupError } from "../../config/startup-error.ts";
 import { createLog, logForm, usesColors } from "../../lib/log.ts";
-import { runStandby } from "../../server/standby/run.ts";
+import { runStandby } from "../../server/run-standby.ts";
 import { ALL_SETTINGS, defineCommand, EXIT } from "../shared/command.ts";
 
 /** `larder standby`: waits beside the owner of the store, with a copy of its database. */

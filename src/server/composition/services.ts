@@ -23,8 +23,9 @@ export interface Services extends Awaited<ReturnType<typeof buildServices>> {
   /**
    * Writes the changes that are only in memory and closes all services. No request may be in progress.
    * @param takeSnapshot whether to take a snapshot of the database if it changed since the last one
+   * @param endsProcess whether the process ends after this
    */
-  close(options?: { takeSnapshot?: boolean }): Promise<void>;
+  close(options?: { takeSnapshot?: boolean; endsProcess?: boolean }): Promise<void>;
 }
 
 /**
@@ -41,7 +42,7 @@ export async function openServices(
 ): Promise<Services> {
   const services = await buildServices(openStorage(loaded, log, clock, busyTimeoutMs), lease);
   subscribe(services);
-  return { ...services, close: ({ takeSnapshot = false } = {}) => closeServices(services, takeSnapshot) };
+  return { ...services, close: (options = {}) => closeServices(services, options) };
 }
 
 /** Builds the services part by part, in order of dependency. */
@@ -80,7 +81,10 @@ async function buildServices(storage: Storage, lease: Pick<Lease, "path"> | unde
   };
 }
 
-async function closeServices(services: Omit<Services, "close">, takeSnapshot: boolean): Promise<void> {
+async function closeServices(
+  services: Omit<Services, "close">,
+  { takeSnapshot = false, endsProcess = false }: NonNullable<Parameters<Services["close"]>[0]>,
+): Promise<void> {
   services.nameSearches.close();
   await Promise.all([
     services.integrity.close(),
@@ -111,6 +115,7 @@ async function closeServices(services: Omit<Services, "close">, takeSnapshot: bo
   services.reader.close();
   // Only the last connection can remove the write-ahead log.
   await Promise.all([services.nameSearches.ended(), services.searchReader.ended(), services.reader.ended()]);
-  if (services.db.close()) markClosed(services.paths);
+  if (services.db.close(endsProcess && services.replica !== undefined)) markClosed(services.paths);
+  // Litestream sends the last changes when it ends.
   await services.replica?.close();
 }

@@ -75,7 +75,7 @@ export function countOwnChanges(database: string, other: string): number | undef
       db.close();
     }
   } catch {
-    // The database may be damaged, or of a version without a journal. It is kept, whatever it has.
+    // The database may be damaged, or of a version without a journal. It is moved all the same.
     return undefined;
   }
 }

@@ -12,7 +12,7 @@ import { openReplicaBucket, type ReplicaBucket } from "../../features/storage/re
 import type { Log } from "../../lib/log.ts";
 import { type DataPaths, openDataDirectory } from "../data/data-directory.ts";
 
-/** See the head of this file. */
+/** The parts that {@link openStandbyContext} opens. */
 export interface StandbyContext {
   readonly loaded: LoadedConfig;
   readonly log: Log;
@@ -33,7 +33,9 @@ export async function openStandbyContext(loaded: LoadedConfig, log: Log): Promis
   const replica = openReplicaBucket(config);
   const blobs = openClient(config.s3);
   if (replica === undefined || blobs === undefined) {
-    throw new StartupError("There is no replica to follow. Set replica, replica.keyFile, and s3.*, as on the other machine.");
+    throw new StartupError(
+      "There is no replica to follow. Set replica, replica.keyFile, and s3.*, as on the other machine.",
+    );
   }
   const litestream = await findLitestream(config.replica.litestream);
   const paths = openDataDirectory(config.data);

@@ -20,14 +20,6 @@ import { adoptStore, readStoreId } from "../data/store-identity.ts";
 import type { StandbyContext } from "./context.ts";
 import { unsealedFolder } from "./sealed-secrets.ts";
 
-/** The state that a directory continues from. */
-export interface ContinuedState {
-  /** The epoch of the database. */
-  readonly epoch: string;
-  /** Blobs that neither the bucket nor this disk has. */
-  readonly absent: readonly Digest[];
-}
-
 /** How the work is watched and ended. */
 export interface Following {
   /** Called with a sentence for people. */
@@ -35,12 +27,15 @@ export interface Following {
   readonly signal: AbortSignal;
 }
 
-/** @throws StartupError if the replica is damaged, S3Error */
+/**
+ * Makes the directory continue from the copy.
+ * @returns the blobs that the bucket does not have @throws StartupError if the replica is damaged, S3Error
+ */
 export async function continueFromReplica(
   context: StandbyContext,
   mirror: ReplicaMirror,
   { report, signal }: Following,
-): Promise<ContinuedState> {
+): Promise<Digest[]> {
   const { paths, log } = context;
   report("Restoring the database.");
   const restored = await restoreNewest(context, mirror, signal);
@@ -101,11 +96,7 @@ function readIdentity(database: string): string {
 }
 
 /** Finds out what the bucket has of the last transactions, and makes this directory its owner. */
-async function adoptBucket(
-  { paths, blobs }: StandbyContext,
-  store: string,
-  { report }: Following,
-): Promise<ContinuedState> {
+async function adoptBucket({ paths, blobs }: StandbyContext, store: string, { report }: Following): Promise<Digest[]> {
   const db = openDatabase(paths.database);
   try {
     const { client, prefix } = blobs;
@@ -116,9 +107,8 @@ async function adoptBucket(
       nowMs: Date.now(),
       onProgress: (count) => report(`Comparing the last files with the bucket: ${count}.`),
     });
-    const epoch = readEpoch(db.sqlite);
-    await claim(client, prefix, { store, epoch });
-    return { epoch, absent };
+    await claim(client, prefix, { store, epoch: readEpoch(db.sqlite) });
+    return absent;
   } finally {
     db.close();
   }

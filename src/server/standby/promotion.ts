@@ -6,6 +6,7 @@ import type { Digest } from "../../blobs/digest.ts";
 import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { takeOver } from "../../features/storage/replication/acquire.ts";
+import { identifyDatabase } from "../../features/storage/replication/directory-identity.ts";
 import type { OwnedLease } from "../../features/storage/replication/lease.ts";
 import type { LeaseRecord } from "../../features/storage/replication/lease-record.ts";
 import type { Watch } from "../../features/storage/replication/lease-rules.ts";
@@ -13,6 +14,7 @@ import type { ReplicaMirror } from "../../features/storage/replication/mirror.ts
 import { probeConditions } from "../../features/storage/replication/probe.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 import type { DataPaths } from "../data/data-directory.ts";
+import { readStoreMarker } from "../data/store-identity.ts";
 import type { StandbyContext } from "./context.ts";
 import { continueFromReplica, type Following } from "./continue-from-replica.ts";
 import { unsealInto } from "./sealed-secrets.ts";
@@ -62,8 +64,8 @@ async function takeStore(context: StandbyContext, following: Following, watch?: 
     const mirror = await mirrors.findNewest(leases, previous);
     if (mirror === undefined) throw nothingToRestore();
     await copy(mirror, { ...following, signal });
-    const { epoch, absent } = await continueFromReplica(context, mirror, { ...following, signal });
-    lease.setDatabaseEpoch(epoch);
+    const absent = await continueFromReplica(context, mirror, { ...following, signal });
+    lease.setDatabaseEpoch(identifyDatabase(paths.database));
     mirrors.clear();
     return { lease, absent };
   } catch (error) {
@@ -83,6 +85,8 @@ async function prepare(context: StandbyContext, lease: LeaseRecord): Promise<voi
 async function takeLease(context: StandbyContext, following: Following, watch: Watch | undefined) {
   const { replica, paths, loaded, log, leases, mirrors } = context;
   const { report } = following;
+  // The data of another store must not be replaced.
+  const store = readStoreMarker(paths);
   const ended = new AbortController();
   const signal = AbortSignal.any([following.signal, ended.signal]);
   const early = leases
@@ -102,11 +106,10 @@ async function takeLease(context: StandbyContext, following: Following, watch: W
         log,
         signal,
         onProgress({ owner, silentMs, neededMs }) {
-          const seconds = (ms: number) => Math.round(ms / 1000);
-          report(`${owner.host} is silent for ${seconds(silentMs)} of ${seconds(neededMs)} seconds.`);
+          report(`${owner.host} is silent for ${inSeconds(silentMs)} of ${inSeconds(neededMs)} seconds.`);
         },
       },
-      watch === undefined ? {} : { watch },
+      { ...(watch !== undefined && { watch }), ...(store !== undefined && { store }) },
     );
   } catch (error) {
     clearUnfinished(context.paths);
@@ -123,6 +126,10 @@ async function copy(mirror: ReplicaMirror, { report, signal }: Following): Promi
     signal,
     onProgress: (copied, total) => report(`Copying the replica: ${describeSize(copied)} of ${describeSize(total)}.`),
   });
+}
+
+function inSeconds(ms: number): number {
+  return Math.round(ms / 1000);
 }
 
 function nothingToRestore(): StartupError {

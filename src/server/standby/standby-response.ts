@@ -24,5 +24,8 @@ export function respondAsStandby(url: string, basePath: string, reason: string):
     const { status, body } = errorResponseOf(error, "none");
     return Response.json(body, { status, headers: retry });
   }
-  return new Response(`${message}\n`, { status: 503, headers: { ...retry, "content-type": "text/plain;charset=utf-8" } });
+  return new Response(`${message}\n`, {
+    status: 503,
+    headers: { ...retry, "content-type": "text/plain;charset=utf-8" },
+  });
 }

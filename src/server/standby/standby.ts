@@ -100,7 +100,8 @@ export class Standby {
         await copying;
       }
       const promoted = stop.aborted ? undefined : await this.#promote(stop);
-      if (promoted !== undefined) return { ...promoted, onServing: () => this.#report("serving", "This machine serves the store.") };
+      if (promoted !== undefined)
+        return { ...promoted, onServing: () => this.#report("serving", "This machine serves the store.") };
     }
     this.#files.remove();
     return undefined;
@@ -172,7 +173,7 @@ export class Standby {
     const { host, epoch } = this.#owner;
     const text = {
       alive: `${host} owns the store and is running. This machine is its standby.`,
-      released: `${host} was stopped in order. This machine is its standby, and does not take over by itself: run larder promote.`,
+      released: `${host} was stopped in order. This machine is its standby, and waits. To take over, run larder promote.`,
       silent: `${host} is silent. To let this machine take over, run larder promote.`,
       unknown: `The replica is not reachable: ${detail ?? ""}`,
     }[state];

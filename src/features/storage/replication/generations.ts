@@ -42,7 +42,7 @@ export function generationOf(key: string): string | undefined {
 /**
  * The key, after a path, of the object that names the current generation. The owner of the store writes it before it
  * confirms anything that only this generation has. Without it, the order of two generations is not certain: object
- * stores tell the time of an object in whole seconds, by clocks that differ.
+ * stores report the time of an object in whole seconds, by clocks that differ.
  */
 export const GENERATION_MARKER = "generation";
 
