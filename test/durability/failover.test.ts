@@ -12,7 +12,7 @@ import { seededRandom } from "../support/random.ts";
 import { cleanEnv, repositoryRoot } from "../support/server.ts";
 
 const CLIENTS = 6;
-const LEASE_MS = 1_500;
+const LEASE_MS = 1_000;
 const LOAD_MS = 1_500;
 
 function faultCalled(name: string): Fault {

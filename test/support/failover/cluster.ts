@@ -38,7 +38,7 @@ export class Cluster {
       LARDER_REPLICA: "s3://larder/replica",
       LARDER_REPLICA_KEY_FILE: keyFile,
       LARDER_REPLICA_LITESTREAM: LITESTREAM,
-      LARDER_REPLICA_LEASE: `${leaseMs}ms`,
+      LARDER_REPLICA_LEASE: `${leaseMs / 1000}s`,
       LARDER_RATE_LIMITS: "off",
       LARDER_DEFAULT_PLAN: "enterprise",
       LARDER_GC_GRACE: "0s",
@@ -62,6 +62,8 @@ export class Cluster {
     const endMs = performance.now() + msMax;
     for (;;) {
       for (const node of among) if (node.isRunning && (await node.isUp("/health/ready", 1_000))) return node;
+      if (!among.some((node) => node.isRunning))
+        throw new Error(`no machine runs:\n${among.map((node) => node.current?.output.slice(-1500) ?? "").join("\n")}`);
       if (performance.now() > endMs) throw new Error(`no machine serves after ${Math.round(msMax / 1000)} s`);
       await Bun.sleep(POLL_MS);
     }
