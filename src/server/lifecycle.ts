@@ -1,24 +1,27 @@
 /** The life cycle of a server: lock, recovery, start, and graceful stop. */
 import * as fs from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
-import { BUCKET_RECONCILIATION_JOB } from "../features/storage/jobs.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
-import { openFence } from "./composition/open-fence.ts";
 import { explainOpening } from "./composition/open-data.ts";
+import { openFence } from "./composition/open-fence.ts";
 import { openServices, type Services } from "./composition/services.ts";
 import { dataPaths, openDataDirectory } from "./data/data-directory.ts";
 import { acquireServerLock } from "./data/lock.ts";
+import { identifyDatabase } from "../features/storage/replication/directory-identity.ts";
+import type { OwnedLease } from "../features/storage/replication/lease.ts";
+import { BUCKET_RECONCILIATION_JOB } from "../features/storage/jobs.ts";
 import { DRAIN_MS, HttpServer } from "./http/http-server.ts";
 import { listenAddress } from "./net/listen-address.ts";
-import type { Listener } from "./net/listener.ts";
+import { Listener } from "./net/listener.ts";
+import { deposed, respondUnavailable } from "./net/unavailable-response.ts";
 import { type Notifier, openNotifier } from "./net/notify.ts";
 import { IdleMemory } from "./observability/idle-memory.ts";
 import { prepareServices } from "./prepare.ts";
+import { type Promoted, rejectUnfinishedPromotion } from "./standby/promotion.ts";
 import { acquireLease } from "./store-lease.ts";
-import type { Promoted } from "./standby/promotion.ts";
 
 /** How long the start may take if the database is upgraded first, or the data is a copy. */
 const START_MS_MAX = 3_600_000;
@@ -28,9 +31,12 @@ const SLOW_DISK_BYTES_PER_MS = 10_000;
 
 /** How a run of the server ended. */
 interface RunResult {
-  readonly how: "stop" | "restart";
+  /** `deposed`: another server has taken over the store. */
+  readonly how: "stop" | "restart" | "deposed";
   /** The port on which the server listened. */
   readonly port: number;
+  /** Whether everything is in the replica. */
+  readonly isReplicated: boolean;
 }
 
 /** What a process has for as long as it runs: the lock of its data directory is taken. */
@@ -41,13 +47,33 @@ export interface ServerProcess {
   readonly notifier: Notifier;
 }
 
+/** What all runs of a process share. */
+interface Running extends ServerProcess {
+  /** The right to write; undefined without a replica. */
+  readonly lease: OwnedLease | undefined;
+}
+
+/** How the runs of a process ended. */
+export interface ServeResult {
+  /** Why this server must do nothing any more, as another one has taken over the store; undefined if it was stopped. */
+  readonly deposedBecause: string | undefined;
+  /** The configuration of the last run. */
+  readonly loaded: LoadedConfig;
+  /** Whether everything is in the replica. */
+  readonly isReplicated: boolean;
+}
+
 /**
  * Runs the server until SIGTERM or SIGINT. Requests in progress may take up to 30 s more.
  * @param reload reads the configuration again, for a restart in place after the set-up page changed it
  * @throws StartupError with what is wrong and what to do
  */
 export async function runServer(loaded: LoadedConfig, log: Log, reload = () => loaded): Promise<void> {
-  await holdDirectory(loaded, log, (running) => serve(loaded, running, reload));
+  await holdDirectory(loaded, log, async (running) => {
+    rejectUnfinishedPromotion(dataPaths(loaded.config.data));
+    const { deposedBecause, loaded: last } = await serve(loaded, running, reload);
+    if (deposedBecause !== undefined) await serveDeposed(last, running, deposedBecause);
+  });
 }
 
 /** Runs `work` with the lock of the data directory. @throws StartupError if another process has it */
@@ -67,9 +93,11 @@ export async function holdDirectory(
   const notifier = await openNotifier(process.env, log);
   const lock = acquireServerLock(dataPaths(config.data).lock);
   try {
+    notifier.extend(START_MS_MAX);
     await work({ log, stop: stop.signal, notifier });
   } catch (error) {
-    throw explainOpening(error, dataPaths(config.data));
+    if (error !== stop.signal.reason) throw explainOpening(error, dataPaths(config.data));
+    log.info("Stopped before the store was opened.");
   } finally {
     notifier.close();
     lock.release();
@@ -79,42 +107,58 @@ export async function holdDirectory(
 }
 
 /**
- * Serves requests until the process must stop.
+ * Serves requests until the process must stop, or another server takes over.
  * @param promoted a store that this machine has just taken over
  */
 export async function serve(
   loaded: LoadedConfig,
-  { log, stop, notifier }: ServerProcess,
+  running: ServerProcess,
   reload: () => LoadedConfig,
   promoted?: Promoted,
-): Promise<void> {
+): Promise<ServeResult> {
+  const lease = promoted?.lease ?? (await acquireLease(loaded, running.log, running.stop));
+  let isReplicated = false;
+  try {
+    const result = await runUntilEnd(loaded, { ...running, lease }, reload, promoted);
+    ({ isReplicated } = result);
+    return result;
+  } finally {
+    await lease?.close(isReplicated);
+  }
+}
+
+/** Runs the server, and again after each request to restart. */
+async function runUntilEnd(
+  loaded: LoadedConfig,
+  running: Running,
+  reload: () => LoadedConfig,
+  promoted: Promoted | undefined,
+): Promise<ServeResult> {
   let current = loaded;
   for (let taken = promoted; ; taken = undefined) {
-    const { how, port } = await runOnce(current, log, stop, notifier, taken);
-    if (how === "stop") break;
-    const next = reload();
-    if (next.config.preset !== "household") {
-      log.warn(
+    const { how, port, isReplicated } = await runOnce(current, running, taken);
+    if (how === "stop") return { deposedBecause: undefined, loaded: current, isReplicated };
+    const next = how === "restart" ? reload() : current;
+    if (how === "restart" && next.config.preset !== "household") {
+      running.log.warn(
         "The household preset chosen on the set-up page has no effect; preset is set elsewhere. To see where: larder config",
       );
     }
     // Port 0 means any port. Keep the one that was picked: browsers know it.
     current = next.config.port === 0 ? { ...next, config: { ...next.config, port } } : next;
+    if (how === "deposed") {
+      return { deposedBecause: running.lease?.problem ?? "", loaded: current, isReplicated: false };
+    }
   }
 }
 
-/** Opens the data directory, serves requests until a stop or restart is requested, then closes everything. */
-async function runOnce(
-  loaded: LoadedConfig,
-  log: Log,
-  stop: AbortSignal,
-  notifier: Notifier,
-  promoted: Promoted | undefined,
-): Promise<RunResult> {
+/** Opens the data directory, serves requests until the end of the run, then closes everything. */
+async function runOnce(loaded: LoadedConfig, running: Running, promoted: Promoted | undefined): Promise<RunResult> {
+  const { log, stop, notifier, lease } = running;
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
-  const lease = promoted?.lease ?? (await acquireLease(loaded, log, stop));
   const services = await openServices(loaded, log, systemClock, undefined, lease);
+  lease?.setDatabaseEpoch(identifyDatabase(services.paths.database));
   await prepareServices(services);
   if (promoted !== undefined) await noteAbsent(services, promoted);
 
@@ -122,19 +166,16 @@ async function runOnce(
   if (stop.aborted) end.resolve("stop");
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
   const background = new Background(services);
-  const http = new HttpServer({
-    services,
-    loaded,
-    background,
-    fence: lease && services.replica && openFence(services, lease, services.replica),
-    restart: () => end.resolve("restart"),
-  });
+  const { replica } = services;
+  const fence = lease === undefined || replica === undefined ? undefined : openFence(services, lease, replica);
+  const http = new HttpServer({ services, loaded, background, fence, lease, restart: () => end.resolve("restart") });
   await http.listen();
-  noteStart(services);
+  noteStart(services, lease);
   await background.start();
   await announceStart(services, http.listener, notifier);
   if (promoted !== undefined) announceTakeover(background, promoted);
   const idleMemory = watchIdleMemory(services, http);
+  lease?.onDeposed(() => end.resolve("deposed"));
 
   const how = await end.promise;
   const { port, pendingRequests } = http.listener;
@@ -142,21 +183,54 @@ async function runOnce(
   idleMemory.stop();
   if (how === "stop") notifier.stopping(DRAIN_MS + CLOSE_MS_MAX + snapshotMs(services.paths.database));
   background.stopTimers();
-  log.info(how === "stop" ? "Stopping." : "Restarting with the new settings.", { requestsUnderWay: pendingRequests });
+  log.info(ENDS[how], { requestsUnderWay: pendingRequests });
   await http.drain();
   await background.stop();
-  await services.close({ takeSnapshot: true, endsProcess: how === "stop" });
-  await lease?.close(how === "stop");
-  return { how, port };
+  const isReplicated = await services.close({ takeSnapshot: how !== "deposed", endsProcess: how !== "restart" });
+  return { how, port, isReplicated };
 }
 
-function noteStart({ audit, config }: Services): void {
+const ENDS: Readonly<Record<RunResult["how"], string>> = {
+  stop: "Stopping.",
+  restart: "Restarting with the new settings.",
+  deposed: "Closing the store, because another server has taken it over.",
+};
+
+/** Answers all requests with the reason why this server does nothing any more, until it is stopped. */
+export async function serveDeposed(
+  { config }: LoadedConfig,
+  { log, stop, notifier }: ServerProcess,
+  reason: string,
+): Promise<void> {
+  notifier.status(reason);
+  notifier.watch(() => {});
+  const listener = await Listener.open({
+    config,
+    log,
+    clock: systemClock,
+    fetch: (request) => respondUnavailable(request.url, config.basePath, deposed(reason)),
+    error: () => new Response(null, { status: 503 }),
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (stop.aborted) resolve();
+  stop.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+  await listener.cut();
+}
+
+function noteStart({ audit, config }: Services, lease: OwnedLease | undefined): void {
   const { signup, audit: audited, rateLimits } = config;
   audit.note({
     action: "server.start",
     outcome: "done",
     via: "system",
-    details: { version: VERSION, signup, auditFiles: audited.files, rateLimits },
+    details: {
+      version: VERSION,
+      signup,
+      auditFiles: audited.files,
+      rateLimits,
+      ...(lease !== undefined && { ownerNumber: lease.epoch }),
+    },
   });
 }
 

@@ -3,8 +3,10 @@ import type { LoadedConfig } from "../config/load.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { S3Error } from "../blobs/s3/error.ts";
 import type { SeenLease } from "../features/storage/replication/lease-rules.ts";
+import { configurationPath } from "../features/storage/replication/litestream/configuration.ts";
+import { killLeftover } from "../features/storage/replication/litestream/process.ts";
 import type { Log } from "../lib/log.ts";
-import { holdDirectory, serve, type ServerProcess } from "./lifecycle.ts";
+import { holdDirectory, serve, serveDeposed, type ServeResult, type ServerProcess } from "./lifecycle.ts";
 import { isOwnLease } from "./store-lease.ts";
 import { openStandbyContext, type StandbyContext } from "./standby/context.ts";
 import { isPromotionUnfinished, promote, type Promoted } from "./standby/promotion.ts";
@@ -12,20 +14,34 @@ import { Standby } from "./standby/standby.ts";
 
 /**
  * Waits beside the owner of the store until this machine takes over, then serves. Serves at once if this directory owns the
- * store: so the same service can run on both machines.
+ * store: so the same service can run on both machines. Waits again when another server takes over.
  * @throws StartupError
  */
 export async function runStandby(loaded: LoadedConfig, log: Log, reload: () => LoadedConfig): Promise<void> {
   await holdDirectory(loaded, log, async (running) => {
-    const context = await openStandbyContext(loaded, log);
-    const seen = await findOwner(context);
-    const isUnfinished = isPromotionUnfinished(context.paths);
-    if (isOwnLease(seen, context.paths) && !isUnfinished) return serve(loaded, running, reload);
-    const promoted = isUnfinished
-      ? await promote(context, { report: (text) => running.notifier.status(text), signal: running.stop })
-      : await new Standby(context, seen.lease, running.notifier).run(running.stop);
-    if (promoted !== undefined) await servePromoted(loaded, running, reload, promoted);
+    for (let current = loaded; ; ) {
+      const result = await waitAndServe(current, running, reload);
+      if (result?.deposedBecause === undefined) return;
+      current = result.loaded;
+    }
   });
+}
+
+/** @returns undefined if the process was stopped while it waited */
+async function waitAndServe(
+  loaded: LoadedConfig,
+  running: ServerProcess,
+  reload: () => LoadedConfig,
+): Promise<ServeResult | undefined> {
+  const context = await openContext(loaded, running);
+  const seen = await findOwner(context);
+  const isUnfinished = isPromotionUnfinished(context.paths);
+  if (isOwnLease(seen, context.paths) && !isUnfinished) return serve(loaded, running, reload);
+  const { notifier, stop } = running;
+  const promoted = isUnfinished
+    ? await promote(context, { report: (text) => notifier.status(text), signal: stop })
+    : await new Standby(context, seen.lease, notifier).run(stop);
+  return promoted && servePromoted(loaded, running, reload, promoted);
 }
 
 /** Takes over, then serves. @param report called with sentences for people @throws StartupError */
@@ -35,7 +51,7 @@ export async function runPromotion(
   { reload, report }: { readonly reload: () => LoadedConfig; readonly report: (text: string) => void },
 ): Promise<void> {
   await holdDirectory(loaded, log, async (running) => {
-    const context = await openStandbyContext(loaded, log);
+    const context = await openContext(loaded, running);
     const promoted = await promote(context, {
       report(text) {
         running.notifier.status(text);
@@ -43,8 +59,16 @@ export async function runPromotion(
       },
       signal: running.stop,
     });
-    await servePromoted(loaded, running, reload, promoted);
+    const { deposedBecause, loaded: last } = await servePromoted(loaded, running, reload, promoted);
+    if (deposedBecause !== undefined) await serveDeposed(last, running, deposedBecause);
   });
+}
+
+/** Ends a Litestream that an earlier server of the directory has left: its database may be moved away. */
+async function openContext(loaded: LoadedConfig, { log }: ServerProcess): Promise<StandbyContext> {
+  const context = await openStandbyContext(loaded, log);
+  await killLeftover(configurationPath(context.paths.root), log);
+  return context;
 }
 
 async function servePromoted(
@@ -52,9 +76,9 @@ async function servePromoted(
   running: ServerProcess,
   reload: () => LoadedConfig,
   promoted: Promoted,
-): Promise<void> {
+): Promise<ServeResult> {
   running.log.info("Took over the store.", { epoch: promoted.lease.epoch, absentBlobs: promoted.absent.length });
-  await serve(loaded, running, reload, promoted);
+  return serve(loaded, running, reload, promoted);
 }
 
 async function findOwner({ leases }: StandbyContext): Promise<SeenLease> {

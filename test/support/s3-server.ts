@@ -149,15 +149,6 @@ export class TestS3 {
     };
   }
 
-  /** The settings of a server with a replica here too. @param keyFile the key that seals copies of secrets/ */
-  replicaSettings(keyFile: string): Record<string, string> {
-    return {
-      ...this.settings,
-      LARDER_REPLICA: `s3://${BUCKET}/home/replica`,
-      LARDER_REPLICA_KEY_FILE: keyFile,
-    };
-  }
-
   /** The keys of all blobs in the bucket. */
   contents(): Promise<string[]> {
     return this.keys("home/larder/sha256/");
@@ -212,6 +203,17 @@ export class TestS3 {
         .update(new Uint8Array(await response.arrayBuffer()))
         .digest("hex") === digest
     );
+  }
+
+  /** Reads any object as text; undefined if it is missing. */
+  async readObject(key: string): Promise<string | undefined> {
+    const response = await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/${key}`);
+    return response.ok ? response.text() : undefined;
+  }
+
+  /** Writes any object. */
+  async writeObject(key: string, text: string): Promise<void> {
+    await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/${key}`, { method: "PUT", body: text });
   }
 
   /** Reads an object as text. @param key relative to the prefix */

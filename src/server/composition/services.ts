@@ -24,8 +24,9 @@ export interface Services extends Awaited<ReturnType<typeof buildServices>> {
    * Writes the changes that are only in memory and closes all services. No request may be in progress.
    * @param takeSnapshot whether to take a snapshot of the database if it changed since the last one
    * @param endsProcess whether the process ends after this
+   * @returns whether everything is in the replica
    */
-  close(options?: { takeSnapshot?: boolean; endsProcess?: boolean }): Promise<void>;
+  close(options?: { takeSnapshot?: boolean; endsProcess?: boolean }): Promise<boolean>;
 }
 
 /**
@@ -84,7 +85,7 @@ async function buildServices(storage: Storage, lease: Pick<Lease, "path"> | unde
 async function closeServices(
   services: Omit<Services, "close">,
   { takeSnapshot = false, endsProcess = false }: NonNullable<Parameters<Services["close"]>[0]>,
-): Promise<void> {
+): Promise<boolean> {
   services.nameSearches.close();
   await Promise.all([
     services.integrity.close(),
@@ -117,5 +118,5 @@ async function closeServices(
   await Promise.all([services.nameSearches.ended(), services.searchReader.ended(), services.reader.ended()]);
   if (services.db.close(endsProcess && services.replica !== undefined)) markClosed(services.paths);
   // Litestream sends the last changes when it ends.
-  await services.replica?.close();
+  return (await services.replica?.close()) ?? false;
 }

@@ -32,7 +32,8 @@ export function setDataAside(paths: DataPaths, nowMs: number): string {
   const { database, state, blobs, snapshots, uploads } = paths;
   // The blobs first, because only that can fail. The log before the database: it must never be applied to another one.
   const logs = LOG_SUFFIXES.map((suffix) => database + suffix);
-  for (const path of [blobs, snapshots, uploads, ...logs, state, database]) move(path, unfinished);
+  const shadow = join(paths.root, `.${basename(database)}-litestream`);
+  for (const path of [blobs, snapshots, uploads, shadow, ...logs, state, database]) move(path, unfinished);
   syncPath(unfinished);
   syncPath(paths.root);
   const folder = join(paths.setAside, new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-"));

@@ -1,7 +1,7 @@
 import { isExhausted, translateDiskError } from "../../blobs/disk.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { auditRecorder } from "../../features/administration/audit/audited-requests.ts";
-import type { WriteFence } from "../../features/storage/replication/types.ts";
+import type { Lease, WriteFence } from "../../features/storage/replication/types.ts";
 import { withRetryAfter } from "../../http/base.ts";
 import { BodyPaces } from "../../http/body-pace.ts";
 import { LOCAL_PEER } from "../../http/client-address.ts";
@@ -12,6 +12,7 @@ import type { Services } from "../composition/services.ts";
 import { savePreset } from "../data/save-preset.ts";
 import { ConnectionGuard, descriptorsMax } from "../net/connection-guard.ts";
 import { Listener } from "../net/listener.ts";
+import { deposed, respondUnavailable } from "../net/unavailable-response.ts";
 import { observeRequests } from "../observability/observe.ts";
 import { RequestStatistics } from "../observability/request-statistics.ts";
 import { createApp } from "./app.ts";
@@ -32,6 +33,8 @@ interface HttpServerOptions {
   readonly background: Background;
   /** Decides when changes are acknowledged; undefined without a replica. */
   readonly fence: WriteFence | undefined;
+  /** The right to write to the store; undefined without a replica. */
+  readonly lease: Pick<Lease, "state" | "problem"> | undefined;
   /** Restarts the server with new settings. */
   readonly restart: () => void;
 }
@@ -188,7 +191,9 @@ export class HttpServer implements AppHost {
       if (!(response instanceof Promise)) return withRetryAfter(request, response);
       return response.then((finished) => withRetryAfter(request, finished));
     };
+    const { lease } = this.#options;
     return (request) => {
+      if (lease?.state === "deposed") return respondUnavailable(request.url, basePath, deposed(lease.problem ?? ""));
       const url = routableUrl(request.url, basePath);
       // Changes the request in place: a copy of it would read the whole body into memory, at any speed.
       if (url !== request.url) Object.defineProperty(request, "url", { value: url });

@@ -35,6 +35,14 @@ export function isPromotionUnfinished({ standby }: Pick<DataPaths, "standby">): 
   return fs.existsSync(join(standby, UNFINISHED));
 }
 
+/** @throws StartupError if the database may be an old one */
+export function rejectUnfinishedPromotion(paths: Pick<DataPaths, "standby">): void {
+  if (!isPromotionUnfinished(paths)) return;
+  throw new StartupError(
+    "A takeover of this directory has begun and not ended; its database may be an old one. To continue: larder promote",
+  );
+}
+
 /**
  * Takes over. The caller has the lock of the directory.
  * @param watch an earlier watch of the owner, which counts

@@ -19,11 +19,11 @@ import { messageOf } from "../../lib/error.ts";
 import { hasFormerData } from "../data/former-data.ts";
 import { listenAddress } from "../net/listen-address.ts";
 import { Listener } from "../net/listener.ts";
+import { respondUnavailable } from "../net/unavailable-response.ts";
 import type { Notifier } from "../net/notify.ts";
 import type { StandbyContext } from "./context.ts";
 import { restoreNewest, setFormerDataAside } from "./continue-from-replica.ts";
 import { promote, type Promoted } from "./promotion.ts";
-import { respondAsStandby } from "./standby-response.ts";
 import { StandbyFiles, type StandbyStep } from "./standby-state.ts";
 
 /** What is known about the owner. */
@@ -38,6 +38,9 @@ const COPY_MS = 5_000;
 const COMPLETE_MS = 10 * 60_000;
 /** How often a request to take over is looked for. */
 const REQUEST_MS = 200;
+
+/** What clients are told. Soon enough after a takeover, they try again. */
+const STANDBY = { message: "This machine is the standby of another server. Try again in a moment.", retryAfterS: 5 };
 
 /** Waits, and takes over. */
 export class Standby {
@@ -73,7 +76,7 @@ export class Standby {
       config,
       log: this.#context.log,
       clock: systemClock,
-      fetch: (request) => respondAsStandby(request.url, config.basePath, this.#text),
+      fetch: (request) => respondUnavailable(request.url, config.basePath, { ...STANDBY, reason: this.#text }),
       error: () => new Response(null, { status: 503 }),
     });
     try {

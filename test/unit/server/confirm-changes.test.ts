@@ -44,7 +44,7 @@ beforeAll(async () => {
   const loaded = loadConfig({ flags: { data, host: "127.0.0.1", port: "0" }, environment });
   services = await openServices(loaded, silentLog);
   const background = new Background(services);
-  http = new HttpServer({ services, loaded, background, fence, restart: () => {} });
+  http = new HttpServer({ services, loaded, background, lease: undefined, fence, restart: () => {} });
   await http.listen();
   target = { url: `http://127.0.0.1:${http.listener.port}`, responses: [] };
   const [email, password] = ["ann@example.org", "correct horse battery"];
