@@ -43,14 +43,32 @@ end() {
   rm -f "$dir/run/$1.pid"
 }
 
-# Waits until the gateway responds.
-await_gateway() {
-  for _ in $(seq 300); do
-    if curl -s -o /dev/null --max-time 5 "http://$(cat "$dir/address")/"; then return; fi
+# within SECONDS COMMAND…: repeats a command until it succeeds.
+within() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    [ "$SECONDS" -lt "$end" ] || return 1
     sleep 0.1
   done
-  echo "The gateway of Ceph does not respond:" >&2
-  tail -n 5 "$dir/log/gateway.out" >&2
+}
+
+is_osd_up() { timeout 5 ceph -c "$conf" osd stat 2>/dev/null | grep -q '1 up'; }
+is_gateway_up() { curl -s -o /dev/null --max-time 2 "http://$(cat "$dir/address")/"; }
+
+await_gateway() {
+  within 60 is_gateway_up && return
+  echo "The gateway of Ceph does not respond. See $dir/log." >&2
+  return 1
+}
+
+# The monitor sometimes rejects the first OSD while it starts itself.
+await_osd() {
+  within 20 is_osd_up && return
+  end osd KILL
+  osd
+  within 60 is_osd_up && return
+  echo "The OSD of Ceph does not start. See $dir/log." >&2
   return 1
 }
 
@@ -118,12 +136,20 @@ CONF
   osd
 }
 
+# Sends a signed request for the bucket, or for an object in it.
+request() {
+  curl -sS --fail-with-body --max-time 60 -X "$2" "http://$(cat "$dir/address")/larder$1" \
+    --aws-sigv4 aws:amz:us-east-1:s3 --user LARDERKEY:larder-secret-of-the-tests -H "x-amz-content-sha256: UNSIGNED-PAYLOAD" -H "Content-Length: 0"
+}
+
 # Creates the user and the bucket.
 create_bucket() {
   timeout 60 radosgw-admin -c "$conf" -n client.rgw.a user create --uid=larder --display-name=larder \
     --access-key=LARDERKEY --secret-key=larder-secret-of-the-tests >"$dir/log/user.json" 2>>"$dir/log/user.err"
-  curl -sS --fail-with-body --max-time 60 -X PUT "http://$(cat "$dir/address")/larder" \
-    --aws-sigv4 aws:amz:us-east-1:s3 --user LARDERKEY:larder-secret-of-the-tests -H "x-amz-content-sha256: UNSIGNED-PAYLOAD"
+  request "" PUT
+  # The first object of a cluster creates a pool, which takes seconds.
+  request /first PUT
+  request /first DELETE
   touch "$dir/created"
 }
 
@@ -137,10 +163,7 @@ case $command in
     else
       create "${3:?"the address is missing"}" "${4:?"the port is missing"}"
     fi
-    for _ in $(seq 300); do
-      if timeout 20 ceph -c "$conf" osd stat 2>/dev/null | grep -q '1 up'; then break; fi
-      sleep 0.2
-    done
+    await_osd
     gateway
     await_gateway
     [ -e "$dir/created" ] || create_bucket
