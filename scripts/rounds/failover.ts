@@ -51,8 +51,8 @@ function readOptions(): RunOptions {
       keep: { type: "boolean" },
     },
   });
-  const seconds = /^(\d+(?:\.\d+)?)s$/.exec(values.lease ?? "2s")?.[1];
-  if (seconds === undefined) throw new Error("Specify seconds: --lease 2s");
+  const seconds = /^(\d+(?:\.\d+)?)s$/.exec(values.lease ?? "3s")?.[1];
+  if (seconds === undefined) throw new Error("Specify seconds: --lease 3s");
   return {
     rounds: Number(values.rounds ?? 50),
     seed: Number(values.seed ?? Math.floor(Math.random() * 1_000_000)),
