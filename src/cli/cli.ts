@@ -71,6 +71,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "Show where file data is stored; move it between this disk and a bucket.",
     load: () => import("./store/blobs.ts"),
   },
+  {
+    name: "replica",
+    summary: "Show the replica of the database in a bucket; make its key.",
+    load: () => import("./replica/replica.ts"),
+  },
   { name: "import", summary: "Import a folder into an account.", load: () => import("./exchange/import.ts") },
   { name: "export", summary: "Export an account's files to a folder.", load: () => import("./exchange/export.ts") },
   {

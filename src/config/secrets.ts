@@ -47,7 +47,7 @@ export interface Secrets {
 }
 
 /** Names of the secrets; each is the file `NAME.json`. */
-const SECRET_NAMES = ["jwt", "link", "vapid", "factors"] as const;
+export const SECRET_NAMES = ["jwt", "link", "vapid", "factors"] as const;
 
 /** One of {@link SECRET_NAMES}. */
 export type SecretName = (typeof SECRET_NAMES)[number];

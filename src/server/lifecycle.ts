@@ -8,6 +8,7 @@ import { Background } from "./composition/background.ts";
 import { explainOpening } from "./composition/open-data.ts";
 import { openFence } from "./composition/open-fence.ts";
 import { openServices, type Services } from "./composition/services.ts";
+import { findReplicaParts } from "./composition/start-replica.ts";
 import { dataPaths, openDataDirectory } from "./data/data-directory.ts";
 import { acquireServerLock } from "./data/lock.ts";
 import { identifyDatabase } from "../features/storage/replication/directory-identity.ts";
@@ -116,6 +117,8 @@ export async function serve(
   reload: () => LoadedConfig,
   promoted?: Promoted,
 ): Promise<ServeResult> {
+  // Before the lease: a server that can't start must not take it.
+  await findReplicaParts(loaded.config);
   const lease = promoted?.lease ?? (await acquireLease(loaded, running.log, running.stop));
   let isReplicated = false;
   try {
@@ -167,7 +170,9 @@ async function runOnce(loaded: LoadedConfig, running: Running, promoted: Promote
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
   const background = new Background(services);
   const { replica } = services;
-  const fence = lease === undefined || replica === undefined ? undefined : openFence(services, lease, replica);
+  const isOwner = lease !== undefined && replica !== undefined;
+  const fence = isOwner ? openFence(services, lease, replica) : undefined;
+  if (isOwner) services.removals.enable({ lease, replica, ttlMs: lease.ttlMs });
   const http = new HttpServer({ services, loaded, background, fence, lease, restart: () => end.resolve("restart") });
   await http.listen();
   noteStart(services, lease);
@@ -186,7 +191,7 @@ async function runOnce(loaded: LoadedConfig, running: Running, promoted: Promote
   log.info(ENDS[how], { requestsUnderWay: pendingRequests });
   await http.drain();
   await background.stop();
-  const isReplicated = await services.close({ takeSnapshot: how !== "deposed", endsProcess: how !== "restart" });
+  const isReplicated = await services.close({ takeSnapshot: how !== "deposed", endsProcess: how === "stop" });
   return { how, port, isReplicated };
 }
 

@@ -36,7 +36,11 @@ afterEach(async () => {
 afterAll(() => s3.stop());
 
 async function start(dataDir?: string): Promise<TestServer> {
-  const server = await startServer({ env, hasAccounts: dataDir === undefined, ...(dataDir !== undefined && { dataDir }) });
+  const server = await startServer({
+    env,
+    hasAccounts: dataDir === undefined,
+    ...(dataDir !== undefined && { dataDir }),
+  });
   servers.push(server);
   return server;
 }
@@ -52,12 +56,20 @@ async function startProblem(dataDir: string): Promise<string> {
 /** Another machine takes over. */
 async function takeOver(epoch: number): Promise<void> {
   const previous: unknown = JSON.parse((await s3.readObject(`replica/lease/0000000${epoch - 1}`)) ?? "");
-  const lease = { ...Object(previous), epoch, path: `db/0000000${epoch}`, holder: "b", bootId: "b", host: "machine-b", run: "b" };
+  const lease = {
+    ...Object(previous),
+    epoch,
+    path: `db/0000000${epoch}`,
+    holder: "b",
+    bootId: "b",
+    host: "machine-b",
+    run: "b",
+  };
   await s3.writeObject(`replica/lease/0000000${epoch}`, JSON.stringify(lease));
 }
 
-function write(account: Account, path: string) {
-  return account.client.post("/api/folders", { path });
+function write(account: Account, name: string) {
+  return account.client.put("/api/users/profile", { name });
 }
 
 /** Repeats a request until it has this status: the server learns of a change within its lease time. */
@@ -76,7 +88,9 @@ test("of two fresh servers at one path, one starts, and the other names it", asy
   const results = await Promise.allSettled([start(), start()]);
   const failed = results.find((result) => result.status === "rejected");
   expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-  expect(String(failed?.reason)).toMatch(/belongs to another store, of .*owner number 1|owner number 1, owns this store/);
+  expect(String(failed?.reason)).toMatch(
+    /belongs to another store, of .*owner number 1|owner number 1, owns this store/,
+  );
   expect(await leases()).toEqual(["replica/lease/00000001"]);
 });
 
@@ -110,16 +124,16 @@ test("a stop releases the lease", async () => {
 test("an owner that was stopped past its lease confirms nothing after another server took over", async () => {
   const server = await start();
   const account = await server.signUp();
-  expectStatus(await write(account, "/before"), 201);
+  expectStatus(await write(account, "before"), 200);
   server.signal("SIGSTOP");
   await takeOver(2);
   server.signal("SIGCONT");
-  await until(503, () => write(account, `/after-${crypto.randomUUID()}`));
+  await until(503, () => write(account, `after-${crypto.randomUUID()}`));
   await until(503, () => server.visitor.get("/health/ready"));
   const ready = await server.visitor.get("/health/ready");
   expect(ready.text).toMatch(/machine-b.*has taken over.*larder standby/);
   expectStatus(await server.visitor.get("/health/live"), 200);
-  expectError(await account.client.get("/api/folders/tree"), 503, "provider_unavailable");
+  expectError(await account.client.get("/api/files"), 503, "provider_unavailable");
   expect((await server.visitor.get("/")).status).toBe(503);
 });
 
@@ -128,7 +142,9 @@ test("an old owner does not start again", async () => {
   await server.kill9();
   await takeOver(2);
   expect(await startProblem(server.dataDir)).toMatch(/machine-b.*owner number 2, owns this store.*larder standby/);
-  const added = await server.larder(["user", "add", "eve@example.org", "--password-stdin"], { stdin: "correct horse 1\n" });
+  const added = await server.larder(["user", "add", "eve@example.org", "--password-stdin"], {
+    stdin: "correct horse 1\n",
+  });
   expect(added).toMatchObject({ code: 2, stderr: expect.stringMatching(/machine-b.*owns this store/) });
 });
 
@@ -138,19 +154,19 @@ test("an owner that was paused and not replaced continues", async () => {
   server.signal("SIGSTOP");
   await Bun.sleep(1_500);
   server.signal("SIGCONT");
-  await until(201, () => write(account, `/after-${crypto.randomUUID()}`));
+  await until(200, () => write(account, `after-${crypto.randomUUID()}`));
 });
 
 test("while the bucket is away, nothing can be changed, everything on this disk can be read, and then it continues", async () => {
   const server = await start();
   const account = await server.signUp();
-  expectStatus(await write(account, "/one"), 201);
+  expectStatus(await write(account, "one"), 200);
   s3.behavior = "failing";
-  await until(503, () => write(account, `/two-${crypto.randomUUID()}`));
-  expectError(await write(account, "/three"), 503, "provider_unavailable");
-  expectStatus(await account.client.get("/api/folders/tree"), 200);
+  await until(503, () => write(account, `two-${crypto.randomUUID()}`));
+  expectError(await write(account, "three"), 503, "provider_unavailable");
+  expectStatus(await account.client.get("/api/files"), 200);
   s3.behavior = "well";
-  await until(201, () => write(account, `/four-${crypto.randomUUID()}`));
+  await until(200, () => write(account, `four-${crypto.randomUUID()}`));
 });
 
 test.each([

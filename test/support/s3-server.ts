@@ -1,7 +1,7 @@
 // An S3 service (s3rver) behind a proxy that tests can make fail, hang or send wrong bytes.
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -158,7 +158,18 @@ export class TestS3 {
   async keys(prefix: string): Promise<string[]> {
     const url = `http://127.0.0.1:${this.servicePort}/${BUCKET}?list-type=2&prefix=${prefix}`;
     const response = await fetch(url);
-    return [...(await response.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
+    return [...(await response.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key).sort();
+  }
+
+  /** Copies all objects below a prefix into a folder, under the rest of their keys. */
+  async copyTo(prefix: string, folder: string): Promise<void> {
+    const from = join(this.directory, BUCKET, prefix);
+    for (const path of await readdir(from, { recursive: true })) {
+      const key = path.replace(/\._S3rver_object$/, "");
+      if (key === path) continue;
+      await mkdir(dirname(join(folder, key)), { recursive: true });
+      await cp(join(from, path), join(folder, key));
+    }
   }
 
   /** Removes a blob from the bucket without the server's knowledge. */

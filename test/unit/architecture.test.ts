@@ -29,7 +29,7 @@ const WINGS = [
 /** The parts of folders that have some, the lowest first. Files next to the parts may import all of them. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   tree: ["model", "tables", "operations", "journal", "queries"],
-  server: ["data", "net", "observability", "standby", "composition", "http"],
+  server: ["data", "net", "observability", "composition", "standby", "http"],
   client: ["base", "translations", "public", "api", "ui", "entries", "features", "app"],
 };
 /** Features of the client that other features may import. */

@@ -13,7 +13,7 @@ export const list = defineCommand({
   examples: "larder user list --json",
   needsDatabase: true,
   async run(command) {
-    const users = await withServices(command, async (services) => services.users.list());
+    const users = await withServices(command, async (services) => services.users.list(), { isReading: true });
     const heading = ["EMAIL", "NAME", "ROLE", "PLAN", "QUOTA", "STATE", "CREATED", "ID"];
     const rows = users.map((user) => [
       user.email,

@@ -9,8 +9,11 @@ import { openProvider } from "../../features/accounts/oidc/open.ts";
 import type { ThumbnailStatus } from "../../features/media/thumbnails/protocol.ts";
 import { ThumbnailService } from "../../features/media/thumbnails/service.ts";
 import { examineBucket } from "../../features/storage/remote-store/examine.ts";
+import { LITESTREAM_VERSION } from "../../features/storage/replication/litestream/binary.ts";
+import { readReplicaStatus } from "../../features/storage/replication/litestream/status.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLog } from "../../lib/log.ts";
+import { findReplicaParts } from "../../server/composition/start-replica.ts";
 import { type DataPaths, dataPaths } from "../../server/data/data-directory.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
 import { withStoredSettings } from "../../server/data/stored-settings.ts";
@@ -66,6 +69,7 @@ function listChecks({ config, loaded, environment }: RunningCommand): Check[] {
     ["mail", () => examineMail(withStoredSettings(loaded).config)],
     ["single sign-on", () => examineProvider(config)],
     ["bucket", () => examineS3(config, paths)],
+    ["replica", () => examineReplica(config, paths)],
   ];
 }
 
@@ -138,6 +142,16 @@ async function examineProvider(config: Config): Promise<Finding | undefined> {
   if (why !== undefined) return wrong(`cannot use ${issuer} (${why}). Check oidc.issuer`);
   if (!issuer.startsWith("http:")) return ok(`${issuer} responds`);
   return note(`${issuer} responds, but without HTTPS: an attacker on the network can sign in as any user`);
+}
+
+/** Checks Litestream and the key, and reports what the running server says about the replica. */
+async function examineReplica(config: Config, paths: DataPaths): Promise<Finding | undefined> {
+  const parts = await findReplicaParts(config);
+  if (parts === undefined) return undefined;
+  const about = `${config.replica.url}, by ${parts.program} ${LITESTREAM_VERSION}`;
+  const status = readReplicaStatus(paths.root, Date.now());
+  if (status === undefined) return ok(`${about}; no server is running here`);
+  return status.problem === null ? ok(`${about}; ${status.lagMs} ms late`) : wrong(`${about}: ${status.problem}`);
 }
 
 async function examineS3(config: Config, paths: DataPaths): Promise<Finding | undefined> {

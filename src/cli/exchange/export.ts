@@ -14,6 +14,7 @@ import {
 import { count } from "../shared/output.ts";
 import { ProgressLine } from "../shared/progress.ts";
 import { requireUser } from "../shared/services.ts";
+import type { CommandServices } from "../../server/for-commands.ts";
 import { printProblems, rejectOwnData, untilSignal, withTransfer } from "../shared/transfer.ts";
 
 /** `larder export --user EMAIL --to DIR`: writes the files of an account to a folder, also while a server runs. */
@@ -50,7 +51,7 @@ export const define = defineCommand({
       isRereading: command.has("checksum"),
     };
     rejectOwnData(config, request.target);
-    const report = await withTransfer(command, async (services) => {
+    const exportFrom = async (services: CommandServices) => {
       const user = requireUser(services.users, email);
       const progress = new ProgressLine<ExportCounts>(terminal, describeProgress);
       const exporter = new Exporter({ ...services, dataDir: config.data });
@@ -61,7 +62,8 @@ export const define = defineCommand({
       const { folder } = request;
       await services.audit.record(auditEntry("transfer.export", user, { folder, files: report.written }));
       return report;
-    });
+    };
+    const report = await withTransfer(command, exportFrom, true);
     return printReport(report, command);
   },
 });

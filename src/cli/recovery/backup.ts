@@ -24,6 +24,7 @@ import {
 import { describeLost } from "../shared/lost-blobs.ts";
 import { count, type Terminal } from "../shared/output.ts";
 import { blobProgress, describeSeconds } from "../shared/progress.ts";
+import type { CommandServices } from "../../server/for-commands.ts";
 import { withServices } from "../shared/services.ts";
 import { rejectOwnData } from "../shared/transfer.ts";
 import { describeElsewhere, type FetchBlob, presentLost, writeArchive } from "./backup-archive.ts";
@@ -116,7 +117,7 @@ async function withBucket(
   work: (fetchBlob: FetchBlob | undefined) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (command.config.s3.bucket === null) return work(undefined);
-  return withServices(command, ({ blobs }) =>
+  const fetchFrom = ({ blobs }: Pick<CommandServices, "blobs">) =>
     work(async (digest) => {
       try {
         await blobs.fetchLocal(digest);
@@ -125,8 +126,8 @@ async function withBucket(
         if (error instanceof AppError && error.reason === "content_missing") return false;
         throw error;
       }
-    }),
-  );
+    });
+  return withServices(command, fetchFrom, { isReading: true });
 }
 
 function requireSource(source: DataPaths): void {

@@ -1,8 +1,10 @@
 import { rotateSecret } from "../../config/secrets.ts";
 import { environmentName, SETTINGS_BY_KEY } from "../../config/settings.ts";
+import { findReplicaParts, sealTo } from "../../server/composition/start-replica.ts";
 import { openDataDirectory } from "../../server/data/data-directory.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
 import { type EffectiveConfig, withStoredSettings } from "../../server/data/stored-settings.ts";
+import { requireOwnStore } from "../../server/store-lease.ts";
 import { ALL_SETTINGS, DATA_SETTINGS, defineCommand } from "../shared/command.ts";
 import { toTable } from "../shared/output.ts";
 
@@ -18,9 +20,11 @@ const rotateSecrets = defineCommand({
   examples: "larder config rotate-secrets --data /srv/larder",
   problems: null,
   needsDatabase: true,
-  run(command) {
+  async run(command) {
     const { config, terminal } = command;
     const paths = openDataDirectory(config.data);
+    const replica = await findReplicaParts(config);
+    await requireOwnStore(config);
     rotateSecret(paths.secrets, "jwt");
     terminal.out("Replaced the token key. All sessions end.\n");
     if (command.has("links")) {
@@ -30,6 +34,10 @@ const rotateSecrets = defineCommand({
     if (command.has("push")) {
       rotateSecret(paths.secrets, "vapid");
       terminal.out("Replaced the browser push key. Browsers get no notifications until they subscribe again.\n");
+    }
+    if (replica !== undefined) {
+      await sealTo(replica, paths);
+      terminal.out("Sent the sealed keys to the replica.\n");
     }
     const server = findRunningServer(paths.lock);
     if (server !== undefined) {

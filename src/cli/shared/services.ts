@@ -5,17 +5,24 @@ import type { LogLevel } from "../../lib/log.ts";
 import type { DataPaths } from "../../server/data/data-directory.ts";
 import { acquireServerLock } from "../../server/data/lock.ts";
 import { type CommandServices, openForCommand } from "../../server/for-commands.ts";
+import { requireOwnStore } from "../../server/store-lease.ts";
 import type { RunningCommand } from "./command.ts";
 
 /**
  * Opens the services for a command, also while a server runs, and closes them afterwards.
- * @param options `holdsLock`: whether the command keeps servers away
+ * @param options `holdsLock`: whether the command keeps servers away. `isReading`: whether it changes nothing
+ * @throws StartupError if it could change something, and another machine owns the store
  */
 export async function withServices<Result>(
   command: RunningCommand,
   work: (services: CommandServices) => Promise<Result>,
-  { holdsLock = false, logLevel = "warn" }: { readonly holdsLock?: boolean; readonly logLevel?: LogLevel } = {},
+  {
+    holdsLock = false,
+    logLevel = "warn",
+    isReading = false,
+  }: { readonly holdsLock?: boolean; readonly logLevel?: LogLevel; readonly isReading?: boolean } = {},
 ): Promise<Result> {
+  if (!isReading) await requireOwnStore(command.config);
   const services = await openForCommand(command.loaded, command.log(logLevel), holdsLock);
   try {
     return await work(services);

@@ -13,17 +13,21 @@ import { withServices } from "./services.ts";
 
 const PRINTED_MAX = 50;
 
-/** Opens the services for long work. If no server is running, none can start during the work. */
+/**
+ * Opens the services for long work. If no server is running, none can start during the work.
+ * @param isReading whether the work changes nothing
+ */
 export async function withTransfer<Result>(
   command: RunningCommand,
   use: (services: CommandServices, hasServer: boolean) => Promise<Result>,
+  isReading = false,
 ): Promise<Result> {
   const paths = openDataDirectory(command.config.data);
   rejectOtherUser(paths.root);
   const lock = tryLock(paths.lock);
   try {
     const holdsLock = lock !== undefined;
-    return await withServices(command, (services) => use(services, !holdsLock), { holdsLock });
+    return await withServices(command, (services) => use(services, !holdsLock), { holdsLock, isReading });
   } finally {
     lock?.release();
   }

@@ -1598,7 +1598,7 @@ export interface ResponseData {
     readonly status: "ok" | "warning" | "error";
     readonly problems: readonly {
       readonly severity: "warning" | "error";
-      readonly about: "readiness" | "disk" | "database" | "findings" | "bucket" | "jobs" | "certificate";
+      readonly about: "readiness" | "disk" | "database" | "findings" | "bucket" | "replica" | "jobs" | "certificate";
       readonly message: string;
     }[];
     readonly isReady: boolean;

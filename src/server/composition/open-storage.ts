@@ -13,6 +13,7 @@ import { Collector } from "../../features/storage/integrity/gc.ts";
 import { Scrub, storedBytes } from "../../features/storage/integrity/scrub.ts";
 import { Integrity } from "../../features/storage/integrity/service.ts";
 import { openBucket, openRemoteStore } from "../../features/storage/remote-store/open.ts";
+import { RemovalGuard } from "../../features/storage/remote-store/removal-guard.ts";
 import { Snapshots } from "../../features/storage/snapshots/service.ts";
 import { mergeReferences, NewerReferences } from "../../features/storage/store-journal/newer-objects.ts";
 import { journalRoot, openEndedShares } from "../../features/storage/store-journal/open.ts";
@@ -126,6 +127,7 @@ function openBlobs(data: Data, checkStore: () => void) {
   const integrity = new Integrity({ ...data, rows: blobRows, blobs, checkStore });
   blobs.makeFolders();
   const { snapshots, openSnapshotReferences } = openSnapshots(data);
+  const removals = new RemovalGuard(config.replica.url !== null);
   const remoteStore =
     bucket &&
     openRemoteStore(bucket, {
@@ -136,6 +138,7 @@ function openBlobs(data: Data, checkStore: () => void) {
       owner: () => ({ store: storeId, epoch: readEpoch(sqlite) }),
       isBusy: () => uploadsInProgress.isAny,
       openSnapshotReferences,
+      removals,
       shortageBytes: () => Math.max(0, SPARE_FLOORS * reservations.floorBytes - availableBytes(paths.blobs)),
       snapshotAtMs: () => snapshots.list()[0]?.takenAtMs ?? 0,
       onWhole: (digest) => writer.run(() => blobRows.markVerified(digest, clock.nowMs())),
@@ -148,6 +151,8 @@ function openBlobs(data: Data, checkStore: () => void) {
     integrity,
     snapshots,
     openSnapshotReferences,
+    /** Decides when objects may be deleted from the bucket. The server enables it once it owns the store. */
+    removals,
     /** Moves blobs between this disk and the bucket; undefined if no bucket is configured. */
     remoteStore,
   };

@@ -49,7 +49,7 @@ export function readiness({ storeGuard, writer }: Services, host: Pick<AppHost, 
 
 /** The health of the server, for GET /api/admin/health. */
 export async function readHealth(
-  { paths, sqlite, writer, snapshots, integrity, remoteStore }: Services,
+  { paths, sqlite, writer, snapshots, integrity, remoteStore, replica }: Services,
   { notReady, certificateEndsAtMs }: Pick<ServerHealth, "notReady" | "certificateEndsAtMs">,
 ): Promise<ServerHealth> {
   const stored = snapshots.list();
@@ -71,6 +71,7 @@ export async function readHealth(
     },
     openFindings: Object.values(open).reduce((sum, count) => sum + count, 0),
     bucket: await remoteStore?.health(),
+    replicaProblem: replica?.problem,
     versions: { larder: VERSION, commit: COMMIT, bun: Bun.version, sqlite: version ?? "unknown" },
     memoryBytes: process.memoryUsage.rss(),
   };

@@ -143,6 +143,7 @@ export function storageFamilies(services: Services, totals: DatabaseTotals): Met
     gauge("larder_blobs", "Blobs in the store.", storage.blobs),
     gauge("larder_blob_bytes", "Bytes of all blobs in the store.", storage.blobBytes),
     ...bucketFamilies(services),
+    ...replicaFamilies(services),
     byLabel("gauge", "larder_users", "Accounts by role.", "role", Object.entries(users.byRole)),
     gauge("larder_users_active", "Accounts active within the last 30 days.", users.active),
     byLabel("gauge", "larder_queue_depth", "Waiting entries by queue.", "queue", [
@@ -162,6 +163,19 @@ export function storageFamilies(services: Services, totals: DatabaseTotals): Met
       availableBytes(paths.root),
     ),
     gauge("larder_disk_bytes", "Size of the file system of the data directory.", totalBytes(paths.root)),
+  ];
+}
+
+function replicaFamilies({ replica }: Services): MetricFamily[] {
+  if (replica === undefined) return [];
+  const help = "How long the oldest change that is not in the replica has waited.";
+  return [
+    gauge(
+      "larder_replica_up",
+      "1 if the replica works and is not late, 0 otherwise.",
+      replica.problem === undefined ? 1 : 0,
+    ),
+    gauge("larder_replica_lag_seconds", help, replica.lagMs / 1000),
   ];
 }
 

@@ -3,12 +3,13 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import type { LoadedConfig } from "../../config/load.ts";
 import { StartupError } from "../../config/startup-error.ts";
+import { findReplicaParts } from "../composition/start-replica.ts";
 import { type Bucket, openClient } from "../../features/storage/remote-store/open.ts";
 import type { LeaseRecord } from "../../features/storage/replication/lease-record.ts";
 import { LeaseStore } from "../../features/storage/replication/lease-store.ts";
-import { findLitestream } from "../../features/storage/replication/litestream/binary.ts";
 import { ReplicaMirror } from "../../features/storage/replication/mirror.ts";
-import { openReplicaBucket, type ReplicaBucket } from "../../features/storage/replication/replica-bucket.ts";
+import type { ReplicaBucket } from "../../features/storage/replication/replica-bucket.ts";
+import type { SealingKey } from "../../features/storage/replication/sealed-secrets.ts";
 import type { Log } from "../../lib/log.ts";
 import { type DataPaths, openDataDirectory } from "../data/data-directory.ts";
 
@@ -24,20 +25,22 @@ export interface StandbyContext {
   readonly blobs: Pick<Bucket, "client" | "name" | "prefix">;
   /** The path of Litestream. */
   readonly litestream: string;
+  /** The key that sealed the secrets. */
+  readonly key: SealingKey;
   readonly mirrors: Mirrors;
 }
 
 /** Opens the data directory and the buckets. @throws StartupError if settings are missing or wrong */
 export async function openStandbyContext(loaded: LoadedConfig, log: Log): Promise<StandbyContext> {
   const { config } = loaded;
-  const replica = openReplicaBucket(config);
+  const parts = await findReplicaParts(config);
   const blobs = openClient(config.s3);
-  if (replica === undefined || blobs === undefined) {
+  if (parts === undefined || blobs === undefined) {
     throw new StartupError(
       "There is no replica to follow. Set replica, replica.keyFile, and s3.*, as on the other machine.",
     );
   }
-  const litestream = await findLitestream(config.replica.litestream);
+  const { bucket: replica, program: litestream, key } = parts;
   const paths = openDataDirectory(config.data);
   return {
     loaded,
@@ -47,6 +50,7 @@ export async function openStandbyContext(loaded: LoadedConfig, log: Log): Promis
     leases: new LeaseStore(replica),
     blobs,
     litestream,
+    key,
     mirrors: new Mirrors(paths, replica),
   };
 }

@@ -6,19 +6,21 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import type { Digest } from "../../blobs/digest.ts";
 import { StartupError } from "../../config/startup-error.ts";
-import { openDatabase, openReadOnly } from "../../db/open.ts";
+import { migrate } from "../../db/migrate.ts";
+import { openDatabase } from "../../db/open.ts";
 import { copySecrets } from "../../features/storage/backup/private-files.ts";
 import { adoptUnsent } from "../../features/storage/remote-store/adopt-unsent.ts";
 import { claim } from "../../features/storage/remote-store/owner.ts";
 import { contentsFolder } from "../../features/storage/remote-store/remote-contents.ts";
 import type { ReplicaMirror } from "../../features/storage/replication/mirror.ts";
 import { RestoreError, restoreMirror } from "../../features/storage/replication/restore-mirror.ts";
+import { syncPath } from "../../lib/sync-path.ts";
+import type { DataPaths } from "../data/data-directory.ts";
 import { countOwnChanges, hasFormerData, setDataAside } from "../data/former-data.ts";
-import { readEpoch } from "../data/open-copy.ts";
-import { restoreDatabase } from "../data/restoring.ts";
+import { prepareRestored, readEpoch } from "../data/open-copy.ts";
+import { markOpen } from "../data/run-mark.ts";
 import { adoptStore, readStoreId } from "../data/store-identity.ts";
 import type { StandbyContext } from "./context.ts";
-import { unsealedFolder } from "./sealed-secrets.ts";
 
 /** How the work is watched and ended. */
 export interface Following {
@@ -27,28 +29,34 @@ export interface Following {
   readonly signal: AbortSignal;
 }
 
+/** Where the unsealed keys of the owner are until they replace those of the directory. */
+export function unsealedFolder({ standby }: Pick<DataPaths, "standby">): string {
+  return join(standby, "secrets");
+}
+
 /**
- * Makes the directory continue from the copy.
+ * Makes the directory continue from the copy. Whatever may fail comes before the directory changes. The restored file becomes
+ * the database without another copy, because copies of a large one would take most of the time of a takeover.
  * @returns the blobs that the bucket does not have @throws StartupError if the replica is damaged, S3Error
  */
 export async function continueFromReplica(
   context: StandbyContext,
   mirror: ReplicaMirror,
-  { report, signal }: Following,
+  following: Following,
 ): Promise<Digest[]> {
-  const { paths, log } = context;
-  report("Restoring the database.");
-  const restored = await restoreNewest(context, mirror, signal);
-  const storeId = readIdentity(restored);
+  const { paths } = context;
+  following.report("Restoring the database.");
+  const restored = await restoreNewest(context, mirror, following.signal);
+  const { storeId, absent } = await prepareDatabase(context, restored, following);
+  following.signal.throwIfAborted();
   if (hasFormerData(paths)) setFormerDataAside(context, restored);
-  signal.throwIfAborted();
   copySecrets(unsealedFolder(paths), paths.secrets);
   adoptStore(paths, storeId);
-  const nowMs = Date.now();
-  // Its queued messages are sent: the former owner has not sent them.
-  const from = { path: restored, name: "replica", takenAtMs: nowMs, isUnknown: true };
-  restoreDatabase(paths, from, { signOut: false, isIndependent: false, nowMs }, log);
-  return adoptBucket(context, storeId, { report, signal });
+  syncPath(restored);
+  fs.renameSync(restored, paths.database);
+  syncPath(paths.root);
+  markOpen(paths);
+  return absent;
 }
 
 /** Restores the copy. A copy that is damaged on this disk is made again. @returns the path of the database */
@@ -84,21 +92,22 @@ export function setFormerDataAside({ paths, log }: Pick<StandbyContext, "paths" 
   });
 }
 
-function readIdentity(database: string): string {
-  const db = openReadOnly(database);
+/** Checks and upgrades the restored database, and compares it with the bucket, whose owner it becomes. */
+async function prepareDatabase(
+  { log, blobs }: StandbyContext,
+  restored: string,
+  { report }: Following,
+): Promise<{ storeId: string; absent: Digest[] }> {
+  const db = openDatabase(restored);
   try {
+    // The bytes are the owner's: Litestream has compared their checksums. A complete check takes 15 times as long.
+    const check = db.sqlite.query<{ quick_check: string }, []>("PRAGMA quick_check(5)").all();
     const storeId = readStoreId(db.sqlite);
-    if (storeId !== undefined) return storeId;
-  } finally {
-    db.close();
-  }
-  throw new StartupError("The replica is not a Larder database.");
-}
-
-/** Finds out what the bucket has of the last transactions, and makes this directory its owner. */
-async function adoptBucket({ paths, blobs }: StandbyContext, store: string, { report }: Following): Promise<Digest[]> {
-  const db = openDatabase(paths.database);
-  try {
+    if (check[0]?.quick_check !== "ok" || storeId === undefined) {
+      throw new StartupError("The database in the replica is damaged, or is not one of Larder.");
+    }
+    migrate(db.sqlite, log);
+    prepareRestored(db.sqlite, "replica", Date.now());
     const { client, prefix } = blobs;
     const absent = await adoptUnsent({
       sqlite: db.sqlite,
@@ -107,8 +116,8 @@ async function adoptBucket({ paths, blobs }: StandbyContext, store: string, { re
       nowMs: Date.now(),
       onProgress: (count) => report(`Comparing the last files with the bucket: ${count}.`),
     });
-    await claim(client, prefix, { store, epoch: readEpoch(db.sqlite) });
-    return absent;
+    await claim(client, prefix, { store: storeId, epoch: readEpoch(db.sqlite) });
+    return { storeId, absent };
   } finally {
     db.close();
   }

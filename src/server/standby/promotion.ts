@@ -12,12 +12,12 @@ import type { LeaseRecord } from "../../features/storage/replication/lease-recor
 import type { Watch } from "../../features/storage/replication/lease-rules.ts";
 import type { ReplicaMirror } from "../../features/storage/replication/mirror.ts";
 import { probeConditions } from "../../features/storage/replication/probe.ts";
+import { unsealSecrets } from "../../features/storage/replication/sealed-secrets.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 import type { DataPaths } from "../data/data-directory.ts";
 import { readStoreMarker } from "../data/store-identity.ts";
 import type { StandbyContext } from "./context.ts";
-import { continueFromReplica, type Following } from "./continue-from-replica.ts";
-import { unsealInto } from "./sealed-secrets.ts";
+import { continueFromReplica, type Following, unsealedFolder } from "./continue-from-replica.ts";
 
 /** A store that was taken over, and can be served. */
 export interface Promoted {
@@ -29,6 +29,8 @@ export interface Promoted {
 }
 
 const UNFINISHED = "unfinished";
+/** How often progress is reported. */
+const PROGRESS_MS = 1_000;
 
 /** Whether a takeover of this directory has begun and not ended: then its database may be an old one. */
 export function isPromotionUnfinished({ standby }: Pick<DataPaths, "standby">): boolean {
@@ -86,7 +88,7 @@ async function takeStore(context: StandbyContext, following: Following, watch?: 
 /** @throws StartupError if the replica has no database, or the key is not the one that sealed the secrets */
 async function prepare(context: StandbyContext, lease: LeaseRecord): Promise<void> {
   if ((await context.mirrors.findNewest(context.leases, lease)) === undefined) throw nothingToRestore();
-  await unsealInto(context);
+  await unsealSecrets(context.replica, context.key, unsealedFolder(context.paths));
 }
 
 /** Takes the lease; copies the replica while it waits for the owner. */
@@ -129,10 +131,15 @@ async function takeLease(context: StandbyContext, following: Following, watch: W
 }
 
 async function copy(mirror: ReplicaMirror, { report, signal }: Following): Promise<void> {
+  let nextMs = 0;
   await mirror.update({
     isComplete: true,
     signal,
-    onProgress: (copied, total) => report(`Copying the replica: ${describeSize(copied)} of ${describeSize(total)}.`),
+    onProgress(copied, total) {
+      if (performance.now() < nextMs) return;
+      nextMs = performance.now() + PROGRESS_MS;
+      report(`Copying the replica: ${describeSize(copied)} of ${describeSize(total)}.`);
+    },
   });
 }
 

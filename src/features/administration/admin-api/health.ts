@@ -14,7 +14,13 @@ export function problemsOf(health: ServerHealth, jobs: readonly JobState[], nowM
   return [...errorsOf(health), ...warningsOf(health, jobs, nowMs)];
 }
 
-function* errorsOf({ notReady, database, openFindings, bucket }: ServerHealth): Generator<HealthProblem> {
+function* errorsOf({
+  notReady,
+  database,
+  openFindings,
+  bucket,
+  replicaProblem,
+}: ServerHealth): Generator<HealthProblem> {
   if (notReady !== undefined && notReady !== database.fault) {
     yield { severity: "error", about: "readiness", message: `The server accepts no requests: ${notReady}` };
   }
@@ -28,6 +34,10 @@ function* errorsOf({ notReady, database, openFindings, bucket }: ServerHealth): 
       `${bucket.outage.problem} ${bucket.waiting === 1 ? "1 blob is" : `${bucket.waiting} blobs are`} stored only on this disk. ` +
       "Files stored only in the bucket can't be opened until it is available again.";
     yield { severity: "error", about: "bucket", message };
+  }
+  if (replicaProblem !== undefined) {
+    const message = `${replicaProblem} Another machine that takes over now would lack the newest changes.`;
+    yield { severity: "error", about: "replica", message };
   }
 }
 

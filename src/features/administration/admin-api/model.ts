@@ -165,7 +165,9 @@ export const HealthRecord = t.Object({
   problems: t.Array(
     t.Object({
       severity: t.String({ enum: ["warning", "error"] }),
-      about: t.String({ enum: ["readiness", "disk", "database", "findings", "bucket", "jobs", "certificate"] }),
+      about: t.String({
+        enum: ["readiness", "disk", "database", "findings", "bucket", "replica", "jobs", "certificate"],
+      }),
       message: t.String(),
     }),
     { description: "The worst first" },

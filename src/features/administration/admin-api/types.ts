@@ -123,6 +123,8 @@ export interface ServerHealth {
   readonly bucket:
     | { readonly outage: { readonly problem: string; readonly sinceMs: number } | undefined; readonly waiting: number }
     | undefined;
+  /** Why the replica of the database does not work or is late. */
+  readonly replicaProblem: string | undefined;
   readonly versions: Readonly<Record<"larder" | "commit" | "bun" | "sqlite", string>>;
   readonly memoryBytes: number;
 }
@@ -130,6 +132,6 @@ export interface ServerHealth {
 /** A problem that needs an administrator's attention. */
 export interface HealthProblem {
   readonly severity: "warning" | "error";
-  readonly about: "readiness" | "disk" | "database" | "findings" | "bucket" | "jobs" | "certificate";
+  readonly about: "readiness" | "disk" | "database" | "findings" | "bucket" | "replica" | "jobs" | "certificate";
   readonly message: string;
 }

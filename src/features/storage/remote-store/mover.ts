@@ -16,6 +16,7 @@ import type { Log } from "../../../lib/log.ts";
 import { claim, claimIfFree, foreignBucket, type Owner, type Ownership } from "./owner.ts";
 import { LocalCache, type LocalCacheOptions } from "./local-cache.ts";
 import { REMOTE_ONLY, DAMAGED_LOCAL, MARKED, REMOTE, TO_RESEND, UNSENT, UNSENT_COUNT, ORPHANS } from "./queries.ts";
+import type { RemovalGuard } from "./removal-guard.ts";
 import type { SendResult } from "./sender.ts";
 import type { TierCounts, SizedBlob } from "./types.ts";
 
@@ -23,6 +24,7 @@ import type { TierCounts, SizedBlob } from "./types.ts";
 interface BlobMoverOptions extends LocalCacheOptions {
   /** Records damaged and missing blobs. */
   readonly noteFaults: (readings: readonly Reading[]) => Promise<unknown>;
+  readonly removals: RemovalGuard;
   readonly bucket: string;
   readonly prefix: string;
   readonly owner: () => Owner;
@@ -244,6 +246,7 @@ export class BlobMover {
 
   async #deleteMarked(signal: AbortSignal): Promise<number> {
     let removed = 0;
+    if (!(await this.#options.removals.begin())) return removed;
     for await (const { digest } of this.#walk(MARKED, signal)) if (await this.#options.sender.remove(digest)) removed++;
     return removed;
   }

@@ -26,6 +26,7 @@ import { BlobSender } from "./sender.ts";
 import { SendQueue } from "./send-queue.ts";
 import { ObjectReading } from "./read-objects.ts";
 import { BucketReconciliation } from "./reconcile.ts";
+import type { RemovalGuard } from "./removal-guard.ts";
 import { readS3Options } from "./s3-options.ts";
 import { RemoteStoreService } from "./service.ts";
 
@@ -89,6 +90,7 @@ interface RemoteStoreParts extends BucketOptions {
   readonly blobRows: BlobRows;
   readonly integrity: Pick<Integrity, "note" | "noteSpare">;
   readonly onWhole: (digest: Digest) => Promise<void>;
+  readonly removals: RemovalGuard;
 }
 
 /** Opens the service that moves blobs between this disk and the bucket. */

@@ -102,8 +102,8 @@ export class RemoteRows {
     this.#blob = sqlite.prepare<{ sizeBytes: number }, [Uint8Array]>(
       "SELECT size_bytes AS sizeBytes FROM blobs WHERE digest = ?1",
     );
-    this.#isMarkedForDeletion = sqlite.prepare<{ one: 1 }, [Uint8Array]>(
-      "SELECT 1 AS one FROM remote_blobs WHERE digest = ?1 AND leaving_at IS NOT NULL",
+    this.#isMarkedForDeletion = sqlite.prepare<{ one: 1 }, [Uint8Array, number]>(
+      "SELECT 1 AS one FROM remote_blobs WHERE digest = ?1 AND leaving_at < ?2",
     );
     this.#known = sqlite.prepare<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM remote_blobs WHERE digest = ?1");
   }
@@ -195,8 +195,8 @@ export class RemoteRows {
   }
 
   /** Whether an object is marked for deletion. */
-  isMarkedForDeletion(digest: Digest): boolean {
-    return this.#isMarkedForDeletion.get(digestToBytes(digest)) !== null;
+  isMarkedForDeletion(digest: Digest, beforeMs: number): boolean {
+    return this.#isMarkedForDeletion.get(digestToBytes(digest), beforeMs) !== null;
   }
 
   /** The number of blobs without a local copy. Scans all blobs in the bucket: only at start and for commands. */
@@ -265,7 +265,7 @@ export const DAMAGED_LOCAL = `SELECT b.digest, b.size_bytes AS sizeBytes FROM bl
 
 /** Objects whose blob is neither in the store nor in quarantine. Same parameters. For a reader's thread. */
 export const ORPHANS = `SELECT r.digest, r.size_bytes AS sizeBytes FROM remote_blobs r
-  WHERE r.digest > unhex(?1) AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest)
+  WHERE r.digest > unhex(?1) AND r.leaving_at IS NULL AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest)
     AND NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.digest = r.digest)
   ORDER BY r.digest LIMIT ?2`;
 

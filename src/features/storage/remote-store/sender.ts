@@ -7,6 +7,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Reading } from "../integrity/types.ts";
 import type { RemoteRows } from "./queries.ts";
+import type { RemovalGuard } from "./removal-guard.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import { DamagedCopyError, sendContent } from "./send-content.ts";
 import type { SentBlob, SizedBlob } from "./types.ts";
@@ -24,6 +25,7 @@ interface BlobSenderOptions {
   readonly clock: Clock;
   /** Whether an upload is in progress: uploads come first. */
   readonly isBusy: () => boolean;
+  readonly removals: RemovalGuard;
   /** Records damaged and missing blobs. */
   readonly noteFaults: (readings: readonly Reading[]) => Promise<unknown>;
 }
@@ -103,11 +105,12 @@ export class BlobSender {
 
   /** Deletes an object that is marked for deletion. @returns false if it is needed by now @throws S3Error */
   async remove(digest: Digest): Promise<boolean> {
-    const { client, remote, rows, writer, blobs, isStore } = this.#options;
+    const { client, remote, rows, writer, removals } = this.#options;
     return this.#locks.run(digest, async () => {
       // It may have been uploaded and sent again since it was listed, or be about to get its row.
-      if (!rows.isMarkedForDeletion(digest) || blobs.isLeased(digest)) return false;
-      if (isStore && rows.isNamed(digest)) return false;
+      if (!this.#isRemovable(digest) || !(await removals.confirm())) return false;
+      // The confirmation took some time.
+      if (!this.#isRemovable(digest)) return false;
       await client.remove(remote.keyOf(digest));
       await writer.run(
         () => {
@@ -119,6 +122,14 @@ export class BlobSender {
       );
       return true;
     });
+  }
+
+  /** Whether an object is marked for deletion, for long enough, and no upload is about to name it. */
+  #isRemovable(digest: Digest): boolean {
+    const { rows, blobs, isStore, clock, removals } = this.#options;
+    const beforeMs = removals.markedBeforeMs(clock.nowMs());
+    if (!rows.isMarkedForDeletion(digest, beforeMs) || blobs.isLeased(digest)) return false;
+    return !isStore || !rows.isNamed(digest);
   }
 
   async #send(content: SizedBlob, signal: AbortSignal): Promise<SendResult> {

@@ -78,9 +78,12 @@ export class LeaseStore {
     let newest = 0;
     for (let after = ""; ; ) {
       const page = await this.#options.client.list(prefix, after);
-      for (const { key } of page) newest = Math.max(newest, epochOf(key) ?? 0);
-      const last = page.at(-1)?.key;
-      if (last === undefined || last <= after) return newest;
+      let last = after;
+      for (const { key } of page) {
+        newest = Math.max(newest, epochOf(key) ?? 0);
+        if (key > last) last = key;
+      }
+      if (last === after) return newest;
       after = last;
     }
   }

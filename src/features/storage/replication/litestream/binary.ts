@@ -23,6 +23,19 @@ export async function findLitestream(configured: string | null): Promise<string>
   throw new StartupError(`${path} is Litestream ${version}; only ${LITESTREAM_VERSION} is supported. ${ADVICE}`);
 }
 
+/**
+ * A command that runs a program, and kills it when this process ends in whatever way. `setpriv` of util-linux does that,
+ * where it is installed.
+ */
+export function withinLifetime(program: string): readonly string[] {
+  const setpriv = Bun.which("setpriv");
+  if (setpriv === null) return [program];
+  const prefix = [setpriv, "--pdeathsig", "KILL", "--"];
+  const { exitCode } = Bun.spawnSync([...prefix, setpriv, "--version"], { stdio: ["ignore", "ignore", "ignore"] });
+  // Others than that of util-linux do not know the option.
+  return exitCode === 0 ? [...prefix, program] : [program];
+}
+
 async function readVersion(path: string): Promise<string> {
   try {
     const child = Bun.spawn([path, "version"], { env: {}, stdin: "ignore", stderr: "ignore", timeout: 10_000 });

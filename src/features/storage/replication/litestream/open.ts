@@ -3,9 +3,11 @@ import { statSync } from "node:fs";
 import { type S3Client, toBody } from "../../../../blobs/s3/client.ts";
 import type { Config } from "../../../../config/settings.ts";
 import type { Log } from "../../../../lib/log.ts";
+import { withinLifetime } from "./binary.ts";
 import { configurationPath, INTERVAL_MS, type LitestreamTarget, writeConfiguration } from "./configuration.ts";
 import { killLeftover } from "./process.ts";
 import { LitestreamReplica } from "./replica.ts";
+import { writeReplicaStatus } from "./status.ts";
 import { ShadowWal } from "./shadow-wal.ts";
 import { WalIndex } from "./wal-index.ts";
 
@@ -37,8 +39,9 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Litestre
   const { config, root, database, program, keys, environment, client, prefix, path, log } = options;
   await killLeftover(configurationPath(root), log);
   const replica = new LitestreamReplica({
-    ...keys,
-    program,
+    accessKeyId: keys.accessKeyId,
+    secretAccessKey: keys.secretAccessKey,
+    command: withinLifetime(program),
     environment,
     configuration: writeConfiguration(options),
     walIndex: new WalIndex(database),
@@ -47,6 +50,7 @@ export async function openReplica(options: OpenReplicaOptions): Promise<Litestre
     markGeneration: async (generation) => {
       await client.put(`${prefix}${path}/${GENERATION_MARKER}`, toBody(new TextEncoder().encode(`${generation}\n`)));
     },
+    onStatus: (status) => writeReplicaStatus(root, { ...status, atMs: Date.now() }),
     databaseBytes: () => statSync(database).size,
     lateMs: LATE_MS[config.blobs.acknowledge],
     nudgeMs: 3 * INTERVAL_MS[config.blobs.acknowledge],

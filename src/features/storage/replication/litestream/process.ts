@@ -9,8 +9,8 @@ export type LogLine = Readonly<Record<string, unknown>>;
 
 /** Dependencies of {@link LitestreamProcess}. */
 export interface LitestreamProcessOptions {
-  /** The path of the program. */
-  readonly program: string;
+  /** The program, perhaps with words before it. */
+  readonly command: readonly string[];
   /** The path of its configuration. */
   readonly configuration: string;
   /** The keys of the bucket. Only the environment has them: every user can read a command line. */
@@ -33,8 +33,8 @@ const ERROR_TEXT_MAX = 500;
 type Child = Bun.Subprocess<"ignore", "pipe", "pipe">;
 
 /**
- * The child process. Its log goes through a pipe, so it does not outlive the server for long: it logs each segment before
- * it sends it, and a line that nobody reads ends a program in Go.
+ * The child process. Its log goes through a pipe, so it sends nothing any more after the server has ended: it logs each
+ * segment first, and a line that nobody can read ends a program in Go.
  */
 export class LitestreamProcess {
   readonly #options: LitestreamProcessOptions;
@@ -106,9 +106,9 @@ export class LitestreamProcess {
   }
 
   #spawn(): void {
-    const { program, configuration, log } = this.#options;
+    const { command, configuration, log } = this.#options;
     const startedMs = performance.now();
-    const child = Bun.spawn([program, "replicate", "-config", configuration, "-no-expand-env"], {
+    const child = Bun.spawn([...command, "replicate", "-config", configuration, "-no-expand-env"], {
       env: this.#environment(),
       stdin: "ignore",
       stdout: "pipe",

@@ -5,6 +5,7 @@ import type { Log } from "../../../../lib/log.ts";
 import type { Replica } from "../types.ts";
 import { Coverage, type CoverageResult, type WrittenSegment } from "./coverage.ts";
 import { LitestreamProcess, type LitestreamProcessOptions, type LogLine } from "./process.ts";
+import type { ReplicaStatus } from "./status.ts";
 import type { ShadowWal } from "./shadow-wal.ts";
 import type { WalIndex, WalPosition } from "./wal-index.ts";
 
@@ -21,6 +22,8 @@ export interface ReplicaOptions extends Omit<LitestreamProcessOptions, "onLine" 
   readonly markGeneration: (generation: string) => Promise<void>;
   /** The size of the database, which Litestream sends as a whole when a generation begins. */
   readonly databaseBytes: () => number;
+  /** Publishes the state, every few seconds. */
+  readonly onStatus: (status: Omit<ReplicaStatus, "atMs">) => void;
   /** With a lag of more than this, the replica has a problem. */
   readonly lateMs: number;
   /** How long Litestream may leave a commit unnoticed. */
@@ -34,6 +37,8 @@ const MARK_BACKOFF = { firstMs: 200, maxMs: 5_000 };
 /** The longest time between two nudges. */
 const NUDGE_MS_MAX = 2_000;
 const WATCH_MS = 1_000;
+/** Of so many looks, one publishes the state. */
+const LOOKS_PER_STATUS = 5;
 /** A Litestream that says nothing for this long, while something waits to be sent, hangs. */
 const SILENCE_MS_MAX = 30_000;
 /** The slowest line over which a snapshot of the database is sent: until then, Litestream says nothing. */
@@ -66,6 +71,7 @@ export class LitestreamReplica implements Replica {
   #sending: "nothing" | "segment" | "snapshot" = "nothing";
   #nudge: ReturnType<typeof setTimeout> | undefined;
   #nudgeMs: number;
+  #looks = 0;
   /** The generation that the bucket names as the one to restore; nothing of another one counts as replicated. */
   #marked: string | undefined;
   #marking: string | undefined;
@@ -249,12 +255,22 @@ export class LitestreamReplica implements Replica {
     if (result === "gap") return this.#renew();
     if (result === "covered") this.#oldest = undefined;
     else this.#notePending(now);
+    if (this.#looks++ % LOOKS_PER_STATUS === 0) this.#publish();
     const snapshotMs = this.#sending === "snapshot" ? this.#options.databaseBytes() / SLOWEST_BYTES_PER_MS : 0;
     const isSilent = performance.now() - this.#lineAtMs > SILENCE_MS_MAX + snapshotMs;
     if (this.#oldest === undefined || !isSilent || !this.#process.isRunning) return;
     this.#options.log.warn("Litestream hangs; ending it.");
     this.#lineAtMs = performance.now();
     this.#process.kill();
+  }
+
+  #publish(): void {
+    const { position = null, lagMs, problem = null } = this;
+    try {
+      this.#options.onStatus({ position, lagMs: Math.round(lagMs), problem });
+    } catch (error) {
+      this.#options.log.debug("Could not publish the state of the replica.", { error });
+    }
   }
 
   /** Begins a new generation with a copy of the whole database, because this one lacks a commit. */
