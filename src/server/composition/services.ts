@@ -116,7 +116,17 @@ async function closeServices(
   services.reader.close();
   // Only the last connection can remove the write-ahead log.
   await Promise.all([services.nameSearches.ended(), services.searchReader.ended(), services.reader.ended()]);
+  if (endsProcess) await finishReplica(services);
   if (services.db.close(endsProcess && services.replica !== undefined)) markClosed(services.paths);
   // Litestream sends the last changes when it ends.
   return (await services.replica?.close()) ?? false;
+}
+
+/** Waits until everything is in the replica, if that works: then another server can take over without a wait. */
+async function finishReplica({ replica, log }: Pick<Services, "replica" | "log">): Promise<void> {
+  try {
+    await replica?.sync();
+  } catch (error) {
+    log.warn("Not everything is in the replica at the stop of this server.", { error });
+  }
 }

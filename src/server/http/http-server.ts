@@ -21,6 +21,9 @@ import type { AppHost } from "./host.ts";
 
 /** How long requests in progress may take once the server is stopping. */
 export const DRAIN_MS = 30_000;
+/** How long requests in progress may take once another server has taken over: none of them is confirmed. */
+const FINISH_MS_MAX = 5_000;
+const FINISH_POLL_MS = 20;
 /** How long the server waits before it restarts after a set-up, so that the response is sent first. */
 const RESTART_AFTER_MS = 100;
 /** The router skips this many characters before it searches for the path. A shorter host would hide part of the path. */
@@ -102,6 +105,12 @@ export class HttpServer implements AppHost {
     const { log } = this.#options.services;
     log.warn("Some requests did not finish in time; aborted them.", { requests: listener.pendingRequests });
     await listener.cut();
+  }
+
+  /** Waits for the requests in progress, for a short time. The listener stays open. */
+  async finishRequests(): Promise<void> {
+    const deadlineMs = performance.now() + FINISH_MS_MAX;
+    while (this.listener.pendingRequests > 0 && performance.now() < deadlineMs) await Bun.sleep(FINISH_POLL_MS);
   }
 
   isDraining(): boolean {
