@@ -15,6 +15,10 @@ export class MemoryObjects {
     return this.#request(`read ${key}`, () => this.stored.get(key));
   }
 
+  exists(key: string): Promise<boolean> {
+    return this.#request(`exists ${key}`, () => this.stored.has(key));
+  }
+
   write(key: string, text: string): Promise<void> {
     return this.#request(`write ${key}`, () => {
       this.stored.set(key, text);

@@ -295,7 +295,7 @@ export class TestS3 {
       });
     const isCreation = request.method === "PUT" && headers.get("if-none-match") === "*";
     const response = await (isCreation ? this.create(pathname, forward) : forward());
-    if (this.behavior === "sealing" && request.method === "HEAD") {
+    if (this.behavior === "sealing" && ["HEAD", "PUT"].includes(request.method)) {
       const sealed = new Headers(response.headers);
       sealed.set("etag", '"0123456789abcdef0123456789abcdef"');
       return new Response(null, { status: response.status, headers: sealed });

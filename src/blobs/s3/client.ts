@@ -1,9 +1,9 @@
 /**
  * One bucket of an S3-compatible service, by Bun's own client, which leaves three gaps that are closed here. Every call has a
- * timeout. Every upload is confirmed by a request for what the service stored. Every download has the requested length.
+ * timeout. Every upload is confirmed by what the service says it stored. Every download has the requested length.
  *
  * Bun does not sign the checksum of a body (UNSIGNED-PAYLOAD), so a service can't reject one that changed in transit: the
- * stored object is compared afterwards. Bun reports the service's error code, never the status: a failure without a code
+ * ETag of what it stored is compared. Bun reports the service's error code, never the status: a failure without a code
  * counts as an outage.
  */
 import { createHash } from "node:crypto";
@@ -11,6 +11,7 @@ import { openBunClient, type S3Options } from "./options.ts";
 import { S3Error } from "./error.ts";
 import { MultipartEtag, partBytesOf } from "./etag.ts";
 import { IdleTimeout, TimeoutError } from "./idle-timeout.ts";
+import { NO_MESSAGE, putSigned } from "./signed-put.ts";
 
 /** Metadata of an object. */
 interface S3Head {
@@ -111,12 +112,17 @@ export class S3Client {
   }
 
   /**
-   * Writes an object of at most `PART_BYTES` (etag.ts) in one request. On return the service has stored all of it durably.
+   * Writes an object of at most `PART_BYTES` (etag.ts). On return the service has stored all of it durably. One request is
+   * enough where ETags are checksums.
    * @returns its ETag
    */
   async put(key: string, body: S3Body): Promise<string> {
     const { bytes, sha256, md5 } = body;
-    await this.#call(() => this.#bucket.file(key).write(bytes, { type: TYPE }), bytes.length);
+    // Ends after the timeout of the call, which then does not wait any more: the connection is free again.
+    const timeoutMs = 2 * (this.#timeoutMs + bytes.length / SLOWEST_BYTES_PER_MS);
+    const request = { bytes, type: TYPE, timeoutMs };
+    const etag = await this.#call(() => putSigned(this.#bucket, key, request), bytes.length);
+    if (etag === md5) return etag;
     return this.#confirm(key, { sizeBytes: bytes.length, sha256, etag: md5 });
   }
 
@@ -313,9 +319,6 @@ interface BufferReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;
 }
-
-/** Bun's message if the service sent none: the connection broke, or the response has no body. */
-const NO_MESSAGE = "an unexpected error has occurred";
 
 /** Codes of temporary failures (of Amazon, MinIO and Ceph), and of Bun for responses that are not from S3. */
 const TRANSIENT_CODES =

@@ -31,6 +31,17 @@ export class SmallObjects {
     throw this.#failure(status, text);
   }
 
+  /**
+   * Whether an object exists. A response to HEAD has no error code, so a missing bucket counts as a missing object. This is
+   * much faster than {@link read}: Ceph sends the error code 40 ms after the status.
+   */
+  async exists(key: string): Promise<boolean> {
+    const { status, text, isService } = await this.#request("HEAD", key);
+    if (status === 200) return true;
+    if (status !== 404) throw this.#failure(status, text);
+    return isService ? false : (await this.read(key)) !== undefined;
+  }
+
   /** Writes or replaces an object. After an error it may have been written, or may still be. */
   async write(key: string, body: string): Promise<void> {
     const { status, text } = await this.#request("PUT", key, { body });
@@ -55,10 +66,10 @@ export class SmallObjects {
   }
 
   async #request(
-    method: "GET" | "PUT" | "DELETE",
+    method: "GET" | "HEAD" | "PUT" | "DELETE",
     key: string,
     { body, headers = {} }: { body?: string; headers?: Record<string, string> } = {},
-  ): Promise<{ status: number; text: string }> {
+  ): Promise<{ status: number; text: string; isService: boolean }> {
     const url = this.#bucket.presign(key, { method, expiresIn: URL_SECONDS });
     try {
       const response = await fetch(url, {
@@ -68,7 +79,9 @@ export class SmallObjects {
         signal: AbortSignal.timeout(this.#timeoutMs),
         ...(body !== undefined && { body }),
       });
-      return { status: response.status, text: await response.text() };
+      // Proxies that can't reach the service do not send its header.
+      const isService = response.headers.has("x-amz-request-id");
+      return { status: response.status, text: await response.text(), isService };
     } catch (error) {
       const isTimeout = error instanceof Error && error.name === "TimeoutError";
       const what = isTimeout ? "did not answer in time" : `can't be reached: ${codeFrom(error)}`;

@@ -6,7 +6,7 @@ import { beatText, type SeenLease } from "./lease-rules.ts";
 
 /** Dependencies of {@link LeaseStore}. */
 interface LeaseStoreOptions {
-  readonly objects: Pick<SmallObjects, "read" | "write" | "createOnce">;
+  readonly objects: Pick<SmallObjects, "read" | "exists" | "write" | "createOnce">;
   readonly client: Pick<S3Client, "list">;
   /** Of all keys of the replica: empty, or with a slash at its end. */
   readonly prefix: string;
@@ -44,6 +44,11 @@ export class LeaseStore {
     const lease = parseLease(text);
     if (lease?.epoch === epoch) return lease;
     throw new S3Error("damaged", `The object ${this.#leaseKey(epoch)} is not a lease.`);
+  }
+
+  /** Whether the record of an epoch exists: a fast question, for a bucket that was just used. */
+  exists(epoch: number): Promise<boolean> {
+    return this.#options.objects.exists(this.#leaseKey(epoch));
   }
 
   /** The record of an epoch that exists. */

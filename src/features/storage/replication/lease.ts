@@ -12,7 +12,7 @@ import type { Lease, LeaseState } from "./types.ts";
 
 /** Dependencies of {@link OwnedLease}. */
 export interface OwnedLeaseOptions {
-  readonly store: Pick<LeaseStore, "read" | "create" | "writeBeat">;
+  readonly store: Pick<LeaseStore, "read" | "mustRead" | "exists" | "create" | "writeBeat">;
   readonly record: LeaseRecord;
   /** When the first attempt to create the record began. */
   readonly acquired: Moment;
@@ -25,6 +25,8 @@ export interface OwnedLeaseOptions {
 /** How often a sign of life is sent within the lease time. */
 const BEATS_PER_TTL = 4;
 const RETRY_AFTER_S = 5;
+/** Concurrent requests that confirm the lease. */
+const CONFIRMATIONS_MAX = 8;
 
 /** See {@link Lease}. */
 export class OwnedLease implements Lease {
@@ -41,7 +43,9 @@ export class OwnedLease implements Lease {
   /** The first attempt to create the next epoch. */
   #renewal: { readonly record: LeaseRecord; readonly started: Moment } | undefined;
   #beating: Promise<void> | undefined;
-  #confirming: Promise<void> | undefined;
+  /** Confirmations whose requests are in progress. */
+  readonly #confirming = new Set<Promise<void>>();
+  /** The confirmation whose request has not begun. */
   #nextConfirmation: Promise<void> | undefined;
 
   /** Starts to send signs of life. */
@@ -82,19 +86,7 @@ export class OwnedLease implements Lease {
 
   async confirm(): Promise<void> {
     this.#mustBeValid();
-    if (this.#confirming === undefined) {
-      this.#confirming = this.#confirm().finally(() => {
-        this.#confirming = undefined;
-      });
-      return this.#confirming;
-    }
-    // The request in progress began before this call: all calls up to its end share the next one.
-    this.#nextConfirmation ??= this.#confirming
-      .catch(() => undefined)
-      .then(() => {
-        this.#nextConfirmation = undefined;
-        return this.confirm();
-      });
+    this.#nextConfirmation ??= this.#confirmSoon();
     return this.#nextConfirmation;
   }
 
@@ -115,11 +107,24 @@ export class OwnedLease implements Lease {
     }
   }
 
+  /** Begins a request after this turn of the event loop, which all calls until then share. */
+  async #confirmSoon(): Promise<void> {
+    await new Promise(setImmediate);
+    // Requests in progress began before these calls. Waiting for one of them only bounds their number.
+    while (this.#confirming.size >= CONFIRMATIONS_MAX) await Promise.race(this.#confirming);
+    this.#nextConfirmation = undefined;
+    const confirmation = this.#confirm();
+    const ended = confirmation.catch(() => undefined).then(() => void this.#confirming.delete(ended));
+    this.#confirming.add(ended);
+    return confirmation;
+  }
+
   async #confirm(): Promise<void> {
     const { store, clock } = this.#options;
     let next: LeaseRecord | undefined;
     try {
-      next = await store.read(this.#tenure.epoch + 1);
+      const epoch = this.#tenure.epoch + 1;
+      next = (await store.exists(epoch)) ? await store.mustRead(epoch) : undefined;
     } catch (error) {
       throw unavailable(messageOf(error), error);
     }

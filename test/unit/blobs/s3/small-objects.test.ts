@@ -26,7 +26,9 @@ function open(timeoutMs: number, endpoint = s3.settings["LARDER_S3_ENDPOINT"] ??
 
 test("objects are written, read, replaced and removed", async () => {
   expect(await objects.read("a/b")).toBeUndefined();
+  expect(await objects.exists("a/b")).toBe(false);
   await objects.write("a/b", "one");
+  expect(await objects.exists("a/b")).toBe(true);
   await objects.write("a/b", "two");
   expect(await objects.read("a/b")).toBe("two");
   await objects.remove("a/b");
@@ -45,6 +47,9 @@ test("of many creations at a time one succeeds", async () => {
 test("only the service's own word for a missing key counts as missing", async () => {
   const server = Bun.serve({ port: 0, fetch: () => new Response("<html>Not here</html>", { status: 404 }) });
   await expect(open(2_000, `http://127.0.0.1:${server.port}`).read("lease/2")).rejects.toThrow(/can't serve now.*404/);
+  await expect(open(2_000, `http://127.0.0.1:${server.port}`).exists("lease/2")).rejects.toThrow(
+    /can't serve now.*404/,
+  );
   await server.stop(true);
 });
 
