@@ -23,7 +23,10 @@ run() {
 }
 mon() { run mon ceph-mon -f -c "$conf" -i a; }
 mgr() { run mgr ceph-mgr -f -c "$conf" -i x; }
-osd() { run osd ceph-osd -f -c "$conf" -i 0; }
+osd() {
+  : >"$dir/log/osd.out"
+  run osd ceph-osd -f -c "$conf" -i 0
+}
 gateway() { run gateway radosgw -f -c "$conf" -n client.rgw.a; }
 
 pid() { cat "$dir/run/$1.pid"; }
@@ -62,12 +65,14 @@ await_gateway() {
   return 1
 }
 
-# The monitor sometimes rejects the first OSD while it starts itself.
+# On a busy machine, the OSD may be rejected while the monitor starts. It then hangs.
+is_osd_decided() { is_osd_up || grep -q 'wrong fsid' "$dir/log/osd.out"; }
 await_osd() {
-  within 20 is_osd_up && return
-  end osd KILL
-  osd
-  within 60 is_osd_up && return
+  for _ in 1 2 3 4 5; do
+    within 30 is_osd_decided && is_osd_up && return
+    end osd KILL
+    osd
+  done
   echo "The OSD of Ceph does not start. See $dir/log." >&2
   return 1
 }
