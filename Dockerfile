@@ -5,6 +5,7 @@
 #
 # The final image has no shell and no package manager, only the executable and the libraries that it needs. For a larger
 # image with ffmpeg, which creates thumbnails of videos: docker build --target video
+# With Litestream, which replicates the database: docker build --target ha
 
 # Builds the executable with the Bun version pinned in package.json.
 FROM node:22-bookworm-slim AS build
@@ -48,7 +49,7 @@ CMD ["serve"]
 
 # FROM scratch instead of a "distroless" base image: the result has the same files, and there is no other image to trust
 # and update.
-FROM scratch
+FROM scratch AS plain
 COPY --from=build /rootfs /
 # The user and the paths never change in upgrades. To use another user: docker run --user 1000:1000
 ENV LARDER_DATA=/data LARDER_HOST=0.0.0.0 LARDER_PORT=8790
@@ -60,3 +61,12 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=6s --start-period=20s CMD ["/usr/local/bin/larder", "healthcheck"]
 ENTRYPOINT ["/usr/local/bin/larder"]
 CMD ["serve"]
+
+# The image with Litestream, for a second machine that can take over, built only with --target ha. Larder runs exactly this
+# version. Litestream is linked statically; its connections to the bucket need the certificates.
+FROM plain AS ha
+COPY --from=litestream/litestream:0.3.13 /usr/local/bin/litestream /usr/local/bin/litestream
+COPY --from=litestream/litestream:0.3.13 /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+ENV LARDER_REPLICA_LITESTREAM=/usr/local/bin/litestream
+
+FROM plain

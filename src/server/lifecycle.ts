@@ -7,8 +7,8 @@ import { COMMIT, VERSION } from "../version.ts";
 import { Background } from "./composition/background.ts";
 import { explainOpening } from "./composition/open-data.ts";
 import { openFence } from "./composition/open-fence.ts";
-import { openServices, type Services } from "./composition/services.ts";
 import { findReplicaParts } from "./composition/start-replica.ts";
+import { openServices, type Services } from "./composition/services.ts";
 import { dataPaths, openDataDirectory } from "./data/data-directory.ts";
 import { acquireServerLock } from "./data/lock.ts";
 import { identifyDatabase } from "../features/storage/replication/directory-identity.ts";
@@ -16,8 +16,7 @@ import type { OwnedLease } from "../features/storage/replication/lease.ts";
 import { BUCKET_RECONCILIATION_JOB } from "../features/storage/jobs.ts";
 import { DRAIN_MS, HttpServer } from "./http/http-server.ts";
 import { listenAddress } from "./net/listen-address.ts";
-import { Listener } from "./net/listener.ts";
-import { deposed, respondUnavailable } from "./net/unavailable-response.ts";
+import type { Listener } from "./net/listener.ts";
 import { type Notifier, openNotifier } from "./net/notify.ts";
 import { IdleMemory } from "./observability/idle-memory.ts";
 import { prepareServices } from "./prepare.ts";
@@ -48,16 +47,25 @@ export interface ServerProcess {
   readonly notifier: Notifier;
 }
 
+/** How requests are served. */
+export interface ServeOptions {
+  /** Reads the configuration again, for a restart in place after the set-up page changed it. */
+  readonly reload: () => LoadedConfig;
+  /** A store that this machine has just taken over. */
+  readonly promoted?: Promoted | undefined;
+  /** Whether the serving ends when another server takes over. Otherwise, requests are rejected until the process stops. */
+  readonly endsWhenDeposed?: boolean;
+}
+
 /** What all runs of a process share. */
-interface Running extends ServerProcess {
+interface Running extends ServerProcess, ServeOptions {
   /** The right to write; undefined without a replica. */
   readonly lease: OwnedLease | undefined;
 }
 
-/** How the runs of a process ended. */
+/** How the serving ended. */
 export interface ServeResult {
-  /** Why this server must do nothing any more, as another one has taken over the store; undefined if it was stopped. */
-  readonly deposedBecause: string | undefined;
+  readonly how: "stop" | "deposed";
   /** The configuration of the last run. */
   readonly loaded: LoadedConfig;
   /** Whether everything is in the replica. */
@@ -66,14 +74,13 @@ export interface ServeResult {
 
 /**
  * Runs the server until SIGTERM or SIGINT. Requests in progress may take up to 30 s more.
- * @param reload reads the configuration again, for a restart in place after the set-up page changed it
+ * @param reload as in {@link ServeOptions}
  * @throws StartupError with what is wrong and what to do
  */
 export async function runServer(loaded: LoadedConfig, log: Log, reload = () => loaded): Promise<void> {
   await holdDirectory(loaded, log, async (running) => {
     rejectUnfinishedPromotion(dataPaths(loaded.config.data));
-    const { deposedBecause, loaded: last } = await serve(loaded, running, reload);
-    if (deposedBecause !== undefined) await serveDeposed(last, running, deposedBecause);
+    await serve(loaded, running, { reload });
   });
 }
 
@@ -107,23 +114,15 @@ export async function holdDirectory(
   }
 }
 
-/**
- * Serves requests until the process must stop, or another server takes over.
- * @param promoted a store that this machine has just taken over
- */
-export async function serve(
-  loaded: LoadedConfig,
-  running: ServerProcess,
-  reload: () => LoadedConfig,
-  promoted?: Promoted,
-): Promise<ServeResult> {
-  // Before the lease: a server that can't start must not take it.
+/** Serves requests until the process must stop, or another server takes over. */
+export async function serve(loaded: LoadedConfig, running: ServerProcess, options: ServeOptions): Promise<ServeResult> {
+  // Before the lease: a server that can't replicate must not take it.
   await findReplicaParts(loaded.config);
-  const lease = promoted?.lease ?? (await acquireLease(loaded, running.log, running.stop));
+  const lease = options.promoted?.lease ?? (await acquireLease(loaded, running.log, running.stop));
   let isReplicated = false;
   try {
-    const result = await runUntilEnd(loaded, { ...running, lease }, reload, promoted);
-    ({ isReplicated } = result);
+    const result = await runUntilEnd(loaded, { ...running, ...options, lease });
+    isReplicated = result.isReplicated && result.how === "stop";
     return result;
   } finally {
     await lease?.close(isReplicated);
@@ -131,17 +130,11 @@ export async function serve(
 }
 
 /** Runs the server, and again after each request to restart. */
-async function runUntilEnd(
-  loaded: LoadedConfig,
-  running: Running,
-  reload: () => LoadedConfig,
-  promoted: Promoted | undefined,
-): Promise<ServeResult> {
+async function runUntilEnd(loaded: LoadedConfig, running: Running): Promise<ServeResult> {
   let current = loaded;
-  for (let taken = promoted; ; taken = undefined) {
-    const { how, port, isReplicated } = await runOnce(current, running, taken);
-    if (how === "stop") return { deposedBecause: undefined, loaded: current, isReplicated };
-    const next = how === "restart" ? reload() : current;
+  for (let { promoted } = running; ; promoted = undefined) {
+    const { how, port, isReplicated } = await runOnce(current, { ...running, promoted });
+    const next = how === "restart" ? running.reload() : current;
     if (how === "restart" && next.config.preset !== "household") {
       running.log.warn(
         "The household preset chosen on the set-up page has no effect; preset is set elsewhere. To see where: larder config",
@@ -149,15 +142,13 @@ async function runUntilEnd(
     }
     // Port 0 means any port. Keep the one that was picked: browsers know it.
     current = next.config.port === 0 ? { ...next, config: { ...next.config, port } } : next;
-    if (how === "deposed") {
-      return { deposedBecause: running.lease?.problem ?? "", loaded: current, isReplicated: false };
-    }
+    if (how !== "restart") return { how, loaded: current, isReplicated };
   }
 }
 
 /** Opens the data directory, serves requests until the end of the run, then closes everything. */
-async function runOnce(loaded: LoadedConfig, running: Running, promoted: Promoted | undefined): Promise<RunResult> {
-  const { log, stop, notifier, lease } = running;
+async function runOnce(loaded: LoadedConfig, running: Running): Promise<RunResult> {
+  const { log, stop, notifier, lease, promoted } = running;
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory and upgrading it if needed.");
   const services = await openServices(loaded, log, systemClock, undefined, lease);
@@ -174,6 +165,7 @@ async function runOnce(loaded: LoadedConfig, running: Running, promoted: Promote
   const fence = isOwner ? openFence(services, lease, replica) : undefined;
   if (isOwner) services.removals.enable({ lease, replica, ttlMs: lease.ttlMs });
   const http = new HttpServer({ services, loaded, background, fence, lease, restart: () => end.resolve("restart") });
+  await promoted?.beforeListening?.();
   await http.listen();
   noteStart(services, lease);
   await background.start();
@@ -189,9 +181,11 @@ async function runOnce(loaded: LoadedConfig, running: Running, promoted: Promote
   if (how === "stop") notifier.stopping(DRAIN_MS + CLOSE_MS_MAX + snapshotMs(services.paths.database));
   background.stopTimers();
   log.info(ENDS[how], { requestsUnderWay: pendingRequests });
-  await http.drain();
+  if (how === "deposed") await http.finishRequests();
+  else await http.drain();
   await background.stop();
   const isReplicated = await services.close({ takeSnapshot: how !== "deposed", endsProcess: how === "stop" });
+  if (how === "deposed") await waitDeposed(http, running);
   return { how, port, isReplicated };
 }
 
@@ -201,24 +195,17 @@ const ENDS: Readonly<Record<RunResult["how"], string>> = {
   deposed: "Closing the store, because another server has taken it over.",
 };
 
-/** Answers all requests with the reason why this server does nothing any more, until it is stopped. */
-export async function serveDeposed(
-  { config }: LoadedConfig,
-  { log, stop, notifier }: ServerProcess,
-  reason: string,
+/** Rejects all requests, with the reason why this server does nothing any more, until it is stopped. */
+async function waitDeposed(
+  { listener }: HttpServer,
+  { stop, notifier, lease, endsWhenDeposed = false }: Running,
 ): Promise<void> {
-  notifier.status(reason);
+  if (endsWhenDeposed) return listener.cut();
+  notifier.status(lease?.problem ?? "");
   notifier.watch(() => {});
-  const listener = await Listener.open({
-    config,
-    log,
-    clock: systemClock,
-    fetch: (request) => respondUnavailable(request.url, config.basePath, deposed(reason)),
-    error: () => new Response(null, { status: 503 }),
-  });
   const { promise, resolve } = Promise.withResolvers<void>();
-  if (stop.aborted) resolve();
   stop.addEventListener("abort", () => resolve(), { once: true });
+  if (stop.aborted) resolve();
   await promise;
   await listener.cut();
 }

@@ -6,7 +6,7 @@ import type { SeenLease } from "../features/storage/replication/lease-rules.ts";
 import { configurationPath } from "../features/storage/replication/litestream/configuration.ts";
 import { killLeftover } from "../features/storage/replication/litestream/process.ts";
 import type { Log } from "../lib/log.ts";
-import { holdDirectory, serve, serveDeposed, type ServeResult, type ServerProcess } from "./lifecycle.ts";
+import { holdDirectory, serve, type ServeOptions, type ServeResult, type ServerProcess } from "./lifecycle.ts";
 import { isOwnLease } from "./store-lease.ts";
 import { openStandbyContext, type StandbyContext } from "./standby/context.ts";
 import { isPromotionUnfinished, promote, type Promoted } from "./standby/promotion.ts";
@@ -21,7 +21,7 @@ export async function runStandby(loaded: LoadedConfig, log: Log, reload: () => L
   await holdDirectory(loaded, log, async (running) => {
     for (let current = loaded; ; ) {
       const result = await waitAndServe(current, running, reload);
-      if (result?.deposedBecause === undefined) return;
+      if (result?.how !== "deposed") return;
       current = result.loaded;
     }
   });
@@ -36,12 +36,19 @@ async function waitAndServe(
   const context = await openContext(loaded, running);
   const seen = await findOwner(context);
   const isUnfinished = isPromotionUnfinished(context.paths);
-  if (isOwnLease(seen, context.paths) && !isUnfinished) return serve(loaded, running, reload);
+  if (isOwnLease(seen, context.paths) && !isUnfinished)
+    return serve(loaded, running, { reload, endsWhenDeposed: true });
   const { notifier, stop } = running;
-  const promoted = isUnfinished
-    ? await promote(context, { report: (text) => notifier.status(text), signal: stop })
-    : await new Standby(context, seen.lease, notifier).run(stop);
-  return promoted && servePromoted(loaded, running, reload, promoted);
+  if (isUnfinished) {
+    const promoted = await promote(context, { report: (text) => notifier.status(text), signal: stop });
+    return servePromoted(loaded, running, { reload, promoted, endsWhenDeposed: true });
+  }
+  const taken = await new Standby(context, seen.lease, notifier).run(stop);
+  if (taken === undefined) return undefined;
+  const { promoted, port } = taken;
+  // Port 0 means any port. A proxy knows the one that was picked.
+  const config = loaded.config.port === 0 ? { ...loaded.config, port } : loaded.config;
+  return servePromoted({ ...loaded, config }, running, { reload, promoted, endsWhenDeposed: true });
 }
 
 /** Takes over, then serves. @param report called with sentences for people @throws StartupError */
@@ -59,8 +66,7 @@ export async function runPromotion(
       },
       signal: running.stop,
     });
-    const { deposedBecause, loaded: last } = await servePromoted(loaded, running, reload, promoted);
-    if (deposedBecause !== undefined) await serveDeposed(last, running, deposedBecause);
+    await servePromoted(loaded, running, { reload, promoted });
   });
 }
 
@@ -74,11 +80,11 @@ async function openContext(loaded: LoadedConfig, { log }: ServerProcess): Promis
 async function servePromoted(
   loaded: LoadedConfig,
   running: ServerProcess,
-  reload: () => LoadedConfig,
-  promoted: Promoted,
+  options: ServeOptions & { readonly promoted: Promoted },
 ): Promise<ServeResult> {
-  running.log.info("Took over the store.", { epoch: promoted.lease.epoch, absentBlobs: promoted.absent.length });
-  return serve(loaded, running, reload, promoted);
+  const { lease, absent } = options.promoted;
+  running.log.info("Took over the store.", { epoch: lease.epoch, absentBlobs: absent.length });
+  return serve(loaded, running, options);
 }
 
 async function findOwner({ leases }: StandbyContext): Promise<SeenLease> {

@@ -1,11 +1,13 @@
 import { S3Error } from "../../src/blobs/s3/error.ts";
 import type { S3Object } from "../../src/blobs/s3/client.ts";
 
+type Failure = "none" | "before" | "after";
+
 /** Objects in memory instead of a bucket: each request takes effect at once, and may be made to fail. */
 export class MemoryObjects {
   readonly stored = new Map<string, string>();
   /** Requests fail before they take effect, as in an outage; or after it, so that only the response is lost. */
-  failure: "none" | "before" | "after" = "none";
+  failure: Failure | ((request: string) => Failure) = "none";
   /** Requests so far, as `read lease/00000001`. */
   readonly requests: string[] = [];
   /** Awaited by each request before it takes effect. */
@@ -49,9 +51,10 @@ export class MemoryObjects {
   async #request<T>(name: string, effect: () => T): Promise<T> {
     this.requests.push(name);
     await this.delay();
-    if (this.failure === "before") throw away();
+    const failure = typeof this.failure === "string" ? this.failure : this.failure(name);
+    if (failure === "before") throw away();
     const result = effect();
-    if (this.failure === "after") throw away();
+    if (failure === "after") throw away();
     return result;
   }
 }

@@ -21,7 +21,9 @@ export interface CommandResult {
 export interface ServerOptions {
   /** Added to the environment; an empty string removes a default. */
   env?: Record<string, string>;
-  /** Flags after `serve`, in addition to --data, --host and --port. */
+  /** The command that runs the server. Default: `serve`. */
+  command?: "serve" | "standby" | "promote";
+  /** Flags after the command, in addition to --data, --host and --port. */
   args?: string[];
   /** An existing data directory. Default: a temporary one, which is removed at the end. */
   dataDir?: string;
@@ -161,9 +163,9 @@ export class TestServer {
    * @throws Error with its output if it ends before, or does not listen in time
    */
   async start(): Promise<void> {
-    const { env = {}, args = [], prefix = [] } = this.options;
+    const { env = {}, args = [], prefix = [], command = "serve" } = this.options;
     const from = this.written.length;
-    const words = ["serve", "--data", this.dataDir, "--host", "127.0.0.1", "--port", "0", ...args];
+    const words = [command, "--data", this.dataDir, "--host", "127.0.0.1", "--port", "0", ...args];
     const child = Bun.spawn([...inOneStream, ...prefix, ...testCommand(), ...words], {
       cwd: repositoryRoot,
       env: cleanEnv({ ...defaultEnv, ...env }),

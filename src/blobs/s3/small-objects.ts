@@ -97,9 +97,9 @@ export class SmallObjects {
       return new S3Error("refused", `There is no bucket "${bucket}" at ${endpoint}.`, { code });
     }
     // 409: another conditional request for the key is in progress. 501: the service does not know the request.
-    const isRefusal = status === 501 || (code !== undefined && status < 500 && status !== 409 && status !== 429);
-    const message = `The service at ${endpoint} ${isRefusal ? "refuses" : "can't serve now"}: ${what}.`;
-    return new S3Error(isRefusal ? "refused" : "unreachable", message, { code: code ?? String(status) });
+    const isRejected = status === 501 || (code !== undefined && status < 500 && status !== 409 && status !== 429);
+    const message = `The service at ${endpoint} ${isRejected ? "refuses" : "can't serve now"}: ${what}.`;
+    return new S3Error(isRejected ? "refused" : "unreachable", message, { code: code ?? String(status) });
   }
 }
 

@@ -24,6 +24,8 @@ export interface Promoted {
   readonly lease: OwnedLease;
   /** Blobs that are missing in the bucket. */
   readonly absent: readonly Digest[];
+  /** Called before the port is opened: the standby listens on it until then. */
+  readonly beforeListening?: () => Promise<void>;
   /** Called once the store is served. */
   readonly onServing?: () => void;
 }

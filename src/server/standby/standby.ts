@@ -15,6 +15,8 @@ import { type LeaseRecord, parseBeat } from "../../features/storage/replication/
 import { silenceMs, type Watch } from "../../features/storage/replication/lease-rules.ts";
 import type { ReplicaMirror } from "../../features/storage/replication/mirror.ts";
 import { systemClock } from "../../lib/clock.ts";
+import { announcer } from "../../lib/log.ts";
+import { VERSION } from "../../version.ts";
 import { messageOf } from "../../lib/error.ts";
 import { hasFormerData } from "../data/former-data.ts";
 import { listenAddress } from "../net/listen-address.ts";
@@ -68,9 +70,9 @@ export class Standby {
 
   /**
    * Waits until this machine takes over.
-   * @returns undefined if `stop` was aborted first @throws StartupError if the address is taken
+   * @returns the store, and the port on which it waited; undefined if `stop` was aborted first @throws StartupError if the address is taken
    */
-  async run(stop: AbortSignal): Promise<Promoted | undefined> {
+  async run(stop: AbortSignal): Promise<{ promoted: Promoted; port: number } | undefined> {
     const { config } = this.#context.loaded;
     const listener = await Listener.open({
       config,
@@ -79,16 +81,19 @@ export class Standby {
       fetch: (request) => respondUnavailable(request.url, config.basePath, { ...STANDBY, reason: this.#text }),
       error: () => new Response(null, { status: 503 }),
     });
+    let promoted: Promoted | undefined;
     try {
       this.#report("waiting", "This machine is the standby.");
       this.#notifier.ready(`Standby, listening on ${listenAddress(config, listener.port)}.`);
       this.#notifier.watch(() => {});
-      this.#context.log.info("Waiting as the standby.", { address: listenAddress(config, listener.port) });
+      announcer(config.log)(`Larder ${VERSION} is a standby, listening on ${listenAddress(config, listener.port)}`);
       this.#files.takeRequest();
-      return await this.#wait(stop);
+      promoted = await this.#wait(stop);
     } finally {
-      await listener.cut();
+      if (promoted === undefined) await listener.cut();
     }
+    if (promoted === undefined) return undefined;
+    return { promoted: { ...promoted, beforeListening: () => listener.cut() }, port: listener.port };
   }
 
   async #wait(stop: AbortSignal): Promise<Promoted | undefined> {

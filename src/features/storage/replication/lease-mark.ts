@@ -34,16 +34,16 @@ export async function readMark(path: string): Promise<LeaseMark | null> {
 export async function writeMark(path: string, { epoch, counter }: LeaseMark): Promise<void> {
   const bytes = Buffer.from(`${`${epoch} ${counter}`.padEnd(MARK_BYTES - 1)}\n`);
   try {
-    await writeInPlace(path, bytes, "r+");
+    await overwrite(path, bytes, "r+");
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw error;
-    await writeInPlace(path, bytes, "wx");
+    await overwrite(path, bytes, "wx");
     giveToOwnerOf(dirname(path), path);
     syncPath(dirname(path));
   }
 }
 
-async function writeInPlace(path: string, bytes: Buffer, flags: "r+" | "wx"): Promise<void> {
+async function overwrite(path: string, bytes: Buffer, flags: "r+" | "wx"): Promise<void> {
   const file = await open(path, flags, 0o600);
   try {
     await file.write(bytes, 0, bytes.length, 0);

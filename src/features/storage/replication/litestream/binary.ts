@@ -24,7 +24,7 @@ export async function findLitestream(configured: string | null): Promise<string>
 }
 
 /**
- * A command that runs a program, and kills it when this process ends in whatever way. `setpriv` of util-linux does that,
+ * A command that runs a program, and kills it when this process ends, also after a crash. `setpriv` of util-linux does that,
  * where it is installed.
  */
 export function withinLifetime(program: string): readonly string[] {

@@ -1,0 +1,250 @@
+// Another machine takes over a store: its files, its keys, and everything that was confirmed.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { findLitestream, restoreReplica, until } from "../support/litestream.ts";
+import { replicatedSettings } from "../support/replicated.ts";
+import { TestS3 } from "../support/s3-server.ts";
+import {
+  type CommandResult,
+  dispose,
+  runLarder,
+  type ServerOptions,
+  startServer,
+  temporaryDirectory,
+  TestServer,
+} from "../support/server.ts";
+import { enableTwoFactor, generateCode } from "../support/two-factor.ts";
+
+const CONTENT = randomContent(50_000);
+
+let s3: TestS3;
+let folder: string;
+let settings: Record<string, string>;
+/** The owner at the beginning of each test, and its administrator. */
+let first: TestServer;
+let admin: Account;
+const servers: TestServer[] = [];
+
+beforeAll(async () => {
+  s3 = await TestS3.start();
+}, 120_000);
+afterAll(() => s3.stop());
+beforeEach(async () => {
+  await s3.clear();
+  folder = await temporaryDirectory();
+  settings = {
+    ...(await replicatedSettings(s3, folder)),
+    LARDER_REPLICA_LEASE: "2s",
+    LARDER_BLOBS_ACKNOWLEDGE: "bucket",
+  };
+  first = await startServer({ env: settings, hasAccounts: true });
+  servers.push(first);
+  admin = await first.addUser(["--admin"]);
+}, 120_000);
+afterEach(async () => {
+  for (const server of servers.splice(0)) await dispose(server);
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Another machine, with a directory that has nothing. */
+async function machine(options: ServerOptions): Promise<TestServer> {
+  const server = new TestServer(options.dataDir ?? (await temporaryDirectory()), {
+    ...options,
+    env: { ...settings, ...options.env },
+  });
+  servers.push(server);
+  return server;
+}
+
+async function startMachine(options: ServerOptions): Promise<TestServer> {
+  const server = await machine(options);
+  await server.start();
+  return server;
+}
+
+/** Runs a command to its end, which it must reach without serving. */
+function larder(command: string, dataDir: string, env: Record<string, string> = {}): Promise<CommandResult> {
+  return runLarder([command, "--data", dataDir, "--host", "127.0.0.1", "--port", "0"], {
+    env: { ...settings, ...env },
+  });
+}
+
+/** Kills a server and its Litestream, as a power failure does. */
+async function lose(server: TestServer): Promise<void> {
+  const pid = findLitestream(server);
+  await server.kill9();
+  if (pid === undefined) return;
+  // It may have ended with its server.
+  if (findLitestream(server) === pid) process.kill(pid, "SIGKILL");
+  await until(() => findLitestream(server) === undefined, "Litestream ended");
+}
+
+async function isReady(server: TestServer): Promise<boolean> {
+  return (await server.visitor.get("/health/ready")).status === 200;
+}
+
+/** The names of all files and folders in the replica of the first server. */
+async function replicatedNames(): Promise<string[]> {
+  const target = join(folder, crypto.randomUUID());
+  using db = await restoreReplica(s3, first, target);
+  return db
+    .query<{ name: string }, []>("SELECT name FROM nodes")
+    .all()
+    .map(({ name }) => name);
+}
+
+/** The reason that a machine gives to monitors while it does not serve. */
+async function reasonOf(server: TestServer): Promise<string> {
+  return (await server.visitor.get("/health/ready")).string("reason");
+}
+
+test("a machine continues where the lost one ended, with its keys, links, and second factors", async () => {
+  const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  const shared = await admin.client.post(`/api/files/${fileId}/shares`, {});
+  expectStatus(shared, 201);
+  const link = new URL(shared.string("data.url")).pathname;
+  const { secret } = await enableTwoFactor(admin);
+
+  const dataDir = await temporaryDirectory();
+  const refused = await larder("promote", dataDir);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`${hostname()}`)]);
+  expect(refused.stderr).toContain("still owns the store and is running");
+  expect(await isReady(first)).toBe(true);
+
+  await lose(first);
+  const second = await startMachine({ dataDir, command: "promote" });
+  expect(second.log).not.toContain("Keys were missing");
+  const session = new Client(second, admin.token);
+  expect(digestOf((await session.get(`/api/files/${fileId}/download`)).bytes)).toBe(digestOf(CONTENT));
+  expectStatus(await second.visitor.get(link), 200);
+  const { email, password } = admin;
+  expectStatus(await second.visitor.post("/api/auth/signin", { email, password, code: generateCode(secret) }), 200);
+  expectStatus(await session.post("/api/files/folders", { name: "later", path: "/" }), 201);
+  // Nothing of the takeover stays.
+  expect(existsSync(join(dataDir, "standby"))).toBe(false);
+
+  // The lost machine returns.
+  const returned = await larder("serve", first.dataDir);
+  expect([returned.code, returned.stderr]).toEqual([2, expect.stringContaining("larder standby")]);
+  // The new owner starts again like any other.
+  await second.stop();
+  await second.restart({ command: "serve" });
+  expectStatus(await new Client(second, admin.token).get("/api/files"), 200);
+}, 120_000);
+
+test("a machine with the wrong key takes nothing over", async () => {
+  await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  await lose(first);
+  const wrong = join(folder, "wrong.key");
+  await writeFile(wrong, `${Buffer.alloc(32, 8).toString("base64")}\n`, { mode: 0o600 });
+  const dataDir = await temporaryDirectory();
+  const { code, stderr } = await larder("promote", dataDir, { LARDER_REPLICA_KEY_FILE: wrong });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("sealed with another key")]);
+  // The owner still owns the store.
+  await first.start();
+  expectStatus(await new Client(first, admin.token).get("/api/files"), 200);
+  await rm(dataDir, { recursive: true });
+}, 120_000);
+
+test("without a store in the replica, there is nothing to take over or to follow", async () => {
+  const dataDir = await temporaryDirectory();
+  const env = { LARDER_REPLICA: "s3://larder/elsewhere" };
+  for (const command of ["promote", "standby"]) {
+    const { code, stderr } = await larder(command, dataDir, env);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("larder serve")]);
+  }
+  await rm(dataDir, { recursive: true });
+}, 120_000);
+
+test("a directory with another store is not replaced", async () => {
+  const other = await startServer();
+  servers.push(other);
+  await other.stop();
+  await lose(first);
+  const { code, stderr } = await larder("promote", other.dataDir);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("another store")]);
+  expect(existsSync(join(other.dataDir, "set-aside"))).toBe(false);
+}, 120_000);
+
+test("a standby rejects requests until a command lets it take over", async () => {
+  const standby = await startMachine({ command: "standby" });
+  expect((await fetch(`${standby.url}/health/live`)).status).toBe(200);
+  expect(await reasonOf(standby)).toContain("standby");
+  const api = await fetch(`${standby.url}/api/files`);
+  expect([api.status, await api.json()]).toEqual([
+    503,
+    { success: false, error: expect.objectContaining({ code: "SERVICE_UNAVAILABLE" }) },
+  ]);
+  const page = await fetch(`${standby.url}/`);
+  expect([page.status, page.headers.get("content-type")]).toEqual([503, "text/plain;charset=utf-8"]);
+
+  const refused = await standby.larder(["promote"]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("still owns the store")]);
+
+  const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  // A stop in order is no failure: the standby waits.
+  await first.stop();
+  await until(async () => (await reasonOf(standby)).includes("stopped in order"), "the standby noticed the stop");
+  const promoted = await standby.larder(["promote"]);
+  expect({ code: promoted.code, stderr: promoted.stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining("This machine serves the store."),
+  });
+  expect(await isReady(standby)).toBe(true);
+  const session = new Client(standby, admin.token);
+  expect(digestOf((await session.get(`/api/files/${fileId}/download`)).bytes)).toBe(digestOf(CONTENT));
+  const again = await standby.larder(["promote"]);
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("already")]);
+}, 120_000);
+
+test("an automatic standby takes over from a silent owner, which then becomes the standby", async () => {
+  const standby = await startMachine({ command: "standby", env: { LARDER_STANDBY_AUTOMATIC: "on" } });
+  const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  await lose(first);
+  await until(() => isReady(standby), "the standby took over");
+  const session = new Client(standby, admin.token);
+  expect(digestOf((await session.get(`/api/files/${fileId}/download`)).bytes)).toBe(digestOf(CONTENT));
+
+  const returned = await startMachine({ command: "standby", dataDir: first.dataDir });
+  await until(() => returned.log.includes("Moved the former data"), "the old owner moved its data away");
+  expect(existsSync(join(first.dataDir, "larder.db"))).toBe(false);
+  const [aside = ""] = readdirSync(join(first.dataDir, "set-aside"));
+  expect(readdirSync(join(first.dataDir, "set-aside", aside))).toEqual(
+    expect.arrayContaining(["blobs", "larder.db", "secrets"]),
+  );
+  expectStatus(await session.post("/api/files/folders", { name: "later", path: "/" }), 201);
+  // And back again.
+  await standby.stop();
+  expectStatus(await new Client(await promoteStandby(returned), admin.token).get(`/api/files/${fileId}`), 200);
+}, 120_000);
+
+async function promoteStandby(standby: TestServer): Promise<TestServer> {
+  const { code, stderr } = await standby.larder(["promote"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.anything() });
+  return standby;
+}
+
+test("changes that only the old owner has stay in its directory, and their number is logged", async () => {
+  await first.restart({ env: { LARDER_BLOBS_ACKNOWLEDGE: "disk" } });
+  const client = new Client(first, admin.token);
+  const fileId = await client.storedId(CONTENT, { name: "photo.bin" });
+  await until(async () => (await s3.contents()).length > 0, "the file is in the bucket");
+  await until(async () => (await replicatedNames()).includes("photo.bin"), "the replica is up to date");
+  const litestream = findLitestream(first);
+  if (litestream === undefined) throw new Error("Litestream does not run");
+  process.kill(litestream, "SIGSTOP");
+  expectStatus(await client.post("/api/files/folders", { name: "unreplicated", path: "/" }), 201);
+  await lose(first);
+
+  const second = await startMachine({ command: "promote" });
+  const session = new Client(second, admin.token);
+  expectStatus(await session.get(`/api/files/${fileId}`), 200);
+  const returned = await startMachine({ command: "standby", dataDir: first.dataDir });
+  await until(() => returned.log.includes("Moved the former data"), "the old owner moved its data away");
+  expect(/"changesThatOnlyItHas":(\d+)/.exec(returned.log)?.[1]).toBe("1");
+}, 120_000);
