@@ -1,5 +1,7 @@
 // One round: load, a fault, a takeover or none, a judgment, and the machines in their roles again.
+import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { expectEventually } from "./waiting.ts";
 import { type SeededRandom, seededRandom } from "../random.ts";
 import { type Cluster, isEmptyDirectory } from "./cluster.ts";
@@ -10,6 +12,7 @@ import type { FailoverLedger } from "./ledger.ts";
 import { createAccount, FailoverLoad } from "./load.ts";
 
 const START_MS_MAX = 60_000;
+const MARK_AGE_MS = 15 * 60_000;
 
 /** The roles of the machines between two rounds. */
 export interface Roles {
@@ -146,7 +149,19 @@ export async function assignRoles(
   if (random.chance(0.3)) await standby.wipe();
   await cluster.startStandby(standby, isAutomatic);
   await spare?.wipe();
+  ageMarks(owner);
   return { owner, standby, spare, isAutomatic };
+}
+
+/**
+ * Objects are removed only ten minutes after they were marked. Makes all marks older, so that objects are removed during the
+ * next round.
+ */
+function ageMarks({ dataDir }: ClusterNode): void {
+  const db = new Database(join(dataDir, "larder.db"));
+  db.run("PRAGMA busy_timeout = 10000");
+  db.run("UPDATE remote_blobs SET leaving_at = leaving_at - ?1 WHERE leaving_at IS NOT NULL", [MARK_AGE_MS]);
+  db.close();
 }
 
 /** Ends what runs on a machine that does not own the store, and checks that it does not serve. */
