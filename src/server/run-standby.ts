@@ -5,6 +5,7 @@ import { S3Error } from "../blobs/s3/error.ts";
 import type { SeenLease } from "../features/storage/replication/lease-rules.ts";
 import { configurationPath } from "../features/storage/replication/litestream/configuration.ts";
 import { killLeftover } from "../features/storage/replication/litestream/process.ts";
+import { holderOf, identifyDirectory } from "../features/storage/replication/directory-identity.ts";
 import type { Log } from "../lib/log.ts";
 import { holdDirectory, serve, type ServeOptions, type ServeResult, type ServerProcess } from "./lifecycle.ts";
 import { isOwnLease } from "./store-lease.ts";
@@ -39,7 +40,8 @@ async function waitAndServe(
   if (isOwnLease(seen, context.paths) && !isUnfinished)
     return serve(loaded, running, { reload, endsWhenDeposed: true });
   const { notifier, stop } = running;
-  if (isUnfinished) {
+  // Another machine may have taken over since the takeover of this one was interrupted.
+  if (isUnfinished && isHolder(seen, context.paths)) {
     const promoted = await promote(context, { report: (text) => notifier.status(text), signal: stop });
     return servePromoted(loaded, running, { reload, promoted, endsWhenDeposed: true });
   }
@@ -49,6 +51,11 @@ async function waitAndServe(
   // Port 0 means any port. A proxy knows the one that was picked.
   const config = loaded.config.port === 0 ? { ...loaded.config, port } : loaded.config;
   return servePromoted({ ...loaded, config }, running, { reload, promoted, endsWhenDeposed: true });
+}
+
+/** Whether this directory has the newest lease, even if it has no database yet. */
+function isHolder({ lease }: SeenLease, { root }: StandbyContext["paths"]): boolean {
+  return holderOf(lease.store, identifyDirectory(root)) === lease.holder;
 }
 
 /** Takes over, then serves. @param report called with sentences for people @throws StartupError */
