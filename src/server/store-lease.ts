@@ -1,4 +1,5 @@
 /** The right of a server to write to a store that has a replica. */
+import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/settings.ts";
@@ -6,16 +7,19 @@ import { StartupError } from "../config/startup-error.ts";
 import { S3Error } from "../blobs/s3/error.ts";
 import { acquireForServe, type AcquireOptions, readOwner } from "../features/storage/replication/acquire.ts";
 import { holderOf, identifyDatabase, identifyDirectory } from "../features/storage/replication/directory-identity.ts";
+import { parseBeat } from "../features/storage/replication/lease-record.ts";
 import type { OwnedLease } from "../features/storage/replication/lease.ts";
 import type { SeenLease } from "../features/storage/replication/lease-rules.ts";
 import { nameOwner, rejection } from "../features/storage/replication/owner-text.ts";
 import { probeConditions } from "../features/storage/replication/probe.ts";
 import { openReplicaBucket, type ReplicaBucket } from "../features/storage/replication/replica-bucket.ts";
+import type { Owner } from "../features/storage/remote-store/owner.ts";
 import type { Log } from "../lib/log.ts";
 import { openServices } from "./composition/services.ts";
 import { type DataPaths, dataPaths } from "./data/data-directory.ts";
+import { readEpoch } from "./data/open-copy.ts";
 import { isCopyOfClosed, readCloseState } from "./data/run-mark.ts";
-import { readStoreMarker } from "./data/store-identity.ts";
+import { readStoreId, readStoreMarker } from "./data/store-identity.ts";
 
 /**
  * Takes the lease for this data directory, before its database is opened for writing; returns undefined if no replica is
@@ -61,6 +65,33 @@ export function isOwnLease({ lease }: SeenLease, paths: Pick<DataPaths, "root" |
   return (
     readStoreMarker(paths) === lease.store && holderOf(lease.store, identifyDirectory(paths.root)) === lease.holder
   );
+}
+
+/** Who owns the store of the configured replica; undefined without a replica. @throws StartupError */
+export async function findStoreOwner(config: Config): Promise<{ isOther: boolean; text: string } | undefined> {
+  const bucket = openReplicaBucket(config);
+  if (bucket === undefined) return undefined;
+  let seen: SeenLease | undefined;
+  await translateOutage(async () => {
+    seen = await readOwner(bucket);
+  });
+  if (seen === undefined) return { isOther: false, text: "nobody yet; larder serve takes it" };
+  const isReleased = parseBeat(seen.beat)?.isReleased === true;
+  const state = isReleased ? "which is stopped" : "which has not released it";
+  if (isOwnLease(seen, dataPaths(config.data))) {
+    return { isOther: false, text: `this data directory, owner number ${seen.lease.epoch}, ${state}` };
+  }
+  return {
+    isOther: true,
+    text: `${nameOwner(seen.lease)}, ${state}. This machine can be its standby: larder standby`,
+  };
+}
+
+/** What this directory writes into the marker of the bucket; undefined if it has no store yet. */
+export function readBucketOwner(sqlite: Database, paths: Pick<DataPaths, "root">): Owner | undefined {
+  const store = readStoreId(sqlite);
+  if (store === undefined) return undefined;
+  return { store, epoch: readEpoch(sqlite), directory: holderOf(store, identifyDirectory(paths.root, false)) };
 }
 
 /** What {@link acquireForServe} needs. */

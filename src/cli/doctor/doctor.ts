@@ -16,6 +16,7 @@ import { silentLog } from "../../lib/log.ts";
 import { findReplicaParts } from "../../server/composition/start-replica.ts";
 import { type DataPaths, dataPaths } from "../../server/data/data-directory.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
+import { findStoreOwner, readBucketOwner } from "../../server/store-lease.ts";
 import { withStoredSettings } from "../../server/data/stored-settings.ts";
 import { makeProbeToken } from "../../server/http/public-view.ts";
 import { expiryWarning, readTlsPair } from "../../server/net/tls.ts";
@@ -71,6 +72,7 @@ function listChecks({ config, loaded, environment }: RunningCommand): Check[] {
     ["single sign-on", () => examineProvider(config)],
     ["bucket", () => examineS3(config, paths)],
     ["replica", () => examineReplica(config, paths)],
+    ["owner", () => examineOwner(config)],
   ];
 }
 
@@ -155,10 +157,17 @@ async function examineReplica(config: Config, paths: DataPaths): Promise<Finding
   return status.problem === null ? ok(`${about}; ${status.lagMs} ms late`) : wrong(`${about}: ${status.problem}`);
 }
 
+/** Who owns a store with a replica. */
+async function examineOwner(config: Config): Promise<Finding | undefined> {
+  const owner = await findStoreOwner(config);
+  if (owner === undefined) return undefined;
+  return owner.isOther ? note(owner.text) : ok(owner.text);
+}
+
 async function examineS3(config: Config, paths: DataPaths): Promise<Finding | undefined> {
   const db = openIfReadable(paths);
   try {
-    return await examineBucket(config, db?.sqlite);
+    return await examineBucket(config, db?.sqlite, db && readBucketOwner(db.sqlite, paths));
   } finally {
     db?.close();
   }

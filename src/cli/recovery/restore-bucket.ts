@@ -13,6 +13,7 @@ import { countNamed, findAbsent } from "../../features/storage/backup/contents.t
 import { copySecrets } from "../../features/storage/backup/private-files.ts";
 import { adoptBucket } from "../../features/storage/remote-store/adopt.ts";
 import { type Bucket, openClient } from "../../features/storage/remote-store/open.ts";
+import { holderOf, identifyDirectory } from "../../features/storage/replication/directory-identity.ts";
 import { claim, findOwner, foreignBucket } from "../../features/storage/remote-store/owner.ts";
 import { contentsFolder } from "../../features/storage/remote-store/remote-contents.ts";
 import { type DataPaths, dataPaths, openDataDirectory } from "../../server/data/data-directory.ts";
@@ -161,7 +162,10 @@ async function adopt(
       onProgress: everySecond(command.terminal, (objects: number) => `${objects} bucket objects listed …`),
     });
     // Last, so that the old server still owns the bucket if the restore fails earlier.
-    if (mustClaim(command)) await claim(client, prefix, { store: storeId, epoch: readEpoch(db.sqlite) });
+    if (mustClaim(command)) {
+      const directory = holderOf(storeId, identifyDirectory(paths.root));
+      await claim(client, prefix, { store: storeId, epoch: readEpoch(db.sqlite), directory });
+    }
     return { ...local, missing: findAbsent(db.sqlite, new Layout(paths.root), MISSING_MAX) };
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;

@@ -14,6 +14,7 @@ import { Scrub, storedBytes } from "../../features/storage/integrity/scrub.ts";
 import { Integrity } from "../../features/storage/integrity/service.ts";
 import { openBucket, openRemoteStore } from "../../features/storage/remote-store/open.ts";
 import { RemovalGuard } from "../../features/storage/remote-store/removal-guard.ts";
+import { holderOf, identifyDirectory } from "../../features/storage/replication/directory-identity.ts";
 import { Snapshots } from "../../features/storage/snapshots/service.ts";
 import { mergeReferences, NewerReferences } from "../../features/storage/store-journal/newer-objects.ts";
 import { journalRoot, openEndedShares } from "../../features/storage/store-journal/open.ts";
@@ -128,6 +129,7 @@ function openBlobs(data: Data, checkStore: () => void) {
   blobs.makeFolders();
   const { snapshots, openSnapshotReferences } = openSnapshots(data);
   const removals = new RemovalGuard(config.replica.url !== null);
+  const directory = holderOf(storeId, identifyDirectory(paths.root));
   const remoteStore =
     bucket &&
     openRemoteStore(bucket, {
@@ -135,7 +137,7 @@ function openBlobs(data: Data, checkStore: () => void) {
       blobs,
       blobRows,
       integrity,
-      owner: () => ({ store: storeId, epoch: readEpoch(sqlite) }),
+      owner: () => ({ store: storeId, epoch: readEpoch(sqlite), directory }),
       isBusy: () => uploadsInProgress.isAny,
       openSnapshotReferences,
       removals,

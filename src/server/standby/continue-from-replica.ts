@@ -10,6 +10,7 @@ import { migrate } from "../../db/migrate.ts";
 import { openDatabase } from "../../db/open.ts";
 import { copySecrets } from "../../features/storage/backup/private-files.ts";
 import { adoptUnsent } from "../../features/storage/remote-store/adopt-unsent.ts";
+import { holderOf, identifyDirectory } from "../../features/storage/replication/directory-identity.ts";
 import { claim } from "../../features/storage/remote-store/owner.ts";
 import { contentsFolder } from "../../features/storage/remote-store/remote-contents.ts";
 import type { ReplicaMirror } from "../../features/storage/replication/mirror.ts";
@@ -94,7 +95,7 @@ export function setFormerDataAside({ paths, log }: Pick<StandbyContext, "paths" 
 
 /** Checks and upgrades the restored database, and compares it with the bucket, whose owner it becomes. */
 async function prepareDatabase(
-  { log, blobs }: StandbyContext,
+  { log, blobs, paths }: StandbyContext,
   restored: string,
   { report }: Following,
 ): Promise<{ storeId: string; absent: Digest[] }> {
@@ -116,7 +117,8 @@ async function prepareDatabase(
       nowMs: Date.now(),
       onProgress: (count) => report(`Comparing the last files with the bucket: ${count}.`),
     });
-    await claim(client, prefix, { store: storeId, epoch: readEpoch(db.sqlite) });
+    const directory = holderOf(storeId, identifyDirectory(paths.root));
+    await claim(client, prefix, { store: storeId, epoch: readEpoch(db.sqlite), directory });
     return { storeId, absent };
   } finally {
     db.close();

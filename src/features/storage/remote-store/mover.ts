@@ -9,6 +9,7 @@ import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
 import { type Digest, digestFromBytes, toChecksum } from "../../../blobs/digest.ts";
 import { S3Error } from "../../../blobs/s3/error.ts";
+import type { SmallObjects } from "../../../blobs/s3/small-objects.ts";
 import { rows as rowsOf } from "../../../db/reader.ts";
 import type { Reading } from "../integrity/types.ts";
 import { AppError } from "../../../errors.ts";
@@ -25,6 +26,7 @@ interface BlobMoverOptions extends LocalCacheOptions {
   /** Records damaged and missing blobs. */
   readonly noteFaults: (readings: readonly Reading[]) => Promise<unknown>;
   readonly removals: RemovalGuard;
+  readonly objects: Pick<SmallObjects, "createOnce">;
   readonly bucket: string;
   readonly prefix: string;
   readonly owner: () => Owner;
@@ -68,9 +70,9 @@ export class BlobMover {
 
   /** Finds the owner of the bucket. @throws S3Error if it can't be used, or is another store's */
   async checkBucket(): Promise<Ownership> {
-    const { client, bucket, prefix, owner, remote, log } = this.#options;
+    const { bucket, prefix, owner, remote, log } = this.#options;
     try {
-      const ownership = await claimIfFree(client, prefix, owner());
+      const ownership = await claimIfFree(this.#options, prefix, owner());
       if (ownership === "foreign") throw foreignBucket(bucket, prefix);
       if (ownership === "copy" && this.#ownership !== "copy") {
         log.warn(
@@ -95,7 +97,7 @@ export class BlobMover {
   /** Makes this database the bucket's owner. @throws S3Error */
   async claim(): Promise<void> {
     const { client, prefix, bucket, owner } = this.#options;
-    if ((await claimIfFree(client, prefix, owner())) === "foreign") throw foreignBucket(bucket, prefix);
+    if ((await claimIfFree(this.#options, prefix, owner())) === "foreign") throw foreignBucket(bucket, prefix);
     await claim(client, prefix, owner());
     this.#ownership = "ours";
   }

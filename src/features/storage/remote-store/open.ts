@@ -4,6 +4,7 @@ import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
 import { S3Client } from "../../../blobs/s3/client.ts";
+import { SmallObjects } from "../../../blobs/s3/small-objects.ts";
 import type { Config } from "../../../config/settings.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import type { Reader } from "../../../db/reader.ts";
@@ -30,6 +31,8 @@ import type { RemovalGuard } from "./removal-guard.ts";
 import { readS3Options } from "./s3-options.ts";
 import { RemoteStoreService } from "./service.ts";
 
+/** How long a request for the marker of the owner may take. */
+const MARKER_MS_MAX = 20_000;
 /** How often an outage is checked for its end while uploads wait for the bucket. */
 const RECOVERY_MS = 2_000;
 
@@ -45,6 +48,7 @@ interface BucketOptions {
 /** The configured bucket: the parts that the store and {@link openRemoteStore} need. */
 export interface Bucket {
   readonly client: S3Client;
+  readonly objects: SmallObjects;
   readonly name: string;
   readonly prefix: string;
   readonly rows: RemoteRows;
@@ -71,9 +75,11 @@ export function openBucket(options: BucketOptions): Bucket | undefined {
  * A client for the configured bucket; undefined if none is set.
  * @throws StartupError if settings contradict each other
  */
-export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "prefix"> | undefined {
+export function openClient(s3: Config["s3"]): Omit<Bucket, "rows" | "contents"> | undefined {
   const options = readS3Options(s3);
-  return options && { client: new S3Client(options), name: options.bucket, prefix: s3.prefix };
+  if (options === undefined) return undefined;
+  const objects = new SmallObjects(options, MARKER_MS_MAX);
+  return { client: new S3Client(options), objects, name: options.bucket, prefix: s3.prefix };
 }
 
 /** Dependencies of {@link openRemoteStore}. */
@@ -95,7 +101,7 @@ interface RemoteStoreParts extends BucketOptions {
 
 /** Opens the service that moves blobs between this disk and the bucket. */
 export function openRemoteStore(bucket: Bucket, options: RemoteStoreParts): RemoteStoreService {
-  const { client, name, prefix, rows, contents: remote } = bucket;
+  const { client, objects, name, prefix, rows, contents: remote } = bucket;
   const { config, reader, log } = options;
   const noteFaults = (readings: readonly Reading[]) => options.integrity.note(readings);
   const isStore = config.blobs.store === "s3";
@@ -104,6 +110,7 @@ export function openRemoteStore(bucket: Bucket, options: RemoteStoreParts): Remo
   const mover = new BlobMover({
     ...options,
     client,
+    objects,
     sender,
     checker,
     noteFaults,

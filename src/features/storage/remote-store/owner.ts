@@ -5,30 +5,61 @@
  */
 import { type S3Client, toBody } from "../../../blobs/s3/client.ts";
 import { S3Error } from "../../../blobs/s3/error.ts";
+import type { SmallObjects } from "../../../blobs/s3/small-objects.ts";
 
 /** A store, and one of its databases: copies and restored snapshots are databases of the same store. */
 export interface Owner {
   readonly store: string;
   /** Changes whenever a database continues from a snapshot or a copy. */
   readonly epoch: string;
+  /** Identifies the data directory: a copy of a stopped server has the same epoch. Null in markers of older versions. */
+  readonly directory: string | null;
 }
 
 /** Whether this database, another database of this store, or another store owns the bucket. */
 export type Ownership = "ours" | "copy" | "foreign";
 
+/** The clients of the bucket. */
+interface MarkerClients {
+  readonly client: S3Client;
+  readonly objects: Pick<SmallObjects, "createOnce">;
+}
+
 /** The key, after the prefix, of the object that names the owner of the bucket. */
 export const MARKER = "larder-store.json";
 
-/** Reads the owner of the bucket; one without an owner becomes ours. @throws S3Error */
-export async function claimIfFree(client: S3Client, prefix: string, own: Owner): Promise<Ownership> {
-  const bytes = await client.getSmall(prefix + MARKER);
-  if (bytes === undefined) {
-    await claim(client, prefix, own);
-    return "ours";
+/**
+ * Reads the owner of the bucket; one without an owner becomes ours. Of two servers that find it free at the same time, one
+ * becomes the owner, if the service can create objects only once; otherwise the last one, and the other learns it at its
+ * next check.
+ * @throws S3Error
+ */
+export async function claimIfFree(clients: MarkerClients, prefix: string, own: Owner): Promise<Ownership> {
+  const { client } = clients;
+  for (;;) {
+    const bytes = await client.getSmall(prefix + MARKER);
+    if (bytes !== undefined) return await compare(client, prefix, own, parseOwner(bytes));
+    if (await create(clients, prefix, own)) return "ours";
   }
-  const owner = parseOwner(bytes);
+}
+
+async function compare(client: S3Client, prefix: string, own: Owner, owner: Owner | undefined): Promise<Ownership> {
   if (owner?.store !== own.store) return "foreign";
-  return owner.epoch === own.epoch ? "ours" : "copy";
+  if (owner.epoch !== own.epoch) return "copy";
+  // An older version has written the marker.
+  if (owner.directory === null) await claim(client, prefix, own);
+  return owner.directory === null || owner.directory === own.directory ? "ours" : "copy";
+}
+
+/** @returns whether this server created the marker */
+async function create({ client, objects }: MarkerClients, prefix: string, own: Owner): Promise<boolean> {
+  try {
+    return (await objects.createOnce(prefix + MARKER, markerText(own))) === "created";
+  } catch (error) {
+    if (!(error instanceof S3Error) || error.problem !== "refused" || error.code !== "NotImplemented") throw error;
+    await claim(client, prefix, own);
+    return true;
+  }
 }
 
 /**
@@ -42,7 +73,11 @@ export async function findOwner(client: S3Client, prefix: string): Promise<Owner
 
 /** Makes this database the owner. @throws S3Error */
 export async function claim(client: S3Client, prefix: string, own: Owner): Promise<void> {
-  await client.put(prefix + MARKER, toBody(new TextEncoder().encode(`${JSON.stringify(own)}\n`)));
+  await client.put(prefix + MARKER, toBody(new TextEncoder().encode(markerText(own))));
+}
+
+function markerText(own: Owner): string {
+  return `${JSON.stringify(own)}\n`;
 }
 
 /** Why a bucket of another store can't be used. */
@@ -58,7 +93,8 @@ function parseOwner(bytes: Uint8Array): Owner | undefined {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
     const isOwner = typeof value === "object" && value !== null && "store" in value && "epoch" in value;
     if (!isOwner || typeof value.store !== "string" || typeof value.epoch !== "string") return undefined;
-    return { store: value.store, epoch: value.epoch };
+    const directory = "directory" in value && typeof value.directory === "string" ? value.directory : null;
+    return { store: value.store, epoch: value.epoch, directory };
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
