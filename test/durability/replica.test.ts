@@ -103,6 +103,18 @@ describe("a confirmed change", () => {
   });
 });
 
+test("a replica that can't be proved to have everything begins again with the whole database", async () => {
+  await change();
+  const generation = readGeneration(server);
+  const logs = join(server.dataDir, ".larder.db-litestream/generations", generation, "wal");
+  await rm(logs, { recursive: true });
+  const name = await change();
+  expect(readGeneration(server)).not.toBe(generation);
+  expect(await restoredNames()).toContain(name);
+  const next = await change();
+  expect(await restoredNames()).toContain(next);
+});
+
 test("the keys of the bucket are only in the environment of Litestream", async () => {
   const pid = await until(() => findLitestream(server), "Litestream runs");
   expect(readFileOf(pid, "cmdline")).not.toContain(SECRET);

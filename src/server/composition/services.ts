@@ -2,6 +2,7 @@
 import type { LoadedConfig } from "../../config/load.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import type { LitestreamReplica } from "../../features/storage/replication/litestream/replica.ts";
 import type { Lease } from "../../features/storage/replication/types.ts";
 import { openStoreJournal } from "../../features/storage/store-journal/open.ts";
 import type { FileNode } from "../../tree/model/types.ts";
@@ -41,15 +42,21 @@ export async function openServices(
   busyTimeoutMs?: number,
   lease?: Pick<Lease, "path">,
 ): Promise<Services> {
-  const services = await buildServices(openStorage(loaded, log, clock, busyTimeoutMs), lease);
-  subscribe(services);
-  return { ...services, close: (options = {}) => closeServices(services, options) };
+  const storage = openStorage(loaded, log, clock, busyTimeoutMs);
+  // First: until Litestream holds the write-ahead log open, a restart of the log costs a copy of the whole database.
+  const replica = lease && (await startReplica(storage, lease));
+  try {
+    const services = await buildServices(storage, replica);
+    subscribe(services);
+    return { ...services, close: (options = {}) => closeServices(services, options) };
+  } catch (error) {
+    await replica?.close();
+    throw error;
+  }
 }
 
 /** Builds the services part by part, in order of dependency. */
-async function buildServices(storage: Storage, lease: Pick<Lease, "path"> | undefined) {
-  // First: until Litestream holds the write-ahead log open, a restart of the log costs a copy of the whole database.
-  const replica = lease && (await startReplica(storage, lease));
+async function buildServices(storage: Storage, replica: LitestreamReplica | undefined) {
   const accounts = openAccounts(storage);
   const media = openMedia(storage);
   // Downloads and devices are looked up only when requests arrive, after all services are built.
