@@ -10,6 +10,7 @@ import { dirname } from "node:path";
 import { S3Error } from "../../blobs/s3/error.ts";
 import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
+import { holderOf, identifyDirectory } from "../../features/storage/replication/directory-identity.ts";
 import { machineClock } from "../../features/storage/replication/lease-clock.ts";
 import { type LeaseRecord, parseBeat } from "../../features/storage/replication/lease-record.ts";
 import { silenceMs, type Watch } from "../../features/storage/replication/lease-rules.ts";
@@ -25,7 +26,7 @@ import { respondUnavailable } from "../net/unavailable-response.ts";
 import type { Notifier } from "../net/notify.ts";
 import type { StandbyContext } from "./context.ts";
 import { restoreNewest, setFormerDataAside } from "./continue-from-replica.ts";
-import { promote, type Promoted } from "./promotion.ts";
+import { isPromotionUnfinished, promote, type Promoted } from "./promotion.ts";
 import { StandbyFiles, type StandbyStep } from "./standby-state.ts";
 
 /** What is known about the owner. */
@@ -33,15 +34,17 @@ type OwnerState = "alive" | "released" | "silent" | "unknown";
 
 /** How often the owner's sign of life is read within the lease time, and at most. */
 const LOOKS_PER_TTL = 4;
-const LOOK_MS_MAX = 2_500;
+const LOOK_MS_MAX = 10_000;
 /** How often the replica is copied. */
 const COPY_MS = 5_000;
 /** How often everything in the replica is listed: for new snapshots, and to remove what is not needed any more. */
 const COMPLETE_MS = 10 * 60_000;
 /** How often a request to take over is looked for. */
 const REQUEST_MS = 200;
+/** The pause after a takeover that was interrupted, for example by an outage of the bucket. */
+const RETRY_MS = 10_000;
 
-/** What clients are told. Soon enough after a takeover, they try again. */
+/** The response to clients. They try again soon after a takeover. */
 const STANDBY = { message: "This machine is the standby of another server. Try again in a moment.", retryAfterS: 5 };
 
 /** Waits, and takes over. */
@@ -121,13 +124,20 @@ export class Standby {
     const lookMs = Math.min(LOOK_MS_MAX, replica.leaseMs / LOOKS_PER_TTL);
     while (!stop.aborted) {
       await this.#look();
-      if (standby.automatic && this.#state === "silent") return;
+      if ((standby.automatic && this.#state === "silent") || this.#isInterrupted()) return;
       const untilMs = performance.now() + lookMs;
       while (performance.now() < untilMs && !stop.aborted) {
         if (this.#files.takeRequest()) return;
         await machineClock.sleep(REQUEST_MS, stop);
       }
     }
+  }
+
+  /** Whether this machine has taken the lease and could not restore the database: nobody else serves then. */
+  #isInterrupted(): boolean {
+    const { paths } = this.#context;
+    const own = holderOf(this.#owner.store, identifyDirectory(paths.root));
+    return isPromotionUnfinished(paths) && this.#owner.holder === own;
   }
 
   /** @returns undefined if that failed: the standby continues */
@@ -146,6 +156,7 @@ export class Standby {
       this.#failure = error.message;
       this.#watch = undefined;
       this.#report("waiting", this.#text);
+      if (isPromotionUnfinished(context.paths)) await machineClock.sleep(RETRY_MS, stop);
       return undefined;
     }
   }
