@@ -74,7 +74,7 @@ export async function restoreNewest(
     log.warn("The copy of the replica is incomplete or damaged; copying it again.", { error });
   }
   mirror.clear();
-  await mirror.update({ isComplete: true, signal });
+  await mirror.update({ kind: "snapshot", signal });
   try {
     return await restoreMirror(options);
   } catch (error) {

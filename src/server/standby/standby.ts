@@ -62,6 +62,8 @@ export class Standby {
   #completeAtMs = Number.NEGATIVE_INFINITY;
   #mirror: ReplicaMirror | undefined;
   #copyFailure: string | undefined;
+  /** Whether an outage has interrupted a takeover. */
+  #isInterrupted = false;
 
   /** @param owner the newest lease, which another directory holds */
   constructor(context: StandbyContext, owner: LeaseRecord, notifier: Notifier) {
@@ -124,7 +126,7 @@ export class Standby {
     const lookMs = Math.min(LOOK_MS_MAX, replica.leaseMs / LOOKS_PER_TTL);
     while (!stop.aborted) {
       await this.#look();
-      if ((standby.automatic && this.#state === "silent") || this.#isInterrupted()) return;
+      if ((standby.automatic && this.#state === "silent") || this.#mustContinue()) return;
       const untilMs = performance.now() + lookMs;
       while (performance.now() < untilMs && !stop.aborted) {
         if (this.#files.takeRequest()) return;
@@ -134,10 +136,9 @@ export class Standby {
   }
 
   /** Whether this machine has taken the lease and could not restore the database: nobody else serves then. */
-  #isInterrupted(): boolean {
-    const { paths } = this.#context;
-    const own = holderOf(this.#owner.store, identifyDirectory(paths.root));
-    return isPromotionUnfinished(paths) && this.#owner.holder === own;
+  #mustContinue(): boolean {
+    const own = holderOf(this.#owner.store, identifyDirectory(this.#context.paths.root));
+    return this.#isInterrupted && this.#owner.holder === own;
   }
 
   /** @returns undefined if that failed: the standby continues */
@@ -156,7 +157,8 @@ export class Standby {
       this.#failure = error.message;
       this.#watch = undefined;
       this.#report("waiting", this.#text);
-      if (isPromotionUnfinished(context.paths)) await machineClock.sleep(RETRY_MS, stop);
+      this.#isInterrupted = error.cause instanceof S3Error && isPromotionUnfinished(context.paths);
+      if (this.#isInterrupted) await machineClock.sleep(RETRY_MS, stop);
       return undefined;
     }
   }
@@ -232,13 +234,13 @@ export class Standby {
     const isComplete = performance.now() - this.#completeAtMs > COMPLETE_MS;
     const isCurrent = this.#mirror !== undefined && this.#mirror === mirrors.open(this.#owner.path);
     if (isCurrent && !isComplete) {
-      await this.#mirror?.update({ isComplete: false, signal });
+      await this.#mirror?.update({ kind: "quick", signal });
       return;
     }
     // A new owner sends the whole database first. Until then, the path before has the newest state.
     const mirror = await mirrors.findNewest(leases, this.#owner);
     if (mirror === undefined) return;
-    const bytes = await mirror.update({ isComplete: true, signal });
+    const bytes = await mirror.update({ kind: "snapshot", signal });
     if (mirror !== this.#mirror) log.info("Copied the replica.", { size: describeSize(bytes) });
     this.#mirror = mirror;
     this.#completeAtMs = performance.now();
