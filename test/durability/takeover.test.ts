@@ -1,7 +1,7 @@
 // Another machine takes over a store: its files, its keys, and everything that was confirmed.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
@@ -171,6 +171,19 @@ test("a directory with another store is not replaced", async () => {
   const { code, stderr } = await larder("promote", other.dataDir);
   expect([code, stderr]).toEqual([2, expect.stringContaining("another store")]);
   expect(existsSync(join(other.dataDir, "set-aside"))).toBe(false);
+}, 120_000);
+
+test("a takeover that was interrupted must be continued before the directory is used", async () => {
+  const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  await lose(first);
+  // As a crash leaves it after the lease was taken, before the database was restored.
+  await mkdir(join(first.dataDir, "standby"));
+  await writeFile(join(first.dataDir, "standby/unfinished"), "");
+  const { code, stderr } = await larder("serve", first.dataDir);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("larder promote")]);
+  const continued = await startMachine({ command: "standby", dataDir: first.dataDir });
+  expectStatus(await new Client(continued, admin.token).get(`/api/files/${fileId}`), 200);
+  expect(existsSync(join(first.dataDir, "standby"))).toBe(false);
 }, 120_000);
 
 test("a standby rejects requests until a command lets it take over", async () => {
