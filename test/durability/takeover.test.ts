@@ -1,7 +1,7 @@
 // Another machine takes over a store: its files, its keys, and everything that was confirmed.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
@@ -223,6 +223,15 @@ test("an automatic standby takes over from a silent owner, which then becomes th
   // And back again.
   await standby.stop();
   expectStatus(await new Client(await promoteStandby(returned), admin.token).get(`/api/files/${fileId}`), 200);
+}, 120_000);
+
+test("a machine whose takeover was interrupted waits, if another one has taken over since", async () => {
+  const dataDir = await temporaryDirectory();
+  await mkdir(join(dataDir, "standby"));
+  await writeFile(join(dataDir, "standby/unfinished"), "");
+  const standby = await startMachine({ command: "standby", dataDir });
+  expect(await reasonOf(standby)).toContain("standby");
+  expect(await isReady(first)).toBe(true);
 }, 120_000);
 
 async function promoteStandby(standby: TestServer): Promise<TestServer> {
