@@ -73,8 +73,15 @@ async function openStore(name: string | undefined, directory: string): Promise<O
   return TestStore.start("0.0.0.0");
 }
 
+interface PlannedRound {
+  readonly number: number;
+  readonly fault: Fault;
+  readonly random: SeededRandom;
+  readonly roles: SeededRandom;
+}
+
 /** Each fault comes up once before one comes up again. */
-function* faultsInTurn(options: RunOptions): Generator<{ fault: Fault; random: SeededRandom; number: number }> {
+function* faultsInTurn(options: RunOptions): Generator<PlannedRound> {
   const possible = FAULTS.filter(
     ({ name, needsLinks }) => name.includes(options.faultWords) && (canCutLinks || needsLinks !== true),
   );
@@ -82,7 +89,10 @@ function* faultsInTurn(options: RunOptions): Generator<{ fault: Fault; random: S
   for (let number = options.firstRound; number < options.firstRound + options.rounds; number++) {
     const cycle = Math.floor((number - 1) / possible.length);
     const fault = seededRandom(options.seed * 1009 + cycle).shuffled(possible)[(number - 1) % possible.length];
-    if (fault !== undefined) yield { fault, random: seededRandom(options.seed * 1013 + number), number };
+    if (fault === undefined) continue;
+    // Roles have their own numbers: how many a judgment takes depends on what the clients did.
+    const [random, roles] = [seededRandom(options.seed * 1013 + number), seededRandom(options.seed * 1019 + number)];
+    yield { fault, random, roles, number };
   }
 }
 
@@ -143,7 +153,7 @@ async function run(options: RunOptions, directory: string): Promise<number> {
   console.log(`Seed ${options.seed}, ${store.name}, logs in ${directory}`);
   try {
     let roles = await beginRounds(cluster, ledger, options.clients, seededRandom(options.seed).chance(AUTOMATIC_SHARE));
-    for (const { fault, random, number } of faultsInTurn(options)) {
+    for (const { fault, random, roles: rolesRandom, number } of faultsInTurn(options)) {
       const begunMs = performance.now();
       const seed = options.seed + number;
       const roundOptions = { cluster, ledger, random, seed, strays: STRAYS, loadMs: LOAD_MS };
@@ -161,7 +171,7 @@ async function run(options: RunOptions, directory: string): Promise<number> {
           `${((performance.now() - begunMs) / 1000).toFixed(0)} s`,
       );
       if (ledger.violations.length > 0) break;
-      roles = await assignRoles(cluster, result.owner, random, random.chance(AUTOMATIC_SHARE));
+      roles = await assignRoles(cluster, result.owner, rolesRandom, rolesRandom.chance(AUTOMATIC_SHARE));
       ledger.violations.push(...describeLeftovers(cluster.nodes));
     }
     if (ledger.violations.length === 0) await judgeFromStoreAlone(cluster, ledger, roles);

@@ -238,6 +238,15 @@ test("an automatic standby takes over from a silent owner, which then becomes th
   expectStatus(await new Client(await promoteStandby(returned), admin.token).get(`/api/files/${fileId}`), 200);
 }, 120_000);
 
+test("a machine whose takeover was interrupted waits, if another one has taken over since", async () => {
+  const dataDir = await temporaryDirectory();
+  await mkdir(join(dataDir, "standby"));
+  await writeFile(join(dataDir, "standby/unfinished"), "");
+  const standby = await startMachine({ command: "standby", dataDir });
+  expect(await reasonOf(standby)).toContain("standby");
+  expect(await isReady(first)).toBe(true);
+}, 120_000);
+
 async function promoteStandby(standby: TestServer): Promise<TestServer> {
   const { code, stderr } = await standby.larder(["promote"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.anything() });
