@@ -132,6 +132,17 @@ test("the first server owns the store, and signs of life follow", async () => {
   expect(parseLease(objects.stored.get("home/lease/00000001") ?? "")?.store).toBe("store-1");
 });
 
+test("a record names no folder outside of the copies, and sends nothing to terminals", async () => {
+  await serve(await machine("a"));
+  const text = objects.stored.get("home/lease/00000001") ?? "";
+  const change = (fields: object) => parseLease(JSON.stringify({ ...JSON.parse(text), ...fields }));
+  expect(change({})).toBeDefined();
+  for (const path of ["../../blobs", "db/../../..", "db/00000001/../..", "db", "/etc", ""])
+    expect(change({ path })).toBeUndefined();
+  expect(change({ host: "\u001b[2Ja" })).toBeUndefined();
+  expect(change({ url: "https://a\nb" })).toBeUndefined();
+});
+
 test("the same directory continues at once after a crash of the program, with the same path", async () => {
   const a = await machine("a");
   await crash(await serve(a));

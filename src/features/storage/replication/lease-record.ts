@@ -41,6 +41,9 @@ export const BEATS = "beat/";
 export const DATABASES = "db/";
 
 const DIGITS = 8;
+/** A standby copies the path to a folder of this name, and removes that later: no record may name another folder. */
+const PATH = /^db\/\d{8,15}$/;
+const CONTROL = /\p{Cc}/u;
 
 /** The number of an epoch in keys. */
 export function epochName(epoch: number): string {
@@ -62,12 +65,15 @@ export function parseLease(text: string): LeaseRecord | undefined {
     typeof epoch === "number" &&
     typeof store === "string" &&
     typeof path === "string" &&
+    PATH.test(path) &&
     typeof holder === "string" &&
     typeof bootId === "string" &&
     typeof host === "string" &&
     typeof ttlMs === "number" &&
     typeof run === "string";
   if (!isLease || !isTextOrNull(databaseEpoch) || !isTextOrNull(url)) return undefined;
+  // For terminals and logs.
+  if (CONTROL.test(`${host}${url ?? ""}`)) return undefined;
   return { epoch, store, path, holder, bootId, databaseEpoch, host, url, ttlMs, run };
 }
 
