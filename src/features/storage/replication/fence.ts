@@ -62,8 +62,13 @@ class BucketFence implements WriteFence {
     const count = countChanges();
     // A request that changed nothing acknowledges nothing that was not acknowledged before.
     if (count > this.#confirmed) {
-      await replica.sync();
-      await lease.confirm();
+      try {
+        await replica.sync();
+        await lease.confirm();
+      } catch (error) {
+        // What is wrong may contain addresses and names of the service: it is for the operator, not for clients.
+        throw notConfirmed(error);
+      }
       this.#confirmed = Math.max(this.#confirmed, count);
     }
     requireLease(lease);
