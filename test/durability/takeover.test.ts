@@ -1,7 +1,7 @@
 // Another machine takes over a store: its files, its keys, and everything that was confirmed.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
@@ -171,6 +171,36 @@ test("a directory with another store is not replaced", async () => {
   const { code, stderr } = await larder("promote", other.dataDir);
   expect([code, stderr]).toEqual([2, expect.stringContaining("another store")]);
   expect(existsSync(join(other.dataDir, "set-aside"))).toBe(false);
+}, 120_000);
+
+test("the data of another store, or of a store whose blobs are not mounted, is not moved away by a standby", async () => {
+  const other = await startServer();
+  servers.push(other);
+  await other.stop();
+  const foreign = await larder("standby", other.dataDir);
+  expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining("another store")]);
+  expect(existsSync(join(other.dataDir, "set-aside"))).toBe(false);
+
+  await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  await first.stop();
+  await rename(join(first.dataDir, "blobs"), join(first.dataDir, "not-mounted"));
+  await mkdir(join(first.dataDir, "blobs"));
+  const unmounted = await larder("standby", first.dataDir);
+  expect([unmounted.code, unmounted.stderr]).toEqual([2, expect.stringContaining("not mounted")]);
+  expect(existsSync(join(first.dataDir, "set-aside"))).toBe(false);
+}, 120_000);
+
+test("a machine that lost power directly after its takeover serves again", async () => {
+  const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  await lose(first);
+  const second = await startMachine({ command: "promote" });
+  await lose(second);
+  // As if it had sent no sign of life that names the restored database.
+  const key = "replica/beat/00000002";
+  const beat = JSON.parse((await s3.readObject(key)) ?? "");
+  await s3.writeObject(key, JSON.stringify({ ...beat, databaseEpoch: null }));
+  const third = await startMachine({ command: "standby", dataDir: second.dataDir });
+  expectStatus(await new Client(third, admin.token).get(`/api/files/${fileId}`), 200);
 }, 120_000);
 
 test("a takeover that was interrupted must be continued before the directory is used", async () => {

@@ -140,7 +140,7 @@ function whyRejected(self: Claimant, { lease, beat }: SeenLease): Rejection | un
   if (self.store !== null && self.store !== lease.store) return "other-store";
   if (self.intent === "takeover") return undefined;
   if (self.holder !== lease.holder) return "other-holder";
-  if (databaseEpochOf(beat, lease) === null) return "unfinished";
+  if (databaseEpochOf({ lease, beat }) === null) return "unfinished";
   const { mark } = self;
   if (mark === null || mark.epoch < lease.epoch) return "older";
   return mark.epoch === lease.epoch && mark.counter < (parseBeat(beat)?.counter ?? 0) ? "older" : undefined;
@@ -165,11 +165,11 @@ function createNext(self: Claimant, seen: SeenLease, nowMs: number): Acquisition
 /** Whether the database is the one that is replicated already: then nothing is uploaded again. */
 function continuesPath(self: Claimant, { lease, beat }: SeenLease): boolean {
   if (self.intent === "takeover" || self.holder !== lease.holder) return false;
-  return self.databaseEpoch !== null && self.databaseEpoch === databaseEpochOf(beat, lease);
+  return self.databaseEpoch !== null && self.databaseEpoch === databaseEpochOf({ lease, beat });
 }
 
 /** The database of the lease; null while its owner restores it. */
-function databaseEpochOf(beat: string | undefined, lease: LeaseRecord): string | null {
+export function databaseEpochOf({ lease, beat }: SeenLease): string | null {
   return parseBeat(beat)?.databaseEpoch ?? lease.databaseEpoch;
 }
 
