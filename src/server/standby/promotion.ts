@@ -79,6 +79,8 @@ async function takeStore(context: StandbyContext, following: Following, watch?: 
     const absent = await continueFromReplica(context, mirror, { ...following, signal });
     lease.setDatabaseEpoch(identifyDatabase(paths.database));
     mirrors.clear();
+    // After a power failure, an old note of this takeover must not replace what was changed since.
+    syncPath(paths.root);
     return { lease, absent };
   } catch (error) {
     // Nothing was acknowledged in this epoch, so anybody may take over without waiting.
