@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { findLitestream, restoreReplica, until } from "../support/litestream.ts";
+import { mountingFails, run } from "../support/mounts.ts";
 import { replicatedSettings } from "../support/replicated.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import {
@@ -189,6 +190,28 @@ test("the data of another store, or of a store whose blobs are not mounted, is n
   expect([unmounted.code, unmounted.stderr]).toEqual([2, expect.stringContaining("not mounted")]);
   expect(existsSync(join(first.dataDir, "set-aside"))).toBe(false);
 }, 120_000);
+
+test.skipIf(mountingFails !== undefined)(
+  "a machine whose blobs are a disk of their own takes nothing over",
+  async () => {
+    await admin.client.storedId(CONTENT, { name: "photo.bin" });
+    await lose(first);
+    const dataDir = await temporaryDirectory();
+    await mkdir(join(dataDir, "blobs"));
+    expect((await run(["mount", "-t", "tmpfs", "tmpfs", join(dataDir, "blobs")])).code).toBe(0);
+    try {
+      const { code, stderr } = await larder("promote", dataDir);
+      expect([code, stderr]).toEqual([2, expect.stringContaining("disk of its own")]);
+    } finally {
+      await run(["umount", join(dataDir, "blobs")]);
+    }
+    // The owner still owns the store.
+    await first.start();
+    expectStatus(await new Client(first, admin.token).get("/api/files"), 200);
+    await rm(dataDir, { recursive: true });
+  },
+  120_000,
+);
 
 test("a machine that lost power directly after its takeover serves again", async () => {
   const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });

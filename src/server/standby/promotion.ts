@@ -15,6 +15,7 @@ import { probeConditions } from "../../features/storage/replication/probe.ts";
 import { unsealSecrets } from "../../features/storage/replication/sealed-secrets.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 import type { DataPaths } from "../data/data-directory.ts";
+import { requireMovable } from "../data/former-data.ts";
 import { readStoreMarker } from "../data/store-identity.ts";
 import type { StandbyContext } from "./context.ts";
 import { continueFromReplica, type Following, unsealedFolder } from "./continue-from-replica.ts";
@@ -89,8 +90,9 @@ async function takeStore(context: StandbyContext, following: Following, watch?: 
   }
 }
 
-/** @throws StartupError if the replica has no database, or the key is not the one that sealed the secrets */
+/** @throws StartupError if the blobs can't be moved away, the replica has no database, or the key is not the one that sealed the secrets */
 async function prepare(context: StandbyContext, lease: LeaseRecord): Promise<void> {
+  requireMovable(context.paths);
   if ((await context.mirrors.findNewest(context.leases, lease)) === undefined) throw nothingToRestore();
   await unsealSecrets(context.replica, context.key, unsealedFolder(context.paths));
 }

@@ -195,7 +195,7 @@ export async function killLeftover(configuration: string, log: Log): Promise<voi
     try {
       process.kill(pid, "SIGKILL");
     } catch (error) {
-      if (errorCode(error) !== "ESRCH") throw error; // It has ended meanwhile.
+      if (errorCode(error) !== "ESRCH") throw error; // It has ended since.
     }
     while (isOurs(pid, configuration)) await Bun.sleep(5);
   }
