@@ -173,6 +173,19 @@ test("a directory with another store is not replaced", async () => {
   expect(existsSync(join(other.dataDir, "set-aside"))).toBe(false);
 }, 120_000);
 
+test("a takeover that was interrupted must be continued before the directory is used", async () => {
+  const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  await lose(first);
+  // As a crash leaves it after the lease was taken, before the database was restored.
+  await mkdir(join(first.dataDir, "standby"));
+  await writeFile(join(first.dataDir, "standby/unfinished"), "");
+  const { code, stderr } = await larder("serve", first.dataDir);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("larder promote")]);
+  const continued = await startMachine({ command: "standby", dataDir: first.dataDir });
+  expectStatus(await new Client(continued, admin.token).get(`/api/files/${fileId}`), 200);
+  expect(existsSync(join(first.dataDir, "standby"))).toBe(false);
+}, 120_000);
+
 test("a standby rejects requests until a command lets it take over", async () => {
   const standby = await startMachine({ command: "standby" });
   expect((await fetch(`${standby.url}/health/live`)).status).toBe(200);
