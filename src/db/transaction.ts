@@ -95,9 +95,9 @@ export class Writer {
   #statements: { begin: () => void; commit: () => void; rollback: () => void };
   #savepoint: { open: () => void; release: () => void; undo: () => void };
 
-  /**
-   * @param makeRoom called when the disk is full; returns true if it freed space, so that a second attempt makes sense
-   */
+  /** Resolves once all changes up to the call may be shown to others; undefined without a replica. @throws AppError */
+  confirm: (() => Promise<void>) | undefined;
+  /** @param makeRoom called when the disk is full; returns true if it freed space, so that a second attempt makes sense */
   constructor(sqlite: Database, log: Log, makeRoom: () => boolean = () => false) {
     this.#sqlite = sqlite;
     this.#log = log;

@@ -1,7 +1,8 @@
 /**
  * The loop that sends the rows of an outbox. Transactions that write rows wake it, and so do a timer for the next due
  * row and the end of each attempt. After `close` it starts no attempt and waits for those in progress. The result of an
- * attempt is written with retries until the write succeeds. No request ever waits for this loop.
+ * attempt is written with retries until the write succeeds. No request ever waits for this loop. With a replica, nothing is
+ * sent about a change that could still be lost.
  */
 import type { Writer } from "../db/transaction.ts";
 import { type Backoff, backoffMs } from "../lib/backoff.ts";
@@ -24,6 +25,8 @@ interface DispatchLoopOptions {
 
 /** Due rows are searched for at least this often while some wait, because the clock may be changed. */
 const POLL_MS = 60_000;
+/** How long rows wait after the replica could not confirm them. */
+const UNCONFIRMED_MS = 5_000;
 /** The delays between write attempts while the database can't be written. */
 const WRITE_BACKOFF: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 
@@ -69,7 +72,7 @@ export class DispatchLoop {
   begin(key: number, attempt: (stop: AbortSignal) => Promise<void>): Promise<void> {
     const running = this.#inProgress.get(key);
     if (running !== undefined) return running;
-    const ended = attempt(this.#stop.signal)
+    const ended = this.#afterConfirmation(attempt)
       .catch((error: unknown) => {
         this.#options.log.error(`One of the ${this.#options.what} failed; will retry.`, { error });
         // Not immediately, or it would fail in a busy loop.
@@ -108,6 +111,17 @@ export class DispatchLoop {
     this.#stop.abort();
     clearTimeout(this.#timer);
     await Promise.all(this.#inProgress.values());
+  }
+
+  /** Runs an attempt once its row is confirmed. If that fails, the row is read again some seconds later. */
+  async #afterConfirmation(attempt: (stop: AbortSignal) => Promise<void>): Promise<void> {
+    try {
+      await this.#options.writer.confirm?.();
+    } catch {
+      await this.#rest(UNCONFIRMED_MS);
+      return;
+    }
+    await attempt(this.#stop.signal);
   }
 
   #startDueAttempts(): void {

@@ -45,18 +45,18 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs a query on the running server's database. */
-function query(sql: string, ...values: string[]): unknown {
+/** How many of these contents have a row in the running server's database. */
+function countNamed(contents: readonly Uint8Array[]): number {
   const db = new Database(join(server.dataDir, "larder.db"), { readonly: true });
   try {
-    return db.query(sql).get(...values);
+    const find = db.query("SELECT 1 FROM blobs WHERE digest = unhex(?1)");
+    return contents.filter((content) => find.get(digestOf(content)) !== null).length;
   } finally {
     db.close();
   }
 }
 
-const isNamed = (content: Uint8Array) =>
-  query("SELECT 1 FROM blobs WHERE digest = unhex(?1)", digestOf(content)) !== null;
+const isNamed = (content: Uint8Array) => countNamed([content]) === 1;
 
 /** Whether a request sends a file to the bucket, or this file. */
 function isTransfer(request: string, content?: Uint8Array): boolean {
@@ -147,7 +147,7 @@ describe("the bucket has a file when its upload is confirmed:", () => {
     let [named, sent] = [0, 0];
     s3.onRequest = async (request) => {
       if (!isTransfer(request)) return;
-      named += contents.filter(isNamed).length;
+      named += countNamed(contents);
       // The server must not take the objects of the command for those of deleted files.
       if (++sent === contents.length) await runJob(admin.client, "blob-places");
     };
@@ -245,6 +245,36 @@ describe("without the bucket", () => {
       "outage-chunks.bin",
       "outage-tus.bin",
     ]);
+  });
+
+  test("a large upload that loses the bucket in its middle leaves nothing", async () => {
+    const content = randomContent(20 * 1024 * 1024 + 7);
+    s3.onRequest = (request) => {
+      if (isTransfer(request, content) && request.includes("partNumber=2")) s3.behavior = "failing";
+    };
+    expectError(await admin.client.upload(content, { name: "middle.bin" }), 503, "provider_unavailable");
+    expect(isNamed(content)).toBe(false);
+    s3.onRequest = () => {};
+    await recover();
+    await admin.client.stored(content, { name: "middle.bin" });
+    expect(await s3.has(digestOf(content))).toBe(true);
+  });
+
+  test("changes wait for the replica, then get 503; reads continue", async () => {
+    const [content, later] = [randomContent(9_000), randomContent(9_000)];
+    const [key, isBack] = [{ "idempotency-key": crypto.randomUUID() }, Promise.withResolvers<void>()];
+    s3.onRequest = (request) =>
+      request.startsWith("PUT") && request.includes("/replica/db/") ? isBack.promise : undefined;
+    const unconfirmed = await admin.client.upload(content, { name: "late.bin", headers: key });
+    expectError(unconfirmed, 503, "provider_unavailable");
+    expect(unconfirmed.headers.get("etag")).toBeNull();
+    expectError(await admin.client.upload(later, { name: "rejected.bin" }), 503, "provider_unavailable");
+    expect(isNamed(later)).toBe(false);
+    expectStatus(await admin.client.get("/api/files"), 200);
+    isBack.resolve();
+    await recover();
+    expectStatus(await admin.client.upload(content, { name: "late.bin", headers: key }), 201);
+    expect((await admin.client.names("/")).filter((name) => name.startsWith("late"))).toEqual(["late.bin"]);
   });
 
   test("an object that arrives changed is not acknowledged", async () => {

@@ -254,6 +254,15 @@ test("an owner that was only suspended becomes the standby of the one that took 
   expect(entries.text).toContain("later");
 }, 120_000);
 
+test("a machine whose takeover was interrupted waits, if another one has taken over since", async () => {
+  const dataDir = await temporaryDirectory();
+  await mkdir(join(dataDir, "standby"));
+  await writeFile(join(dataDir, "standby/unfinished"), "");
+  const standby = await startMachine({ command: "standby", dataDir });
+  expect(await reasonOf(standby)).toContain("standby");
+  expect(await isReady(first)).toBe(true);
+}, 120_000);
+
 async function promoteStandby(standby: TestServer): Promise<TestServer> {
   const { code, stderr } = await standby.larder(["promote"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.anything() });

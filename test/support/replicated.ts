@@ -16,6 +16,6 @@ export async function replicatedSettings(s3: TestS3, folder: string): Promise<Re
     LARDER_REPLICA: `s3://${s3.settings["LARDER_S3_BUCKET"]}/replica`,
     LARDER_REPLICA_KEY_FILE: keyFile,
     LARDER_REPLICA_LITESTREAM: litestreamPath,
-    LARDER_REPLICA_LEASE: "5s",
+    LARDER_REPLICA_LEASE: "10s",
   };
 }

@@ -8,11 +8,14 @@ export function openFence(
   lease: Lease,
   replica: Replica,
 ): WriteFence {
-  return openWriteFence({
+  const fence = openWriteFence({
     lease,
     replica,
     acknowledge: config.blobs.acknowledge,
     countChanges: () => writer.countChanges(),
     bucketProblem: () => remoteStore?.outage?.problem,
   });
+  // Mails, notifications and webhooks also wait for it.
+  writer.confirm = () => fence.confirm();
+  return fence;
 }
