@@ -258,6 +258,22 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    name: "SIGSTOP of the standby while it takes over",
+    needsSpare: true,
+    run: async ({ cluster, owner, standby, spare, random, isAutomatic }) => {
+      if (spare === undefined) throw new Error("there is no spare machine");
+      await owner.kill9(random.chance(0.5));
+      const promotion = isAutomatic ? undefined : standby.run(["promote"], 120_000);
+      await Bun.sleep(cluster.leaseMs * (1.3 + random.fraction()));
+      standby.freeze("both");
+      spare.start("promote");
+      await cluster.awaitOwner([spare]);
+      standby.thaw();
+      await promotion;
+      return "other";
+    },
+  },
+  {
     name: "kill -9 of everything",
     run: async ({ cluster, owner, standby, random }) => {
       await Promise.all([owner.kill9(random.chance(0.5)), standby.kill9(true), cluster.store.kill()]);
