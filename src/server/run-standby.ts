@@ -2,15 +2,20 @@
 import type { LoadedConfig } from "../config/load.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { S3Error } from "../blobs/s3/error.ts";
+import { machineClock } from "../features/storage/replication/lease-clock.ts";
 import type { SeenLease } from "../features/storage/replication/lease-rules.ts";
 import { configurationPath } from "../features/storage/replication/litestream/configuration.ts";
 import { killLeftover } from "../features/storage/replication/litestream/process.ts";
+import { holderOf, identifyDirectory } from "../features/storage/replication/directory-identity.ts";
 import type { Log } from "../lib/log.ts";
 import { holdDirectory, serve, type ServeOptions, type ServeResult, type ServerProcess } from "./lifecycle.ts";
 import { isOwnLease } from "./store-lease.ts";
 import { openStandbyContext, type StandbyContext } from "./standby/context.ts";
 import { isPromotionUnfinished, promote, type Promoted } from "./standby/promotion.ts";
 import { Standby } from "./standby/standby.ts";
+
+/** How often an unreachable bucket is tried again. */
+const RETRY_MS = 2_000;
 
 /**
  * Waits beside the owner of the store until this machine takes over, then serves. Serves at once if this directory owns the
@@ -34,12 +39,13 @@ async function waitAndServe(
   reload: () => LoadedConfig,
 ): Promise<ServeResult | undefined> {
   const context = await openContext(loaded, running);
-  const seen = await findOwner(context);
+  const seen = await findOwner(context, running);
   const isUnfinished = isPromotionUnfinished(context.paths);
   if (isOwnLease(seen, context.paths) && !isUnfinished)
     return serve(loaded, running, { reload, endsWhenDeposed: true });
   const { notifier, stop } = running;
-  if (isUnfinished) {
+  // Another machine may have taken over since the takeover of this one was interrupted.
+  if (isUnfinished && isHolder(seen, context.paths)) {
     const promoted = await promote(context, { report: (text) => notifier.status(text), signal: stop });
     return servePromoted(loaded, running, { reload, promoted, endsWhenDeposed: true });
   }
@@ -49,6 +55,11 @@ async function waitAndServe(
   // Port 0 means any port. A proxy knows the one that was picked.
   const config = loaded.config.port === 0 ? { ...loaded.config, port } : loaded.config;
   return servePromoted({ ...loaded, config }, running, { reload, promoted, endsWhenDeposed: true });
+}
+
+/** Whether this directory has the newest lease, even if it has no database yet. */
+function isHolder({ lease }: SeenLease, { root }: StandbyContext["paths"]): boolean {
+  return holderOf(lease.store, identifyDirectory(root)) === lease.holder;
 }
 
 /** Takes over, then serves. @param report called with sentences for people @throws StartupError */
@@ -87,13 +98,25 @@ async function servePromoted(
   return serve(loaded, running, options);
 }
 
-async function findOwner({ leases }: StandbyContext): Promise<SeenLease> {
-  try {
-    const seen = await leases.look();
-    if (seen !== undefined) return seen;
-  } catch (error) {
-    if (!(error instanceof S3Error)) throw error;
-    throw new StartupError(`Cannot use the bucket of the replica. ${error.message} Check: larder config`, error);
+/**
+ * Reads who owns the store. Waits while the bucket is unreachable: after a power failure, it may start later than this machine.
+ * @throws StartupError if there is no store
+ */
+async function findOwner({ leases, log }: StandbyContext, { stop }: ServerProcess): Promise<SeenLease> {
+  for (let isReported = false; ; isReported = true) {
+    stop.throwIfAborted();
+    try {
+      const seen = await leases.look();
+      if (seen !== undefined) return seen;
+      throw new StartupError("There is no store in the replica yet. Start its first server with: larder serve");
+    } catch (error) {
+      if (!(error instanceof S3Error)) throw error;
+      if (error.problem !== "unreachable") {
+        throw new StartupError(`Cannot use the bucket of the replica. ${error.message} Check: larder config`, error);
+      }
+      if (!isReported)
+        log.warn("The bucket of the replica is not reachable; waiting for it.", { error: error.message });
+    }
+    await machineClock.sleep(RETRY_MS, stop);
   }
-  throw new StartupError("There is no store in the replica yet. Start its first server with: larder serve");
 }

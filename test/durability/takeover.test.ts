@@ -84,8 +84,10 @@ async function lose(server: TestServer): Promise<void> {
   await until(() => findLitestream(server) === undefined, "Litestream ended");
 }
 
+/** Whether a server responds that it is ready. For a moment of a takeover, nobody listens on the port. */
 async function isReady(server: TestServer): Promise<boolean> {
-  return (await server.visitor.get("/health/ready")).status === 200;
+  const response = await server.visitor.get("/health/ready").catch(() => undefined);
+  return response?.status === 200;
 }
 
 /** The names of all files and folders in the replica of the first server. */

@@ -66,7 +66,7 @@ interface Machine {
 }
 
 /** A state of all servers and objects. */
-export interface World {
+export interface Cluster {
   readonly machines: readonly Machine[];
   /** By epoch, from 1. */
   readonly leases: readonly LeaseRecord[];
@@ -89,7 +89,7 @@ export interface World {
 /** A step of one server, with the state after it. */
 export interface Step {
   readonly name: string;
-  readonly world: World;
+  readonly cluster: Cluster;
 }
 
 const TTL_MS = 4;
@@ -109,7 +109,7 @@ const ENDED = {
 const NEW: Machine = { ...ENDED, intent: "start", database: 0, file: 0, runs: 0, markEpoch: 0 };
 
 /** Servers that have not started. */
-export function newWorld(machines: number): World {
+export function newCluster(machines: number): Cluster {
   return {
     machines: Array.from({ length: machines }, () => NEW),
     leases: [],
@@ -126,35 +126,39 @@ export function newWorld(machines: number): World {
 }
 
 /** The first server owns the store, and the others have not started. */
-export function ownedWorld(machines: number): World {
-  let world = newWorld(machines);
+export function ownedCluster(machines: number): Cluster {
+  let cluster = newCluster(machines);
   for (const name of ["0 looks (start)", "0 owns 1 and serves"]) {
-    const next = [...steps(world, { epochs: 1, writes: 1, crashes: 0 }, undefined)].find((step) => step.name === name);
+    const next = [...steps(cluster, { epochs: 1, writes: 1, crashes: 0 }, undefined)].find(
+      (step) => step.name === name,
+    );
     if (next === undefined) throw new Error(`The first server can't do this: ${name}.`);
-    world = next.world;
+    cluster = next.cluster;
   }
-  return world;
+  return cluster;
 }
 
 /** Every step that can happen next. */
-export function* steps(world: World, bounds: Bounds, defect: Defect | undefined): Generator<Step> {
-  if (isFinished(world, bounds)) return;
-  for (const [index, record] of world.flying.entries()) {
-    const flying = world.flying.toSpliced(index, 1);
-    const { leases, beats } = world;
+export function* steps(cluster: Cluster, bounds: Bounds, defect: Defect | undefined): Generator<Step> {
+  if (isFinished(cluster, bounds)) return;
+  for (const [index, record] of cluster.flying.entries()) {
+    const flying = cluster.flying.toSpliced(index, 1);
+    const { leases, beats } = cluster;
     const isFree = leases.length === record.epoch - 1;
     const made = isFree ? { leases: [...leases, record], beats: [...beats, undefined] } : {};
-    yield { name: `a late creation of ${record.epoch}`, world: { ...world, flying, ...made } };
+    yield { name: `a late creation of ${record.epoch}`, cluster: { ...cluster, flying, ...made } };
   }
-  for (const index of world.machines.keys()) {
-    for (const step of new MachineSteps(world, index, bounds, defect).all()) {
-      yield { name: `${index} ${step.name}`, world: check(step.world) };
+  for (const [index, machine] of cluster.machines.entries()) {
+    // New machines are alike: the first of them is the first to start.
+    if (machine === NEW && cluster.machines[index - 1] === NEW) continue;
+    for (const step of new MachineSteps(cluster, index, bounds, defect).all()) {
+      yield { name: `${index} ${step.name}`, cluster: check(step.cluster) };
     }
   }
 }
 
 /** Whether nothing can be lost any more: no change is pending, and none was confirmed or nobody can take over. */
-function isFinished({ machines, writes, confirmed, leases, flying }: World, bounds: Bounds): boolean {
+function isFinished({ machines, writes, confirmed, leases, flying }: Cluster, bounds: Bounds): boolean {
   if (writes < bounds.writes || machines.some(({ write }) => write !== undefined)) return false;
   if (confirmed.length === 0) return true;
   const isRestoring = machines.some(({ mode }) => mode === "restoring");
@@ -162,32 +166,32 @@ function isFinished({ machines, writes, confirmed, leases, flying }: World, boun
 }
 
 /** Every confirmed change must be in the database of every later owner, and every epoch has one owner. */
-function check(world: World): World {
-  const epochs = world.owners.map(({ epoch }) => epoch);
-  if (new Set(epochs).size < epochs.length) return { ...world, violation: "two servers own one epoch" };
-  for (const { id, epoch } of world.confirmed) {
-    const lost = world.owners.find((owner) => owner.epoch > epoch && (owner.database & (1 << id)) === 0);
+function check(cluster: Cluster): Cluster {
+  const epochs = cluster.owners.map(({ epoch }) => epoch);
+  if (new Set(epochs).size < epochs.length) return { ...cluster, violation: "two servers own one epoch" };
+  for (const { id, epoch } of cluster.confirmed) {
+    const lost = cluster.owners.find((owner) => owner.epoch > epoch && (owner.database & (1 << id)) === 0);
     if (lost === undefined) continue;
     return {
-      ...world,
+      ...cluster,
       violation: `change ${id}, confirmed in epoch ${epoch}, is not in the database of epoch ${lost.epoch}`,
     };
   }
-  return world;
+  return cluster;
 }
 
 /** The steps of one machine. */
 class MachineSteps {
-  readonly #world: World;
+  readonly #cluster: Cluster;
   readonly #index: number;
   readonly #machine: Machine;
   readonly #bounds: Bounds;
   readonly #defect: Defect | undefined;
 
-  constructor(world: World, index: number, bounds: Bounds, defect: Defect | undefined) {
-    this.#world = world;
+  constructor(cluster: Cluster, index: number, bounds: Bounds, defect: Defect | undefined) {
+    this.#cluster = cluster;
     this.#index = index;
-    this.#machine = world.machines[index] ?? NEW;
+    this.#machine = cluster.machines[index] ?? NEW;
     this.#bounds = bounds;
     this.#defect = defect;
   }
@@ -195,7 +199,7 @@ class MachineSteps {
   *all(): Generator<Step> {
     const { mode, acquisition } = this.#machine;
     if (mode === "off") yield* this.#start();
-    else if (this.#world.crashes < this.#bounds.crashes) yield* this.#crash();
+    else if (this.#cluster.crashes < this.#bounds.crashes) yield* this.#crash();
     if (mode === "acquiring") {
       if (acquisition.step === "watch") yield* this.#watch(acquisition);
       if (acquisition.step === "create") yield* this.#create(acquisition);
@@ -208,13 +212,13 @@ class MachineSteps {
     }
   }
 
-  #next(name: string, machine: Partial<Machine>, world: Partial<World> = {}): Step {
-    const machines = this.#world.machines.with(this.#index, { ...this.#machine, ...machine });
-    return { name, world: { ...this.#world, machines, ...world } };
+  #next(name: string, machine: Partial<Machine>, cluster: Partial<Cluster> = {}): Step {
+    const machines = this.#cluster.machines.with(this.#index, { ...this.#machine, ...machine });
+    return { name, cluster: { ...this.#cluster, machines, ...cluster } };
   }
 
   *#start(): Generator<Step> {
-    const { leases, files } = this.#world;
+    const { leases, files } = this.#cluster;
     const { file, markEpoch } = this.#machine;
     if (leases.length >= this.#bounds.epochs) return;
     // A server that never owned the store does not start while another one has it.
@@ -231,15 +235,15 @@ class MachineSteps {
   }
 
   *#look(begun: Machine, files: number): Generator<Step> {
-    const lease = this.#world.leases.at(-1);
-    const seen = lease && { lease, beat: this.#world.beats.at(-1) };
+    const lease = this.#cluster.leases.at(-1);
+    const seen = lease && { lease, beat: this.#cluster.beats.at(-1) };
     const acquisition = afterLook(this.#claimant(begun), seen, 0);
     if (acquisition.step === "rejected") return;
     yield this.#next(`looks (${begun.intent})`, { ...begun, mode: "acquiring", acquisition }, { files });
   }
 
   *#watch(acquisition: Extract<Acquisition, { step: "watch" }>): Generator<Step> {
-    const beat = this.#world.beats[acquisition.seen.lease.epoch - 1];
+    const beat = this.#cluster.beats[acquisition.seen.lease.epoch - 1];
     const after = afterBeat(this.#claimant(), acquisition, beat, SILENT_MS);
     if (after.step === "rejected") yield this.#next("ends", ENDED);
     else yield this.#next("has watched", { acquisition: after });
@@ -247,11 +251,11 @@ class MachineSteps {
 
   /** The process ends without a word. What it was about to send may have been sent, and arrive at any time. */
   *#crash(): Generator<Step> {
-    const crashes = this.#world.crashes + 1;
+    const crashes = this.#cluster.crashes + 1;
     yield this.#next("crashes", ENDED, { crashes });
     const record = this.#pending();
     if (record === undefined) return;
-    const flying = [...this.#world.flying, record];
+    const flying = [...this.#cluster.flying, record];
     const sent = { ...ENDED, markEpoch: record.epoch, runs: this.#machine.runs + 1 };
     yield this.#next(`crashes after sending ${record.epoch}`, sent, { crashes, flying });
   }
@@ -265,7 +269,7 @@ class MachineSteps {
 
   *#create(acquisition: Extract<Acquisition, { step: "create" }>): Generator<Step> {
     const record = this.#record(acquisition);
-    const { leases, beats } = this.#world;
+    const { leases, beats } = this.#cluster;
     const isReplaced = leases.length >= record.epoch && this.#defect === "no-conditions";
     if (leases.length >= record.epoch && !isReplaced) {
       yield this.#next("was too late", { ...ENDED, markEpoch: record.epoch });
@@ -278,7 +282,7 @@ class MachineSteps {
   }
 
   /** Owns an epoch. */
-  #own({ epoch, path, run }: LeaseRecord, made: Pick<World, "leases" | "beats">): Step {
+  #own({ epoch, path, run }: LeaseRecord, made: Pick<Cluster, "leases" | "beats">): Step {
     const { intent, database, file, runs } = this.#machine;
     const tenure: Tenure = { epoch, ttlMs: TTL_MS, confirmed: START, successor: undefined };
     const owned = { tenure, path, acquisition: { step: "look" }, markEpoch: epoch, runs: runs + 1 } as const;
@@ -286,7 +290,7 @@ class MachineSteps {
       return this.#next(`owns ${epoch}`, { ...owned, mode: "restoring" }, made);
     }
     const beats = made.beats.with(epoch - 1, beatOf(run, file, false));
-    const owners = [...this.#world.owners, { epoch, database }];
+    const owners = [...this.#cluster.owners, { epoch, database }];
     return this.#next(`owns ${epoch} and serves`, { ...owned, mode: "serving" }, { ...made, owners, beats });
   }
 
@@ -294,7 +298,7 @@ class MachineSteps {
     const { tenure } = this.#machine;
     if (tenure === undefined) return;
     const { epoch } = tenure;
-    const { files, owners, leases, beats } = this.#world;
+    const { files, owners, leases, beats } = this.#cluster;
     const database = this.#newest(epoch - 1);
     yield this.#next(
       "restores",
@@ -309,7 +313,7 @@ class MachineSteps {
 
   *#write(): Generator<Step> {
     const { write, tenure, database, path } = this.#machine;
-    const { replica, writes, leases } = this.#world;
+    const { replica, writes, leases } = this.#cluster;
     if (tenure === undefined) return;
     const { epoch } = tenure;
     if (write === undefined) {
@@ -336,8 +340,8 @@ class MachineSteps {
   *#confirm(tenure: Tenure, { id, epoch }: Write, next: LeaseRecord | undefined): Generator<Step> {
     for (const now of [START, LATE]) {
       const confirmed = mayConfirm(tenure, next, now)
-        ? [...this.#world.confirmed, { id, epoch }]
-        : this.#world.confirmed;
+        ? [...this.#cluster.confirmed, { id, epoch }]
+        : this.#cluster.confirmed;
       yield this.#next(`ends the request of ${id}`, { write: undefined }, { confirmed });
     }
   }
@@ -345,7 +349,7 @@ class MachineSteps {
   /** A round of the heartbeat: it may find a new owner, or renew the lease in time or too late. */
   *#round(): Generator<Step> {
     const { tenure, file } = this.#machine;
-    const { leases, beats } = this.#world;
+    const { leases, beats } = this.#cluster;
     if (tenure === undefined) return;
     const after = afterRound(tenure, this.#run(), { started: START, next: leases[tenure.epoch] }, LATE);
     if (after !== "renew") {
@@ -367,7 +371,7 @@ class MachineSteps {
 
   #renewal(tenure: Tenure): LeaseRecord | undefined {
     const epoch = tenure.epoch + 1;
-    if (epoch > this.#bounds.epochs || this.#world.leases.length >= epoch) return undefined;
+    if (epoch > this.#bounds.epochs || this.#cluster.leases.length >= epoch) return undefined;
     const { path } = this.#machine;
     const next = { step: "create", previous: undefined, epoch, path, untilMs: 0 } as const;
     return { ...this.#record(next), run: this.#run() };
@@ -375,7 +379,7 @@ class MachineSteps {
 
   *#stop(): Generator<Step> {
     const { write, tenure, path, database, file } = this.#machine;
-    const { replica, beats } = this.#world;
+    const { replica, beats } = this.#cluster;
     if (write !== undefined || tenure === undefined) return;
     yield this.#next("stops", ENDED, {
       replica: { ...replica, [path]: database },
@@ -385,8 +389,8 @@ class MachineSteps {
 
   /** The newest database in the replica, among the paths of this epoch and those before it. */
   #newest(epoch: number): number {
-    for (const { path } of this.#world.leases.slice(0, epoch).toReversed()) {
-      const stored = this.#world.replica[path];
+    for (const { path } of this.#cluster.leases.slice(0, epoch).toReversed()) {
+      const stored = this.#cluster.replica[path];
       if (stored !== undefined) return stored;
     }
     return 0;

@@ -20,6 +20,7 @@ import { findStoreOwner, readBucketOwner } from "../../server/store-lease.ts";
 import { withStoredSettings } from "../../server/data/stored-settings.ts";
 import { makeProbeToken } from "../../server/http/public-view.ts";
 import { expiryWarning, readTlsPair } from "../../server/net/tls.ts";
+import { findStandby } from "../../server/standby/standby-state.ts";
 import { COMMIT, VERSION } from "../../version.ts";
 import { ALL_SETTINGS, defineCommand, EXIT, type RunningCommand } from "../shared/command.ts";
 import { toLines } from "../shared/output.ts";
@@ -152,7 +153,7 @@ async function examineReplica(config: Config, paths: DataPaths): Promise<Finding
   if (parts === undefined) return undefined;
   const about = `${config.replica.url}, by ${parts.program} ${LITESTREAM_VERSION}`;
   const status = readReplicaStatus(paths.root, Date.now());
-  if (status === undefined) return ok(`${about}; no server is running here`);
+  if (status === undefined) return ok(`${about}; ${findStandby(paths)?.text ?? "no server is running here"}`);
   return status.problem === null ? ok(`${about}; ${status.lagMs} ms late`) : wrong(`${about}: ${status.problem}`);
 }
 

@@ -7,6 +7,8 @@ import { readReplicaStatus } from "../../features/storage/replication/litestream
 import { nameOwner } from "../../features/storage/replication/owner-text.ts";
 import { openReplicaBucket, type ReplicaBucket } from "../../features/storage/replication/replica-bucket.ts";
 import { messageOf } from "../../lib/error.ts";
+import { dataPaths } from "../../server/data/data-directory.ts";
+import { findStandby } from "../../server/standby/standby-state.ts";
 import { DATA_SETTINGS, defineCommand, EXIT } from "../shared/command.ts";
 import { toTable } from "../shared/output.ts";
 
@@ -35,6 +37,7 @@ export const status = defineCommand({
     const local = readReplicaStatus(config.data, Date.now());
     const litestream = await findLitestream(config.replica.litestream).catch((error: unknown) => messageOf(error));
     const isReleased = parseBeat(seen?.beat)?.isReleased ?? false;
+    const standby = findStandby(dataPaths(config.data));
     const rows = [
       ["Replica", config.replica.url ?? ""],
       ["Owner", seen === undefined ? "none yet" : `${nameOwner(seen.lease)}${isReleased ? ", stopped" : ""}`],
@@ -42,6 +45,7 @@ export const status = defineCommand({
       ["Objects", stored === undefined ? "none" : `${stored.objects}, ${describeSize(stored.bytes)}`],
       ["Newest object", describeTime(stored?.newestAtMs)],
       ["Newest copy of the whole database", describeTime(stored?.newestSnapshotAtMs)],
+      ["Standby here", standby?.text ?? ""],
       ["Lag of the server here", local === undefined ? "no server is running here" : `${local.lagMs} ms`],
       ["Position of the server here", local?.position ?? ""],
       ["Problem", local?.problem ?? ""],
@@ -49,7 +53,14 @@ export const status = defineCommand({
     ].filter(([, value]) => value !== "");
     const owner = seen === undefined ? null : { ...seen.lease, isReleased };
     command.print(
-      { replica: config.replica.url, owner, stored: stored ?? null, local: local ?? null, litestream },
+      {
+        replica: config.replica.url,
+        owner,
+        stored: stored ?? null,
+        local: local ?? null,
+        standby: standby ?? null,
+        litestream,
+      },
       toTable(rows),
     );
     return (local?.problem ?? null) === null ? EXIT.success : EXIT.problems;

@@ -31,6 +31,10 @@ const USER_OPTIONS: Options = [
 const UNIT_OPTIONS: Options = [
   ...USER_OPTIONS,
   ["--data <dir>", `Data directory. (default: ${STATE_DIRECTORY}; with --user ~/.local/share/larder)`],
+  [
+    "--standby",
+    "Run larder standby, for a store with a replica that two machines share: the owner serves, the other one waits.",
+  ],
   ["--account <name>", `System user that runs the server; created if missing. (default: ${ACCOUNT})`],
 ];
 const CHANGE_OPTIONS: Options = [
@@ -88,6 +92,7 @@ interface ServicePlan {
   readonly root: string;
   readonly executable: string;
   readonly data: string;
+  readonly isStandby: boolean;
   readonly account: string;
   readonly unitPath: string;
   /** The symbolic link that makes the unit start with the machine. */
@@ -115,6 +120,7 @@ function readPlan(command: RunningCommand): ServicePlan {
     root: root === undefined ? "" : command.path(root),
     executable: executable(),
     data: data === undefined ? (isUser ? join(dataHome, "larder") : STATE_DIRECTORY) : command.path(data),
+    isStandby: command.has("standby"),
     account,
     unitPath: join(units, UNIT),
     startLinkPath: join(units, isUser ? "default.target.wants" : "multi-user.target.wants", UNIT),
@@ -127,8 +133,8 @@ function executable(): string {
   return Bun.isStandaloneExecutable ? fs.realpathSync(process.execPath) : "/usr/local/bin/larder";
 }
 
-function renderUnit({ isUser, executable, data, account }: ServicePlan): string {
-  return unitText({ executable, data, account: isUser ? undefined : account });
+function renderUnit({ isUser, executable, data, isStandby, account }: ServicePlan): string {
+  return unitText({ executable, data, isStandby, account: isUser ? undefined : account });
 }
 
 function install(plan: ServicePlan, terminal: Terminal): ExitCode {

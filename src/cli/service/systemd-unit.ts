@@ -9,6 +9,8 @@ interface UnitOptions {
   readonly executable: string;
   /** Absolute path of the data directory. */
   readonly data: string;
+  /** Whether it waits beside the owner of a store that two machines share, and serves once it is the owner. */
+  readonly isStandby: boolean;
   /** System user and group; undefined for a user unit, which runs as the current user. */
   readonly account: string | undefined;
 }
@@ -33,8 +35,9 @@ RestartSec=2
 RestartPreventExitStatus=2
 `;
 
-function startLines({ executable, data }: UnitOptions): string {
-  return `ExecStart=${quote(executable.replaceAll("$", "$$$$"))} serve\nEnvironment=${quote(`LARDER_DATA=${data}`)}\n`;
+function startLines({ executable, data, isStandby }: UnitOptions): string {
+  const command = isStandby ? "standby" : "serve";
+  return `ExecStart=${quote(executable.replaceAll("$", "$$$$"))} ${command}\nEnvironment=${quote(`LARDER_DATA=${data}`)}\n`;
 }
 
 function systemUnit(options: UnitOptions, name: string): string {

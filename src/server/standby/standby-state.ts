@@ -5,6 +5,8 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../../lib/error.ts";
+import type { DataPaths } from "../data/data-directory.ts";
+import { findRunningServer } from "../data/lock.ts";
 
 /** What a standby is doing. */
 export type StandbyStep =
@@ -74,6 +76,12 @@ export class StandbyFiles {
     fs.rmSync(this.#request, { force: true });
     return true;
   }
+}
+
+/** What the standby of a data directory is doing; undefined if none is running, or it has taken over. */
+export function findStandby({ root, lock }: Pick<DataPaths, "root" | "lock">): StandbyState | undefined {
+  const state = findRunningServer(lock) === undefined ? undefined : new StandbyFiles(root).read();
+  return state?.step === "serving" ? undefined : state;
 }
 
 function parseState(value: unknown): StandbyState | undefined {
