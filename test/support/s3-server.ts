@@ -298,6 +298,8 @@ export class TestS3 {
       sealed.set("etag", '"0123456789abcdef0123456789abcdef"');
       return new Response(null, { status: response.status, headers: sealed });
     }
+    // A stream would have no Content-Length, which Litestream needs.
+    if (request.method === "GET" && pathname.includes("/wal/")) return new Response(await response.bytes(), response);
     if (request.method !== "GET" || !pathname.includes("/sha256/") || !response.ok) return response;
     return this.spoil(response, this.cut.has(pathname.slice(pathname.lastIndexOf("/") + 1)));
   }

@@ -79,6 +79,12 @@ export class Coverage {
     return `${this.#generation}/${last.index.toString(16).padStart(8, "0")}:${last.frames}`;
   }
 
+  /** About how many bytes of logs are not in the bucket yet. */
+  pendingBytes({ salt, frames, pageBytes }: WalPosition): number {
+    const last = this.#logs.at(-1);
+    return pageBytes * (last?.salt === salt ? frames - last.frames : frames);
+  }
+
   /**
    * Notes a segment that is in the bucket.
    * @returns whether anything is missing before it

@@ -44,6 +44,7 @@ export class LitestreamProcess {
   #read: Promise<unknown> = Promise.resolve();
   #isStopped = false;
   #failures = 0;
+  #crashes = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #lastError: string | undefined;
 
@@ -79,9 +80,15 @@ export class LitestreamProcess {
     }
   }
 
+  /** How often in a row it ended by its own fault, without having sent anything. */
+  get crashes(): number {
+    return this.#crashes;
+  }
+
   /** Notes that it works. */
   noteSuccess(): void {
     this.#lastError = undefined;
+    this.#crashes = 0;
   }
 
   /** Ends it at once, and starts it again. What it still had to say is ignored. */
@@ -117,11 +124,12 @@ export class LitestreamProcess {
     this.#child = child;
     this.#read = Promise.all([
       this.#follow(child, child.stdout, (line) => this.#noteLine(line)),
-      this.#follow(child, child.stderr, (line) => this.#noteError(line)),
+      this.#follow(child, child.stderr, (line) => this.#noteCrash(line)),
     ]);
     void child.exited.then((code) => {
       this.#child = undefined;
       if (this.#isStopped) return;
+      if (child.signalCode === null) this.#crashes++;
       if (performance.now() - startedMs > LONG_RUN_MS) this.#failures = 0;
       log.warn("Litestream has ended; starting it again.", { code, signal: child.signalCode, error: this.#lastError });
       this.#startLater();
@@ -157,6 +165,12 @@ export class LitestreamProcess {
     const shown = text.replaceAll(secretAccessKey, "(secret)").slice(0, ERROR_TEXT_MAX);
     this.#lastError = shown;
     log.warn("Litestream reported a problem.", { message: shown });
+  }
+
+  /** Standard error has only the report of a crash, which begins with its reason. */
+  #noteCrash(text: string): void {
+    if (/^(?:panic|fatal error):/.test(text)) this.#noteError(text);
+    else this.#options.log.debug("Litestream reported a crash.", { message: text.slice(0, ERROR_TEXT_MAX) });
   }
 
   async #follow(child: Child, stream: ReadableStream<Uint8Array>, onLine: (text: string) => void): Promise<void> {

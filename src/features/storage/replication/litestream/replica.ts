@@ -40,9 +40,14 @@ const WATCH_MS = 1_000;
 /** Of so many looks, one publishes the state. */
 const LOOKS_PER_STATUS = 5;
 /** A Litestream that says nothing for this long, while something waits to be sent, hangs. */
-const SILENCE_MS_MAX = 30_000;
-/** The slowest line over which a snapshot of the database is sent: until then, Litestream says nothing. */
-const SLOWEST_BYTES_PER_MS = 256;
+const SILENCE_MS_MAX = 15_000;
+/** The slowest line to the bucket. While Litestream sends an object, it says nothing. */
+const SLOWEST_BYTES_PER_MS = 64;
+/**
+ * After so many crashes in a row, the whole database is sent again. Litestream 0.3.13 reads the last segment of a
+ * generation when it continues, and does not survive a response without a Content-Length.
+ */
+const CRASHES_MAX = 3;
 /** How long Litestream may take to end. */
 const CLOSE_MS_MAX = 5_000;
 const POSITION = /^([0-9a-f]{16})\/([0-9a-f]{8}):(\d+)$/;
@@ -84,6 +89,7 @@ export class LitestreamReplica implements Replica {
     this.#process = new LitestreamProcess({
       ...options,
       beforeStart: async () => {
+        if (this.#process.crashes >= CRASHES_MAX) this.#forgetGeneration();
         await options.commitMark();
         this.#lineAtMs = performance.now();
         this.#sending = "nothing";
@@ -256,8 +262,9 @@ export class LitestreamReplica implements Replica {
     if (result === "covered") this.#oldest = undefined;
     else this.#notePending(now);
     if (this.#looks++ % LOOKS_PER_STATUS === 0) this.#publish();
-    const snapshotMs = this.#sending === "snapshot" ? this.#options.databaseBytes() / SLOWEST_BYTES_PER_MS : 0;
-    const isSilent = performance.now() - this.#lineAtMs > SILENCE_MS_MAX + snapshotMs;
+    const isSnapshot = this.#sending === "snapshot";
+    const bytes = isSnapshot ? this.#options.databaseBytes() : this.#coverage.pendingBytes(now);
+    const isSilent = performance.now() - this.#lineAtMs > SILENCE_MS_MAX + bytes / SLOWEST_BYTES_PER_MS;
     if (this.#oldest === undefined || !isSilent || !this.#process.isRunning) return;
     this.#options.log.warn("Litestream hangs; ending it.");
     this.#lineAtMs = performance.now();
@@ -278,9 +285,13 @@ export class LitestreamReplica implements Replica {
     this.#options.log.error("The replica lacks changes. Sending the whole database again.", {
       position: this.position,
     });
+    this.#process.kill();
+    this.#forgetGeneration();
+  }
+
+  #forgetGeneration(): void {
     this.#coverage.reset();
     this.#marking = undefined;
-    this.#process.kill();
     this.#options.shadow.forgetGeneration();
   }
 }
