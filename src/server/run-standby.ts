@@ -1,4 +1,5 @@
 /** The runs of `larder standby` and `larder promote`: both end as servers. */
+import * as fs from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { S3Error } from "../blobs/s3/error.ts";
@@ -40,6 +41,8 @@ async function waitAndServe(
 ): Promise<ServeResult | undefined> {
   const context = await openContext(loaded, running);
   const seen = await findOwner(context, running);
+  // The first server of a store that has no replica yet.
+  if (seen === undefined) return serve(loaded, running, { reload, endsWhenDeposed: true });
   const isUnfinished = isPromotionUnfinished(context.paths);
   if (isOwnLease(seen, context.paths) && !isUnfinished)
     return serve(loaded, running, { reload, endsWhenDeposed: true });
@@ -100,14 +103,17 @@ async function servePromoted(
 
 /**
  * Reads who owns the store. Waits while the bucket is unreachable: after a power failure, it may start later than this machine.
- * @throws StartupError if there is no store
+ * @returns undefined if nobody does, and this directory has a store @throws StartupError if there is no store at all
  */
-async function findOwner({ leases, log }: StandbyContext, { stop }: ServerProcess): Promise<SeenLease> {
+async function findOwner(
+  { leases, paths, log }: StandbyContext,
+  { stop }: ServerProcess,
+): Promise<SeenLease | undefined> {
   for (let isReported = false; ; isReported = true) {
     stop.throwIfAborted();
     try {
       const seen = await leases.look();
-      if (seen !== undefined) return seen;
+      if (seen !== undefined || fs.existsSync(paths.database)) return seen;
       throw new StartupError("There is no store in the replica yet. Start its first server with: larder serve");
     } catch (error) {
       if (!(error instanceof S3Error)) throw error;

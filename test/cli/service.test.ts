@@ -45,6 +45,12 @@ describe("print", () => {
     );
   });
 
+  test("runs the standby on request, and is the same otherwise", async () => {
+    const [standby, serve] = [await printed("--standby"), await printed()];
+    expect(standby).toMatch(/^ExecStart=.* standby$/m);
+    expect(standby.replace(/^(ExecStart=.*) standby$/m, "$1 serve")).toBe(serve);
+  });
+
   test("escapes any path so that systemd reads it back", async () => {
     const text = await printed("--data", '/srv/a b/100%/"q"\\$x');
     expect(text).toContain('Environment="LARDER_DATA=/srv/a b/100%%/\\"q\\"\\\\$x"\n');

@@ -1,7 +1,7 @@
 // Another machine takes over a store: its files, its keys, and everything that was confirmed.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
@@ -173,6 +173,19 @@ test("a directory with another store is not replaced", async () => {
   expect(existsSync(join(other.dataDir, "set-aside"))).toBe(false);
 }, 120_000);
 
+test("a takeover that was interrupted must be continued before the directory is used", async () => {
+  const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  await lose(first);
+  // As a crash leaves it after the lease was taken, before the database was restored.
+  await mkdir(join(first.dataDir, "standby"));
+  await writeFile(join(first.dataDir, "standby/unfinished"), "");
+  const { code, stderr } = await larder("serve", first.dataDir);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("larder promote")]);
+  const continued = await startMachine({ command: "standby", dataDir: first.dataDir });
+  expectStatus(await new Client(continued, admin.token).get(`/api/files/${fileId}`), 200);
+  expect(existsSync(join(first.dataDir, "standby"))).toBe(false);
+}, 120_000);
+
 test("a standby rejects requests until a command lets it take over", async () => {
   const standby = await startMachine({ command: "standby" });
   expect((await fetch(`${standby.url}/health/live`)).status).toBe(200);
@@ -223,6 +236,31 @@ test("an automatic standby takes over from a silent owner, which then becomes th
   // And back again.
   await standby.stop();
   expectStatus(await new Client(await promoteStandby(returned), admin.token).get(`/api/files/${fileId}`), 200);
+}, 120_000);
+
+test("an owner that was only suspended becomes the standby of the one that took over", async () => {
+  await first.restart({ command: "standby" });
+  expectStatus(await new Client(first, admin.token).get("/api/files"), 200);
+  const standby = await startMachine({ command: "standby", env: { LARDER_STANDBY_AUTOMATIC: "on" } });
+  first.signal("SIGSTOP");
+  await until(() => isReady(standby), "the standby took over");
+  const created = await new Client(standby, admin.token).post("/api/files/folders", { name: "later", path: "/" });
+  expectStatus(created, 201);
+  first.signal("SIGCONT");
+  await until(() => first.log.includes("Moved the former data"), "the former owner became the standby");
+  expect(await reasonOf(first)).toContain("standby");
+  await standby.stop();
+  const entries = await new Client(await promoteStandby(first), admin.token).get("/api/files?folder=/");
+  expect(entries.text).toContain("later");
+}, 120_000);
+
+test("a machine whose takeover was interrupted waits, if another one has taken over since", async () => {
+  const dataDir = await temporaryDirectory();
+  await mkdir(join(dataDir, "standby"));
+  await writeFile(join(dataDir, "standby/unfinished"), "");
+  const standby = await startMachine({ command: "standby", dataDir });
+  expect(await reasonOf(standby)).toContain("standby");
+  expect(await isReady(first)).toBe(true);
 }, 120_000);
 
 async function promoteStandby(standby: TestServer): Promise<TestServer> {

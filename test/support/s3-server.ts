@@ -27,9 +27,10 @@ export type S3Behavior =
 
 /**
  * What the service does with `If-None-Match: *`. `known`: it creates the object only if the key is missing; `unknown`: it
- * rejects the request, as OpenStack Swift does; `ignored`: it replaces the object.
+ * rejects the request, as OpenStack Swift does; `ignored`: it replaces the object; `racing`: it checks first and writes later,
+ * so that several requests at once succeed.
  */
-export type S3Conditions = "known" | "unknown" | "ignored";
+export type S3Conditions = "known" | "unknown" | "ignored" | "racing";
 
 /*
  * s3rver responds when it has received an object, before it has written it. A request right after that finds the object
@@ -114,7 +115,8 @@ export class TestS3 {
     private readonly proxy: Bun.Server<undefined>,
   ) {}
 
-  static async start(): Promise<TestS3> {
+  /** @param hostname where it listens */
+  static async start({ hostname = "127.0.0.1" } = {}): Promise<TestS3> {
     const directory = await temporaryDirectory();
     const service = new S3rver({
       address: "127.0.0.1",
@@ -125,7 +127,7 @@ export class TestS3 {
     });
     const { port } = await service.run();
     const proxy = Bun.serve({
-      hostname: "127.0.0.1",
+      hostname,
       port: 0,
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: 0,
@@ -308,7 +310,8 @@ export class TestS3 {
   private create(pathname: string, write: () => Promise<Response>): Promise<Response> {
     if (this.conditions === "ignored") return write();
     if (this.conditions === "unknown") return Promise.resolve(s3Error(501, "NotImplemented"));
-    const created = this.creation.then(async () => {
+    const before = this.conditions === "racing" ? Promise.resolve() : this.creation;
+    const created = before.then(async () => {
       const found = await fetch(`http://127.0.0.1:${this.servicePort}${pathname}`, { method: "HEAD" });
       return found.ok ? s3Error(412, "PreconditionFailed") : write();
     });

@@ -36,7 +36,7 @@ export function unsealedFolder({ standby }: Pick<DataPaths, "standby">): string 
 }
 
 /**
- * Makes the directory continue from the copy. Whatever may fail comes before the directory changes. The restored file becomes
+ * Makes the directory continue from the copy. All that may fail comes before the directory changes. The restored file becomes
  * the database without another copy, because copies of a large one would take most of the time of a takeover.
  * @returns the blobs that the bucket does not have @throws StartupError if the replica is damaged, S3Error
  */
@@ -74,7 +74,7 @@ export async function restoreNewest(
     log.warn("The copy of the replica is incomplete or damaged; copying it again.", { error });
   }
   mirror.clear();
-  await mirror.update({ isComplete: true, signal });
+  await mirror.update({ kind: "snapshot", signal });
   try {
     return await restoreMirror(options);
   } catch (error) {

@@ -104,7 +104,7 @@ async function takeLease(context: StandbyContext, following: Following, watch: W
   const early = leases
     .look()
     .then((seen) => (seen === undefined ? undefined : mirrors.findNewest(leases, seen.lease)))
-    .then((mirror) => mirror?.update({ isComplete: true, signal }))
+    .then((mirror) => mirror?.update({ kind: "snapshot", signal }))
     // The copy after the lease was taken reports what is wrong.
     .catch((error: unknown) => log.debug("Could not copy the replica in advance.", { error }));
   try {
@@ -135,7 +135,7 @@ async function takeLease(context: StandbyContext, following: Following, watch: W
 async function copy(mirror: ReplicaMirror, { report, signal }: Following): Promise<void> {
   let nextMs = 0;
   await mirror.update({
-    isComplete: true,
+    kind: "exact",
     signal,
     onProgress(copied, total) {
       if (performance.now() < nextMs) return;

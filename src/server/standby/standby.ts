@@ -10,6 +10,7 @@ import { dirname } from "node:path";
 import { S3Error } from "../../blobs/s3/error.ts";
 import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
+import { holderOf, identifyDirectory } from "../../features/storage/replication/directory-identity.ts";
 import { machineClock } from "../../features/storage/replication/lease-clock.ts";
 import { type LeaseRecord, parseBeat } from "../../features/storage/replication/lease-record.ts";
 import { silenceMs, type Watch } from "../../features/storage/replication/lease-rules.ts";
@@ -25,7 +26,7 @@ import { respondUnavailable } from "../net/unavailable-response.ts";
 import type { Notifier } from "../net/notify.ts";
 import type { StandbyContext } from "./context.ts";
 import { restoreNewest, setFormerDataAside } from "./continue-from-replica.ts";
-import { promote, type Promoted } from "./promotion.ts";
+import { isPromotionUnfinished, promote, type Promoted } from "./promotion.ts";
 import { StandbyFiles, type StandbyStep } from "./standby-state.ts";
 
 /** What is known about the owner. */
@@ -33,15 +34,17 @@ type OwnerState = "alive" | "released" | "silent" | "unknown";
 
 /** How often the owner's sign of life is read within the lease time, and at most. */
 const LOOKS_PER_TTL = 4;
-const LOOK_MS_MAX = 2_500;
+const LOOK_MS_MAX = 10_000;
 /** How often the replica is copied. */
 const COPY_MS = 5_000;
 /** How often everything in the replica is listed: for new snapshots, and to remove what is not needed any more. */
 const COMPLETE_MS = 10 * 60_000;
 /** How often a request to take over is looked for. */
 const REQUEST_MS = 200;
+/** The pause after a takeover that was interrupted, for example by an outage of the bucket. */
+const RETRY_MS = 10_000;
 
-/** What clients are told. Soon enough after a takeover, they try again. */
+/** The response to clients. They try again soon after a takeover. */
 const STANDBY = { message: "This machine is the standby of another server. Try again in a moment.", retryAfterS: 5 };
 
 /** Waits, and takes over. */
@@ -59,6 +62,8 @@ export class Standby {
   #completeAtMs = Number.NEGATIVE_INFINITY;
   #mirror: ReplicaMirror | undefined;
   #copyFailure: string | undefined;
+  /** Whether an outage has interrupted a takeover. */
+  #isInterrupted = false;
 
   /** @param owner the newest lease, which another directory holds */
   constructor(context: StandbyContext, owner: LeaseRecord, notifier: Notifier) {
@@ -121,13 +126,19 @@ export class Standby {
     const lookMs = Math.min(LOOK_MS_MAX, replica.leaseMs / LOOKS_PER_TTL);
     while (!stop.aborted) {
       await this.#look();
-      if (standby.automatic && this.#state === "silent") return;
+      if ((standby.automatic && this.#state === "silent") || this.#mustContinue()) return;
       const untilMs = performance.now() + lookMs;
       while (performance.now() < untilMs && !stop.aborted) {
         if (this.#files.takeRequest()) return;
         await machineClock.sleep(REQUEST_MS, stop);
       }
     }
+  }
+
+  /** Whether this machine has taken the lease and could not restore the database: nobody else serves then. */
+  #mustContinue(): boolean {
+    const own = holderOf(this.#owner.store, identifyDirectory(this.#context.paths.root));
+    return this.#isInterrupted && this.#owner.holder === own;
   }
 
   /** @returns undefined if that failed: the standby continues */
@@ -146,6 +157,8 @@ export class Standby {
       this.#failure = error.message;
       this.#watch = undefined;
       this.#report("waiting", this.#text);
+      this.#isInterrupted = error.cause instanceof S3Error && isPromotionUnfinished(context.paths);
+      if (this.#isInterrupted) await machineClock.sleep(RETRY_MS, stop);
       return undefined;
     }
   }
@@ -221,13 +234,13 @@ export class Standby {
     const isComplete = performance.now() - this.#completeAtMs > COMPLETE_MS;
     const isCurrent = this.#mirror !== undefined && this.#mirror === mirrors.open(this.#owner.path);
     if (isCurrent && !isComplete) {
-      await this.#mirror?.update({ isComplete: false, signal });
+      await this.#mirror?.update({ kind: "quick", signal });
       return;
     }
     // A new owner sends the whole database first. Until then, the path before has the newest state.
     const mirror = await mirrors.findNewest(leases, this.#owner);
     if (mirror === undefined) return;
-    const bytes = await mirror.update({ isComplete: true, signal });
+    const bytes = await mirror.update({ kind: "snapshot", signal });
     if (mirror !== this.#mirror) log.info("Copied the replica.", { size: describeSize(bytes) });
     this.#mirror = mirror;
     this.#completeAtMs = performance.now();

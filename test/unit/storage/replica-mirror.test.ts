@@ -104,21 +104,21 @@ async function restoredRows(mirror: ReplicaMirror): Promise<number> {
 
 /** Makes rounds until a restore has this many rows. */
 async function mirrorUntil(mirror: ReplicaMirror, rows: number): Promise<void> {
-  do await mirror.update({ isComplete: false });
+  do await mirror.update({ kind: "quick" });
   while (mirror.generation === undefined || (await restoredRows(mirror)) !== rows);
 }
 
-test("a copy follows the database, and a round costs one listing and what is new", async () => {
+test("a copy follows the database, and a round without news costs two requests", async () => {
   const mirror = openMirror();
-  expect(await mirror.update({ isComplete: false })).toBe(0);
+  expect(await mirror.update({ kind: "quick" })).toBe(0);
   expect(mirror.generation).toBeUndefined();
   insert(50);
   replicate();
   await mirrorUntil(mirror, 50);
   for (const count of [1, 1_000, 1]) await mirrorUntil(mirror, insert(count));
   s3.requests.length = 0;
-  await mirror.update({ isComplete: false });
-  expect(s3.requests.filter((request) => request.startsWith("GET"))).toHaveLength(1);
+  await mirror.update({ kind: "quick" });
+  expect(s3.requests.filter((request) => request.startsWith("GET"))).toHaveLength(2);
 }, 60_000);
 
 test("a new history of the database is found, and the former one is removed from the disk", async () => {
@@ -133,7 +133,7 @@ test("a new history of the database is found, and the former one is removed from
   const rows = insert(7);
   replicate();
   // Both histories may be from the same second, so the object that names the current one decides.
-  for (; mirror.generation?.id === former; await mirror.update({ isComplete: true })) {
+  for (; mirror.generation?.id === former; await mirror.update({ kind: "snapshot" })) {
     const name = await readFile(join(folder, ".l.db-litestream/generation")).catch(() => undefined);
     if (name !== undefined) await client.put(`${PATH}/generation`, toBody(new Uint8Array(name)));
   }
@@ -150,9 +150,9 @@ test("another process continues with the files on the disk", async () => {
   replicate();
   await mirrorUntil(openMirror(), 50);
   await stopReplicating();
-  await openMirror().update({ isComplete: true });
+  await openMirror().update({ kind: "snapshot" });
   const mirror = openMirror();
-  expect(await mirror.update({ isComplete: true })).toBe(0);
+  expect(await mirror.update({ kind: "snapshot" })).toBe(0);
   expect(await restoredRows(mirror)).toBe(50);
 }, 60_000);
 
@@ -175,7 +175,7 @@ test("an object that the retention removes during a round is not needed any more
     },
   };
   const mirror = new ReplicaMirror({ client: racing, prefix: `${PATH}/`, folder: join(folder, "other") });
-  await mirror.update({ isComplete: true });
+  await mirror.update({ kind: "snapshot" });
   expect(await restoredRows(mirror)).toBe(50);
 }, 60_000);
 
@@ -189,7 +189,7 @@ test("a damaged copy is an error, and is whole after it was cleared", async () =
   await expect(restoredRows(mirror)).rejects.toThrow(RestoreError);
   mirror.clear();
   expect(existsSync(mirror.folder)).toBe(false);
-  await mirror.update({ isComplete: true });
+  await mirror.update({ kind: "snapshot" });
   expect(await restoredRows(mirror)).toBe(50);
 }, 60_000);
 

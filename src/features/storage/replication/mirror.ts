@@ -2,8 +2,8 @@
  * A copy of one path of the replica on this disk, as a folder from which Litestream restores. It has only what a restore
  * needs: the newest snapshot of the newest generation, and the segments after it.
  *
- * A round costs one listing: keys of segments grow, so the listing begins at the last one. Other rounds list everything.
- * They find a new snapshot, and remove what is not needed any more.
+ * A round costs two requests if nothing is new: keys of segments grow, so a listing begins at the last one. Other rounds look
+ * for a new snapshot, so that objects before it can be removed.
  */
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
@@ -27,10 +27,18 @@ interface MirrorOptions {
   readonly folder: string;
 }
 
+/** What a round looks for. */
+export type RoundKind =
+  /** Segments after the last known one, perhaps not all of them. */
+  | "quick"
+  /** All segments after the last known one. */
+  | "exact"
+  /** The newest snapshot, and all segments after it. */
+  | "snapshot";
+
 /** How a round is made. */
 export interface MirrorRound {
-  /** Whether to list everything. Otherwise, only segments after the last known one are found. */
-  readonly isComplete: boolean;
+  readonly kind: RoundKind;
   readonly signal?: AbortSignal | undefined;
   /** Called for each copied buffer. */
   readonly onProgress?: ((copiedBytes: number, totalBytes: number) => void) | undefined;
@@ -67,13 +75,15 @@ export class ReplicaMirror {
 
   /** Whether the path has something to restore. Copies nothing. @throws S3Error */
   async hasData(): Promise<boolean> {
-    return (await this.#find(true)) !== undefined;
+    const marked = await this.#readMarker();
+    if (marked !== undefined && (await this.#list(snapshotsOf(marked))).length > 0) return true;
+    return findNewestGeneration(await this.#list(""), marked) !== undefined;
   }
 
   /** Copies what is new. @returns the number of copied bytes @throws S3Error */
   async update(round: MirrorRound): Promise<number> {
     for (let attempt = 1; ; attempt++) {
-      const generation = await this.#find(round.isComplete || attempt > 1);
+      const generation = await this.#find(attempt > 1 ? "snapshot" : round.kind);
       if (generation === undefined) return 0;
       try {
         const bytes = await this.#copy(generation, round);
@@ -107,30 +117,41 @@ export class ReplicaMirror {
   }
 
   /** The newest generation in the object store; undefined if there is none. */
-  async #find(isComplete: boolean): Promise<Generation | undefined> {
+  async #find(kind: RoundKind): Promise<Generation | undefined> {
+    const marked = await this.#readMarker();
     const known = this.#copied;
-    if (known !== undefined && !isComplete) {
+    if (known !== undefined && kind !== "snapshot" && (marked ?? known.id) === known.id) {
       // A failed request may have written the last segment. Then Litestream writes it again, and longer.
-      const from = known.segments.at(-2) ?? known.snapshot;
-      const found = await this.#list(from === known.snapshot ? "" : from.key, PAGE);
+      const from = known.segments.at(-2)?.key ?? segmentsFrom(known);
+      const found = await this.#list(marked === undefined ? "" : segmentsOf(marked), from, kind === "quick" ? PAGE : 1);
       if (found.every(({ key }) => generationOf(key) === known.id)) return extend(known, found);
     }
-    // The marker first: a generation that it names has all its objects in the listing.
-    const marker = await this.#options.client.getSmall(this.#options.prefix + GENERATION_MARKER);
-    const marked = marker === undefined ? undefined : parseGenerationMarker(marker);
-    return findNewestGeneration(await this.#list(""), marked);
+    return (await this.#findMarked(marked)) ?? findNewestGeneration(await this.#list(""), marked);
+  }
+
+  /** The generation that the marker names. Lists only its snapshots, and the segments after the newest one. */
+  async #findMarked(marked: string | undefined): Promise<Generation | undefined> {
+    if (marked === undefined) return undefined;
+    const newest = findNewestGeneration(await this.#list(snapshotsOf(marked)), marked);
+    return newest && extend(newest, await this.#list(segmentsOf(marked), segmentsFrom(newest)));
+  }
+
+  async #readMarker(): Promise<string | undefined> {
+    const { client, prefix } = this.#options;
+    const marker = await client.getSmall(prefix + GENERATION_MARKER);
+    return marker === undefined ? undefined : parseGenerationMarker(marker);
   }
 
   /**
-   * Lists the objects after a key.
-   * @param fullPage a page with fewer objects is the last one. Without it, only an empty page is: a service may send
-   *   fewer objects than it has. A round that misses some for this reason leaves them to the next one.
+   * Lists the objects in a folder after a key.
+   * @param fullPage a page with fewer objects is the last one. Only an empty page is certain to be: a service may send
+   *   fewer objects than it has
    */
-  async #list(after: string, fullPage = 1): Promise<ReplicaObject[]> {
+  async #list(folder: string, after = "", fullPage = 1): Promise<ReplicaObject[]> {
     const { client, prefix } = this.#options;
     const objects: ReplicaObject[] = [];
     for (let last = after === "" ? "" : prefix + after; ; ) {
-      const page = await client.list(prefix, last);
+      const page = await client.list(prefix + folder, last);
       for (const object of page) objects.push({ ...object, key: object.key.slice(prefix.length) });
       last = page.at(-1)?.key ?? "";
       if (page.length < fullPage) return objects.filter(({ key }) => generationOf(key) !== undefined);
@@ -189,6 +210,20 @@ export class ReplicaMirror {
     fs.renameSync(unfinished, path);
     this.#present.set(key, object);
   }
+}
+
+function snapshotsOf(generation: string): string {
+  return `generations/${generation}/snapshots/`;
+}
+
+function segmentsOf(generation: string): string {
+  return `generations/${generation}/wal/`;
+}
+
+/** A key directly before those of the segments that a restore of the snapshot needs. */
+function segmentsFrom({ id, snapshot }: Generation): string {
+  const name = snapshot.key.slice(snapshotsOf(id).length);
+  return segmentsOf(id) + name.slice(0, name.indexOf("."));
 }
 
 function needs({ snapshot, segments }: Generation): ReplicaObject[] {

@@ -3,8 +3,14 @@ import type { SmallObjects } from "../../../blobs/s3/small-objects.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 
 /**
- * Checks that the service creates an object only if its key is missing. Without that, two servers could own the store at
- * once. Leaves nothing behind.
+ * How many requests compete for one key. Some services check the condition and write in two steps: one request after
+ * another is rejected correctly, but several at once succeed, as in SeaweedFS 4.16.
+ */
+const WRITERS = 8;
+
+/**
+ * Checks that the service creates an object only if its key is missing, also for one of several requests at once. Without
+ * that, two servers could own the store at once. Leaves nothing behind.
  * @param objects a client with short timeouts
  * @param prefix of all keys of the replica
  * @throws StartupError with what the service did instead; S3Error if it is unreachable
@@ -17,6 +23,8 @@ export async function probeConditions(
   await objects.write(key, "1");
   try {
     if ((await objects.createOnce(key, "2")) === "created") throw unusable("It replaced the object.");
+    await objects.remove(key);
+    await probeRace(objects, key);
   } catch (error) {
     if (!(error instanceof S3Error) || error.problem === "unreachable") throw error;
     throw unusable(error.message);
@@ -26,6 +34,16 @@ export async function probeConditions(
       if (!(error instanceof S3Error)) throw error;
     });
   }
+}
+
+async function probeRace(objects: Pick<SmallObjects, "createOnce">, key: string): Promise<void> {
+  const attempts = Array.from({ length: WRITERS }, (_, index) => objects.createOnce(key, String(index)));
+  // A service may also reject the losers with another status, or be slow: only two winners are proof.
+  const winners = (await Promise.allSettled(attempts)).filter(
+    (attempt) => attempt.status === "fulfilled" && attempt.value === "created",
+  );
+  if (winners.length > 1)
+    throw unusable(`Of ${WRITERS} such requests at once for a new key, ${winners.length} succeeded.`);
 }
 
 function unusable(what: string): StartupError {

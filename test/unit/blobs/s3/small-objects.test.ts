@@ -74,4 +74,6 @@ test("services that do not know conditions are rejected, with what they did", as
   await expect(probeConditions(objects, "home/")).rejects.toThrow(/NotImplemented \(status 501\).*Swift can't/);
   s3.conditions = "ignored";
   await expect(probeConditions(objects, "home/")).rejects.toThrow(/It replaced the object.*Ceph/);
+  s3.conditions = "racing";
+  await expect(probeConditions(objects, "home/")).rejects.toThrow(/at once for a new key, \d succeeded/);
 });
