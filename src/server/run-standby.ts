@@ -7,6 +7,7 @@ import { machineClock } from "../features/storage/replication/lease-clock.ts";
 import type { SeenLease } from "../features/storage/replication/lease-rules.ts";
 import { configurationPath } from "../features/storage/replication/litestream/configuration.ts";
 import { killLeftover } from "../features/storage/replication/litestream/process.ts";
+import { requireSameKey } from "../features/storage/replication/sealed-secrets.ts";
 import { holderOf, identifyDirectory } from "../features/storage/replication/directory-identity.ts";
 import type { Log } from "../lib/log.ts";
 import { holdDirectory, serve, type ServeOptions, type ServeResult, type ServerProcess } from "./lifecycle.ts";
@@ -52,12 +53,26 @@ async function waitAndServe(
     const promoted = await promote(context, { report: (text) => notifier.status(text), signal: stop });
     return servePromoted(loaded, running, { reload, promoted, endsWhenDeposed: true });
   }
+  await checkKey(context);
   const taken = await new Standby(context, seen.lease, notifier).run(stop);
   if (taken === undefined) return undefined;
   const { promoted, port } = taken;
   // Port 0 means any port. A proxy knows the one that was picked.
   const config = loaded.config.port === 0 ? { ...loaded.config, port } : loaded.config;
   return servePromoted({ ...loaded, config }, running, { reload, promoted, endsWhenDeposed: true });
+}
+
+/**
+ * Checks the key of a standby, because a wrong one must not be noticed only when the owner is lost.
+ * @throws StartupError if it is not the key of the owner
+ */
+async function checkKey({ replica, key, log }: StandbyContext): Promise<void> {
+  try {
+    await requireSameKey(replica, key);
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+    log.warn("Could not check replica.keyFile; continuing.", { error });
+  }
 }
 
 /** Whether this directory has the newest lease, even if it has no database yet. */

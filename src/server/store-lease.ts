@@ -7,7 +7,7 @@ import { StartupError } from "../config/startup-error.ts";
 import { S3Error } from "../blobs/s3/error.ts";
 import { acquireForServe, type AcquireOptions, readOwner } from "../features/storage/replication/acquire.ts";
 import { holderOf, identifyDatabase, identifyDirectory } from "../features/storage/replication/directory-identity.ts";
-import { parseBeat } from "../features/storage/replication/lease-record.ts";
+import { parseHeartbeat } from "../features/storage/replication/lease-record.ts";
 import type { OwnedLease } from "../features/storage/replication/lease.ts";
 import type { SeenLease } from "../features/storage/replication/lease-rules.ts";
 import { nameOwner, rejection } from "../features/storage/replication/owner-text.ts";
@@ -76,14 +76,14 @@ export async function findStoreOwner(config: Config): Promise<{ isOther: boolean
     seen = await readOwner(bucket);
   });
   if (seen === undefined) return { isOther: false, text: "nobody yet; larder serve takes it" };
-  const isReleased = parseBeat(seen.beat)?.isReleased === true;
+  const isReleased = parseHeartbeat(seen.heartbeat)?.isReleased === true;
   const state = isReleased ? "which is stopped" : "which has not released it";
   if (isOwnLease(seen, dataPaths(config.data))) {
-    return { isOther: false, text: `this data directory, owner number ${seen.lease.epoch}, ${state}` };
+    return { isOther: false, text: `this data directory, epoch ${seen.lease.epoch}, ${state}` };
   }
   return {
     isOther: true,
-    text: `${nameOwner(seen.lease)}, ${state}. This machine can be its standby: larder standby`,
+    text: `${nameOwner(seen.lease)}, ${state}`,
   };
 }
 

@@ -147,6 +147,10 @@ test("a machine with the wrong key takes nothing over", async () => {
   const dataDir = await temporaryDirectory();
   const { code, stderr } = await larder("promote", dataDir, { LARDER_REPLICA_KEY_FILE: wrong });
   expect([code, stderr]).toEqual([2, expect.stringContaining("sealed with another key")]);
+  const standby = await larder("standby", dataDir, { LARDER_REPLICA_KEY_FILE: wrong });
+  expect([standby.code, standby.stderr]).toEqual([2, expect.stringContaining("sealed with another key")]);
+  const doctor = await larder("doctor", dataDir, { LARDER_REPLICA_KEY_FILE: wrong });
+  expect(doctor.stdout).toMatch(/^WRONG +replica: .*sealed with another key/m);
   // The owner still owns the store.
   await first.start();
   expectStatus(await new Client(first, admin.token).get("/api/files"), 200);
@@ -200,6 +204,13 @@ test("a standby rejects requests until a command lets it take over", async () =>
 
   const refused = await standby.larder(["promote"]);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("still owns the store")]);
+
+  // It has no database, and no command makes an empty one.
+  const backup = await standby.larder(["backup", join(folder, "backup")]);
+  expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining("Run the command on the owner")]);
+  expect(existsSync(join(standby.dataDir, "larder.db"))).toBe(false);
+  const { stdout } = await standby.larder(["doctor"]);
+  expect(stdout).toMatch(/^ok +owner: .*epoch 1\)/m);
 
   const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
   // A stop in order is no failure: the standby waits.

@@ -6,11 +6,11 @@
 import type { LeaseRecord } from "../../src/features/storage/replication/lease-record.ts";
 import {
   type Acquisition,
-  afterBeat,
+  afterHeartbeat,
   afterLook,
   afterRenewal,
   afterRound,
-  beatText,
+  heartbeatText,
   type Claimant,
   mayConfirm,
   type Moment,
@@ -70,7 +70,7 @@ export interface Cluster {
   readonly machines: readonly Machine[];
   /** By epoch, from 1. */
   readonly leases: readonly LeaseRecord[];
-  readonly beats: readonly (string | undefined)[];
+  readonly heartbeats: readonly (string | undefined)[];
   /** Creations whose senders have ended: the service may still receive them. */
   readonly flying: readonly LeaseRecord[];
   /** What Litestream has sent to each path. */
@@ -113,7 +113,7 @@ export function newCluster(machines: number): Cluster {
   return {
     machines: Array.from({ length: machines }, () => NEW),
     leases: [],
-    beats: [],
+    heartbeats: [],
     flying: [],
     replica: {},
     confirmed: [],
@@ -143,9 +143,9 @@ export function* steps(cluster: Cluster, bounds: Bounds, defect: Defect | undefi
   if (isFinished(cluster, bounds)) return;
   for (const [index, record] of cluster.flying.entries()) {
     const flying = cluster.flying.toSpliced(index, 1);
-    const { leases, beats } = cluster;
+    const { leases, heartbeats } = cluster;
     const isFree = leases.length === record.epoch - 1;
-    const made = isFree ? { leases: [...leases, record], beats: [...beats, undefined] } : {};
+    const made = isFree ? { leases: [...leases, record], heartbeats: [...heartbeats, undefined] } : {};
     yield { name: `a late creation of ${record.epoch}`, cluster: { ...cluster, flying, ...made } };
   }
   for (const [index, machine] of cluster.machines.entries()) {
@@ -236,15 +236,15 @@ class MachineSteps {
 
   *#look(begun: Machine, files: number): Generator<Step> {
     const lease = this.#cluster.leases.at(-1);
-    const seen = lease && { lease, beat: this.#cluster.beats.at(-1) };
+    const seen = lease && { lease, heartbeat: this.#cluster.heartbeats.at(-1) };
     const acquisition = afterLook(this.#claimant(begun), seen, 0);
     if (acquisition.step === "rejected") return;
     yield this.#next(`looks (${begun.intent})`, { ...begun, mode: "acquiring", acquisition }, { files });
   }
 
   *#watch(acquisition: Extract<Acquisition, { step: "watch" }>): Generator<Step> {
-    const beat = this.#cluster.beats[acquisition.seen.lease.epoch - 1];
-    const after = afterBeat(this.#claimant(), acquisition, beat, SILENT_MS);
+    const heartbeat = this.#cluster.heartbeats[acquisition.seen.lease.epoch - 1];
+    const after = afterHeartbeat(this.#claimant(), acquisition, heartbeat, SILENT_MS);
     if (after.step === "rejected") yield this.#next("ends", ENDED);
     else yield this.#next("has watched", { acquisition: after });
   }
@@ -269,43 +269,43 @@ class MachineSteps {
 
   *#create(acquisition: Extract<Acquisition, { step: "create" }>): Generator<Step> {
     const record = this.#record(acquisition);
-    const { leases, beats } = this.#cluster;
+    const { leases, heartbeats } = this.#cluster;
     const isReplaced = leases.length >= record.epoch && this.#defect === "no-conditions";
     if (leases.length >= record.epoch && !isReplaced) {
       yield this.#next("was too late", { ...ENDED, markEpoch: record.epoch });
       return;
     }
     const made = isReplaced
-      ? { leases: leases.with(record.epoch - 1, record), beats }
-      : { leases: [...leases, record], beats: [...beats, undefined] };
+      ? { leases: leases.with(record.epoch - 1, record), heartbeats }
+      : { leases: [...leases, record], heartbeats: [...heartbeats, undefined] };
     yield this.#own(record, made);
   }
 
   /** Owns an epoch. */
-  #own({ epoch, path, run }: LeaseRecord, made: Pick<Cluster, "leases" | "beats">): Step {
+  #own({ epoch, path, run }: LeaseRecord, made: Pick<Cluster, "leases" | "heartbeats">): Step {
     const { intent, database, file, runs } = this.#machine;
     const tenure: Tenure = { epoch, ttlMs: TTL_MS, confirmed: START, successor: undefined };
     const owned = { tenure, path, acquisition: { step: "look" }, markEpoch: epoch, runs: runs + 1 } as const;
     if (intent === "takeover" && this.#defect !== "early-restore") {
       return this.#next(`owns ${epoch}`, { ...owned, mode: "restoring" }, made);
     }
-    const beats = made.beats.with(epoch - 1, beatOf(run, file, false));
+    const heartbeats = made.heartbeats.with(epoch - 1, heartbeatOf(run, file, false));
     const owners = [...this.#cluster.owners, { epoch, database }];
-    return this.#next(`owns ${epoch} and serves`, { ...owned, mode: "serving" }, { ...made, owners, beats });
+    return this.#next(`owns ${epoch} and serves`, { ...owned, mode: "serving" }, { ...made, owners, heartbeats });
   }
 
   *#restore(): Generator<Step> {
     const { tenure } = this.#machine;
     if (tenure === undefined) return;
     const { epoch } = tenure;
-    const { files, owners, leases, beats } = this.#cluster;
+    const { files, owners, leases, heartbeats } = this.#cluster;
     const database = this.#newest(epoch - 1);
     yield this.#next(
       "restores",
       { mode: "serving", database, file: files },
       {
         owners: [...owners, { epoch, database }],
-        beats: beats.with(epoch - 1, beatOf(leases[epoch - 1]?.run ?? "", files, false)),
+        heartbeats: heartbeats.with(epoch - 1, heartbeatOf(leases[epoch - 1]?.run ?? "", files, false)),
         files: files + 1,
       },
     );
@@ -349,7 +349,7 @@ class MachineSteps {
   /** A round of the heartbeat: it may find a new owner, or renew the lease in time or too late. */
   *#round(): Generator<Step> {
     const { tenure, file } = this.#machine;
-    const { leases, beats } = this.#cluster;
+    const { leases, heartbeats } = this.#cluster;
     if (tenure === undefined) return;
     const after = afterRound(tenure, this.#run(), { started: START, next: leases[tenure.epoch] }, LATE);
     if (after !== "renew") {
@@ -364,7 +364,7 @@ class MachineSteps {
       { tenure: renewed, markEpoch: record.epoch },
       {
         leases: [...leases, record],
-        beats: [...beats, beatOf(record.run, file, false)],
+        heartbeats: [...heartbeats, heartbeatOf(record.run, file, false)],
       },
     );
   }
@@ -379,11 +379,11 @@ class MachineSteps {
 
   *#stop(): Generator<Step> {
     const { write, tenure, path, database, file } = this.#machine;
-    const { replica, beats } = this.#cluster;
+    const { replica, heartbeats } = this.#cluster;
     if (write !== undefined || tenure === undefined) return;
     yield this.#next("stops", ENDED, {
       replica: { ...replica, [path]: database },
-      beats: beats.with(tenure.epoch - 1, beatOf(this.#run(), file, true)),
+      heartbeats: heartbeats.with(tenure.epoch - 1, heartbeatOf(this.#run(), file, true)),
     });
   }
 
@@ -419,6 +419,6 @@ class MachineSteps {
   }
 }
 
-function beatOf(run: string, file: number, isReleased: boolean): string {
-  return beatText({ run, counter: 0, isReleased, databaseEpoch: String(file) });
+function heartbeatOf(run: string, file: number, isReleased: boolean): string {
+  return heartbeatText({ run, counter: 0, isReleased, databaseEpoch: String(file) });
 }

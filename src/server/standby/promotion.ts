@@ -118,7 +118,7 @@ async function takeLease(context: StandbyContext, following: Following, watch: W
         log,
         signal,
         onProgress({ owner, silentMs, neededMs }) {
-          report(`${owner.host} is silent for ${inSeconds(silentMs)} of ${inSeconds(neededMs)} seconds.`);
+          report(`No heartbeat of ${owner.host} for ${inSeconds(silentMs)} of ${inSeconds(neededMs)} seconds.`);
         },
       },
       { ...(watch !== undefined && { watch }), ...(store !== undefined && { store }) },

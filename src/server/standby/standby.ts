@@ -12,7 +12,7 @@ import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { holderOf, identifyDirectory } from "../../features/storage/replication/directory-identity.ts";
 import { machineClock } from "../../features/storage/replication/lease-clock.ts";
-import { type LeaseRecord, parseBeat } from "../../features/storage/replication/lease-record.ts";
+import { type LeaseRecord, parseHeartbeat } from "../../features/storage/replication/lease-record.ts";
 import { silenceMs, type Watch } from "../../features/storage/replication/lease-rules.ts";
 import type { ReplicaMirror } from "../../features/storage/replication/mirror.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -32,7 +32,7 @@ import { StandbyFiles, type StandbyStep } from "./standby-state.ts";
 /** What is known about the owner. */
 type OwnerState = "alive" | "released" | "silent" | "unknown";
 
-/** How often the owner's sign of life is read within the lease time, and at most. */
+/** How often the owner's heartbeat is read within the lease time, and at most. */
 const LOOKS_PER_TTL = 4;
 const LOOK_MS_MAX = 10_000;
 /** How often the replica is copied. */
@@ -173,12 +173,12 @@ export class Standby {
         next = await leases.read(next.epoch + 1);
       }
       const { epoch } = this.#owner;
-      const beat = await leases.readBeat(epoch);
+      const heartbeat = await leases.readHeartbeat(epoch);
       const nowMs = machineClock.now().monotonicMs;
-      const isSame = this.#watch?.epoch === epoch && this.#watch.beat === beat;
+      const isSame = this.#watch?.epoch === epoch && this.#watch.heartbeat === heartbeat;
       const sinceMs = isSame && this.#watch !== undefined ? this.#watch.sinceMs : nowMs;
-      this.#watch = { epoch, beat, sinceMs, readMs: startedMs };
-      const isReleased = parseBeat(beat)?.isReleased === true;
+      this.#watch = { epoch, heartbeat, sinceMs, readMs: startedMs };
+      const isReleased = parseHeartbeat(heartbeat)?.isReleased === true;
       const isSilent = startedMs - sinceMs >= silenceMs(loaded.config.replica.leaseMs, this.#owner);
       this.#setState(isReleased ? "released" : isSilent ? "silent" : "alive");
     } catch (error) {

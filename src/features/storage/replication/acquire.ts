@@ -11,9 +11,9 @@ import { readMark, writeMark } from "./lease-mark.ts";
 import type { LeaseRecord } from "./lease-record.ts";
 import {
   type Acquisition,
-  afterBeat,
+  afterHeartbeat,
   afterLook,
-  afterMissedBeat,
+  afterMissedHeartbeat,
   type Claimant,
   mayCreate,
   type Moment,
@@ -57,7 +57,7 @@ export interface Takeover {
   readonly previous: LeaseRecord;
 }
 
-/** How often a watched sign of life is requested within the lease time. */
+/** How often a watched heartbeat is requested within the lease time. */
 const LOOKS_PER_TTL = 8;
 
 /**
@@ -88,7 +88,7 @@ export async function takeOver(
   return { lease, previous: previous.lease };
 }
 
-/** The newest owner and its last sign of life; undefined if no server has ever owned a store here. @throws S3Error */
+/** The newest owner and its last heartbeat; undefined if no server has ever owned a store here. @throws S3Error */
 export function readOwner(bucket: AcquireOptions["bucket"]): Promise<SeenLease | undefined> {
   return new LeaseStore(bucket).look();
 }
@@ -157,15 +157,15 @@ class Acquiring {
     onProgress?.({ owner: seen.lease, silentMs: watch.readMs - watch.sinceMs, neededMs });
     await this.#clock.sleep(ttlMs / LOOKS_PER_TTL, signal);
     const startedMs = this.#clock.now().monotonicMs;
-    let beat: string | undefined;
+    let heartbeat: string | undefined;
     try {
-      beat = await this.#store.readBeat(seen.lease.epoch);
+      heartbeat = await this.#store.readHeartbeat(seen.lease.epoch);
     } catch (error) {
       if (!(error instanceof S3Error) || error.problem !== "unreachable") throw error;
       // The owner can't be heard: its silence does not count.
-      return afterMissedBeat(state, this.#clock.now().monotonicMs);
+      return afterMissedHeartbeat(state, this.#clock.now().monotonicMs);
     }
-    return afterBeat(await this.#claimant(seen), state, beat, startedMs);
+    return afterHeartbeat(await this.#claimant(seen), state, heartbeat, startedMs);
   }
 
   /** Creates the record. @returns undefined if another server was faster, or too much time has passed */

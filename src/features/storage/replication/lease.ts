@@ -1,4 +1,4 @@
-/** The lease of a running server: signs of life, and confirmations that no other server has taken over. */
+/** The lease of a running server: heartbeats, and confirmations that no other server has taken over. */
 import { S3Error } from "../../../blobs/s3/error.ts";
 import { AppError } from "../../../errors.ts";
 import { messageOf } from "../../../lib/error.ts";
@@ -8,11 +8,12 @@ import { type LeaseMark, writeMark } from "./lease-mark.ts";
 import type { LeaseRecord } from "./lease-record.ts";
 import { afterRenewal, afterRound, mayConfirm, type Moment, stateOf, type Tenure } from "./lease-rules.ts";
 import type { LeaseStore } from "./lease-store.ts";
+import { nameOwner } from "./owner-text.ts";
 import type { Lease, LeaseState } from "./types.ts";
 
 /** Dependencies of {@link OwnedLease}. */
 export interface OwnedLeaseOptions {
-  readonly store: Pick<LeaseStore, "read" | "mustRead" | "exists" | "create" | "writeBeat">;
+  readonly store: Pick<LeaseStore, "read" | "mustRead" | "exists" | "create" | "writeHeartbeat">;
   readonly record: LeaseRecord;
   /** When the first attempt to create the record began. */
   readonly acquired: Moment;
@@ -22,8 +23,8 @@ export interface OwnedLeaseOptions {
   readonly log: Log;
 }
 
-/** How often a sign of life is sent within the lease time. */
-const BEATS_PER_TTL = 4;
+/** How often a heartbeat is sent within the lease time. */
+const HEARTBEATS_PER_TTL = 4;
 const RETRY_AFTER_S = 5;
 /** Concurrent requests that confirm the lease. */
 const CONFIRMATIONS_MAX = 8;
@@ -42,20 +43,20 @@ export class OwnedLease implements Lease {
   #failure: string | undefined;
   /** The first attempt to create the next epoch. */
   #renewal: { readonly record: LeaseRecord; readonly started: Moment } | undefined;
-  #beating: Promise<void> | undefined;
+  #sending: Promise<void> | undefined;
   /** Confirmations whose requests are in progress. */
   readonly #confirming = new Set<Promise<void>>();
   /** The confirmation whose request has not begun. */
   #nextConfirmation: Promise<void> | undefined;
 
-  /** Starts to send signs of life. */
+  /** Starts to send heartbeats. */
   constructor(options: OwnedLeaseOptions) {
     const { record, acquired } = options;
     this.#options = options;
     this.path = record.path;
     this.#databaseEpoch = record.databaseEpoch;
     this.#tenure = { epoch: record.epoch, ttlMs: record.ttlMs, confirmed: acquired, successor: undefined };
-    this.#beating = this.#beat();
+    this.#sending = this.#sendHeartbeats();
   }
 
   get epoch(): number {
@@ -76,7 +77,7 @@ export class OwnedLease implements Lease {
     if (state === "valid") return undefined;
     const { successor } = this.#tenure;
     if (successor !== undefined) return deposedBy(successor);
-    return `The replica's bucket has not confirmed in time that this server owns the store. ${this.#failure ?? ""}`.trim();
+    return `The bucket of the replica has not confirmed in time that this server owns the store. ${this.#failure ?? ""}`.trim();
   }
 
   /** Must be called when the database continues from another state, for example after a restore. */
@@ -98,10 +99,10 @@ export class OwnedLease implements Lease {
   async close(isReleased: boolean): Promise<void> {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
-    await this.#beating;
+    await this.#sending;
     if (!isReleased || this.state !== "valid") return;
     try {
-      await this.#sendBeat(true);
+      await this.#sendHeartbeat(true);
     } catch (error) {
       this.#options.log.warn("Could not release the lease; the next start waits until it has ended.", { error });
     }
@@ -139,21 +140,21 @@ export class OwnedLease implements Lease {
     if (problem !== undefined) throw unavailable(problem);
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeats(): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#ended;
     while (!signal.aborted && this.#tenure.successor === undefined) {
       const started = clock.now();
       await this.#round(started);
       const elapsedMs = clock.now().monotonicMs - started.monotonicMs;
-      await clock.sleep(Math.max(0, this.#tenure.ttlMs / BEATS_PER_TTL - elapsedMs), signal);
+      await clock.sleep(Math.max(0, this.#tenure.ttlMs / HEARTBEATS_PER_TTL - elapsedMs), signal);
     }
   }
 
   async #round(started: Moment): Promise<void> {
     const { store, clock, record } = this.#options;
     try {
-      const [sent, read] = await Promise.allSettled([this.#sendBeat(false), store.read(this.#tenure.epoch + 1)]);
+      const [sent, read] = await Promise.allSettled([this.#sendHeartbeat(false), store.read(this.#tenure.epoch + 1)]);
       if (sent.status === "rejected") throw sent.reason;
       if (read.status === "rejected") throw read.reason;
       const next = read.value;
@@ -183,12 +184,17 @@ export class OwnedLease implements Lease {
     this.#setTenure(afterRenewal(this.#tenure, { started, successor }));
   }
 
-  async #sendBeat(isReleased: boolean): Promise<void> {
+  async #sendHeartbeat(isReleased: boolean): Promise<void> {
     const { store, record, markPath } = this.#options;
     const mark: LeaseMark = { epoch: this.#tenure.epoch, counter: ++this.#counter };
     await writeMark(markPath, mark);
     const { counter } = mark;
-    await store.writeBeat(mark.epoch, { run: record.run, counter, isReleased, databaseEpoch: this.#databaseEpoch });
+    await store.writeHeartbeat(mark.epoch, {
+      run: record.run,
+      counter,
+      isReleased,
+      databaseEpoch: this.#databaseEpoch,
+    });
   }
 
   #setTenure(tenure: Tenure): void {
@@ -213,11 +219,10 @@ export class OwnedLease implements Lease {
   }
 }
 
-/** Why a server that was replaced does nothing any more. */
-function deposedBy({ host, url, epoch }: LeaseRecord): string {
-  const address = url === null ? "" : ` (${url})`;
+/** Why a server from which another one has taken over confirms nothing any more. */
+function deposedBy(successor: LeaseRecord): string {
   return (
-    `${host}${address} has taken over this store, as owner number ${epoch}. Stop this server. ` +
+    `${nameOwner(successor)} has taken over this store. Stop this server. ` +
     "To make this machine the standby, then run: larder standby"
   );
 }
