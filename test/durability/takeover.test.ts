@@ -249,6 +249,22 @@ test("an automatic standby takes over from a silent owner, which then becomes th
   expectStatus(await new Client(await promoteStandby(returned), admin.token).get(`/api/files/${fileId}`), 200);
 }, 120_000);
 
+test("an owner that was only suspended becomes the standby of the one that took over", async () => {
+  await first.restart({ command: "standby" });
+  expectStatus(await new Client(first, admin.token).get("/api/files"), 200);
+  const standby = await startMachine({ command: "standby", env: { LARDER_STANDBY_AUTOMATIC: "on" } });
+  first.signal("SIGSTOP");
+  await until(() => isReady(standby), "the standby took over");
+  const created = await new Client(standby, admin.token).post("/api/files/folders", { name: "later", path: "/" });
+  expectStatus(created, 201);
+  first.signal("SIGCONT");
+  await until(() => first.log.includes("Moved the former data"), "the former owner became the standby");
+  expect(await reasonOf(first)).toContain("standby");
+  await standby.stop();
+  const entries = await new Client(await promoteStandby(first), admin.token).get("/api/files?folder=/");
+  expect(entries.text).toContain("later");
+}, 120_000);
+
 test("a machine whose takeover was interrupted waits, if another one has taken over since", async () => {
   const dataDir = await temporaryDirectory();
   await mkdir(join(dataDir, "standby"));
