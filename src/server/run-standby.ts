@@ -127,7 +127,7 @@ async function findOwner(
   for (let isReported = false; ; isReported = true) {
     stop.throwIfAborted();
     try {
-      const seen = await leases.look();
+      const seen = await leases.readNewest();
       if (seen !== undefined || fs.existsSync(paths.database)) return seen;
       throw new StartupError("There is no store in the replica yet. Start its first server with: larder serve");
     } catch (error) {

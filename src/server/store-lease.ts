@@ -39,7 +39,7 @@ export async function acquireLease(
     await probeConditions(bucket.objects, bucket.prefix);
     rejectOtherOwner(await readOwner(bucket), paths);
   });
-  await settleDatabase(loaded, paths, log);
+  await prepareDatabase(loaded, paths, log);
   const store = readStoreMarker(paths);
   if (store === undefined) throw new StartupError(`${paths.storeMarker} is missing.`);
   const lease = await acquireForServe(acquireOptions({ config, bucket, paths, log, signal }), {
@@ -141,7 +141,7 @@ function rejectOtherOwner(seen: SeenLease | undefined, paths: DataPaths): void {
  * Creates a new database, or the one of a copy or a backup, before the lease names it: only then it is certain which
  * database it is. Nothing is replicated or confirmed before the lease is there.
  */
-async function settleDatabase(loaded: LoadedConfig, paths: DataPaths, log: Log): Promise<void> {
+async function prepareDatabase(loaded: LoadedConfig, paths: DataPaths, log: Log): Promise<void> {
   if (readCloseState(paths) === "whole" && !isCopyOfClosed(paths) && readStoreMarker(paths) !== undefined) return;
   const services = await openServices(loaded, log);
   await services.close();

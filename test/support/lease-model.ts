@@ -7,7 +7,7 @@ import type { LeaseRecord } from "../../src/features/storage/replication/lease-r
 import {
   type Acquisition,
   afterHeartbeat,
-  afterLook,
+  afterRead,
   afterRenewal,
   afterRound,
   heartbeatText,
@@ -16,7 +16,7 @@ import {
   type Moment,
   recordOf,
   silenceMs,
-  type Tenure,
+  type LeaseOwnership,
 } from "../../src/features/storage/replication/lease-rules.ts";
 
 /** A protocol that is broken on purpose, to see that the model finds it. */
@@ -60,7 +60,7 @@ interface Machine {
   /** How many of its processes have tried to create a lease. */
   readonly runs: number;
   readonly path: string;
-  readonly tenure: Tenure | undefined;
+  readonly ownership: LeaseOwnership | undefined;
   readonly write: Write | undefined;
   readonly markEpoch: number;
 }
@@ -100,9 +100,9 @@ const SILENT_MS = silenceMs(TTL_MS, { ttlMs: TTL_MS });
 /** What a process that ends forgets. */
 const ENDED = {
   mode: "off",
-  acquisition: { step: "look" },
+  acquisition: { step: "read" },
   path: "",
-  tenure: undefined,
+  ownership: undefined,
   write: undefined,
 } as const satisfies Partial<Machine>;
 
@@ -237,7 +237,7 @@ class MachineSteps {
   *#look(begun: Machine, files: number): Generator<Step> {
     const lease = this.#cluster.leases.at(-1);
     const seen = lease && { lease, heartbeat: this.#cluster.heartbeats.at(-1) };
-    const acquisition = afterLook(this.#claimant(begun), seen, 0);
+    const acquisition = afterRead(this.#claimant(begun), seen, 0);
     if (acquisition.step === "rejected") return;
     yield this.#next(`looks (${begun.intent})`, { ...begun, mode: "acquiring", acquisition }, { files });
   }
@@ -262,9 +262,9 @@ class MachineSteps {
 
   /** The lease that is created next. */
   #pending(): LeaseRecord | undefined {
-    const { mode, acquisition, tenure } = this.#machine;
+    const { mode, acquisition, ownership } = this.#machine;
     if (mode === "acquiring" && acquisition.step === "create") return this.#record(acquisition);
-    return mode === "serving" && tenure !== undefined ? this.#renewal(tenure) : undefined;
+    return mode === "serving" && ownership !== undefined ? this.#renewal(ownership) : undefined;
   }
 
   *#create(acquisition: Extract<Acquisition, { step: "create" }>): Generator<Step> {
@@ -284,8 +284,8 @@ class MachineSteps {
   /** Owns an epoch. */
   #own({ epoch, path, run }: LeaseRecord, made: Pick<Cluster, "leases" | "heartbeats">): Step {
     const { intent, database, file, runs } = this.#machine;
-    const tenure: Tenure = { epoch, ttlMs: TTL_MS, confirmed: START, successor: undefined };
-    const owned = { tenure, path, acquisition: { step: "look" }, markEpoch: epoch, runs: runs + 1 } as const;
+    const ownership: LeaseOwnership = { epoch, ttlMs: TTL_MS, confirmed: START, successor: undefined };
+    const owned = { ownership, path, acquisition: { step: "read" }, markEpoch: epoch, runs: runs + 1 } as const;
     if (intent === "takeover" && this.#defect !== "early-restore") {
       return this.#next(`owns ${epoch}`, { ...owned, mode: "restoring" }, made);
     }
@@ -295,9 +295,9 @@ class MachineSteps {
   }
 
   *#restore(): Generator<Step> {
-    const { tenure } = this.#machine;
-    if (tenure === undefined) return;
-    const { epoch } = tenure;
+    const { ownership } = this.#machine;
+    if (ownership === undefined) return;
+    const { epoch } = ownership;
     const { files, owners, leases, heartbeats } = this.#cluster;
     const database = this.#newest(epoch - 1);
     yield this.#next(
@@ -312,10 +312,10 @@ class MachineSteps {
   }
 
   *#write(): Generator<Step> {
-    const { write, tenure, database, path } = this.#machine;
+    const { write, ownership, database, path } = this.#machine;
     const { replica, writes, leases } = this.#cluster;
-    if (tenure === undefined) return;
-    const { epoch } = tenure;
+    if (ownership === undefined) return;
+    const { epoch } = ownership;
     if (write === undefined) {
       if (writes >= this.#bounds.writes) return;
       const begun: Write = { id: writes, isReplicated: false, epoch, read: undefined };
@@ -333,13 +333,13 @@ class MachineSteps {
       yield this.#next("requests the next epoch", { write: { ...write, epoch, read: { next } } });
     }
     if (write.read !== undefined && (write.isReplicated || this.#defect === "no-replica")) {
-      yield* this.#confirm(tenure, write, write.read.next);
+      yield* this.#confirm(ownership, write, write.read.next);
     }
   }
 
-  *#confirm(tenure: Tenure, { id, epoch }: Write, next: LeaseRecord | undefined): Generator<Step> {
+  *#confirm(ownership: LeaseOwnership, { id, epoch }: Write, next: LeaseRecord | undefined): Generator<Step> {
     for (const now of [START, LATE]) {
-      const confirmed = mayConfirm(tenure, next, now)
+      const confirmed = mayConfirm(ownership, next, now)
         ? [...this.#cluster.confirmed, { id, epoch }]
         : this.#cluster.confirmed;
       yield this.#next(`ends the request of ${id}`, { write: undefined }, { confirmed });
@@ -348,20 +348,20 @@ class MachineSteps {
 
   /** A round of the heartbeat: it may find a new owner, or renew the lease in time or too late. */
   *#round(): Generator<Step> {
-    const { tenure, file } = this.#machine;
+    const { ownership, file } = this.#machine;
     const { leases, heartbeats } = this.#cluster;
-    if (tenure === undefined) return;
-    const after = afterRound(tenure, this.#run(), { started: START, next: leases[tenure.epoch] }, LATE);
+    if (ownership === undefined) return;
+    const after = afterRound(ownership, this.#run(), { started: START, next: leases[ownership.epoch] }, LATE);
     if (after !== "renew") {
       if (after.successor !== undefined) yield this.#next("is deposed", { ...ENDED, mode: "deposed" });
       return;
     }
-    const record = this.#renewal(tenure);
+    const record = this.#renewal(ownership);
     if (record === undefined) return;
-    const renewed = afterRenewal(tenure, { started: START, successor: undefined });
+    const renewed = afterRenewal(ownership, { started: START, successor: undefined });
     yield this.#next(
       `renews as ${record.epoch}`,
-      { tenure: renewed, markEpoch: record.epoch },
+      { ownership: renewed, markEpoch: record.epoch },
       {
         leases: [...leases, record],
         heartbeats: [...heartbeats, heartbeatOf(record.run, file, false)],
@@ -369,8 +369,8 @@ class MachineSteps {
     );
   }
 
-  #renewal(tenure: Tenure): LeaseRecord | undefined {
-    const epoch = tenure.epoch + 1;
+  #renewal(ownership: LeaseOwnership): LeaseRecord | undefined {
+    const epoch = ownership.epoch + 1;
     if (epoch > this.#bounds.epochs || this.#cluster.leases.length >= epoch) return undefined;
     const { path } = this.#machine;
     const next = { step: "create", previous: undefined, epoch, path, untilMs: 0 } as const;
@@ -378,12 +378,12 @@ class MachineSteps {
   }
 
   *#stop(): Generator<Step> {
-    const { write, tenure, path, database, file } = this.#machine;
+    const { write, ownership, path, database, file } = this.#machine;
     const { replica, heartbeats } = this.#cluster;
-    if (write !== undefined || tenure === undefined) return;
+    if (write !== undefined || ownership === undefined) return;
     yield this.#next("stops", ENDED, {
       replica: { ...replica, [path]: database },
-      heartbeats: heartbeats.with(tenure.epoch - 1, heartbeatOf(this.#run(), file, true)),
+      heartbeats: heartbeats.with(ownership.epoch - 1, heartbeatOf(this.#run(), file, true)),
     });
   }
 

@@ -7,7 +7,7 @@ import { StandbyFiles, type StandbyState } from "../../server/standby/standby-st
 import { ALL_SETTINGS, defineCommand, EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
 
 /** How often the state of the standby is read. */
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 /** `larder promote`: makes this machine the owner of the store. */
 export const define = defineCommand({
@@ -60,7 +60,7 @@ async function askStandby(command: RunningCommand, files: StandbyFiles, pid: num
     if (hasFailed(state, before)) throw new StartupError(state.failure ?? state.text);
     if (state.step !== "waiting") report(state.text);
     if (state.step === "serving") return EXIT.success;
-    await Bun.sleep(LOOK_MS);
+    await Bun.sleep(POLL_MS);
   }
 }
 

@@ -32,7 +32,7 @@ export const status = defineCommand({
     const { config } = command;
     const bucket = openReplicaBucket(config);
     if (bucket === undefined) throw new StartupError("No replica is configured. Set replica and replica.keyFile.");
-    const seen = await new LeaseStore(bucket).look();
+    const seen = await new LeaseStore(bucket).readNewest();
     const stored = seen === undefined ? undefined : await countStored(bucket, seen.lease.path);
     const local = readReplicaStatus(config.data, Date.now());
     const litestream = await findLitestream(config.replica.litestream).then(

@@ -33,8 +33,8 @@ import { StandbyFiles, type StandbyStep } from "./standby-state.ts";
 type OwnerState = "alive" | "released" | "silent" | "unknown";
 
 /** How often the owner's heartbeat is read within the lease time, and at most. */
-const LOOKS_PER_TTL = 4;
-const LOOK_MS_MAX = 10_000;
+const POLLS_PER_TTL = 4;
+const POLL_MS_MAX = 10_000;
 /** How often the replica is copied. */
 const COPY_MS = 5_000;
 /** How often everything in the replica is listed: for new snapshots, and to remove what is not needed any more. */
@@ -123,11 +123,11 @@ export class Standby {
   /** Watches the owner until this machine must take over, or `stop` is aborted. */
   async #watchUntilNeeded(stop: AbortSignal): Promise<void> {
     const { replica, standby } = this.#context.loaded.config;
-    const lookMs = Math.min(LOOK_MS_MAX, replica.leaseMs / LOOKS_PER_TTL);
+    const pollMs = Math.min(POLL_MS_MAX, replica.leaseMs / POLLS_PER_TTL);
     while (!stop.aborted) {
-      await this.#look();
+      await this.#checkOwner();
       if ((standby.automatic && this.#state === "silent") || this.#mustContinue()) return;
-      const untilMs = performance.now() + lookMs;
+      const untilMs = performance.now() + pollMs;
       while (performance.now() < untilMs && !stop.aborted) {
         if (this.#files.takeRequest()) return;
         await machineClock.sleep(REQUEST_MS, stop);
@@ -164,7 +164,7 @@ export class Standby {
   }
 
   /** Reads who owns the store, and whether the owner is alive. */
-  async #look(): Promise<void> {
+  async #checkOwner(): Promise<void> {
     const { leases, loaded } = this.#context;
     const startedMs = machineClock.now().monotonicMs;
     try {
@@ -195,7 +195,7 @@ export class Standby {
     const text = {
       alive: `${host} owns the store and is running. This machine is its standby.`,
       released: `${host} was stopped in order. This machine is its standby, and waits. To take over, run larder promote.`,
-      silent: `${host} is silent. To let this machine take over, run larder promote.`,
+      silent: `${host} sends no heartbeat. To let this machine take over, run larder promote.`,
       unknown: `The replica is not reachable: ${detail ?? ""}`,
     }[state];
     if (state !== this.#state || text !== this.#text) this.#report("waiting", text);

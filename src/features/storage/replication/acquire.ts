@@ -12,7 +12,7 @@ import type { LeaseRecord } from "./lease-record.ts";
 import {
   type Acquisition,
   afterHeartbeat,
-  afterLook,
+  afterRead,
   afterMissedHeartbeat,
   type Claimant,
   mayCreate,
@@ -58,7 +58,7 @@ export interface Takeover {
 }
 
 /** How often a watched heartbeat is requested within the lease time. */
-const LOOKS_PER_TTL = 8;
+const POLLS_PER_TTL = 8;
 
 /**
  * Takes the lease for a server on its own directory.
@@ -90,11 +90,11 @@ export async function takeOver(
 
 /** The newest owner and its last heartbeat; undefined if no server has ever owned a store here. @throws S3Error */
 export function readOwner(bucket: AcquireOptions["bucket"]): Promise<SeenLease | undefined> {
-  return new LeaseStore(bucket).look();
+  return new LeaseStore(bucket).readNewest();
 }
 
 /** What the caller knows. */
-interface Known {
+interface KnownState {
   readonly store?: string;
   readonly databaseEpoch?: string;
   readonly watch?: Watch;
@@ -106,14 +106,14 @@ class Acquiring {
   readonly #store: LeaseStore;
   readonly #clock: LeaseClock;
   readonly #intent: Claimant["intent"];
-  readonly #known: Known;
+  readonly #known: KnownState;
   readonly #run = crypto.randomUUID();
   readonly #bootId = readBootId();
   readonly #directory: string;
   /** The record that is being created, and when that was first attempted. */
   #attempt: { readonly record: LeaseRecord; readonly started: Moment } | undefined;
 
-  constructor(options: AcquireOptions, intent: Claimant["intent"], known: Known) {
+  constructor(options: AcquireOptions, intent: Claimant["intent"], known: KnownState) {
     this.#options = options;
     this.#store = new LeaseStore(options.bucket);
     this.#clock = options.clock ?? machineClock;
@@ -133,7 +133,7 @@ class Acquiring {
   }
 
   async #acquire(): Promise<{ lease: OwnedLease; previous: SeenLease | undefined }> {
-    let state: Acquisition = { step: "look" };
+    let state: Acquisition = { step: "read" };
     for (;;) {
       this.#options.signal?.throwIfAborted();
       if (state.step === "rejected") throw rejection(state);
@@ -141,13 +141,13 @@ class Acquiring {
         const lease = await this.#create(state);
         if (lease !== undefined) return { lease, previous: state.previous };
       }
-      state = state.step === "watch" ? await this.#watch(state) : await this.#look();
+      state = state.step === "watch" ? await this.#watch(state) : await this.#readNewest();
     }
   }
 
-  async #look(): Promise<Acquisition> {
-    const seen = await this.#store.look();
-    return afterLook(await this.#claimant(seen), seen, this.#clock.now().monotonicMs, this.#known.watch);
+  async #readNewest(): Promise<Acquisition> {
+    const seen = await this.#store.readNewest();
+    return afterRead(await this.#claimant(seen), seen, this.#clock.now().monotonicMs, this.#known.watch);
   }
 
   async #watch(state: Extract<Acquisition, { step: "watch" }>): Promise<Acquisition> {
@@ -155,7 +155,7 @@ class Acquiring {
     const { ttlMs, signal, onProgress } = this.#options;
     const neededMs = silenceMs(ttlMs, seen.lease);
     onProgress?.({ owner: seen.lease, silentMs: watch.readMs - watch.sinceMs, neededMs });
-    await this.#clock.sleep(ttlMs / LOOKS_PER_TTL, signal);
+    await this.#clock.sleep(ttlMs / POLLS_PER_TTL, signal);
     const startedMs = this.#clock.now().monotonicMs;
     let heartbeat: string | undefined;
     try {

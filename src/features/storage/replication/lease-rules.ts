@@ -65,7 +65,7 @@ export type Rejection =
 
 /** The next step to the lease. */
 export type Acquisition =
-  | { readonly step: "look" }
+  | { readonly step: "read" }
   | { readonly step: "watch"; readonly seen: SeenLease; readonly watch: Watch }
   | {
       readonly step: "create";
@@ -81,7 +81,7 @@ export type Acquisition =
 const SILENT_TTLS = 1.5;
 
 /** What to do about the newest lease. @param nowMs when the response was there @param known an earlier watch, which counts */
-export function afterLook(self: Claimant, seen: SeenLease | undefined, nowMs: number, known?: Watch): Acquisition {
+export function afterRead(self: Claimant, seen: SeenLease | undefined, nowMs: number, known?: Watch): Acquisition {
   if (seen === undefined) {
     if (self.intent === "takeover") return { step: "rejected", reason: "nothing", seen };
     return { step: "create", previous: undefined, epoch: 1, path: pathOf(1), untilMs: nowMs + self.ttlMs / 4 };
@@ -185,7 +185,7 @@ export interface Moment {
 }
 
 /** The owner's knowledge about its lease. */
-export interface Tenure {
+export interface LeaseOwnership {
   readonly epoch: number;
   readonly ttlMs: number;
   /** Start of the last round that confirmed it. */
@@ -195,7 +195,7 @@ export interface Tenure {
 }
 
 /** Whether the owner may write now. */
-export function stateOf({ ttlMs, confirmed, successor }: Tenure, now: Moment): LeaseState {
+export function stateOf({ ttlMs, confirmed, successor }: LeaseOwnership, now: Moment): LeaseState {
   if (successor !== undefined) return "deposed";
   const elapsedMs = now.monotonicMs - confirmed.monotonicMs;
   // A suspended machine, or a clock that was set. The next round decides.
@@ -209,31 +209,31 @@ export function stateOf({ ttlMs, confirmed, successor }: Tenure, now: Moment): L
  * @param now when both were done
  */
 export function afterRound(
-  tenure: Tenure,
+  ownership: LeaseOwnership,
   run: string,
   round: { readonly started: Moment; readonly next: LeaseRecord | undefined },
   now: Moment,
-): Tenure | "renew" {
+): LeaseOwnership | "renew" {
   const { started, next } = round;
-  if (tenure.successor !== undefined) return tenure;
-  if (next !== undefined && next.run !== run) return { ...tenure, successor: next };
+  if (ownership.successor !== undefined) return ownership;
+  if (next !== undefined && next.run !== run) return { ...ownership, successor: next };
   // Our own next epoch: a renewal whose response was lost. Creating it again finds out.
-  if (next !== undefined || stateOf(tenure, now) === "expired") return "renew";
-  return { ...tenure, confirmed: started };
+  if (next !== undefined || stateOf(ownership, now) === "expired") return "renew";
+  return { ...ownership, confirmed: started };
 }
 
 /** After the owner created its next epoch, or found that another server has it. */
 export function afterRenewal(
-  tenure: Tenure,
+  ownership: LeaseOwnership,
   { started, successor }: { readonly started: Moment; readonly successor: LeaseRecord | undefined },
-): Tenure {
-  if (successor !== undefined) return { ...tenure, successor };
-  return { ...tenure, epoch: tenure.epoch + 1, confirmed: started };
+): LeaseOwnership {
+  if (successor !== undefined) return { ...ownership, successor };
+  return { ...ownership, epoch: ownership.epoch + 1, confirmed: started };
 }
 
 /** Whether changes that were replicated before the request for the next epoch began may be confirmed to clients. */
-export function mayConfirm(tenure: Tenure, next: LeaseRecord | undefined, now: Moment): boolean {
-  return next === undefined && stateOf(tenure, now) === "valid";
+export function mayConfirm(ownership: LeaseOwnership, next: LeaseRecord | undefined, now: Moment): boolean {
+  return next === undefined && stateOf(ownership, now) === "valid";
 }
 
 /** The heartbeat as it is stored. */

@@ -32,7 +32,7 @@ export class LeaseStore {
   }
 
   /** The newest lease and its last heartbeat; undefined if no server has ever owned a store here. */
-  async look(): Promise<SeenLease | undefined> {
+  async readNewest(): Promise<SeenLease | undefined> {
     const newest = await this.#newestEpoch(LEASES);
     if (newest === 0) {
       if ((await this.#newestEpoch(HEARTBEATS)) > 0) throw missingRecords();

@@ -194,7 +194,7 @@ export class LitestreamReplica implements Replica {
         this.#settle(this.#options.walIndex.read());
         return;
       } catch (error) {
-        this.#options.log.warn("The replica's generation could not be named in the bucket.", { error });
+        this.#options.log.warn("Could not name the current generation in the bucket; will retry.", { error });
         await Bun.sleep(backoffMs(failures, MARK_BACKOFF));
       }
     }
@@ -266,7 +266,7 @@ export class LitestreamReplica implements Replica {
     const bytes = isSnapshot ? this.#options.databaseBytes() : this.#coverage.pendingBytes(now);
     const isSilent = performance.now() - this.#lineAtMs > SILENCE_MS_MAX + bytes / SLOWEST_BYTES_PER_MS;
     if (this.#oldest === undefined || !isSilent || !this.#process.isRunning) return;
-    this.#options.log.warn("Litestream hangs; ending it.");
+    this.#options.log.warn("Litestream hangs; restarting it.");
     this.#lineAtMs = performance.now();
     this.#process.kill();
   }
@@ -282,7 +282,7 @@ export class LitestreamReplica implements Replica {
 
   /** Begins a new generation with a copy of the whole database, because this one lacks a commit. */
   #renew(): void {
-    this.#options.log.error("The replica lacks changes. Sending the whole database again.", {
+    this.#options.log.error("The replica lacks changes; sending the whole database again.", {
       position: this.position,
     });
     this.#process.kill();
