@@ -12,8 +12,8 @@ const POLL_MS = 200;
 /** `larder promote`: makes this machine the owner of the store. */
 export const define = defineCommand({
   description:
-    "Make this machine the owner of the store, and serve. The owner before it must be stopped, or have been silent for " +
-    "one and a half lease times (replica.lease). Restores the newest state of the replica; a database that is in the " +
+    "Make this machine the owner of the store, and serve. The owner before it must be stopped, or have sent no " +
+    "heartbeat for one and a half lease times (replica.lease). Restores the newest state of the replica; a database that is in the " +
     "data directory is moved to set-aside/.\n\n" +
     "If larder standby runs on the data directory, it takes over and serves; this command ends then.",
   settings: ALL_SETTINGS,

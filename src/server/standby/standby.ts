@@ -3,7 +3,7 @@
  * so that a proxy or a floating address can point at both machines.
  *
  * An owner that was stopped in order has released its lease. That is no failure: it is restarted, or its administrator
- * switches the machines on purpose. Only an owner that falls silent without a word is replaced automatically.
+ * switches the machines on purpose. Only an owner whose heartbeats stop without a release is replaced automatically.
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
