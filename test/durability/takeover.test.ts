@@ -297,5 +297,5 @@ test("changes that only the old owner has stay in its directory, and their numbe
   expectStatus(await session.get(`/api/files/${fileId}`), 200);
   const returned = await startMachine({ command: "standby", dataDir: first.dataDir });
   await until(() => returned.log.includes("Moved the former data"), "the old owner moved its data away");
-  expect(/"changesThatOnlyItHas":(\d+)/.exec(returned.log)?.[1]).toBe("1");
+  expect(/"unreplicatedChanges":(\d+)/.exec(returned.log)?.[1]).toBe("1");
 }, 120_000);

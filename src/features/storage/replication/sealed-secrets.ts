@@ -35,7 +35,9 @@ export function makeSealingKey(path: string): void {
     syncPath(dirname(path));
   } catch (error) {
     if (errorCode(error) === "EEXIST") {
-      throw new StartupError(`${path} exists. A key is never replaced: without it, no sealed secret can be opened.`);
+      throw new StartupError(
+        `${path} exists. A key is never replaced: without it, no sealed secret can be opened. Choose another path.`,
+      );
     }
     throw new StartupError(`Cannot write the key file ${path}: ${messageOf(error)}.`, error);
   }
@@ -113,7 +115,7 @@ async function fetchSealed(bucket: SecretsBucket, name: SecretName): Promise<Uin
   const sealed = await bucket.client.getSmall(keyOf(bucket, name));
   if (sealed !== undefined) return sealed;
   throw new StartupError(
-    `The replica has no sealed secret ${name} (${keyOf(bucket, name)}). It is written at each start of the owner.`,
+    `The replica has no sealed secret ${name} (${keyOf(bucket, name)}). The owner sends it at each start: restart the owner.`,
   );
 }
 

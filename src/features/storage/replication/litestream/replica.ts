@@ -37,8 +37,8 @@ const MARK_BACKOFF = { firstMs: 200, maxMs: 5_000 };
 /** The longest time between two nudges. */
 const NUDGE_MS_MAX = 2_000;
 const WATCH_MS = 1_000;
-/** Of so many looks, one publishes the state. */
-const LOOKS_PER_STATUS = 5;
+/** One of this many checks publishes the state. */
+const CHECKS_PER_STATUS = 5;
 /** A Litestream that says nothing for this long, while something waits to be sent, hangs. */
 const SILENCE_MS_MAX = 15_000;
 /** The slowest line to the bucket. While Litestream sends an object, it says nothing. */
@@ -76,7 +76,7 @@ export class LitestreamReplica implements Replica {
   #sending: "nothing" | "segment" | "snapshot" = "nothing";
   #nudge: ReturnType<typeof setTimeout> | undefined;
   #nudgeMs: number;
-  #looks = 0;
+  #checks = 0;
   /** The generation that the bucket names as the one to restore; nothing of another one counts as replicated. */
   #marked: string | undefined;
   #marking: string | undefined;
@@ -101,9 +101,9 @@ export class LitestreamReplica implements Replica {
   /** Starts Litestream. */
   async start(): Promise<void> {
     await this.#process.start();
-    this.#watch = setInterval(() => this.#look(), WATCH_MS);
+    this.#watch = setInterval(() => this.#checkProgress(), WATCH_MS);
     this.#watch.unref();
-    this.#look();
+    this.#checkProgress();
   }
 
   get lagMs(): number {
@@ -254,14 +254,14 @@ export class LitestreamReplica implements Replica {
     if (this.#oldest !== undefined) this.#notePending(this.#oldest.target);
   }
 
-  /** Looks each second whether anything waits to be sent, also of other processes, and whether Litestream hangs. */
-  #look(): void {
+  /** Checks each second whether anything waits to be sent, also of other processes, and whether Litestream hangs. */
+  #checkProgress(): void {
     const now = this.#options.walIndex.read();
     const result = this.#check(now);
     if (result === "gap") return this.#renew();
     if (result === "covered") this.#oldest = undefined;
     else this.#notePending(now);
-    if (this.#looks++ % LOOKS_PER_STATUS === 0) this.#publish();
+    if (this.#checks++ % CHECKS_PER_STATUS === 0) this.#publish();
     const isSnapshot = this.#sending === "snapshot";
     const bytes = isSnapshot ? this.#options.databaseBytes() : this.#coverage.pendingBytes(now);
     const isSilent = performance.now() - this.#lineAtMs > SILENCE_MS_MAX + bytes / SLOWEST_BYTES_PER_MS;
