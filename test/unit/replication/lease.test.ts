@@ -192,7 +192,7 @@ test("a silent owner is replaced after one and a half lease times, and then conf
   expect(b.clock.monotonicMs - startedMs).toBeGreaterThanOrEqual(1.5 * TTL_MS);
   // The clock of the old owner stood still: only the request shows it that it was replaced.
   expect(old.state).toBe("valid");
-  await expect(old.confirm()).rejects.toThrow("could not be confirmed");
+  await expect(old.confirm()).rejects.toThrow("cannot confirm changes");
   expect({ state: old.state, isDeposed }).toEqual({ state: "deposed", isDeposed: true });
   expect(old.problem).toMatch(/b\.example.*larder standby/);
 });
@@ -214,7 +214,7 @@ test("an outage ends the lease, and then the owner takes the next epoch with the
   objects.failure = "before";
   for (let heartbeat = 0; heartbeat < 5; heartbeat++) await a.clock.advance(TTL_MS / 4);
   expect(lease.state).toBe("expired");
-  await expect(lease.confirm()).rejects.toThrow("could not be confirmed");
+  await expect(lease.confirm()).rejects.toThrow("cannot confirm changes");
   objects.failure = "none";
   await a.clock.advance(TTL_MS / 4);
   expect({ state: lease.state, epoch: lease.epoch, path: lease.path }).toEqual({

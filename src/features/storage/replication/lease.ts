@@ -1,8 +1,8 @@
 /** The lease of a running server: heartbeats, and confirmations that no other server has taken over. */
 import { S3Error } from "../../../blobs/s3/error.ts";
-import { AppError } from "../../../errors.ts";
 import { messageOf } from "../../../lib/error.ts";
 import type { Log } from "../../../lib/log.ts";
+import { notConfirmed } from "./fence.ts";
 import type { LeaseClock } from "./lease-clock.ts";
 import { type LeaseMark, writeMark } from "./lease-mark.ts";
 import type { LeaseRecord } from "./lease-record.ts";
@@ -25,7 +25,6 @@ export interface OwnedLeaseOptions {
 
 /** How often a heartbeat is sent within the lease time. */
 const HEARTBEATS_PER_TTL = 4;
-const RETRY_AFTER_S = 5;
 /** Concurrent requests that confirm the lease. */
 const CONFIRMATIONS_MAX = 8;
 
@@ -129,17 +128,18 @@ export class OwnedLease implements Lease {
       const epoch = this.#ownership.epoch + 1;
       next = (await store.exists(epoch)) ? await store.mustRead(epoch) : undefined;
     } catch (error) {
-      throw unavailable(messageOf(error), error);
+      throw notConfirmed(error);
     }
     if (next !== undefined && next.run !== this.#options.record.run) {
       this.#setOwnership({ ...this.#ownership, successor: next });
     }
-    if (!mayConfirm(this.#ownership, next, clock.now())) throw unavailable(this.problem ?? "The lease was renewed.");
+    if (!mayConfirm(this.#ownership, next, clock.now()))
+      throw notConfirmed(new Error(this.problem ?? "The lease was renewed."));
   }
 
   #mustBeValid(): void {
     const { problem } = this;
-    if (problem !== undefined) throw unavailable(problem);
+    if (problem !== undefined) throw notConfirmed(new Error(problem));
   }
 
   async #sendHeartbeats(): Promise<void> {
@@ -229,14 +229,5 @@ function deposedBy(successor: LeaseRecord): string {
   return (
     `${nameOwner(successor)} has taken over this store. Stop this server. ` +
     "To make this machine the standby, then run: larder standby"
-  );
-}
-
-function unavailable(problem: string, cause?: unknown): AppError {
-  return new AppError(
-    "provider_unavailable",
-    "The change could not be confirmed, because the replica is not available. Try again in a minute.",
-    { retryAfter: RETRY_AFTER_S },
-    cause ?? new Error(problem),
   );
 }

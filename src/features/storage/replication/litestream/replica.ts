@@ -1,7 +1,8 @@
 /** The continuous copy of the database in the bucket, made by a supervised Litestream. */
 import { backoffMs } from "../../../../lib/backoff.ts";
-import { AppError } from "../../../../errors.ts";
+import type { AppError } from "../../../../errors.ts";
 import type { Log } from "../../../../lib/log.ts";
+import { notConfirmed } from "../fence.ts";
 import type { Replica } from "../types.ts";
 import { Coverage, type CoverageResult, type WrittenSegment } from "./coverage.ts";
 import { LitestreamProcess, type LitestreamProcessOptions, type LogLine } from "./process.ts";
@@ -296,8 +297,9 @@ export class LitestreamReplica implements Replica {
   }
 }
 
+/** @param message what is wrong, for the operator: clients must not see the text of Litestream */
 function unavailable(message: string): AppError {
-  return new AppError("provider_unavailable", `${message} The change may have been made. Try again in a minute.`);
+  return notConfirmed(new Error(message));
 }
 
 function parseSegment({ position, sz }: LogLine): WrittenSegment | undefined {
