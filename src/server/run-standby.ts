@@ -7,6 +7,7 @@ import { machineClock } from "../features/storage/replication/lease-clock.ts";
 import { databaseEpochOf, type SeenLease } from "../features/storage/replication/lease-rules.ts";
 import { configurationPath } from "../features/storage/replication/litestream/configuration.ts";
 import { killLeftover } from "../features/storage/replication/litestream/process.ts";
+import { requireSameKey } from "../features/storage/replication/sealed-secrets.ts";
 import { holderOf, identifyDirectory } from "../features/storage/replication/directory-identity.ts";
 import { rejection } from "../features/storage/replication/owner-text.ts";
 import type { Log } from "../lib/log.ts";
@@ -55,6 +56,7 @@ async function waitAndServe(
     return servePromoted(loaded, running, { reload, promoted, endsWhenDeposed: true });
   }
   rejectOtherStore(seen, context.paths);
+  await checkKey(context);
   const taken = await new Standby(context, seen.lease, notifier).run(stop);
   if (taken === undefined) return undefined;
   const { promoted, port } = taken;
@@ -76,6 +78,19 @@ function rejectOtherStore(seen: SeenLease, paths: StandbyContext["paths"]): void
   const store = readStoreMarker(paths);
   if (store === undefined || store === seen.lease.store) return;
   throw rejection({ step: "rejected", reason: "other-store", seen });
+}
+
+/**
+ * Checks the key of a standby, because a wrong one must not be noticed only when the owner is lost.
+ * @throws StartupError if it is not the key of the owner
+ */
+async function checkKey({ replica, key, log }: StandbyContext): Promise<void> {
+  try {
+    await requireSameKey(replica, key);
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+    log.warn("Could not check replica.keyFile; continuing.", { error });
+  }
 }
 
 /** Whether this directory has the newest lease, even if it has no database yet. */
@@ -130,7 +145,7 @@ async function findOwner(
   for (let isReported = false; ; isReported = true) {
     stop.throwIfAborted();
     try {
-      const seen = await leases.look();
+      const seen = await leases.readNewest();
       if (seen !== undefined || fs.existsSync(paths.database)) return seen;
       throw new StartupError("There is no store in the replica yet. Start its first server with: larder serve");
     } catch (error) {

@@ -148,6 +148,10 @@ test("a machine with the wrong key takes nothing over", async () => {
   const dataDir = await temporaryDirectory();
   const { code, stderr } = await larder("promote", dataDir, { LARDER_REPLICA_KEY_FILE: wrong });
   expect([code, stderr]).toEqual([2, expect.stringContaining("sealed with another key")]);
+  const standby = await larder("standby", dataDir, { LARDER_REPLICA_KEY_FILE: wrong });
+  expect([standby.code, standby.stderr]).toEqual([2, expect.stringContaining("sealed with another key")]);
+  const doctor = await larder("doctor", dataDir, { LARDER_REPLICA_KEY_FILE: wrong });
+  expect(doctor.stdout).toMatch(/^WRONG +replica: .*sealed with another key/m);
   // The owner still owns the store.
   await first.start();
   expectStatus(await new Client(first, admin.token).get("/api/files"), 200);
@@ -254,6 +258,13 @@ test("a standby rejects requests until a command lets it take over", async () =>
   const refused = await standby.larder(["promote"]);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("still owns the store")]);
 
+  // It has no database, and no command makes an empty one.
+  const backup = await standby.larder(["backup", join(folder, "backup")]);
+  expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining("Run the command on the owner")]);
+  expect(existsSync(join(standby.dataDir, "larder.db"))).toBe(false);
+  const { stdout } = await standby.larder(["doctor"]);
+  expect(stdout).toMatch(/^ok +owner: .*epoch 1\)/m);
+
   const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
   // A stop in order is no failure: the standby waits.
   await first.stop();
@@ -339,5 +350,5 @@ test("changes that only the old owner has stay in its directory, and their numbe
   expectStatus(await session.get(`/api/files/${fileId}`), 200);
   const returned = await startMachine({ command: "standby", dataDir: first.dataDir });
   await until(() => returned.log.includes("Moved the former data"), "the old owner moved its data away");
-  expect(/"changesThatOnlyItHas":(\d+)/.exec(returned.log)?.[1]).toBe("1");
+  expect(/"unreplicatedChanges":(\d+)/.exec(returned.log)?.[1]).toBe("1");
 }, 120_000);

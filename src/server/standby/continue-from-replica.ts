@@ -91,7 +91,7 @@ export function setFormerDataAside({ paths, log }: Pick<StandbyContext, "paths" 
   const folder = setDataAside(paths, Date.now());
   log.warn("Moved the former data of this directory away; it continues from the replica.", {
     folder,
-    ...(changes !== undefined && { changesThatOnlyItHas: changes }),
+    ...(changes !== undefined && { unreplicatedChanges: changes }),
   });
 }
 
