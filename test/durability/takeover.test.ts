@@ -114,7 +114,7 @@ test("a machine continues where the lost one ended, with its keys, links, and se
 
   const dataDir = await temporaryDirectory();
   const refused = await larder("promote", dataDir);
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`${hostname()}`)]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(hostname())]);
   expect(refused.stderr).toContain("still owns the store and is running");
   expect(await isReady(first)).toBe(true);
 

@@ -25,7 +25,7 @@ declare module "s3rver/lib/stores/filesystem.js" {
     isTruncated: boolean;
   }
   export default class FilesystemStore {
-    listObjects(bucket: string, options: { maxKeys?: number }): Promise<Listing>;
+    listObjects: (this: FilesystemStore, bucket: string, options: { maxKeys?: number }) => Promise<Listing>;
     getResourcePath(bucket: string, key: string | undefined, resource: string): string;
     putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>;
     putObject(object: { bucket: string; key: string; metadata: object; content: Readable | Buffer }): Promise<Stored>;

@@ -150,7 +150,7 @@ export class Listener {
   /** Aborts all requests and closes all connections. */
   async cut(): Promise<void> {
     this.#stopChecking();
-    await Promise.all([this.#redirect, ...this.#all()].map((server) => server?.stop(true)));
+    await Promise.all([this.#redirect?.stop(true), ...this.#all().map((server) => server.stop(true))]);
   }
 
   /**

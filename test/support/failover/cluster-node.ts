@@ -4,7 +4,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RecordedResponse } from "../client.ts";
 import { cleanEnv, type CommandResult, repositoryRoot, testCommand } from "../server.ts";
-import { ServerNetwork } from "./network.ts";
+import { canCutLinks, ServerNetwork } from "./network.ts";
 
 /** What the process of a machine was started as. */
 export type NodeCommand = "serve" | "standby" | "promote";
@@ -20,8 +20,8 @@ export interface Incarnation {
   hasEnded: boolean;
 }
 
-/** Ports of all machines in namespaces of their own; on loopback, each has another one. */
-const FIRST_PORT = 28_790;
+/** The port of machines in namespaces of their own. */
+const PORT = 8790;
 const STOP_MS_MAX = 60_000;
 
 /** One machine. */
@@ -52,7 +52,7 @@ export class ClusterNode {
     const dataDir = join(directory, name);
     await mkdir(dataDir, { mode: 0o700, recursive: true });
     const environment = settingsOf(network.store.hubAddress);
-    const port = FIRST_PORT + number;
+    const port = canCutLinks ? PORT : findFreePort();
     return new ClusterNode(name, dataDir, network, environment, port, join(directory, `${name}.log`));
   }
 
@@ -216,6 +216,14 @@ export class ClusterNode {
       appendFileSync(this.logPath, text);
     }
   }
+}
+
+/** A port of loopback that nobody uses now. */
+function findFreePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop();
+  return port;
 }
 
 /** Process ids whose command line fulfills a condition. */

@@ -42,6 +42,15 @@ async function takeOver({ cluster, standby, isAutomatic }: Scene): Promise<void>
   await cluster.awaitOwner([standby]);
 }
 
+/** Starts a server as systemd does: again, if the object store was too slow for its start. */
+async function serveAgain(node: ClusterNode): Promise<void> {
+  for (;;) {
+    const server = node.start("serve");
+    while (!server.hasEnded && !(await node.isUp())) await Bun.sleep(50);
+    if (!server.hasEnded || !server.output.includes("Cannot use the bucket")) return;
+  }
+}
+
 /** While the owner can't work: waits, or promotes the standby in that time. */
 async function passTime(scene: Scene, ms: number): Promise<Expectation> {
   const { isAutomatic, random } = scene;
@@ -82,7 +91,7 @@ export const FAULTS: readonly Fault[] = [
     name: "kill -9 and restart on the same directory",
     run: async ({ owner, random, isAutomatic }) => {
       await owner.kill9(random.chance(0.5));
-      owner.start("serve");
+      await serveAgain(owner);
       return isAutomatic ? "any" : "same";
     },
   },
@@ -188,7 +197,7 @@ export const FAULTS: readonly Fault[] = [
     name: "clean stop and start",
     run: async ({ owner }) => {
       await owner.stop();
-      owner.start("serve");
+      await serveAgain(owner);
       return "same";
     },
   },
@@ -249,11 +258,27 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    name: "SIGSTOP of the standby while it takes over",
+    needsSpare: true,
+    run: async ({ cluster, owner, standby, spare, random, isAutomatic }) => {
+      if (spare === undefined) throw new Error("there is no spare machine");
+      await owner.kill9(random.chance(0.5));
+      const promotion = isAutomatic ? undefined : standby.run(["promote"], 120_000);
+      await Bun.sleep(cluster.leaseMs * (1.3 + random.fraction()));
+      standby.freeze("both");
+      spare.start("promote");
+      await cluster.awaitOwner([spare]);
+      standby.thaw();
+      await promotion;
+      return "other";
+    },
+  },
+  {
     name: "kill -9 of everything",
     run: async ({ cluster, owner, standby, random }) => {
       await Promise.all([owner.kill9(random.chance(0.5)), standby.kill9(true), cluster.store.kill()]);
       await cluster.store.revive();
-      owner.start("serve");
+      await serveAgain(owner);
       return "same";
     },
   },

@@ -4,12 +4,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { S3Client, toBody } from "../../../src/blobs/s3/client.ts";
-import { findNewestGeneration, type ReplicaObject } from "../../../src/features/storage/replication/generations.ts";
-import { ReplicaMirror } from "../../../src/features/storage/replication/mirror.ts";
-import { RestoreError, restoreMirror } from "../../../src/features/storage/replication/restore-mirror.ts";
-import { TestS3 } from "../../support/s3-server.ts";
-import { repositoryRoot, temporaryDirectory } from "../../support/server.ts";
+import { S3Client, toBody } from "../../../../src/blobs/s3/client.ts";
+import { findNewestGeneration, type ReplicaObject } from "../../../../src/features/storage/replication/generations.ts";
+import { ReplicaMirror } from "../../../../src/features/storage/replication/mirror.ts";
+import { RestoreError, restoreMirror } from "../../../../src/features/storage/replication/restore-mirror.ts";
+import { TestS3 } from "../../../support/s3-server.ts";
+import { repositoryRoot, temporaryDirectory } from "../../../support/server.ts";
 
 const LITESTREAM = join(repositoryRoot, "node_modules/@flydotio/litestream-linux-x64/litestream");
 const PATH = "home/replica/db/00000001";
