@@ -70,6 +70,13 @@ export function cpuSeconds(root: number): number {
   return ticks / TICKS_PER_SECOND;
 }
 
+/** CPU seconds (user and system) of the main thread of a process. */
+export function mainThreadSeconds(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/stat`, "latin1");
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
 function statusMib(root: number, key: "VmRSS" | "VmHWM" | "RssAnon"): number {
   let kib = 0;
   for (const pid of processTree(root)) {

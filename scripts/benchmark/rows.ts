@@ -2,7 +2,9 @@
  * All rows, in the order in which they are measured.
  */
 import type { Row } from "./bench.ts";
+import { accounts } from "./rows/accounts.ts";
 import { archive } from "./rows/archive.ts";
+import { capacity } from "./rows/capacity.ts";
 import { chunks } from "./rows/chunks.ts";
 import { downloadLarge } from "./rows/download-large.ts";
 import { growth } from "./rows/growth.ts";
@@ -42,4 +44,14 @@ export const MAIN_ROWS: readonly Row[] = [
 ];
 
 /** The rows of `scripts/bench long`. */
-export const LONG_ROWS: readonly Row[] = [importMany, million, search, syncMillion, memoryHuge, memoryRequests, growth];
+export const LONG_ROWS: readonly Row[] = [
+  importMany,
+  million,
+  search,
+  syncMillion,
+  memoryHuge,
+  memoryRequests,
+  growth,
+  capacity,
+  accounts,
+];

@@ -19,7 +19,8 @@ export interface Scale {
   shares: number;
 }
 
-function open(data: string): Database {
+/** Opens the database of a stopped server. */
+export function openToSeed(data: string): Database {
   const database = new Database(join(data, "larder.db"), { readwrite: true, strict: true });
   database.run("PRAGMA cache_size = -262144");
   database.run("PRAGMA foreign_keys = OFF");
@@ -34,7 +35,7 @@ function columnsOf(database: Database, table: string): string[] {
 }
 
 /** A statement that copies a row; `own` are the columns that get new values, as parameters in this order. */
-function copyStatement(database: Database, table: string, own: string[], where: string) {
+export function copyStatement(database: Database, table: string, own: string[], where: string) {
   const copied = columnsOf(database, table).filter((name) => !own.includes(name));
   const values = own.map((_, index) => `?${index + 1}`);
   return database.prepare(
@@ -58,7 +59,7 @@ function seedJournal(database: Database, { files, journalEntries }: Scale): void
 }
 
 /** Accounts without files, each with its root folder. */
-function seedAccounts(database: Database, { accounts }: Scale): void {
+export function seedAccounts(database: Database, { accounts }: Scale): void {
   const [root] = database.query<{ id: number }, []>("SELECT root_id AS id FROM accounts LIMIT 1").all();
   const [last] = database
     .query<{ node: number; user: number }, []>(
@@ -98,17 +99,19 @@ function seedShares(database: Database, { files, shares }: Scale): void {
 
 /** The accounts come first: the server writes the metadata journal of each, which reads the rows of all files. */
 function seedBeforeFiles(data: string, scale: Scale): void {
-  const database = open(data);
+  const database = openToSeed(data);
   database.transaction(() => seedAccounts(database, scale))();
   database.close();
 }
 
 function seedFiles(data: string, folderName: string, scale: Scale): void {
-  const database = open(data);
+  const database = openToSeed(data);
   seedJournal(database, scale);
   seed(data, folderName, scale.files, scale.folderFiles);
   database.transaction(() => {
     seedShares(database, scale);
+    // The triggers add them to the photos, at the time when they were created.
+    database.run("UPDATE nodes SET media_type = 'image/jpeg' WHERE kind = 1 AND name LIKE '%.jpg'");
     // Everything counts as written to the metadata journal. The search index is built after the start.
     database.run("DELETE FROM store_journal_again");
     database.run("UPDATE store_journal SET seq = (SELECT a.seq FROM accounts a WHERE a.id = store_journal.account_id)");

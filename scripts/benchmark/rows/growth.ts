@@ -11,6 +11,7 @@ import { cpuSeconds, median } from "../measure.ts";
 import { run } from "../processes.ts";
 import type { Scale } from "../seed-growth.ts";
 import { formatAmount } from "../table.ts";
+import { type AtRest, measureAtRest, renderAtRest } from "./at-rest.ts";
 import { type Operation, OPERATIONS, prepareOperations, type Prepared } from "./operations.ts";
 import { SEEDED_FOLDER } from "./seeded.ts";
 
@@ -59,6 +60,7 @@ export const growth: Row = {
       ),
     );
     const started: { larder: Larder; prepared: Prepared; size: number }[] = [];
+    const atRest: AtRest[] = [];
     try {
       for (const size of sizes) {
         const larder = await startGrown(bench, scaleOf(size));
@@ -81,6 +83,11 @@ export const growth: Row = {
         }
       };
       await measureInTurns(bench, bench.figures, [{ subject: "larder", measure }]);
+      for (const entry of started) {
+        const [larder, rest] = await measureAtRest(bench, entry.larder, entry.size);
+        entry.larder = larder;
+        atRest.push(rest);
+      }
     } finally {
       for (const { larder } of started) await stopAndRemove(larder);
     }
@@ -88,8 +95,8 @@ export const growth: Row = {
       name,
       cells: sizes.flatMap((size) => cells.get(keyOf(name, size)) ?? []),
     }));
-    Object.assign(bench.details, { cells: Object.fromEntries(cells) });
-    bench.tables.push(renderGrowth(sizes, lines));
+    Object.assign(bench.details, { cells: Object.fromEntries(cells), atRest });
+    bench.tables.push(renderGrowth(sizes, lines), renderAtRest(atRest));
     addSlopes(bench, largest, lines);
   },
 };

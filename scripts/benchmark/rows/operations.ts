@@ -124,8 +124,8 @@ async function deleteFiles(larder: Larder, _: Prepared, round: number): Promise<
   return cost(larder, { count: UPLOADS, templates: deletions, isInOrder: true });
 }
 
-/** Searches that find many files. Before each pass, a change in the account makes cached results invalid. */
-async function searchMany(larder: Larder, paths: string[]): Promise<Cost> {
+/** Reads whose results are cached. Before each pass, a change in the account makes cached results invalid. */
+async function readAfterChanges(larder: Larder, paths: string[]): Promise<Cost> {
   const change = withBody(larder, "POST", "/api/files/folders", { name: "change ########", path: "/" });
   const templates = paths.map((path) => getTemplate(path, larder.headers));
   const costs: Cost[] = [];
@@ -167,12 +167,15 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operat
   ],
   ["list of a small folder by its path", (larder) => reads(larder, "/api/files?folder=/few&limit=20")],
   ["name search with 1 hit", (larder, { words }) => reads(larder, ...words.map(namePath))],
-  ["name search with many hits", (larder) => searchMany(larder, MANY_HITS.map(namePath))],
+  ["name search with many hits", (larder) => readAfterChanges(larder, MANY_HITS.map(namePath))],
   ["search for a word with 1 hit", (larder, { words }) => reads(larder, ...words.map(wordPath))],
   [
     "search for words with many hits",
-    (larder) => searchMany(larder, [MARKERS.half, ...WORDS.map((word) => `${MARKERS.half} ${word}`)].map(wordPath)),
+    (larder) =>
+      readAfterChanges(larder, [MARKERS.half, ...WORDS.map((word) => `${MARKERS.half} ${word}`)].map(wordPath)),
   ],
+  ["first page of the photos", (larder) => reads(larder, `/api/photos?limit=${PAGE_FILES}`)],
+  ["days of all photos, after a change", (larder) => readAfterChanges(larder, ["/api/photos/timeline"])],
   [
     "changes since the last sync, none",
     (larder, { device, syncToken }) => {
