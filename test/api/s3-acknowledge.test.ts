@@ -242,7 +242,7 @@ describe("without the bucket", () => {
     const [key, isBack] = [{ "idempotency-key": crypto.randomUUID() }, Promise.withResolvers<void>()];
     s3.onRequest = (request) =>
       request.startsWith("PUT") && request.includes("/replica/db/") ? isBack.promise : undefined;
-    const unconfirmed = await admin.client.upload(content, { name: "late.bin", headers: key });
+    const unconfirmed = await admin.client.upload(content, { name: "replica-away.bin", headers: key });
     expectError(unconfirmed, 503, "provider_unavailable");
     expect(unconfirmed.headers.get("etag")).toBeNull();
     expectError(await admin.client.upload(later, { name: "rejected.bin" }), 503, "provider_unavailable");
@@ -250,8 +250,10 @@ describe("without the bucket", () => {
     expectStatus(await admin.client.get("/api/files"), 200);
     isBack.resolve();
     await recover();
-    expectStatus(await admin.client.upload(content, { name: "late.bin", headers: key }), 201);
-    expect((await admin.client.names("/")).filter((name) => name.startsWith("late"))).toEqual(["late.bin"]);
+    expectStatus(await admin.client.upload(content, { name: "replica-away.bin", headers: key }), 201);
+    expect((await admin.client.names("/")).filter((name) => name.startsWith("replica-away"))).toEqual([
+      "replica-away.bin",
+    ]);
   });
 
   test("an object that arrives changed is not acknowledged", async () => {
