@@ -222,10 +222,10 @@ test("a machine that lost power directly after its takeover serves again", async
   await lose(first);
   const second = await startMachine({ command: "promote" });
   await lose(second);
-  // As if it had sent no sign of life that names the restored database.
-  const key = "replica/beat/00000002";
-  const beat = JSON.parse((await s3.readObject(key)) ?? "");
-  await s3.writeObject(key, JSON.stringify({ ...beat, databaseEpoch: null }));
+  // As if it had sent no heartbeat that names the restored database.
+  const key = "replica/heartbeat/00000002";
+  const heartbeat = JSON.parse((await s3.readObject(key)) ?? "");
+  await s3.writeObject(key, JSON.stringify({ ...heartbeat, databaseEpoch: null }));
   const third = await startMachine({ command: "standby", dataDir: second.dataDir });
   expectStatus(await new Client(third, admin.token).get(`/api/files/${fileId}`), 200);
 }, 120_000);
@@ -300,6 +300,17 @@ test("an automatic standby takes over from a silent owner, which then becomes th
   // And back again.
   await standby.stop();
   expectStatus(await new Client(await promoteStandby(returned), admin.token).get(`/api/files/${fileId}`), 200);
+}, 120_000);
+
+test("a takeover that failed does not look like a stop in order to an automatic standby", async () => {
+  const lease = JSON.parse((await s3.readObject("replica/lease/00000001")) ?? "");
+  const run = crypto.randomUUID();
+  const other = { ...lease, epoch: 2, path: "db/00000002", holder: "other", run, databaseEpoch: null };
+  await s3.writeObject("replica/lease/00000002", JSON.stringify(other));
+  const heartbeat = { run, counter: 1, isReleased: true, databaseEpoch: null };
+  await s3.writeObject("replica/heartbeat/00000002", JSON.stringify(heartbeat));
+  const standby = await startMachine({ command: "standby", env: { LARDER_STANDBY_AUTOMATIC: "on" } });
+  await until(() => isReady(standby), "the standby took over");
 }, 120_000);
 
 test("an owner that was only suspended becomes the standby of the one that took over", async () => {

@@ -96,7 +96,7 @@ export function setFormerDataAside({ paths, log }: Pick<StandbyContext, "paths" 
 }
 
 /**
- * Checks a database, in a thread: the signs of life of the lease must not wait for it. The bytes are the owner's: Litestream
+ * Checks a database, in a thread: the heartbeats of the lease must not wait for it. The bytes are the owner's: Litestream
  * has compared their checksums. A complete check takes 15 times as long.
  */
 async function isDatabaseWhole(path: string, log: StandbyContext["log"]): Promise<boolean> {

@@ -13,7 +13,7 @@ import { StartupError } from "../../config/startup-error.ts";
 import { holderOf, identifyDirectory } from "../../features/storage/replication/directory-identity.ts";
 import { machineClock } from "../../features/storage/replication/lease-clock.ts";
 import { type LeaseRecord, parseHeartbeat } from "../../features/storage/replication/lease-record.ts";
-import { silenceMs, type Watch } from "../../features/storage/replication/lease-rules.ts";
+import { databaseEpochOf, silenceMs, type Watch } from "../../features/storage/replication/lease-rules.ts";
 import type { ReplicaMirror } from "../../features/storage/replication/mirror.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { announcer } from "../../lib/log.ts";
@@ -43,6 +43,8 @@ const COMPLETE_MS = 10 * 60_000;
 const REQUEST_MS = 200;
 /** The pause after a takeover that was interrupted, for example by an outage of the bucket. */
 const RETRY_MS = 10_000;
+/** How long an automatic takeover waits after one that failed: another standby may have what this one lacks. */
+const AFTER_FAILURE_MS = 60_000;
 
 /** The response to clients. They try again soon after a takeover. */
 const STANDBY = { message: "This machine is the standby of another server. Try again in a moment.", retryAfterS: 5 };
@@ -58,6 +60,7 @@ export class Standby {
   #text = "";
   #attempts = 0;
   #failure: string | null = null;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
   /** When everything was listed last, by the monotonic clock. */
   #completeAtMs = Number.NEGATIVE_INFINITY;
   #mirror: ReplicaMirror | undefined;
@@ -126,7 +129,8 @@ export class Standby {
     const pollMs = Math.min(POLL_MS_MAX, replica.leaseMs / POLLS_PER_TTL);
     while (!stop.aborted) {
       await this.#checkOwner();
-      if ((standby.automatic && this.#state === "silent") || this.#mustContinue()) return;
+      const isRested = performance.now() - this.#failedAtMs > AFTER_FAILURE_MS;
+      if ((standby.automatic && this.#state === "silent" && isRested) || this.#mustContinue()) return;
       const untilMs = performance.now() + pollMs;
       while (performance.now() < untilMs && !stop.aborted) {
         if (this.#files.takeRequest()) return;
@@ -155,6 +159,7 @@ export class Standby {
       if (!(error instanceof StartupError)) throw error;
       context.log.warn("Could not take over; this machine stays the standby.", { error: error.message });
       this.#failure = error.message;
+      this.#failedAtMs = performance.now();
       this.#watch = undefined;
       this.#report("waiting", this.#text);
       this.#isInterrupted = error.cause instanceof S3Error && isPromotionUnfinished(context.paths);
@@ -178,7 +183,9 @@ export class Standby {
       const isSame = this.#watch?.epoch === epoch && this.#watch.heartbeat === heartbeat;
       const sinceMs = isSame && this.#watch !== undefined ? this.#watch.sinceMs : nowMs;
       this.#watch = { epoch, heartbeat, sinceMs, readMs: startedMs };
-      const isReleased = parseHeartbeat(heartbeat)?.isReleased === true;
+      // An owner without a database has failed to take over, and nobody serves.
+      const hasDatabase = databaseEpochOf({ lease: this.#owner, heartbeat }) !== null;
+      const isReleased = hasDatabase && parseHeartbeat(heartbeat)?.isReleased === true;
       const isSilent = startedMs - sinceMs >= silenceMs(loaded.config.replica.leaseMs, this.#owner);
       this.#setState(isReleased ? "released" : isSilent ? "silent" : "alive");
     } catch (error) {

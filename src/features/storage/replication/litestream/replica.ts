@@ -90,7 +90,9 @@ export class LitestreamReplica implements Replica {
     this.#process = new LitestreamProcess({
       ...options,
       beforeStart: async () => {
-        if (this.#process.crashes >= CRASHES_MAX) this.#forgetGeneration();
+        // The service may still carry out the request of the process that ended, after this one sent the same segment
+        // with more in it. A segment of another generation can't be replaced.
+        if (this.#sending === "segment" || this.#process.crashes >= CRASHES_MAX) this.#forgetGeneration();
         await options.commitMark();
         this.#lineAtMs = performance.now();
         this.#sending = "nothing";
