@@ -10,6 +10,18 @@ import { openBunClient, type S3Options } from "./options.ts";
 const URL_SECONDS = 1_800;
 const CODE_MAX = 100;
 
+/** What a request sends besides its key. */
+interface RequestContent {
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface SmallResponse {
+  readonly status: number;
+  readonly text: string;
+  readonly isService: boolean;
+}
+
 /** Small objects of one bucket. Every call throws {@link S3Error}. */
 export class SmallObjects {
   readonly #options: S3Options;
@@ -60,17 +72,28 @@ export class SmallObjects {
   }
 
   /** Deletes an object. Does nothing if it is missing. */
-  async remove(key: string): Promise<void> {
-    const { status, text } = await this.#request("DELETE", key);
-    if (!isSuccess(status) && codeOf(text) !== "NoSuchKey") throw this.#failure(status, text);
+  remove(key: string): Promise<void> {
+    return this.prepareRemoval(key, URL_SECONDS)();
   }
 
-  async #request(
-    method: "GET" | "HEAD" | "PUT" | "DELETE",
-    key: string,
-    { body, headers = {} }: { body?: string; headers?: Record<string, string> } = {},
-  ): Promise<{ status: number; text: string; isService: boolean }> {
-    const url = this.#bucket.presign(key, { method, expiresIn: URL_SECONDS });
+  /**
+   * Signs the deletion of an object.
+   * @param seconds from now on, after which the service rejects a request that was delayed on its way
+   * @returns what sends the request
+   */
+  prepareRemoval(key: string, seconds: number): () => Promise<void> {
+    const url = this.#bucket.presign(key, { method: "DELETE", expiresIn: seconds });
+    return async () => {
+      const { status, text } = await this.#send(url, "DELETE");
+      if (!isSuccess(status) && codeOf(text) !== "NoSuchKey") throw this.#failure(status, text);
+    };
+  }
+
+  #request(method: "GET" | "HEAD" | "PUT", key: string, content?: RequestContent): Promise<SmallResponse> {
+    return this.#send(this.#bucket.presign(key, { method, expiresIn: URL_SECONDS }), method, content);
+  }
+
+  async #send(url: string, method: string, { body, headers = {} }: RequestContent = {}): Promise<SmallResponse> {
     try {
       const response = await fetch(url, {
         method,

@@ -105,7 +105,7 @@ export function openRemoteStore(bucket: Bucket, options: RemoteStoreParts): Remo
   const { config, reader, log } = options;
   const noteFaults = (readings: readonly Reading[]) => options.integrity.note(readings);
   const isStore = config.blobs.store === "s3";
-  const sender = new BlobSender({ ...options, client, rows, remote, isStore, noteFaults });
+  const sender = new BlobSender({ ...options, client, objects, rows, remote, isStore, noteFaults });
   const checker = new ObjectChecker({ ...options, client, prefix, rows, remote });
   const mover = new BlobMover({
     ...options,

@@ -39,6 +39,14 @@ export class RemovalGuard {
     return nowMs - TAKEOVER_TTLS * (this.#owner?.ttlMs ?? 0) - RESTORE_MS;
   }
 
+  /**
+   * For how many seconds a deletion that is confirmed afterwards may be on its way; undefined without a limit. Another server
+   * takes over later than that, and may then store the same blob again.
+   */
+  get validSeconds(): number | undefined {
+    return this.#owner === undefined ? undefined : Math.max(1, Math.floor(this.#owner.ttlMs / 1000));
+  }
+
   /** Waits until all marks are in the replica. @returns whether objects may be deleted then */
   async begin(): Promise<boolean> {
     const owner = this.#owner;

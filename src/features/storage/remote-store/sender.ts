@@ -2,6 +2,7 @@ import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
 import type { S3Client } from "../../../blobs/s3/client.ts";
 import { S3Error } from "../../../blobs/s3/error.ts";
+import type { SmallObjects } from "../../../blobs/s3/small-objects.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
@@ -16,6 +17,7 @@ import { errorCode } from "../../../lib/error.ts";
 /** Dependencies of {@link BlobSender}. */
 interface BlobSenderOptions {
   readonly client: S3Client;
+  readonly objects: Pick<SmallObjects, "prepareRemoval">;
   readonly remote: RemoteContents;
   readonly rows: RemoteRows;
   readonly blobs: Pick<BlobStore, "pathOf" | "isLeased">;
@@ -105,13 +107,14 @@ export class BlobSender {
 
   /** Deletes an object that is marked for deletion. @returns false if it is needed by now @throws S3Error */
   async remove(digest: Digest): Promise<boolean> {
-    const { client, remote, rows, writer, removals } = this.#options;
+    const { rows, writer, removals } = this.#options;
     return this.#locks.run(digest, async () => {
+      const sendRemoval = this.#prepareRemoval(digest);
       // It may have been uploaded and sent again since it was listed, or be about to get its row.
       if (!this.#isRemovable(digest) || !(await removals.confirm())) return false;
       // The confirmation took some time.
       if (!this.#isRemovable(digest)) return false;
-      await client.remove(remote.keyOf(digest));
+      await sendRemoval();
       await writer.run(
         () => {
           rows.remove(digest);
@@ -122,6 +125,14 @@ export class BlobSender {
       );
       return true;
     });
+  }
+
+  /** Must be called before the deletion is confirmed: the time in which it may arrive begins. */
+  #prepareRemoval(digest: Digest): () => Promise<void> {
+    const { client, objects, remote, removals } = this.#options;
+    const key = remote.keyOf(digest);
+    const { validSeconds } = removals;
+    return validSeconds === undefined ? () => client.remove(key) : objects.prepareRemoval(key, validSeconds);
   }
 
   /** Whether an object is marked for deletion, for long enough, and no upload is about to name it. */

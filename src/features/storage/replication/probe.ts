@@ -49,7 +49,7 @@ async function probeRace(objects: Pick<SmallObjects, "createOnce">, key: string)
 function unusable(what: string): StartupError {
   return new StartupError(
     "The service of the replica can't make sure that only one server writes: it must reject a PUT with If-None-Match: * " +
-      `on an existing key with status 412. ${what} Services that can: Amazon S3, Ceph, MinIO, Garage. ` +
+      `on an existing key with status 412. ${what} Services that can: Amazon S3, Ceph, MinIO. ` +
       "OpenStack Swift can't. Without a replica, Larder works with this service.",
   );
 }

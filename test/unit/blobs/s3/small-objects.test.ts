@@ -36,6 +36,17 @@ test("objects are written, read, replaced and removed", async () => {
   expect(await objects.read("a/b")).toBeUndefined();
 });
 
+test("a deletion that is delayed on its way is rejected", async () => {
+  await objects.write("a/b", "one");
+  const send = objects.prepareRemoval("a/b", 1);
+  // The service compares whole seconds of its own clock.
+  await Bun.sleep(2_100);
+  await expect(send()).rejects.toMatchObject({ problem: "refused" });
+  expect(await objects.read("a/b")).toBe("one");
+  await objects.prepareRemoval("a/b", 60)();
+  expect(await objects.read("a/b")).toBeUndefined();
+});
+
 test("of many creations at a time one succeeds", async () => {
   const results = await Promise.all(
     Array.from({ length: 12 }, (_, index) => objects.createOnce("lease/1", `${index}`)),

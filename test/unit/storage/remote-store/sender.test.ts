@@ -45,6 +45,7 @@ beforeEach(async () => {
   const parts = { client, rows, writer: tree.writer, clock: systemClock, log: silentLog };
   sender = new BlobSender({
     ...parts,
+    objects: { prepareRemoval: () => () => client.remove("") },
     remote: new RemoteContents({ ...parts, prefix: "" }),
     blobs: { pathOf: () => join(folder, "blob"), isLeased: () => isLeased },
     isStore: true,
