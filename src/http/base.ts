@@ -169,7 +169,7 @@ export function gate(options: { isDraining: () => boolean; isOverloaded: () => b
 }
 
 /**
- * Rejects changes before their bodies are read, while none can be acknowledged. Mounted after {@link gate}.
+ * Rejects changes before their bodies are read, while none can be confirmed. Mounted after {@link gate}.
  * @param mayChange whether the response to a request would acknowledge a change
  */
 export function changeGate(mayChange: (request: Request) => boolean, rejection: () => AppError | undefined) {
@@ -181,7 +181,7 @@ export function changeGate(mayChange: (request: Request) => boolean, rejection: 
   });
 }
 
-/** The response to a request whose change can't be acknowledged, instead of the response of its handler. */
+/** The response to a request whose change can't be confirmed, instead of the response of its handler. */
 export function respondInstead(options: BaseOptions, request: Request, error: unknown): Response {
   const context = requestContextOf(request);
   context.set = { headers: { ...context.commonHeaders } };

@@ -221,7 +221,7 @@ function noteStart({ audit, config }: Services, lease: OwnedLease | undefined): 
       signup,
       auditFiles: audited.files,
       rateLimits,
-      ...(lease !== undefined && { ownerNumber: lease.epoch }),
+      ...(lease !== undefined && { epoch: lease.epoch }),
     },
   });
 }

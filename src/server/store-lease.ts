@@ -7,7 +7,7 @@ import { StartupError } from "../config/startup-error.ts";
 import { S3Error } from "../blobs/s3/error.ts";
 import { acquireForServe, type AcquireOptions, readOwner } from "../features/storage/replication/acquire.ts";
 import { holderOf, identifyDatabase, identifyDirectory } from "../features/storage/replication/directory-identity.ts";
-import { parseBeat } from "../features/storage/replication/lease-record.ts";
+import { parseHeartbeat } from "../features/storage/replication/lease-record.ts";
 import type { OwnedLease } from "../features/storage/replication/lease.ts";
 import type { SeenLease } from "../features/storage/replication/lease-rules.ts";
 import { nameOwner, rejection } from "../features/storage/replication/owner-text.ts";
@@ -39,7 +39,7 @@ export async function acquireLease(
     await probeConditions(bucket.objects, bucket.prefix);
     rejectOtherOwner(await readOwner(bucket), paths);
   });
-  await settleDatabase(loaded, paths, log);
+  await prepareDatabase(loaded, paths, log);
   const store = readStoreMarker(paths);
   if (store === undefined) throw new StartupError(`${paths.storeMarker} is missing.`);
   const lease = await acquireForServe(acquireOptions({ config, bucket, paths, log, signal }), {
@@ -76,14 +76,14 @@ export async function findStoreOwner(config: Config): Promise<{ isOther: boolean
     seen = await readOwner(bucket);
   });
   if (seen === undefined) return { isOther: false, text: "nobody yet; larder serve takes it" };
-  const isReleased = parseBeat(seen.beat)?.isReleased === true;
+  const isReleased = parseHeartbeat(seen.heartbeat)?.isReleased === true;
   const state = isReleased ? "which is stopped" : "which has not released it";
   if (isOwnLease(seen, dataPaths(config.data))) {
-    return { isOther: false, text: `this data directory, owner number ${seen.lease.epoch}, ${state}` };
+    return { isOther: false, text: `this data directory, epoch ${seen.lease.epoch}, ${state}` };
   }
   return {
     isOther: true,
-    text: `${nameOwner(seen.lease)}, ${state}. This machine can be its standby: larder standby`,
+    text: `${nameOwner(seen.lease)}, ${state}`,
   };
 }
 
@@ -141,7 +141,7 @@ function rejectOtherOwner(seen: SeenLease | undefined, paths: DataPaths): void {
  * Creates a new database, or the one of a copy or a backup, before the lease names it: only then it is certain which
  * database it is. Nothing is replicated or confirmed before the lease is there.
  */
-async function settleDatabase(loaded: LoadedConfig, paths: DataPaths, log: Log): Promise<void> {
+async function prepareDatabase(loaded: LoadedConfig, paths: DataPaths, log: Log): Promise<void> {
   if (readCloseState(paths) === "whole" && !isCopyOfClosed(paths) && readStoreMarker(paths) !== undefined) return;
   const services = await openServices(loaded, log);
   await services.close();

@@ -48,7 +48,7 @@ test("status shows the owner, what is in the bucket, and the lag of the running 
   expect(status.stored.objects).toBeGreaterThan(1);
   expect(status.stored.newestSnapshotAtMs).toBeGreaterThan(Date.now() - 600_000);
   const { stdout } = await server.larder(["replica", "status"], { env });
-  expect(stdout).toMatch(/^Owner .*, owner number 1$/m);
+  expect(stdout).toMatch(/^Owner .*epoch 1\)$/m);
   expect(stdout).toMatch(/^Lag of the server here .* ms$/m);
 });
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
-import { TestS3 } from "../support/s3-server.ts";
+import { OWNER_MARKER, TestS3 } from "../support/s3-server.ts";
 import { dispose, runLarder, startServer, temporaryDirectory, TestServer } from "../support/server.ts";
 import { generateCode, enableTwoFactor } from "../support/two-factor.ts";
 
@@ -130,7 +130,7 @@ test("blobs that neither the bucket nor the disk has are named", async () => {
 }, 120_000);
 
 test("if the original server still runs, it keeps the bucket", async () => {
-  const marker = () => s3.read("larder-store.json");
+  const marker = () => s3.readObject(OWNER_MARKER);
   const before = await marker();
   const { code, stdout } = await restore("--secrets", join(folder, "secrets"), "--no-claim");
   expect([code, await marker()]).toEqual([0, before]);
@@ -143,7 +143,7 @@ test("a bucket without an owner, of another store, or none at all is rejected, a
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("s3.endpoint")]);
   const elsewhere = await runLarder(database, { env: { ...s3.settings, LARDER_S3_PREFIX: "elsewhere" } });
   expect([elsewhere.code, elsewhere.stderr]).toEqual([2, expect.stringContaining("s3.prefix")]);
-  await s3.write("larder-store.json", JSON.stringify({ store: "another", epoch: "" }));
+  await s3.writeObject(OWNER_MARKER, JSON.stringify({ store: "another", epoch: "" }));
   const foreign = await runLarder(database, { env: s3.settings });
   expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining("another server")]);
   expect(existsSync(server.dataDir)).toBe(false);

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { TestS3 } from "../support/s3-server.ts";
+import { OWNER_MARKER, TestS3 } from "../support/s3-server.ts";
 import { dispose, startServer, temporaryDirectory, type TestServer } from "../support/server.ts";
 
 let s3: TestS3;
@@ -28,7 +28,7 @@ async function start(dataDir?: string): Promise<TestServer> {
   return server;
 }
 
-const marker = async (): Promise<unknown> => JSON.parse(await s3.read("larder-store.json"));
+const marker = async (): Promise<unknown> => JSON.parse((await s3.readObject(OWNER_MARKER)) ?? "");
 const COPY = "Another copy of this data directory owns the bucket";
 
 test("of fresh servers that find a free bucket at the same time, one becomes its owner", async () => {
@@ -58,7 +58,7 @@ test("a marker of an older version, without a directory, becomes one with it", a
   const server = await start();
   const first = await marker();
   await server.stop();
-  await s3.write("larder-store.json", JSON.stringify({ ...Object(first), directory: undefined }));
+  await s3.writeObject(OWNER_MARKER, JSON.stringify({ ...Object(first), directory: undefined }));
   await server.start();
   expect(await marker()).toEqual(first);
   expect(server.log).not.toContain(COPY);

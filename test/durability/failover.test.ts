@@ -21,6 +21,19 @@ function faultCalled(name: string): Fault {
   return fault;
 }
 
+test("the ledger finds a change that an old owner acknowledged after a new one, and permits a late response", () => {
+  const ledger = new FailoverLedger(undefined);
+  const acknowledge = (server: string, sentMs: number, respondedMs: number) =>
+    ledger.record({ server, what: "upload", sentMs, respondedMs, result: { kind: "acknowledged", status: 201 } });
+  acknowledge("A1", 1, 2);
+  acknowledge("B1", 10, 20);
+  acknowledge("A1", 19, 21);
+  expect([ledger.findTwoWriters(), ledger.violations]).toEqual([1, []]);
+  acknowledge("A1", 22, 23);
+  ledger.findTwoWriters();
+  expect(ledger.violations).toEqual([expect.stringContaining("two writers: A1 acknowledged 1 requests")]);
+});
+
 test("a crash with a promotion, and a frozen owner with an automatic one, lose nothing that was acknowledged", async () => {
   const directory = await mkdtemp(join(tmpdir(), "larder-failover-"));
   const store = await TestStore.start("127.0.0.1");

@@ -88,9 +88,7 @@ test("of two fresh servers at one path, one starts, and the other names it", asy
   const results = await Promise.allSettled([start(), start()]);
   const failed = results.find((result) => result.status === "rejected");
   expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-  expect(String(failed?.reason)).toMatch(
-    /belongs to another store, of .*owner number 1|owner number 1, owns this store/,
-  );
+  expect(String(failed?.reason)).toMatch(/belongs to another store, of .*epoch 1\)|epoch 1\) owns this store/);
   expect(await leases()).toEqual(["replica/lease/00000001"]);
 });
 
@@ -100,7 +98,7 @@ test("a copied directory never starts as the owner", async () => {
   const copy = join(folder, "copy");
   await cp(server.dataDir, copy, { recursive: true, preserveTimestamps: true });
   const problem = await startProblem(copy);
-  expect(problem).toMatch(/owner number 1, owns this store.*larder standby.*larder promote/);
+  expect(problem).toMatch(/epoch 1\) owns this store.*larder standby.*larder promote/);
   await server.start();
   expect(await leases()).toEqual(["replica/lease/00000001", "replica/lease/00000002"]);
 });
@@ -118,7 +116,7 @@ test("after a stop or a crash the owner continues with the same path", async () 
 test("a stop releases the lease", async () => {
   const server = await start();
   await server.stop();
-  expect(JSON.parse((await s3.readObject("replica/beat/00000001")) ?? "")).toMatchObject({ isReleased: true });
+  expect(JSON.parse((await s3.readObject("replica/heartbeat/00000001")) ?? "")).toMatchObject({ isReleased: true });
 });
 
 test("an owner that was stopped past its lease confirms nothing after another server took over", async () => {
@@ -141,7 +139,7 @@ test("an old owner does not start again", async () => {
   const server = await start();
   await server.kill9();
   await takeOver(2);
-  expect(await startProblem(server.dataDir)).toMatch(/machine-b.*owner number 2, owns this store.*larder standby/);
+  expect(await startProblem(server.dataDir)).toMatch(/machine-b.*epoch 2\) owns this store.*larder standby/);
   const added = await server.larder(["user", "add", "eve@example.org", "--password-stdin"], {
     stdin: "correct horse 1\n",
   });

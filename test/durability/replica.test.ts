@@ -145,7 +145,11 @@ test("a Litestream that an earlier server left behind is ended by the next start
 test("a late replica is a problem in the health, and the server recovers", async () => {
   expect(await findProblem()).toBeUndefined();
   s3.behavior = "failing";
-  expectStatus(await admin.client.post("/api/files/folders", { name: `folder-${++names}`, path: "/" }), 503);
+  const rejected = await admin.client.post("/api/files/folders", { name: `folder-${++names}`, path: "/" });
+  expectStatus(rejected, 503);
+  // The cause is for the operator.
+  expect(rejected.string("error.message")).not.toMatch(/replica|Litestream/i);
+  expect(rejected.number("error.details.retryAfter")).toBeGreaterThan(0);
   expect(await until(findProblem, "the health names the replica")).toContain("seconds late");
   s3.behavior = "well";
   await until(async () => (await findProblem()) === undefined, "the problem ended");

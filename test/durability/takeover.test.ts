@@ -1,12 +1,13 @@
 // Another machine takes over a store: its files, its keys, and everything that was confirmed.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { findLitestream, restoreReplica, until } from "../support/litestream.ts";
+import { mountingFails, run } from "../support/mounts.ts";
 import { replicatedSettings } from "../support/replicated.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import {
@@ -147,6 +148,10 @@ test("a machine with the wrong key takes nothing over", async () => {
   const dataDir = await temporaryDirectory();
   const { code, stderr } = await larder("promote", dataDir, { LARDER_REPLICA_KEY_FILE: wrong });
   expect([code, stderr]).toEqual([2, expect.stringContaining("sealed with another key")]);
+  const standby = await larder("standby", dataDir, { LARDER_REPLICA_KEY_FILE: wrong });
+  expect([standby.code, standby.stderr]).toEqual([2, expect.stringContaining("sealed with another key")]);
+  const doctor = await larder("doctor", dataDir, { LARDER_REPLICA_KEY_FILE: wrong });
+  expect(doctor.stdout).toMatch(/^WRONG +replica: .*sealed with another key/m);
   // The owner still owns the store.
   await first.start();
   expectStatus(await new Client(first, admin.token).get("/api/files"), 200);
@@ -171,6 +176,58 @@ test("a directory with another store is not replaced", async () => {
   const { code, stderr } = await larder("promote", other.dataDir);
   expect([code, stderr]).toEqual([2, expect.stringContaining("another store")]);
   expect(existsSync(join(other.dataDir, "set-aside"))).toBe(false);
+}, 120_000);
+
+test("the data of another store, or of a store whose blobs are not mounted, is not moved away by a standby", async () => {
+  const other = await startServer();
+  servers.push(other);
+  await other.stop();
+  const foreign = await larder("standby", other.dataDir);
+  expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining("another store")]);
+  expect(existsSync(join(other.dataDir, "set-aside"))).toBe(false);
+
+  await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  await first.stop();
+  await rename(join(first.dataDir, "blobs"), join(first.dataDir, "not-mounted"));
+  await mkdir(join(first.dataDir, "blobs"));
+  const unmounted = await larder("standby", first.dataDir);
+  expect([unmounted.code, unmounted.stderr]).toEqual([2, expect.stringContaining("not mounted")]);
+  expect(existsSync(join(first.dataDir, "set-aside"))).toBe(false);
+}, 120_000);
+
+test.skipIf(mountingFails !== undefined)(
+  "a machine whose blobs are a disk of their own takes nothing over",
+  async () => {
+    await admin.client.storedId(CONTENT, { name: "photo.bin" });
+    await lose(first);
+    const dataDir = await temporaryDirectory();
+    await mkdir(join(dataDir, "blobs"));
+    expect((await run(["mount", "-t", "tmpfs", "tmpfs", join(dataDir, "blobs")])).code).toBe(0);
+    try {
+      const { code, stderr } = await larder("promote", dataDir);
+      expect([code, stderr]).toEqual([2, expect.stringContaining("disk of its own")]);
+    } finally {
+      await run(["umount", join(dataDir, "blobs")]);
+    }
+    // The owner still owns the store.
+    await first.start();
+    expectStatus(await new Client(first, admin.token).get("/api/files"), 200);
+    await rm(dataDir, { recursive: true });
+  },
+  120_000,
+);
+
+test("a machine that lost power directly after its takeover serves again", async () => {
+  const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
+  await lose(first);
+  const second = await startMachine({ command: "promote" });
+  await lose(second);
+  // As if it had sent no heartbeat that names the restored database.
+  const key = "replica/heartbeat/00000002";
+  const heartbeat = JSON.parse((await s3.readObject(key)) ?? "");
+  await s3.writeObject(key, JSON.stringify({ ...heartbeat, databaseEpoch: null }));
+  const third = await startMachine({ command: "standby", dataDir: second.dataDir });
+  expectStatus(await new Client(third, admin.token).get(`/api/files/${fileId}`), 200);
 }, 120_000);
 
 test("a takeover that was interrupted must be continued before the directory is used", async () => {
@@ -200,6 +257,13 @@ test("a standby rejects requests until a command lets it take over", async () =>
 
   const refused = await standby.larder(["promote"]);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("still owns the store")]);
+
+  // It has no database, and no command makes an empty one.
+  const backup = await standby.larder(["backup", join(folder, "backup")]);
+  expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining("Run the command on the owner")]);
+  expect(existsSync(join(standby.dataDir, "larder.db"))).toBe(false);
+  const { stdout } = await standby.larder(["doctor"]);
+  expect(stdout).toMatch(/^ok +owner: .*epoch 1\)/m);
 
   const fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
   // A stop in order is no failure: the standby waits.
@@ -236,6 +300,17 @@ test("an automatic standby takes over from a silent owner, which then becomes th
   // And back again.
   await standby.stop();
   expectStatus(await new Client(await promoteStandby(returned), admin.token).get(`/api/files/${fileId}`), 200);
+}, 120_000);
+
+test("a takeover that failed does not look like a stop in order to an automatic standby", async () => {
+  const lease = JSON.parse((await s3.readObject("replica/lease/00000001")) ?? "");
+  const run = crypto.randomUUID();
+  const other = { ...lease, epoch: 2, path: "db/00000002", holder: "other", run, databaseEpoch: null };
+  await s3.writeObject("replica/lease/00000002", JSON.stringify(other));
+  const heartbeat = { run, counter: 1, isReleased: true, databaseEpoch: null };
+  await s3.writeObject("replica/heartbeat/00000002", JSON.stringify(heartbeat));
+  const standby = await startMachine({ command: "standby", env: { LARDER_STANDBY_AUTOMATIC: "on" } });
+  await until(() => isReady(standby), "the standby took over");
 }, 120_000);
 
 test("an owner that was only suspended becomes the standby of the one that took over", async () => {
@@ -286,5 +361,5 @@ test("changes that only the old owner has stay in its directory, and their numbe
   expectStatus(await session.get(`/api/files/${fileId}`), 200);
   const returned = await startMachine({ command: "standby", dataDir: first.dataDir });
   await until(() => returned.log.includes("Moved the former data"), "the old owner moved its data away");
-  expect(/"changesThatOnlyItHas":(\d+)/.exec(returned.log)?.[1]).toBe("1");
+  expect(/"unreplicatedChanges":(\d+)/.exec(returned.log)?.[1]).toBe("1");
 }, 120_000);

@@ -6,17 +6,17 @@
 import type { LeaseRecord } from "../../src/features/storage/replication/lease-record.ts";
 import {
   type Acquisition,
-  afterBeat,
-  afterLook,
+  afterHeartbeat,
+  afterRead,
   afterRenewal,
   afterRound,
-  beatText,
+  heartbeatText,
   type Claimant,
   mayConfirm,
   type Moment,
   recordOf,
   silenceMs,
-  type Tenure,
+  type LeaseOwnership,
 } from "../../src/features/storage/replication/lease-rules.ts";
 
 /** A protocol that is broken on purpose, to see that the model finds it. */
@@ -60,7 +60,7 @@ interface Machine {
   /** How many of its processes have tried to create a lease. */
   readonly runs: number;
   readonly path: string;
-  readonly tenure: Tenure | undefined;
+  readonly ownership: LeaseOwnership | undefined;
   readonly write: Write | undefined;
   readonly markEpoch: number;
 }
@@ -70,7 +70,7 @@ export interface Cluster {
   readonly machines: readonly Machine[];
   /** By epoch, from 1. */
   readonly leases: readonly LeaseRecord[];
-  readonly beats: readonly (string | undefined)[];
+  readonly heartbeats: readonly (string | undefined)[];
   /** Creations whose senders have ended: the service may still receive them. */
   readonly flying: readonly LeaseRecord[];
   /** What Litestream has sent to each path. */
@@ -100,9 +100,9 @@ const SILENT_MS = silenceMs(TTL_MS, { ttlMs: TTL_MS });
 /** What a process that ends forgets. */
 const ENDED = {
   mode: "off",
-  acquisition: { step: "look" },
+  acquisition: { step: "read" },
   path: "",
-  tenure: undefined,
+  ownership: undefined,
   write: undefined,
 } as const satisfies Partial<Machine>;
 
@@ -113,7 +113,7 @@ export function newCluster(machines: number): Cluster {
   return {
     machines: Array.from({ length: machines }, () => NEW),
     leases: [],
-    beats: [],
+    heartbeats: [],
     flying: [],
     replica: {},
     confirmed: [],
@@ -143,9 +143,9 @@ export function* steps(cluster: Cluster, bounds: Bounds, defect: Defect | undefi
   if (isFinished(cluster, bounds)) return;
   for (const [index, record] of cluster.flying.entries()) {
     const flying = cluster.flying.toSpliced(index, 1);
-    const { leases, beats } = cluster;
+    const { leases, heartbeats } = cluster;
     const isFree = leases.length === record.epoch - 1;
-    const made = isFree ? { leases: [...leases, record], beats: [...beats, undefined] } : {};
+    const made = isFree ? { leases: [...leases, record], heartbeats: [...heartbeats, undefined] } : {};
     yield { name: `a late creation of ${record.epoch}`, cluster: { ...cluster, flying, ...made } };
   }
   for (const [index, machine] of cluster.machines.entries()) {
@@ -236,15 +236,15 @@ class MachineSteps {
 
   *#look(begun: Machine, files: number): Generator<Step> {
     const lease = this.#cluster.leases.at(-1);
-    const seen = lease && { lease, beat: this.#cluster.beats.at(-1) };
-    const acquisition = afterLook(this.#claimant(begun), seen, 0);
+    const seen = lease && { lease, heartbeat: this.#cluster.heartbeats.at(-1) };
+    const acquisition = afterRead(this.#claimant(begun), seen, 0);
     if (acquisition.step === "rejected") return;
     yield this.#next(`looks (${begun.intent})`, { ...begun, mode: "acquiring", acquisition }, { files });
   }
 
   *#watch(acquisition: Extract<Acquisition, { step: "watch" }>): Generator<Step> {
-    const beat = this.#cluster.beats[acquisition.seen.lease.epoch - 1];
-    const after = afterBeat(this.#claimant(), acquisition, beat, SILENT_MS);
+    const heartbeat = this.#cluster.heartbeats[acquisition.seen.lease.epoch - 1];
+    const after = afterHeartbeat(this.#claimant(), acquisition, heartbeat, SILENT_MS);
     if (after.step === "rejected") yield this.#next("ends", ENDED);
     else yield this.#next("has watched", { acquisition: after });
   }
@@ -262,60 +262,60 @@ class MachineSteps {
 
   /** The lease that is created next. */
   #pending(): LeaseRecord | undefined {
-    const { mode, acquisition, tenure } = this.#machine;
+    const { mode, acquisition, ownership } = this.#machine;
     if (mode === "acquiring" && acquisition.step === "create") return this.#record(acquisition);
-    return mode === "serving" && tenure !== undefined ? this.#renewal(tenure) : undefined;
+    return mode === "serving" && ownership !== undefined ? this.#renewal(ownership) : undefined;
   }
 
   *#create(acquisition: Extract<Acquisition, { step: "create" }>): Generator<Step> {
     const record = this.#record(acquisition);
-    const { leases, beats } = this.#cluster;
+    const { leases, heartbeats } = this.#cluster;
     const isReplaced = leases.length >= record.epoch && this.#defect === "no-conditions";
     if (leases.length >= record.epoch && !isReplaced) {
       yield this.#next("was too late", { ...ENDED, markEpoch: record.epoch });
       return;
     }
     const made = isReplaced
-      ? { leases: leases.with(record.epoch - 1, record), beats }
-      : { leases: [...leases, record], beats: [...beats, undefined] };
+      ? { leases: leases.with(record.epoch - 1, record), heartbeats }
+      : { leases: [...leases, record], heartbeats: [...heartbeats, undefined] };
     yield this.#own(record, made);
   }
 
   /** Owns an epoch. */
-  #own({ epoch, path, run }: LeaseRecord, made: Pick<Cluster, "leases" | "beats">): Step {
+  #own({ epoch, path, run }: LeaseRecord, made: Pick<Cluster, "leases" | "heartbeats">): Step {
     const { intent, database, file, runs } = this.#machine;
-    const tenure: Tenure = { epoch, ttlMs: TTL_MS, confirmed: START, successor: undefined };
-    const owned = { tenure, path, acquisition: { step: "look" }, markEpoch: epoch, runs: runs + 1 } as const;
+    const ownership: LeaseOwnership = { epoch, ttlMs: TTL_MS, confirmed: START, successor: undefined };
+    const owned = { ownership, path, acquisition: { step: "read" }, markEpoch: epoch, runs: runs + 1 } as const;
     if (intent === "takeover" && this.#defect !== "early-restore") {
       return this.#next(`owns ${epoch}`, { ...owned, mode: "restoring" }, made);
     }
-    const beats = made.beats.with(epoch - 1, beatOf(run, file, false));
+    const heartbeats = made.heartbeats.with(epoch - 1, heartbeatOf(run, file, false));
     const owners = [...this.#cluster.owners, { epoch, database }];
-    return this.#next(`owns ${epoch} and serves`, { ...owned, mode: "serving" }, { ...made, owners, beats });
+    return this.#next(`owns ${epoch} and serves`, { ...owned, mode: "serving" }, { ...made, owners, heartbeats });
   }
 
   *#restore(): Generator<Step> {
-    const { tenure } = this.#machine;
-    if (tenure === undefined) return;
-    const { epoch } = tenure;
-    const { files, owners, leases, beats } = this.#cluster;
+    const { ownership } = this.#machine;
+    if (ownership === undefined) return;
+    const { epoch } = ownership;
+    const { files, owners, leases, heartbeats } = this.#cluster;
     const database = this.#newest(epoch - 1);
     yield this.#next(
       "restores",
       { mode: "serving", database, file: files },
       {
         owners: [...owners, { epoch, database }],
-        beats: beats.with(epoch - 1, beatOf(leases[epoch - 1]?.run ?? "", files, false)),
+        heartbeats: heartbeats.with(epoch - 1, heartbeatOf(leases[epoch - 1]?.run ?? "", files, false)),
         files: files + 1,
       },
     );
   }
 
   *#write(): Generator<Step> {
-    const { write, tenure, database, path } = this.#machine;
+    const { write, ownership, database, path } = this.#machine;
     const { replica, writes, leases } = this.#cluster;
-    if (tenure === undefined) return;
-    const { epoch } = tenure;
+    if (ownership === undefined) return;
+    const { epoch } = ownership;
     if (write === undefined) {
       if (writes >= this.#bounds.writes) return;
       const begun: Write = { id: writes, isReplicated: false, epoch, read: undefined };
@@ -333,13 +333,13 @@ class MachineSteps {
       yield this.#next("requests the next epoch", { write: { ...write, epoch, read: { next } } });
     }
     if (write.read !== undefined && (write.isReplicated || this.#defect === "no-replica")) {
-      yield* this.#confirm(tenure, write, write.read.next);
+      yield* this.#confirm(ownership, write, write.read.next);
     }
   }
 
-  *#confirm(tenure: Tenure, { id, epoch }: Write, next: LeaseRecord | undefined): Generator<Step> {
+  *#confirm(ownership: LeaseOwnership, { id, epoch }: Write, next: LeaseRecord | undefined): Generator<Step> {
     for (const now of [START, LATE]) {
-      const confirmed = mayConfirm(tenure, next, now)
+      const confirmed = mayConfirm(ownership, next, now)
         ? [...this.#cluster.confirmed, { id, epoch }]
         : this.#cluster.confirmed;
       yield this.#next(`ends the request of ${id}`, { write: undefined }, { confirmed });
@@ -348,29 +348,29 @@ class MachineSteps {
 
   /** A round of the heartbeat: it may find a new owner, or renew the lease in time or too late. */
   *#round(): Generator<Step> {
-    const { tenure, file } = this.#machine;
-    const { leases, beats } = this.#cluster;
-    if (tenure === undefined) return;
-    const after = afterRound(tenure, this.#run(), { started: START, next: leases[tenure.epoch] }, LATE);
+    const { ownership, file } = this.#machine;
+    const { leases, heartbeats } = this.#cluster;
+    if (ownership === undefined) return;
+    const after = afterRound(ownership, this.#run(), { started: START, next: leases[ownership.epoch] }, LATE);
     if (after !== "renew") {
       if (after.successor !== undefined) yield this.#next("is deposed", { ...ENDED, mode: "deposed" });
       return;
     }
-    const record = this.#renewal(tenure);
+    const record = this.#renewal(ownership);
     if (record === undefined) return;
-    const renewed = afterRenewal(tenure, { started: START, successor: undefined });
+    const renewed = afterRenewal(ownership, { started: START, successor: undefined });
     yield this.#next(
       `renews as ${record.epoch}`,
-      { tenure: renewed, markEpoch: record.epoch },
+      { ownership: renewed, markEpoch: record.epoch },
       {
         leases: [...leases, record],
-        beats: [...beats, beatOf(record.run, file, false)],
+        heartbeats: [...heartbeats, heartbeatOf(record.run, file, false)],
       },
     );
   }
 
-  #renewal(tenure: Tenure): LeaseRecord | undefined {
-    const epoch = tenure.epoch + 1;
+  #renewal(ownership: LeaseOwnership): LeaseRecord | undefined {
+    const epoch = ownership.epoch + 1;
     if (epoch > this.#bounds.epochs || this.#cluster.leases.length >= epoch) return undefined;
     const { path } = this.#machine;
     const next = { step: "create", previous: undefined, epoch, path, untilMs: 0 } as const;
@@ -378,12 +378,12 @@ class MachineSteps {
   }
 
   *#stop(): Generator<Step> {
-    const { write, tenure, path, database, file } = this.#machine;
-    const { replica, beats } = this.#cluster;
-    if (write !== undefined || tenure === undefined) return;
+    const { write, ownership, path, database, file } = this.#machine;
+    const { replica, heartbeats } = this.#cluster;
+    if (write !== undefined || ownership === undefined) return;
     yield this.#next("stops", ENDED, {
       replica: { ...replica, [path]: database },
-      beats: beats.with(tenure.epoch - 1, beatOf(this.#run(), file, true)),
+      heartbeats: heartbeats.with(ownership.epoch - 1, heartbeatOf(this.#run(), file, true)),
     });
   }
 
@@ -419,6 +419,6 @@ class MachineSteps {
   }
 }
 
-function beatOf(run: string, file: number, isReleased: boolean): string {
-  return beatText({ run, counter: 0, isReleased, databaseEpoch: String(file) });
+function heartbeatOf(run: string, file: number, isReleased: boolean): string {
+  return heartbeatText({ run, counter: 0, isReleased, databaseEpoch: String(file) });
 }

@@ -80,6 +80,8 @@ async function writeAtomically(path: string, content: Readable): Promise<{ size:
 }
 
 const BUCKET = "larder";
+/** The key of the object that names the owner of the bucket. */
+export const OWNER_MARKER = "home/larder/larder-store.json";
 const KEY = "S3RVER";
 
 function s3Error(status: number, code: string): Response {
@@ -225,16 +227,6 @@ export class TestS3 {
   /** Writes any object. */
   async writeObject(key: string, text: string): Promise<void> {
     await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/${key}`, { method: "PUT", body: text });
-  }
-
-  /** Reads an object as text. @param key relative to the prefix */
-  async read(key: string): Promise<string> {
-    return (await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/home/larder/${key}`)).text();
-  }
-
-  /** Replaces an object. */
-  async write(key: string, text: string): Promise<void> {
-    await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/home/larder/${key}`, { method: "PUT", body: text });
   }
 
   private urlOf(digest: string): string {

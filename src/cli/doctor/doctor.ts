@@ -13,6 +13,7 @@ import { LITESTREAM_VERSION } from "../../features/storage/replication/litestrea
 import { readReplicaStatus } from "../../features/storage/replication/litestream/status.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLog } from "../../lib/log.ts";
+import { requireSameKey } from "../../features/storage/replication/sealed-secrets.ts";
 import { findReplicaParts } from "../../server/composition/start-replica.ts";
 import { type DataPaths, dataPaths } from "../../server/data/data-directory.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
@@ -72,7 +73,7 @@ function listChecks({ config, loaded, environment }: RunningCommand): Check[] {
     ["single sign-on", () => examineProvider(config)],
     ["bucket", () => examineS3(config, paths)],
     ["replica", () => examineReplica(config, paths)],
-    ["owner", () => examineOwner(config)],
+    ["owner", () => examineOwner(config, paths)],
   ];
 }
 
@@ -112,7 +113,8 @@ function examineTls({ tls: { certFile, keyFile } }: Config): Finding[] {
 /** Requests the public address, and reports which server responds. */
 async function examinePublicAddress({ publicUrl }: Config, paths: DataPaths): Promise<Finding | Finding[]> {
   if (publicUrl === null) return ok("publicUrl is not set; links use the address of each request");
-  if (!existsSync(paths.secrets) || findRunningServer(paths.lock) === undefined) {
+  const isServed = findRunningServer(paths.lock) !== undefined && findStandby(paths) === undefined;
+  if (!existsSync(paths.secrets) || !isServed) {
     return note(`${publicUrl} was not checked: no server is running on this data directory`);
   }
   const { link } = openSecrets(paths.secrets);
@@ -151,6 +153,8 @@ async function examineProvider(config: Config): Promise<Finding | undefined> {
 async function examineReplica(config: Config, paths: DataPaths): Promise<Finding | undefined> {
   const parts = await findReplicaParts(config);
   if (parts === undefined) return undefined;
+  // An owner may have a new key that is used from its next start.
+  if ((await findStoreOwner(config))?.isOther === true) await requireSameKey(parts.bucket, parts.key);
   const about = `${config.replica.url}, by ${parts.program} ${LITESTREAM_VERSION}`;
   const status = readReplicaStatus(paths.root, Date.now());
   if (status === undefined) return ok(`${about}; ${findStandby(paths)?.text ?? "no server is running here"}`);
@@ -158,10 +162,11 @@ async function examineReplica(config: Config, paths: DataPaths): Promise<Finding
 }
 
 /** Who owns a store with a replica. */
-async function examineOwner(config: Config): Promise<Finding | undefined> {
+async function examineOwner(config: Config, paths: DataPaths): Promise<Finding | undefined> {
   const owner = await findStoreOwner(config);
   if (owner === undefined) return undefined;
-  return owner.isOther ? note(owner.text) : ok(owner.text);
+  if (!owner.isOther || findStandby(paths) !== undefined) return ok(owner.text);
+  return note(`${owner.text}. To make this machine its standby: larder standby`);
 }
 
 async function examineS3(config: Config, paths: DataPaths): Promise<Finding | undefined> {

@@ -18,6 +18,7 @@ import {
   defineCommand,
   EXIT,
   type ExitCode,
+  requireDatabase,
   type RunningCommand,
   UsageError,
 } from "../shared/command.ts";
@@ -69,6 +70,8 @@ export const define = defineCommand({
     if (command.has("drill")) return runDrill(command, dir);
     const source = dataPaths(config.data);
     requireSource(source);
+    // Opening the services of a standby would create a database, and its backup would be empty.
+    if (config.replica.url !== null) requireDatabase(config);
     if (dir === "") throw new UsageError("Specify the directory for the backup, or - for a tar archive.");
     if (dir === "-") return withBucket(command, (fetchBlob) => writeArchive(command, source, fetchBlob));
     if (command.has("link") && command.has("copy")) throw new UsageError("Use either --link or --copy, not both.");

@@ -7,13 +7,13 @@ import { StandbyFiles, type StandbyState } from "../../server/standby/standby-st
 import { ALL_SETTINGS, defineCommand, EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
 
 /** How often the state of the standby is read. */
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 /** `larder promote`: makes this machine the owner of the store. */
 export const define = defineCommand({
   description:
-    "Make this machine the owner of the store, and serve. The owner before it must be stopped, or have been silent for " +
-    "one and a half lease times (replica.lease). Restores the newest state of the replica; a database that is in the " +
+    "Make this machine the owner of the store, and serve. The owner before it must be stopped, or have sent no " +
+    "heartbeat for one and a half lease times (replica.lease). Restores the newest state of the replica; a database that is in the " +
     "data directory is moved to set-aside/.\n\n" +
     "If larder standby runs on the data directory, it takes over and serves; this command ends then.",
   settings: ALL_SETTINGS,
@@ -60,7 +60,7 @@ async function askStandby(command: RunningCommand, files: StandbyFiles, pid: num
     if (hasFailed(state, before)) throw new StartupError(state.failure ?? state.text);
     if (state.step !== "waiting") report(state.text);
     if (state.step === "serving") return EXIT.success;
-    await Bun.sleep(LOOK_MS);
+    await Bun.sleep(POLL_MS);
   }
 }
 

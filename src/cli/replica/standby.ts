@@ -7,7 +7,7 @@ import { ALL_SETTINGS, defineCommand, EXIT } from "../shared/command.ts";
 export const define = defineCommand({
   description:
     "Wait beside the server that owns the store, with an up-to-date copy of its database. Every request gets status 503 " +
-    "until this machine takes over, by larder promote or, with standby.automatic, when the owner falls silent. A " +
+    "until this machine takes over, by larder promote or, with standby.automatic, when the owner sends no heartbeats. A " +
     "directory that owns the store serves at once. So this can be the service on both machines.\n\n" +
     "An owner that was stopped in order is not replaced automatically. An old owner that returns becomes the standby: " +
     "changes that only it has are moved to set-aside/ in the data directory.",

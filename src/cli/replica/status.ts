@@ -1,8 +1,8 @@
 import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { LeaseStore } from "../../features/storage/replication/lease-store.ts";
-import { parseBeat } from "../../features/storage/replication/lease-record.ts";
-import { findLitestream } from "../../features/storage/replication/litestream/binary.ts";
+import { parseHeartbeat } from "../../features/storage/replication/lease-record.ts";
+import { findLitestream, LITESTREAM_VERSION } from "../../features/storage/replication/litestream/binary.ts";
 import { readReplicaStatus } from "../../features/storage/replication/litestream/status.ts";
 import { nameOwner } from "../../features/storage/replication/owner-text.ts";
 import { openReplicaBucket, type ReplicaBucket } from "../../features/storage/replication/replica-bucket.ts";
@@ -32,11 +32,14 @@ export const status = defineCommand({
     const { config } = command;
     const bucket = openReplicaBucket(config);
     if (bucket === undefined) throw new StartupError("No replica is configured. Set replica and replica.keyFile.");
-    const seen = await new LeaseStore(bucket).look();
+    const seen = await new LeaseStore(bucket).readNewest();
     const stored = seen === undefined ? undefined : await countStored(bucket, seen.lease.path);
     const local = readReplicaStatus(config.data, Date.now());
-    const litestream = await findLitestream(config.replica.litestream).catch((error: unknown) => messageOf(error));
-    const isReleased = parseBeat(seen?.beat)?.isReleased ?? false;
+    const litestream = await findLitestream(config.replica.litestream).then(
+      (path) => `${path}, version ${LITESTREAM_VERSION}`,
+      (error: unknown) => messageOf(error),
+    );
+    const isReleased = parseHeartbeat(seen?.heartbeat)?.isReleased ?? false;
     const standby = findStandby(dataPaths(config.data));
     const rows = [
       ["Replica", config.replica.url ?? ""],
@@ -45,8 +48,8 @@ export const status = defineCommand({
       ["Objects", stored === undefined ? "none" : `${stored.objects}, ${describeSize(stored.bytes)}`],
       ["Newest object", describeTime(stored?.newestAtMs)],
       ["Newest copy of the whole database", describeTime(stored?.newestSnapshotAtMs)],
-      ["Standby here", standby?.text ?? ""],
-      ["Lag of the server here", local === undefined ? "no server is running here" : `${local.lagMs} ms`],
+      ["This machine", standby?.text ?? (local === undefined ? "No server is running here." : "")],
+      ["Lag of the server here", local === undefined ? "" : `${local.lagMs} ms`],
       ["Position of the server here", local?.position ?? ""],
       ["Problem", local?.problem ?? ""],
       ["Litestream", litestream],

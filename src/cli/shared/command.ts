@@ -215,6 +215,12 @@ export class RunningCommand implements CommandContext {
 export function requireDatabase(config: Config): void {
   const { root, database } = dataPaths(config.data);
   if (existsSync(database)) return;
+  if (config.replica.url !== null) {
+    throw new StartupError(
+      `No database found in ${root}: only the owner of the store has one. Run the command on the owner. ` +
+        "To see which machine that is: larder replica status",
+    );
+  }
   throw new StartupError(
     `No database found in ${root}. Set the data directory with --data (LARDER_DATA), ` +
       `or create a new one: larder serve --data ${root}`,

@@ -6,7 +6,7 @@ export const REPLICATION_SETTINGS = {
     url: optionalText(
       "URL",
       readReplicaUrl,
-      "Replicate the database continuously to this place in a bucket, such as s3://larder-replica/home, so that another machine can take over. The service and the keys are those of s3.*.",
+      "Replicate the database continuously to this path in a bucket, such as s3://larder-replica/home, so that another machine can take over. The service and the keys are those of s3.*.",
     ),
     keyFile: optionalText(
       "path",
@@ -28,7 +28,7 @@ export const REPLICATION_SETTINGS = {
   standby: {
     automatic: toggle(
       false,
-      "Let larder standby promote itself when the server that owns the store no longer responds.",
+      "Let larder standby promote itself when the owner of the store sends no heartbeats. Without it, run larder promote.",
     ),
   },
 };

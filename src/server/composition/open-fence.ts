@@ -2,7 +2,7 @@ import { openWriteFence } from "../../features/storage/replication/fence.ts";
 import type { Lease, Replica, WriteFence } from "../../features/storage/replication/types.ts";
 import type { Services } from "./services.ts";
 
-/** The fence of a server with a replica: decides when its changes are acknowledged. */
+/** The fence of a server with a replica: decides when its changes are confirmed. */
 export function openFence(
   { config, writer, remoteStore }: Pick<Services, "config" | "writer" | "remoteStore">,
   lease: Lease,

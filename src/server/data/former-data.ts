@@ -42,17 +42,27 @@ export function setDataAside(paths: DataPaths, nowMs: number): string {
   return folder;
 }
 
+/** @throws StartupError if {@link setDataAside} would fail, because the blobs are a mounted disk */
+export function requireMovable({ root, blobs }: Pick<DataPaths, "root" | "blobs">): void {
+  const found = fs.statSync(blobs, { throwIfNoEntry: false });
+  if (found !== undefined && found.dev !== fs.statSync(root).dev) throw notMovable(blobs, "set-aside/");
+}
+
 function move(path: string, folder: string): void {
   if (!fs.existsSync(path)) return;
   try {
     fs.renameSync(path, join(folder, basename(path)));
   } catch (error) {
     if (errorCode(error) !== "EBUSY" && errorCode(error) !== "EXDEV") throw error;
-    throw new StartupError(
-      `${path} is on a disk of its own, and can't be moved to ${folder}. Use an empty data directory: set --data.`,
-      error,
-    );
+    throw notMovable(path, folder, error);
   }
+}
+
+function notMovable(path: string, folder: string, cause?: unknown): StartupError {
+  return new StartupError(
+    `${path} is on a disk of its own, and can't be moved to ${folder}. Use an empty data directory: set --data.`,
+    cause,
+  );
 }
 
 /**

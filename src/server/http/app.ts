@@ -121,7 +121,7 @@ function mayChangeBy(routes: RouteTable<DeclaredRoute>, request: Request): boole
   return acknowledges(routes.find(method, requestContextOf(request).path), method);
 }
 
-/** Rejects all requests while the server stops or is overloaded, and changes that could not be acknowledged. */
+/** Rejects all requests while the server stops or is overloaded, and changes that could not be confirmed. */
 function gates(host: AppHost, mayChange: (request: Request) => boolean) {
   const { fence } = host;
   if (fence === undefined) return gate(host);

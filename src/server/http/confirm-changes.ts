@@ -4,8 +4,8 @@ import type { WriteFence } from "../../features/storage/replication/types.ts";
 
 /** Methods that only read, by RFC 9110, RFC 4918 and RFC 5323. */
 const READING = new Set(["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "SEARCH"]);
-/** Rejections from which a client that repeats a request learns that its change was made already. */
-const CONFIRMING = new Set([404, 409, 410, 412]);
+/** Rejections from which a client that repeats a request learns that its change was made already; 405 is that of MKCOL. */
+const CONFIRMING = new Set([404, 405, 409, 410, 412]);
 
 /** Whether the responses of a route acknowledge changes. */
 export function acknowledges(route: DeclaredRoute | undefined, method: string): boolean {

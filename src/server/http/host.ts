@@ -5,7 +5,7 @@ import { RequestStatistics } from "../observability/request-statistics.ts";
 
 /** What the application needs from the running server. */
 export interface AppHost {
-  /** Decides when changes are acknowledged; undefined without a replica. */
+  /** Decides when changes are confirmed; undefined without a replica. */
   readonly fence: WriteFence | undefined;
   /** The address of the client's end of the connection. */
   peerOf(request: Request): string;

@@ -34,7 +34,7 @@ interface HttpServerOptions {
   readonly services: Services;
   readonly loaded: LoadedConfig;
   readonly background: Background;
-  /** Decides when changes are acknowledged; undefined without a replica. */
+  /** Decides when changes are confirmed; undefined without a replica. */
   readonly fence: WriteFence | undefined;
   /** The right to write to the store; undefined without a replica. */
   readonly lease: Pick<Lease, "state" | "problem"> | undefined;

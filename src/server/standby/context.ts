@@ -5,7 +5,7 @@ import type { LoadedConfig } from "../../config/load.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { findReplicaParts } from "../composition/start-replica.ts";
 import { type Bucket, openClient } from "../../features/storage/remote-store/open.ts";
-import type { LeaseRecord } from "../../features/storage/replication/lease-record.ts";
+import { DATABASES, type LeaseRecord } from "../../features/storage/replication/lease-record.ts";
 import { LeaseStore } from "../../features/storage/replication/lease-store.ts";
 import { ReplicaMirror } from "../../features/storage/replication/mirror.ts";
 import type { ReplicaBucket } from "../../features/storage/replication/replica-bucket.ts";
@@ -92,12 +92,14 @@ export class Mirrors {
     return undefined;
   }
 
-  /** Removes the copies of all paths but one. */
+  /** Removes the copies of all paths but one, also those of an earlier process. */
   removeOthers(mirror: ReplicaMirror): void {
-    for (const [path, other] of this.#opened) {
-      if (other === mirror) continue;
-      other.clear();
-      this.#opened.delete(path);
+    for (const [path, other] of this.#opened) if (other !== mirror) this.#opened.delete(path);
+    const folder = join(this.#folder, DATABASES);
+    if (!fs.existsSync(folder)) return;
+    for (const name of fs.readdirSync(folder)) {
+      const path = join(folder, name);
+      if (path !== mirror.folder) fs.rmSync(path, { recursive: true, force: true });
     }
   }
 

@@ -8,6 +8,8 @@ import type { Digest } from "../../blobs/digest.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { migrate } from "../../db/migrate.ts";
 import { openDatabase } from "../../db/open.ts";
+import { Reader, rows } from "../../db/reader.ts";
+import { AppError } from "../../errors.ts";
 import { copySecrets } from "../../features/storage/backup/private-files.ts";
 import { adoptUnsent } from "../../features/storage/remote-store/adopt-unsent.ts";
 import { holderOf, identifyDirectory } from "../../features/storage/replication/directory-identity.ts";
@@ -89,8 +91,27 @@ export function setFormerDataAside({ paths, log }: Pick<StandbyContext, "paths" 
   const folder = setDataAside(paths, Date.now());
   log.warn("Moved the former data of this directory away; it continues from the replica.", {
     folder,
-    ...(changes !== undefined && { changesThatOnlyItHas: changes }),
+    ...(changes !== undefined && { unreplicatedChanges: changes }),
   });
+}
+
+/**
+ * Checks a database, in a thread: the heartbeats of the lease must not wait for it. The bytes are the owner's: Litestream
+ * has compared their checksums. A complete check takes 15 times as long.
+ */
+async function isDatabaseWhole(path: string, log: StandbyContext["log"]): Promise<boolean> {
+  const reader = new Reader(path, log);
+  try {
+    const [check] = await reader.read([rows<{ quick_check: string }>("PRAGMA quick_check(5)")]);
+    return check[0]?.quick_check === "ok";
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    log.error("The restored database could not be checked.", { error });
+    return false;
+  } finally {
+    reader.close();
+    await reader.ended();
+  }
 }
 
 /** Checks and upgrades the restored database, and compares it with the bucket, whose owner it becomes. */
@@ -101,10 +122,9 @@ async function prepareDatabase(
 ): Promise<{ storeId: string; absent: Digest[] }> {
   const db = openDatabase(restored);
   try {
-    // The bytes are the owner's: Litestream has compared their checksums. A complete check takes 15 times as long.
-    const check = db.sqlite.query<{ quick_check: string }, []>("PRAGMA quick_check(5)").all();
+    const isWhole = await isDatabaseWhole(restored, log);
     const storeId = readStoreId(db.sqlite);
-    if (check[0]?.quick_check !== "ok" || storeId === undefined) {
+    if (!isWhole || storeId === undefined) {
       throw new StartupError("The database in the replica is damaged, or is not one of Larder.");
     }
     migrate(db.sqlite, log);

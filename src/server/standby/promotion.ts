@@ -1,4 +1,4 @@
-/** Takes over a store: the lease first, then the newest state of the replica. Everything acknowledged before is in that. */
+/** Takes over a store: the lease first, then the newest state of the replica. Everything confirmed before is in that. */
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { S3Error } from "../../blobs/s3/error.ts";
@@ -15,6 +15,7 @@ import { probeConditions } from "../../features/storage/replication/probe.ts";
 import { unsealSecrets } from "../../features/storage/replication/sealed-secrets.ts";
 import { syncPath } from "../../lib/sync-path.ts";
 import type { DataPaths } from "../data/data-directory.ts";
+import { requireMovable } from "../data/former-data.ts";
 import { readStoreMarker } from "../data/store-identity.ts";
 import type { StandbyContext } from "./context.ts";
 import { continueFromReplica, type Following, unsealedFolder } from "./continue-from-replica.ts";
@@ -65,7 +66,7 @@ async function takeStore(context: StandbyContext, following: Following, watch?: 
   const { paths, leases, replica, mirrors } = context;
   // Everything that can fail without the lease comes before it: an owner that returns could not start any more.
   await probeConditions(replica.objects, replica.prefix);
-  const seen = await leases.look();
+  const seen = await leases.readNewest();
   if (seen !== undefined) await prepare(context, seen.lease);
   markUnfinished(paths);
   const { lease, previous } = await takeLease(context, following, watch);
@@ -79,16 +80,19 @@ async function takeStore(context: StandbyContext, following: Following, watch?: 
     const absent = await continueFromReplica(context, mirror, { ...following, signal });
     lease.setDatabaseEpoch(identifyDatabase(paths.database));
     mirrors.clear();
+    // After a power failure, an old note of this takeover must not replace what was changed since.
+    syncPath(paths.root);
     return { lease, absent };
   } catch (error) {
-    // Nothing was acknowledged in this epoch, so anybody may take over without waiting.
+    // Nothing was confirmed in this epoch, so anybody may take over without waiting.
     await lease.close(true);
     throw error;
   }
 }
 
-/** @throws StartupError if the replica has no database, or the key is not the one that sealed the secrets */
+/** @throws StartupError if the blobs can't be moved away, the replica has no database, or the key is not the one that sealed the secrets */
 async function prepare(context: StandbyContext, lease: LeaseRecord): Promise<void> {
+  requireMovable(context.paths);
   if ((await context.mirrors.findNewest(context.leases, lease)) === undefined) throw nothingToRestore();
   await unsealSecrets(context.replica, context.key, unsealedFolder(context.paths));
 }
@@ -102,7 +106,7 @@ async function takeLease(context: StandbyContext, following: Following, watch: W
   const ended = new AbortController();
   const signal = AbortSignal.any([following.signal, ended.signal]);
   const early = leases
-    .look()
+    .readNewest()
     .then((seen) => (seen === undefined ? undefined : mirrors.findNewest(leases, seen.lease)))
     .then((mirror) => mirror?.update({ kind: "snapshot", signal }))
     // The copy after the lease was taken reports what is wrong.
@@ -118,7 +122,7 @@ async function takeLease(context: StandbyContext, following: Following, watch: W
         log,
         signal,
         onProgress({ owner, silentMs, neededMs }) {
-          report(`${owner.host} is silent for ${inSeconds(silentMs)} of ${inSeconds(neededMs)} seconds.`);
+          report(`No heartbeat of ${owner.host} for ${inSeconds(silentMs)} of ${inSeconds(neededMs)} seconds.`);
         },
       },
       { ...(watch !== undefined && { watch }), ...(store !== undefined && { store }) },

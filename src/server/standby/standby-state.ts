@@ -67,7 +67,12 @@ export class StandbyFiles {
 
   /** Asks the standby to take over. */
   request(): void {
-    fs.writeFileSync(this.#request, "", { mode: 0o600 });
+    try {
+      // Root may ask a standby of another user, whose link must not be followed.
+      fs.writeFileSync(this.#request, "", { mode: 0o600, flag: "wx" });
+    } catch (error) {
+      if (errorCode(error) !== "EEXIST") throw error;
+    }
   }
 
   /** Whether it was asked to take over since the last call. */

@@ -3,7 +3,7 @@
  * so that a proxy or a floating address can point at both machines.
  *
  * An owner that was stopped in order has released its lease. That is no failure: it is restarted, or its administrator
- * switches the machines on purpose. Only an owner that falls silent without a word is replaced automatically.
+ * switches the machines on purpose. Only an owner whose heartbeats stop without a release is replaced automatically.
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
@@ -12,8 +12,8 @@ import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { holderOf, identifyDirectory } from "../../features/storage/replication/directory-identity.ts";
 import { machineClock } from "../../features/storage/replication/lease-clock.ts";
-import { type LeaseRecord, parseBeat } from "../../features/storage/replication/lease-record.ts";
-import { silenceMs, type Watch } from "../../features/storage/replication/lease-rules.ts";
+import { type LeaseRecord, parseHeartbeat } from "../../features/storage/replication/lease-record.ts";
+import { databaseEpochOf, silenceMs, type Watch } from "../../features/storage/replication/lease-rules.ts";
 import type { ReplicaMirror } from "../../features/storage/replication/mirror.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { announcer } from "../../lib/log.ts";
@@ -32,9 +32,9 @@ import { StandbyFiles, type StandbyStep } from "./standby-state.ts";
 /** What is known about the owner. */
 type OwnerState = "alive" | "released" | "silent" | "unknown";
 
-/** How often the owner's sign of life is read within the lease time, and at most. */
-const LOOKS_PER_TTL = 4;
-const LOOK_MS_MAX = 10_000;
+/** How often the owner's heartbeat is read within the lease time, and at most. */
+const POLLS_PER_TTL = 4;
+const POLL_MS_MAX = 10_000;
 /** How often the replica is copied. */
 const COPY_MS = 5_000;
 /** How often everything in the replica is listed: for new snapshots, and to remove what is not needed any more. */
@@ -43,6 +43,8 @@ const COMPLETE_MS = 10 * 60_000;
 const REQUEST_MS = 200;
 /** The pause after a takeover that was interrupted, for example by an outage of the bucket. */
 const RETRY_MS = 10_000;
+/** How long an automatic takeover waits after one that failed: another standby may have what this one lacks. */
+const AFTER_FAILURE_MS = 60_000;
 
 /** The response to clients. They try again soon after a takeover. */
 const STANDBY = { message: "This machine is the standby of another server. Try again in a moment.", retryAfterS: 5 };
@@ -58,6 +60,7 @@ export class Standby {
   #text = "";
   #attempts = 0;
   #failure: string | null = null;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
   /** When everything was listed last, by the monotonic clock. */
   #completeAtMs = Number.NEGATIVE_INFINITY;
   #mirror: ReplicaMirror | undefined;
@@ -123,11 +126,12 @@ export class Standby {
   /** Watches the owner until this machine must take over, or `stop` is aborted. */
   async #watchUntilNeeded(stop: AbortSignal): Promise<void> {
     const { replica, standby } = this.#context.loaded.config;
-    const lookMs = Math.min(LOOK_MS_MAX, replica.leaseMs / LOOKS_PER_TTL);
+    const pollMs = Math.min(POLL_MS_MAX, replica.leaseMs / POLLS_PER_TTL);
     while (!stop.aborted) {
-      await this.#look();
-      if ((standby.automatic && this.#state === "silent") || this.#mustContinue()) return;
-      const untilMs = performance.now() + lookMs;
+      await this.#checkOwner();
+      const isRested = performance.now() - this.#failedAtMs > AFTER_FAILURE_MS;
+      if ((standby.automatic && this.#state === "silent" && isRested) || this.#mustContinue()) return;
+      const untilMs = performance.now() + pollMs;
       while (performance.now() < untilMs && !stop.aborted) {
         if (this.#files.takeRequest()) return;
         await machineClock.sleep(REQUEST_MS, stop);
@@ -155,6 +159,7 @@ export class Standby {
       if (!(error instanceof StartupError)) throw error;
       context.log.warn("Could not take over; this machine stays the standby.", { error: error.message });
       this.#failure = error.message;
+      this.#failedAtMs = performance.now();
       this.#watch = undefined;
       this.#report("waiting", this.#text);
       this.#isInterrupted = error.cause instanceof S3Error && isPromotionUnfinished(context.paths);
@@ -164,7 +169,7 @@ export class Standby {
   }
 
   /** Reads who owns the store, and whether the owner is alive. */
-  async #look(): Promise<void> {
+  async #checkOwner(): Promise<void> {
     const { leases, loaded } = this.#context;
     const startedMs = machineClock.now().monotonicMs;
     try {
@@ -173,12 +178,14 @@ export class Standby {
         next = await leases.read(next.epoch + 1);
       }
       const { epoch } = this.#owner;
-      const beat = await leases.readBeat(epoch);
+      const heartbeat = await leases.readHeartbeat(epoch);
       const nowMs = machineClock.now().monotonicMs;
-      const isSame = this.#watch?.epoch === epoch && this.#watch.beat === beat;
+      const isSame = this.#watch?.epoch === epoch && this.#watch.heartbeat === heartbeat;
       const sinceMs = isSame && this.#watch !== undefined ? this.#watch.sinceMs : nowMs;
-      this.#watch = { epoch, beat, sinceMs, readMs: startedMs };
-      const isReleased = parseBeat(beat)?.isReleased === true;
+      this.#watch = { epoch, heartbeat, sinceMs, readMs: startedMs };
+      // An owner without a database has failed to take over, and nobody serves.
+      const hasDatabase = databaseEpochOf({ lease: this.#owner, heartbeat }) !== null;
+      const isReleased = hasDatabase && parseHeartbeat(heartbeat)?.isReleased === true;
       const isSilent = startedMs - sinceMs >= silenceMs(loaded.config.replica.leaseMs, this.#owner);
       this.#setState(isReleased ? "released" : isSilent ? "silent" : "alive");
     } catch (error) {
@@ -195,7 +202,7 @@ export class Standby {
     const text = {
       alive: `${host} owns the store and is running. This machine is its standby.`,
       released: `${host} was stopped in order. This machine is its standby, and waits. To take over, run larder promote.`,
-      silent: `${host} is silent. To let this machine take over, run larder promote.`,
+      silent: `${host} sends no heartbeat. To let this machine take over, run larder promote.`,
       unknown: `The replica is not reachable: ${detail ?? ""}`,
     }[state];
     if (state !== this.#state || text !== this.#text) this.#report("waiting", text);

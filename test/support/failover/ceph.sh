@@ -56,6 +56,7 @@ within() {
   done
 }
 
+register_osd() { timeout 20 ceph -c "$conf" osd new "$1" >/dev/null 2>>"$dir/log/mkfs.out"; }
 is_osd_up() { timeout 5 ceph -c "$conf" osd stat 2>/dev/null | grep -q '1 up'; }
 is_gateway_up() { curl -s -o /dev/null --max-time 2 "http://$(cat "$dir/address")/"; }
 
@@ -136,7 +137,8 @@ CONF
   mgr
   local osd_id
   osd_id=$(cat /proc/sys/kernel/random/uuid)
-  timeout 60 ceph -c "$conf" osd new "$osd_id" >/dev/null
+  # The monitor rejects commands while it starts. Repeating this one changes nothing.
+  within 60 register_osd "$osd_id"
   ceph-osd -c "$conf" -i 0 --mkfs --osd-uuid "$osd_id" >>"$dir/log/mkfs.out" 2>&1
   osd
 }

@@ -10,7 +10,7 @@ import {
 } from "../../../src/features/storage/replication/acquire.ts";
 import type { OwnedLease } from "../../../src/features/storage/replication/lease.ts";
 import type { LeaseClock } from "../../../src/features/storage/replication/lease-clock.ts";
-import { parseBeat, parseLease } from "../../../src/features/storage/replication/lease-record.ts";
+import { parseHeartbeat, parseLease } from "../../../src/features/storage/replication/lease-record.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { MemoryObjects } from "../../support/memory-objects.ts";
 import { temporaryDirectory } from "../../support/server.ts";
@@ -18,7 +18,7 @@ import { temporaryDirectory } from "../../support/server.ts";
 const TTL_MS = 10_000;
 const OWN = { store: "store-1", databaseEpoch: "epoch-1" };
 
-/** Watching moves the time; signs of life, which pass a signal, wait until the test moves it. */
+/** Watching moves the time; heartbeats, which pass a signal, wait until the test moves it. */
 class TestClock implements LeaseClock {
   monotonicMs = 1_000_000;
   wallMs = 1_800_000_000_000;
@@ -113,12 +113,12 @@ async function serve(options: AcquireOptions & { clock: TestClock }, own = OWN):
   return lease;
 }
 
-/** A process that ends without a word: its signs of life stop. */
+/** A process that ends without a word: its heartbeats stop. */
 async function crash(lease: OwnedLease): Promise<void> {
   await lease.close(false);
 }
 
-test("the first server owns the store, and signs of life follow", async () => {
+test("the first server owns the store, and heartbeats follow", async () => {
   const a = await machine("a");
   const lease = await serve(a);
   expect({ epoch: lease.epoch, path: lease.path, state: lease.state }).toEqual({
@@ -126,10 +126,21 @@ test("the first server owns the store, and signs of life follow", async () => {
     path: "db/00000001",
     state: "valid",
   });
-  const first = objects.stored.get("home/beat/00000001");
+  const first = objects.stored.get("home/heartbeat/00000001");
   await a.clock.advance(TTL_MS / 4);
-  expect(objects.stored.get("home/beat/00000001")).not.toBe(first);
+  expect(objects.stored.get("home/heartbeat/00000001")).not.toBe(first);
   expect(parseLease(objects.stored.get("home/lease/00000001") ?? "")?.store).toBe("store-1");
+});
+
+test("a record names no folder outside of the copies, and sends nothing to terminals", async () => {
+  await serve(await machine("a"));
+  const text = objects.stored.get("home/lease/00000001") ?? "";
+  const change = (fields: object) => parseLease(JSON.stringify({ ...JSON.parse(text), ...fields }));
+  expect(change({})).toBeDefined();
+  for (const path of ["../../blobs", "db/../../..", "db/00000001/../..", "db", "/etc", ""])
+    expect(change({ path })).toBeUndefined();
+  expect(change({ host: "\u001b[2Ja" })).toBeUndefined();
+  expect(change({ url: "https://a\nb" })).toBeUndefined();
 });
 
 test("the same directory continues at once after a crash of the program, with the same path", async () => {
@@ -152,7 +163,7 @@ test("another directory is rejected, with the name of the owner", async () => {
   const a = await machine("a");
   await serve(a);
   const b = await machine("b");
-  await expect(acquireForServe(b, OWN)).rejects.toThrow(/a\.example.*owner number 1.*larder standby.*larder promote/);
+  await expect(acquireForServe(b, OWN)).rejects.toThrow(/a\.example.*epoch 1.*larder standby.*larder promote/);
 });
 
 test("a directory that was set back is rejected", async () => {
@@ -192,7 +203,7 @@ test("a silent owner is replaced after one and a half lease times, and then conf
   expect(b.clock.monotonicMs - startedMs).toBeGreaterThanOrEqual(1.5 * TTL_MS);
   // The clock of the old owner stood still: only the request shows it that it was replaced.
   expect(old.state).toBe("valid");
-  await expect(old.confirm()).rejects.toThrow("could not be confirmed");
+  await expect(old.confirm()).rejects.toThrow("cannot confirm changes");
   expect({ state: old.state, isDeposed }).toEqual({ state: "deposed", isDeposed: true });
   expect(old.problem).toMatch(/b\.example.*larder standby/);
 });
@@ -200,7 +211,7 @@ test("a silent owner is replaced after one and a half lease times, and then conf
 test("a released lease is taken at once", async () => {
   const a = await machine("a");
   await (await serve(a)).close(true);
-  expect(parseBeat(objects.stored.get("home/beat/00000001"))?.isReleased).toBe(true);
+  expect(parseHeartbeat(objects.stored.get("home/heartbeat/00000001"))?.isReleased).toBe(true);
   const b = await machine("b");
   const startedMs = b.clock.monotonicMs;
   const { lease } = await takeOver(b);
@@ -212,9 +223,9 @@ test("an outage ends the lease, and then the owner takes the next epoch with the
   const a = await machine("a");
   const lease = await serve(a);
   objects.failure = "before";
-  for (let beat = 0; beat < 5; beat++) await a.clock.advance(TTL_MS / 4);
+  for (let heartbeat = 0; heartbeat < 5; heartbeat++) await a.clock.advance(TTL_MS / 4);
   expect(lease.state).toBe("expired");
-  await expect(lease.confirm()).rejects.toThrow("could not be confirmed");
+  await expect(lease.confirm()).rejects.toThrow("cannot confirm changes");
   objects.failure = "none";
   await a.clock.advance(TTL_MS / 4);
   expect({ state: lease.state, epoch: lease.epoch, path: lease.path }).toEqual({
@@ -229,7 +240,7 @@ test("an owner whose renewal was stored without a response continues", async () 
   const a = await machine("a");
   const lease = await serve(a);
   objects.failure = "before";
-  for (let beat = 0; beat < 5; beat++) await a.clock.advance(TTL_MS / 4);
+  for (let heartbeat = 0; heartbeat < 5; heartbeat++) await a.clock.advance(TTL_MS / 4);
   objects.failure = (request) => (request.startsWith("create") ? "after" : "none");
   await a.clock.advance(TTL_MS / 4);
   expect(lease.state).toBe("expired");

@@ -108,6 +108,11 @@ describe("a change", () => {
     expectError(await account.client.delete(`/api/files/${id}`), 503, "provider_unavailable");
     fence.outcome = async () => {};
     expectError(await account.client.delete(`/api/files/${id}`), 404, "not_found");
+    fence.outcome = reject;
+    expectStatus(await dav.request("MKCOL", "twice"), 503);
+    expectStatus(await dav.request("MKCOL", "twice"), 503);
+    fence.outcome = async () => {};
+    expectStatus(await dav.request("MKCOL", "twice"), 405);
   });
 });
 

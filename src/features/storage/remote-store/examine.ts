@@ -53,6 +53,6 @@ function describeOwner(
     state: "wrong",
     whose:
       "in use by another copy of this data directory, so nothing is removed from it. If that copy is no longer in use, " +
-      "run: larder blobs claim",
+      "and no other machine owns the store, run: larder blobs claim",
   };
 }

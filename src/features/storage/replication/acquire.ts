@@ -11,9 +11,9 @@ import { readMark, writeMark } from "./lease-mark.ts";
 import type { LeaseRecord } from "./lease-record.ts";
 import {
   type Acquisition,
-  afterBeat,
-  afterLook,
-  afterMissedBeat,
+  afterHeartbeat,
+  afterRead,
+  afterMissedHeartbeat,
   type Claimant,
   mayCreate,
   type Moment,
@@ -57,8 +57,8 @@ export interface Takeover {
   readonly previous: LeaseRecord;
 }
 
-/** How often a watched sign of life is requested within the lease time. */
-const LOOKS_PER_TTL = 8;
+/** How often a watched heartbeat is requested within the lease time. */
+const POLLS_PER_TTL = 8;
 
 /**
  * Takes the lease for a server on its own directory.
@@ -88,13 +88,13 @@ export async function takeOver(
   return { lease, previous: previous.lease };
 }
 
-/** The newest owner and its last sign of life; undefined if no server has ever owned a store here. @throws S3Error */
+/** The newest owner and its last heartbeat; undefined if no server has ever owned a store here. @throws S3Error */
 export function readOwner(bucket: AcquireOptions["bucket"]): Promise<SeenLease | undefined> {
-  return new LeaseStore(bucket).look();
+  return new LeaseStore(bucket).readNewest();
 }
 
 /** What the caller knows. */
-interface Known {
+interface KnownState {
   readonly store?: string;
   readonly databaseEpoch?: string;
   readonly watch?: Watch;
@@ -106,14 +106,14 @@ class Acquiring {
   readonly #store: LeaseStore;
   readonly #clock: LeaseClock;
   readonly #intent: Claimant["intent"];
-  readonly #known: Known;
+  readonly #known: KnownState;
   readonly #run = crypto.randomUUID();
   readonly #bootId = readBootId();
   readonly #directory: string;
   /** The record that is being created, and when that was first attempted. */
   #attempt: { readonly record: LeaseRecord; readonly started: Moment } | undefined;
 
-  constructor(options: AcquireOptions, intent: Claimant["intent"], known: Known) {
+  constructor(options: AcquireOptions, intent: Claimant["intent"], known: KnownState) {
     this.#options = options;
     this.#store = new LeaseStore(options.bucket);
     this.#clock = options.clock ?? machineClock;
@@ -133,7 +133,7 @@ class Acquiring {
   }
 
   async #acquire(): Promise<{ lease: OwnedLease; previous: SeenLease | undefined }> {
-    let state: Acquisition = { step: "look" };
+    let state: Acquisition = { step: "read" };
     for (;;) {
       this.#options.signal?.throwIfAborted();
       if (state.step === "rejected") throw rejection(state);
@@ -141,13 +141,13 @@ class Acquiring {
         const lease = await this.#create(state);
         if (lease !== undefined) return { lease, previous: state.previous };
       }
-      state = state.step === "watch" ? await this.#watch(state) : await this.#look();
+      state = state.step === "watch" ? await this.#watch(state) : await this.#readNewest();
     }
   }
 
-  async #look(): Promise<Acquisition> {
-    const seen = await this.#store.look();
-    return afterLook(await this.#claimant(seen), seen, this.#clock.now().monotonicMs, this.#known.watch);
+  async #readNewest(): Promise<Acquisition> {
+    const seen = await this.#store.readNewest();
+    return afterRead(await this.#claimant(seen), seen, this.#clock.now().monotonicMs, this.#known.watch);
   }
 
   async #watch(state: Extract<Acquisition, { step: "watch" }>): Promise<Acquisition> {
@@ -155,17 +155,17 @@ class Acquiring {
     const { ttlMs, signal, onProgress } = this.#options;
     const neededMs = silenceMs(ttlMs, seen.lease);
     onProgress?.({ owner: seen.lease, silentMs: watch.readMs - watch.sinceMs, neededMs });
-    await this.#clock.sleep(ttlMs / LOOKS_PER_TTL, signal);
+    await this.#clock.sleep(ttlMs / POLLS_PER_TTL, signal);
     const startedMs = this.#clock.now().monotonicMs;
-    let beat: string | undefined;
+    let heartbeat: string | undefined;
     try {
-      beat = await this.#store.readBeat(seen.lease.epoch);
+      heartbeat = await this.#store.readHeartbeat(seen.lease.epoch);
     } catch (error) {
       if (!(error instanceof S3Error) || error.problem !== "unreachable") throw error;
       // The owner can't be heard: its silence does not count.
-      return afterMissedBeat(state, this.#clock.now().monotonicMs);
+      return afterMissedHeartbeat(state, this.#clock.now().monotonicMs);
     }
-    return afterBeat(await this.#claimant(seen), state, beat, startedMs);
+    return afterHeartbeat(await this.#claimant(seen), state, heartbeat, startedMs);
   }
 
   /** Creates the record. @returns undefined if another server was faster, or too much time has passed */

@@ -1,5 +1,5 @@
 /**
- * Decides when changes may be acknowledged. No clock is needed to be safe: a server that takes over first makes its own
+ * Decides when changes may be confirmed. No clock is needed to be safe: a server that takes over first makes its own
  * lease and then restores the database. So if there is no newer lease after a change has reached the replica, every later
  * owner has that change.
  */
@@ -17,7 +17,7 @@ interface WriteFenceOptions {
   readonly bucketProblem: () => string | undefined;
 }
 
-/** Retry-After of requests that are rejected, or not acknowledged. */
+/** Retry-After of requests that are rejected, or not confirmed. */
 const RETRY_AFTER_S = 10;
 
 /** Makes the fence of a server that has a replica. */
@@ -25,7 +25,7 @@ export function openWriteFence(options: WriteFenceOptions): WriteFence {
   return options.acknowledge === "bucket" ? new BucketFence(options) : new LeaseFence(options);
 }
 
-/** Requires only the lease: a change is acknowledged once it is on this disk. */
+/** Requires only the lease: a change is confirmed once it is on this disk. */
 class LeaseFence implements WriteFence {
   readonly #lease: WriteFenceOptions["lease"];
 
@@ -60,17 +60,22 @@ class BucketFence implements WriteFence {
   async confirm(): Promise<void> {
     const { lease, replica, countChanges } = this.#options;
     const count = countChanges();
-    // A request that changed nothing acknowledges nothing that was not acknowledged before.
+    // A request that changed nothing confirms nothing that was not confirmed before.
     if (count > this.#confirmed) {
-      await replica.sync();
-      await lease.confirm();
+      try {
+        await replica.sync();
+        await lease.confirm();
+      } catch (error) {
+        // What is wrong may contain addresses and names of the service: it is for the operator, not for clients.
+        throw notConfirmed(error);
+      }
       this.#confirmed = Math.max(this.#confirmed, count);
     }
     requireLease(lease);
   }
 }
 
-/** The error of a change that can't be acknowledged. The problem itself is for the operator. */
+/** The error of a change that can't be confirmed. The problem itself is for the operator. */
 export function notConfirmed(cause?: unknown): AppError {
   return new AppError(
     "provider_unavailable",

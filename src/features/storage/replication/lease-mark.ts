@@ -1,5 +1,5 @@
 /**
- * `larder.lease` in the data directory: the last sign of life, recorded before it is sent. A directory that went back to an
+ * `larder.lease` in the data directory: the last heartbeat, recorded before it is sent. A directory that went back to an
  * earlier state, such as a snapshot of its virtual machine, has an older mark than the replica.
  */
 import { open, readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { giveToOwnerOf } from "../../../db/owner.ts";
 import { errorCode } from "../../../lib/error.ts";
 import { syncPath } from "../../../lib/sync-path.ts";
 
-/** A sign of life: the epoch, and its number in that. */
+/** A heartbeat: the epoch, and its number in that. */
 export interface LeaseMark {
   readonly epoch: number;
   readonly counter: number;

@@ -1,6 +1,6 @@
 /**
  * The objects of the lease. Each owner of a store has its own epoch, a number. `lease/00000007` is made once and never
- * changed; `beat/00000007` is replaced by its owner for as long as it lives.
+ * changed; `heartbeat/00000007` is replaced by its owner for as long as it lives.
  */
 
 /** Who owns the store in an epoch. */
@@ -26,8 +26,8 @@ export interface LeaseRecord {
   readonly run: string;
 }
 
-/** A sign of life. The text of each one differs from all others of its epoch. */
-export interface Beat {
+/** A heartbeat. The text of each one differs from all others of its epoch. */
+export interface Heartbeat {
   readonly run: string;
   readonly counter: number;
   /** The owner has stopped, and everything it confirmed is in the replica. */
@@ -37,10 +37,13 @@ export interface Beat {
 
 /** Keys below the prefix of the replica. */
 export const LEASES = "lease/";
-export const BEATS = "beat/";
+export const HEARTBEATS = "heartbeat/";
 export const DATABASES = "db/";
 
 const DIGITS = 8;
+/** A standby copies the path to a folder of this name, and removes that later: no record may name another folder. */
+const PATH = /^db\/\d{8,15}$/;
+const CONTROL = /\p{Cc}/u;
 
 /** The number of an epoch in keys. */
 export function epochName(epoch: number): string {
@@ -62,22 +65,25 @@ export function parseLease(text: string): LeaseRecord | undefined {
     typeof epoch === "number" &&
     typeof store === "string" &&
     typeof path === "string" &&
+    PATH.test(path) &&
     typeof holder === "string" &&
     typeof bootId === "string" &&
     typeof host === "string" &&
     typeof ttlMs === "number" &&
     typeof run === "string";
   if (!isLease || !isTextOrNull(databaseEpoch) || !isTextOrNull(url)) return undefined;
+  // For terminals and logs.
+  if (CONTROL.test(`${host}${url ?? ""}`)) return undefined;
   return { epoch, store, path, holder, bootId, databaseEpoch, host, url, ttlMs, run };
 }
 
-/** Parses a sign of life; undefined if the text is none. */
-export function parseBeat(text: string | undefined): Beat | undefined {
+/** Parses a heartbeat; undefined if the text is none. */
+export function parseHeartbeat(text: string | undefined): Heartbeat | undefined {
   const fields = text === undefined ? undefined : parseFields(text);
   if (fields === undefined) return undefined;
   const { run, counter, isReleased, databaseEpoch = null } = fields;
-  const isBeat = typeof run === "string" && typeof counter === "number" && typeof isReleased === "boolean";
-  return isBeat && isTextOrNull(databaseEpoch) ? { run, counter, isReleased, databaseEpoch } : undefined;
+  const isHeartbeat = typeof run === "string" && typeof counter === "number" && typeof isReleased === "boolean";
+  return isHeartbeat && isTextOrNull(databaseEpoch) ? { run, counter, isReleased, databaseEpoch } : undefined;
 }
 
 function parseFields(text: string): Record<string, unknown> | undefined {

@@ -8,12 +8,12 @@
  * replicated. So every confirmed change is in what the next owner restores. No clock is needed for this.
  *
  * Clocks only decide how soon a silent owner loses the store, and when it stops on its own: it may write for the lease time
- * after the start of the last round in which its sign of life was stored and the next epoch did not exist. Others wait one
- * and a half lease times without a new sign of life. Two rounds start less than a lease time apart, and a request takes at
- * most a third of it: nobody who watches for so long misses the signs of an owner that may still write. An owner that
+ * after the start of the last round in which its heartbeat was stored and the next epoch did not exist. Others wait one
+ * and a half lease times without a new heartbeat. Two rounds start less than a lease time apart, and a request takes at
+ * most a third of it: nobody who watches for so long misses the heartbeats of an owner that may still write. An owner that
  * was late must create the next epoch itself before it writes again, in competition with the others.
  */
-import { type Beat, DATABASES, epochName, type LeaseRecord, parseBeat } from "./lease-record.ts";
+import { type Heartbeat, DATABASES, epochName, type LeaseRecord, parseHeartbeat } from "./lease-record.ts";
 import type { LeaseState } from "./types.ts";
 
 /** Who wants the lease. */
@@ -29,20 +29,20 @@ export interface Claimant {
   readonly ttlMs: number;
   /** `start`: continues its own lease, or takes one that was never taken. `takeover`: may replace another holder. */
   readonly intent: "start" | "takeover";
-  /** The last sign of life that this directory has recorded before sending it; null if there is none. */
+  /** The last heartbeat that this directory has recorded before sending it; null if there is none. */
   readonly mark: { readonly epoch: number; readonly counter: number } | null;
 }
 
-/** The newest lease and its last sign of life. */
+/** The newest lease and its last heartbeat. */
 export interface SeenLease {
   readonly lease: LeaseRecord;
-  readonly beat: string | undefined;
+  readonly heartbeat: string | undefined;
 }
 
-/** A sign of life, and since when it has not changed, by the monotonic clock. */
+/** A heartbeat, and since when it has not changed, by the monotonic clock. */
 export interface Watch {
   readonly epoch: number;
-  readonly beat: string | undefined;
+  readonly heartbeat: string | undefined;
   readonly sinceMs: number;
   /** When it was last requested. */
   readonly readMs: number;
@@ -65,7 +65,7 @@ export type Rejection =
 
 /** The next step to the lease. */
 export type Acquisition =
-  | { readonly step: "look" }
+  | { readonly step: "read" }
   | { readonly step: "watch"; readonly seen: SeenLease; readonly watch: Watch }
   | {
       readonly step: "create";
@@ -77,11 +77,11 @@ export type Acquisition =
     }
   | { readonly step: "rejected"; readonly reason: Rejection; readonly seen: SeenLease | undefined };
 
-/** How many lease times a sign of life must be unchanged before another server takes over. */
+/** How many lease times a heartbeat must be unchanged before another server takes over. */
 const SILENT_TTLS = 1.5;
 
 /** What to do about the newest lease. @param nowMs when the response was there @param known an earlier watch, which counts */
-export function afterLook(self: Claimant, seen: SeenLease | undefined, nowMs: number, known?: Watch): Acquisition {
+export function afterRead(self: Claimant, seen: SeenLease | undefined, nowMs: number, known?: Watch): Acquisition {
   if (seen === undefined) {
     if (self.intent === "takeover") return { step: "rejected", reason: "nothing", seen };
     return { step: "create", previous: undefined, epoch: 1, path: pathOf(1), untilMs: nowMs + self.ttlMs / 4 };
@@ -90,28 +90,28 @@ export function afterLook(self: Claimant, seen: SeenLease | undefined, nowMs: nu
   if (reason !== undefined) return { step: "rejected", reason, seen };
   if (isGone(self, seen)) return createNext(self, seen, nowMs);
   const { epoch } = seen.lease;
-  const isKnown = known?.epoch === epoch && known.beat === seen.beat;
-  const watch = { epoch, beat: seen.beat, sinceMs: isKnown ? known.sinceMs : nowMs, readMs: nowMs };
+  const isKnown = known?.epoch === epoch && known.heartbeat === seen.heartbeat;
+  const watch = { epoch, heartbeat: seen.heartbeat, sinceMs: isKnown ? known.sinceMs : nowMs, readMs: nowMs };
   return isSilent(watch, self, seen.lease) ? createNext(self, seen, nowMs) : { step: "watch", seen, watch };
 }
 
-/** What to do after a watched sign of life was requested again. @param nowMs when it was requested */
-export function afterBeat(
+/** What to do after a watched heartbeat was requested again. @param nowMs when it was requested */
+export function afterHeartbeat(
   self: Claimant,
   { seen, watch }: Extract<Acquisition, { step: "watch" }>,
-  beat: string | undefined,
+  heartbeat: string | undefined,
   nowMs: number,
 ): Acquisition {
-  if (beat !== watch.beat) {
-    if (parseBeat(beat)?.isReleased === true) return createNext(self, { ...seen, beat }, nowMs);
-    return { step: "rejected", reason: "alive", seen: { ...seen, beat } };
+  if (heartbeat !== watch.heartbeat) {
+    if (parseHeartbeat(heartbeat)?.isReleased === true) return createNext(self, { ...seen, heartbeat }, nowMs);
+    return { step: "rejected", reason: "alive", seen: { ...seen, heartbeat } };
   }
   const next = { ...watch, readMs: nowMs };
   return isSilent(next, self, seen.lease) ? createNext(self, seen, nowMs) : { step: "watch", seen, watch: next };
 }
 
-/** What to do after a watched sign of life could not be requested: silence counts only from now on. */
-export function afterMissedBeat(state: Extract<Acquisition, { step: "watch" }>, nowMs: number): Acquisition {
+/** What to do after a watched heartbeat could not be requested: silence counts only from now on. */
+export function afterMissedHeartbeat(state: Extract<Acquisition, { step: "watch" }>, nowMs: number): Acquisition {
   return { ...state, watch: { ...state.watch, sinceMs: nowMs, readMs: nowMs } };
 }
 
@@ -136,20 +136,20 @@ export function recordOf(
   return { epoch, path, holder, bootId, databaseEpoch, ttlMs, ...details };
 }
 
-function whyRejected(self: Claimant, { lease, beat }: SeenLease): Rejection | undefined {
+function whyRejected(self: Claimant, { lease, heartbeat }: SeenLease): Rejection | undefined {
   if (self.store !== null && self.store !== lease.store) return "other-store";
   if (self.intent === "takeover") return undefined;
   if (self.holder !== lease.holder) return "other-holder";
-  if (databaseEpochOf(beat, lease) === null) return "unfinished";
+  if (databaseEpochOf({ lease, heartbeat }) === null) return "unfinished";
   const { mark } = self;
   if (mark === null || mark.epoch < lease.epoch) return "older";
-  return mark.epoch === lease.epoch && mark.counter < (parseBeat(beat)?.counter ?? 0) ? "older" : undefined;
+  return mark.epoch === lease.epoch && mark.counter < (parseHeartbeat(heartbeat)?.counter ?? 0) ? "older" : undefined;
 }
 
 /** Whether the owner is known to have stopped. The caller has the lock of its own directory. */
-function isGone(self: Claimant, { lease, beat }: SeenLease): boolean {
+function isGone(self: Claimant, { lease, heartbeat }: SeenLease): boolean {
   if (self.holder === lease.holder && self.bootId === lease.bootId) return true;
-  return parseBeat(beat)?.isReleased === true;
+  return parseHeartbeat(heartbeat)?.isReleased === true;
 }
 
 function isSilent({ sinceMs, readMs }: Watch, self: Claimant, lease: LeaseRecord): boolean {
@@ -163,14 +163,14 @@ function createNext(self: Claimant, seen: SeenLease, nowMs: number): Acquisition
 }
 
 /** Whether the database is the one that is replicated already: then nothing is uploaded again. */
-function continuesPath(self: Claimant, { lease, beat }: SeenLease): boolean {
+function continuesPath(self: Claimant, { lease, heartbeat }: SeenLease): boolean {
   if (self.intent === "takeover" || self.holder !== lease.holder) return false;
-  return self.databaseEpoch !== null && self.databaseEpoch === databaseEpochOf(beat, lease);
+  return self.databaseEpoch !== null && self.databaseEpoch === databaseEpochOf({ lease, heartbeat });
 }
 
 /** The database of the lease; null while its owner restores it. */
-function databaseEpochOf(beat: string | undefined, lease: LeaseRecord): string | null {
-  return parseBeat(beat)?.databaseEpoch ?? lease.databaseEpoch;
+export function databaseEpochOf({ lease, heartbeat }: SeenLease): string | null {
+  return parseHeartbeat(heartbeat)?.databaseEpoch ?? lease.databaseEpoch;
 }
 
 function pathOf(epoch: number): string {
@@ -185,7 +185,7 @@ export interface Moment {
 }
 
 /** The owner's knowledge about its lease. */
-export interface Tenure {
+export interface LeaseOwnership {
   readonly epoch: number;
   readonly ttlMs: number;
   /** Start of the last round that confirmed it. */
@@ -195,7 +195,7 @@ export interface Tenure {
 }
 
 /** Whether the owner may write now. */
-export function stateOf({ ttlMs, confirmed, successor }: Tenure, now: Moment): LeaseState {
+export function stateOf({ ttlMs, confirmed, successor }: LeaseOwnership, now: Moment): LeaseState {
   if (successor !== undefined) return "deposed";
   const elapsedMs = now.monotonicMs - confirmed.monotonicMs;
   // A suspended machine, or a clock that was set. The next round decides.
@@ -204,39 +204,39 @@ export function stateOf({ ttlMs, confirmed, successor }: Tenure, now: Moment): L
 }
 
 /**
- * After a round: its sign of life is stored, and the next epoch was requested.
+ * After a round: its heartbeat is stored, and the next epoch was requested.
  * @param round when it started, and the record of the next epoch if that exists
  * @param now when both were done
  */
 export function afterRound(
-  tenure: Tenure,
+  ownership: LeaseOwnership,
   run: string,
   round: { readonly started: Moment; readonly next: LeaseRecord | undefined },
   now: Moment,
-): Tenure | "renew" {
+): LeaseOwnership | "renew" {
   const { started, next } = round;
-  if (tenure.successor !== undefined) return tenure;
-  if (next !== undefined && next.run !== run) return { ...tenure, successor: next };
+  if (ownership.successor !== undefined) return ownership;
+  if (next !== undefined && next.run !== run) return { ...ownership, successor: next };
   // Our own next epoch: a renewal whose response was lost. Creating it again finds out.
-  if (next !== undefined || stateOf(tenure, now) === "expired") return "renew";
-  return { ...tenure, confirmed: started };
+  if (next !== undefined || stateOf(ownership, now) === "expired") return "renew";
+  return { ...ownership, confirmed: started };
 }
 
 /** After the owner created its next epoch, or found that another server has it. */
 export function afterRenewal(
-  tenure: Tenure,
+  ownership: LeaseOwnership,
   { started, successor }: { readonly started: Moment; readonly successor: LeaseRecord | undefined },
-): Tenure {
-  if (successor !== undefined) return { ...tenure, successor };
-  return { ...tenure, epoch: tenure.epoch + 1, confirmed: started };
+): LeaseOwnership {
+  if (successor !== undefined) return { ...ownership, successor };
+  return { ...ownership, epoch: ownership.epoch + 1, confirmed: started };
 }
 
 /** Whether changes that were replicated before the request for the next epoch began may be confirmed to clients. */
-export function mayConfirm(tenure: Tenure, next: LeaseRecord | undefined, now: Moment): boolean {
-  return next === undefined && stateOf(tenure, now) === "valid";
+export function mayConfirm(ownership: LeaseOwnership, next: LeaseRecord | undefined, now: Moment): boolean {
+  return next === undefined && stateOf(ownership, now) === "valid";
 }
 
-/** The sign of life as it is stored. */
-export function beatText(beat: Beat): string {
-  return JSON.stringify(beat);
+/** The heartbeat as it is stored. */
+export function heartbeatText(heartbeat: Heartbeat): string {
+  return JSON.stringify(heartbeat);
 }

@@ -1,8 +1,16 @@
 import type { S3Client } from "../../../blobs/s3/client.ts";
 import { S3Error } from "../../../blobs/s3/error.ts";
 import type { SmallObjects } from "../../../blobs/s3/small-objects.ts";
-import { type Beat, BEATS, epochName, epochOf, LEASES, type LeaseRecord, parseLease } from "./lease-record.ts";
-import { beatText, type SeenLease } from "./lease-rules.ts";
+import {
+  type Heartbeat,
+  HEARTBEATS,
+  epochName,
+  epochOf,
+  LEASES,
+  type LeaseRecord,
+  parseLease,
+} from "./lease-record.ts";
+import { heartbeatText, type SeenLease } from "./lease-rules.ts";
 
 /** Dependencies of {@link LeaseStore}. */
 interface LeaseStoreOptions {
@@ -23,18 +31,18 @@ export class LeaseStore {
     this.#options = options;
   }
 
-  /** The newest lease and its last sign of life; undefined if no server has ever owned a store here. */
-  async look(): Promise<SeenLease | undefined> {
+  /** The newest lease and its last heartbeat; undefined if no server has ever owned a store here. */
+  async readNewest(): Promise<SeenLease | undefined> {
     const newest = await this.#newestEpoch(LEASES);
     if (newest === 0) {
-      if ((await this.#newestEpoch(BEATS)) > 0) throw missingRecords();
+      if ((await this.#newestEpoch(HEARTBEATS)) > 0) throw missingRecords();
       return undefined;
     }
     let lease = await this.mustRead(newest);
     // It was created since the list was requested, or the service's lists are late.
     for (let next = await this.read(newest + 1); next !== undefined; next = await this.read(next.epoch + 1))
       lease = next;
-    return { lease, beat: await this.readBeat(lease.epoch) };
+    return { lease, heartbeat: await this.readHeartbeat(lease.epoch) };
   }
 
   /** The record of an epoch; undefined if nobody has created it. */
@@ -69,13 +77,13 @@ export class LeaseStore {
     return owner.run === record.run ? { isOurs: true } : { isOurs: false, owner };
   }
 
-  /** The last sign of life of an epoch. */
-  readBeat(epoch: number): Promise<string | undefined> {
-    return this.#options.objects.read(this.#beatKey(epoch));
+  /** The last heartbeat of an epoch. */
+  readHeartbeat(epoch: number): Promise<string | undefined> {
+    return this.#options.objects.read(this.#heartbeatKey(epoch));
   }
 
-  async writeBeat(epoch: number, beat: Beat): Promise<void> {
-    await this.#options.objects.write(this.#beatKey(epoch), beatText(beat));
+  async writeHeartbeat(epoch: number, heartbeat: Heartbeat): Promise<void> {
+    await this.#options.objects.write(this.#heartbeatKey(epoch), heartbeatText(heartbeat));
   }
 
   async #newestEpoch(folder: string): Promise<number> {
@@ -97,15 +105,15 @@ export class LeaseStore {
     return this.#options.prefix + LEASES + epochName(epoch);
   }
 
-  #beatKey(epoch: number): string {
-    return this.#options.prefix + BEATS + epochName(epoch);
+  #heartbeatKey(epoch: number): string {
+    return this.#options.prefix + HEARTBEATS + epochName(epoch);
   }
 }
 
 function missingRecords(): S3Error {
   return new S3Error(
     "damaged",
-    "The replica has signs of life but no leases: objects in lease/ were removed. Without them two servers could write " +
+    "The replica has heartbeats but no leases: objects in lease/ were removed. Without them two servers could write " +
       "at once. Restore them, or set another path for the replica; and exempt it from rules that remove old objects.",
   );
 }

@@ -1,18 +1,19 @@
-/** The lease of a running server: signs of life, and confirmations that no other server has taken over. */
+/** The lease of a running server: heartbeats, and confirmations that no other server has taken over. */
 import { S3Error } from "../../../blobs/s3/error.ts";
-import { AppError } from "../../../errors.ts";
 import { messageOf } from "../../../lib/error.ts";
 import type { Log } from "../../../lib/log.ts";
+import { notConfirmed } from "./fence.ts";
 import type { LeaseClock } from "./lease-clock.ts";
 import { type LeaseMark, writeMark } from "./lease-mark.ts";
 import type { LeaseRecord } from "./lease-record.ts";
-import { afterRenewal, afterRound, mayConfirm, type Moment, stateOf, type Tenure } from "./lease-rules.ts";
+import { afterRenewal, afterRound, mayConfirm, type Moment, stateOf, type LeaseOwnership } from "./lease-rules.ts";
 import type { LeaseStore } from "./lease-store.ts";
+import { nameOwner } from "./owner-text.ts";
 import type { Lease, LeaseState } from "./types.ts";
 
 /** Dependencies of {@link OwnedLease}. */
 export interface OwnedLeaseOptions {
-  readonly store: Pick<LeaseStore, "read" | "mustRead" | "exists" | "create" | "writeBeat">;
+  readonly store: Pick<LeaseStore, "read" | "mustRead" | "exists" | "create" | "writeHeartbeat">;
   readonly record: LeaseRecord;
   /** When the first attempt to create the record began. */
   readonly acquired: Moment;
@@ -22,9 +23,8 @@ export interface OwnedLeaseOptions {
   readonly log: Log;
 }
 
-/** How often a sign of life is sent within the lease time. */
-const BEATS_PER_TTL = 4;
-const RETRY_AFTER_S = 5;
+/** How often a heartbeat is sent within the lease time. */
+const HEARTBEATS_PER_TTL = 4;
 /** Concurrent requests that confirm the lease. */
 const CONFIRMATIONS_MAX = 8;
 
@@ -34,7 +34,7 @@ export class OwnedLease implements Lease {
   readonly #options: OwnedLeaseOptions;
   readonly #ended = new AbortController();
   readonly #effects: (() => void)[] = [];
-  #tenure: Tenure;
+  #ownership: LeaseOwnership;
   #databaseEpoch: string | null;
   #counter = 0;
   #reported: LeaseState = "valid";
@@ -42,41 +42,41 @@ export class OwnedLease implements Lease {
   #failure: string | undefined;
   /** The first attempt to create the next epoch. */
   #renewal: { readonly record: LeaseRecord; readonly started: Moment } | undefined;
-  #beating: Promise<void> | undefined;
+  #sending: Promise<void> | undefined;
   /** Confirmations whose requests are in progress. */
   readonly #confirming = new Set<Promise<void>>();
   /** The confirmation whose request has not begun. */
   #nextConfirmation: Promise<void> | undefined;
 
-  /** Starts to send signs of life. */
+  /** Starts to send heartbeats. */
   constructor(options: OwnedLeaseOptions) {
     const { record, acquired } = options;
     this.#options = options;
     this.path = record.path;
     this.#databaseEpoch = record.databaseEpoch;
-    this.#tenure = { epoch: record.epoch, ttlMs: record.ttlMs, confirmed: acquired, successor: undefined };
-    this.#beating = this.#beat();
+    this.#ownership = { epoch: record.epoch, ttlMs: record.ttlMs, confirmed: acquired, successor: undefined };
+    this.#sending = this.#sendHeartbeats();
   }
 
   get epoch(): number {
-    return this.#tenure.epoch;
+    return this.#ownership.epoch;
   }
 
   /** The time after which an unconfirmed lease is not valid any more. */
   get ttlMs(): number {
-    return this.#tenure.ttlMs;
+    return this.#ownership.ttlMs;
   }
 
   get state(): LeaseState {
-    return stateOf(this.#tenure, this.#options.clock.now());
+    return stateOf(this.#ownership, this.#options.clock.now());
   }
 
   get problem(): string | undefined {
     const { state } = this;
     if (state === "valid") return undefined;
-    const { successor } = this.#tenure;
+    const { successor } = this.#ownership;
     if (successor !== undefined) return deposedBy(successor);
-    return `The replica's bucket has not confirmed in time that this server owns the store. ${this.#failure ?? ""}`.trim();
+    return `The bucket of the replica has not confirmed in time that this server owns the store. ${this.#failure ?? ""}`.trim();
   }
 
   /** Must be called when the database continues from another state, for example after a restore. */
@@ -98,12 +98,14 @@ export class OwnedLease implements Lease {
   async close(isReleased: boolean): Promise<void> {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
-    await this.#beating;
+    await this.#sending;
     if (!isReleased || this.state !== "valid") return;
     try {
-      await this.#sendBeat(true);
+      await this.#sendHeartbeat(true);
     } catch (error) {
-      this.#options.log.warn("Could not release the lease; the next start waits until it has ended.", { error });
+      this.#options.log.warn("Could not release the lease; a server that takes over waits until it has expired.", {
+        error,
+      });
     }
   }
 
@@ -123,43 +125,47 @@ export class OwnedLease implements Lease {
     const { store, clock } = this.#options;
     let next: LeaseRecord | undefined;
     try {
-      const epoch = this.#tenure.epoch + 1;
+      const epoch = this.#ownership.epoch + 1;
       next = (await store.exists(epoch)) ? await store.mustRead(epoch) : undefined;
     } catch (error) {
-      throw unavailable(messageOf(error), error);
+      throw notConfirmed(error);
     }
     if (next !== undefined && next.run !== this.#options.record.run) {
-      this.#setTenure({ ...this.#tenure, successor: next });
+      this.#setOwnership({ ...this.#ownership, successor: next });
     }
-    if (!mayConfirm(this.#tenure, next, clock.now())) throw unavailable(this.problem ?? "The lease was renewed.");
+    if (!mayConfirm(this.#ownership, next, clock.now()))
+      throw notConfirmed(new Error(this.problem ?? "The lease was renewed."));
   }
 
   #mustBeValid(): void {
     const { problem } = this;
-    if (problem !== undefined) throw unavailable(problem);
+    if (problem !== undefined) throw notConfirmed(new Error(problem));
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeats(): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#ended;
-    while (!signal.aborted && this.#tenure.successor === undefined) {
+    while (!signal.aborted && this.#ownership.successor === undefined) {
       const started = clock.now();
       await this.#round(started);
       const elapsedMs = clock.now().monotonicMs - started.monotonicMs;
-      await clock.sleep(Math.max(0, this.#tenure.ttlMs / BEATS_PER_TTL - elapsedMs), signal);
+      await clock.sleep(Math.max(0, this.#ownership.ttlMs / HEARTBEATS_PER_TTL - elapsedMs), signal);
     }
   }
 
   async #round(started: Moment): Promise<void> {
     const { store, clock, record } = this.#options;
     try {
-      const [sent, read] = await Promise.allSettled([this.#sendBeat(false), store.read(this.#tenure.epoch + 1)]);
+      const [sent, read] = await Promise.allSettled([
+        this.#sendHeartbeat(false),
+        store.read(this.#ownership.epoch + 1),
+      ]);
       if (sent.status === "rejected") throw sent.reason;
       if (read.status === "rejected") throw read.reason;
       const next = read.value;
-      const tenure = afterRound(this.#tenure, record.run, { started, next }, clock.now());
-      if (tenure === "renew") await this.#renew();
-      else this.#setTenure(tenure);
+      const ownership = afterRound(this.#ownership, record.run, { started, next }, clock.now());
+      if (ownership === "renew") await this.#renew();
+      else this.#setOwnership(ownership);
       this.#failure = undefined;
     } catch (error) {
       this.#failure = messageOf(error);
@@ -171,7 +177,7 @@ export class OwnedLease implements Lease {
   /** Creates the next epoch, because this one was not confirmed in time and others may be about to take over. */
   async #renew(): Promise<void> {
     const { store, clock, record, markPath } = this.#options;
-    const epoch = this.#tenure.epoch + 1;
+    const epoch = this.#ownership.epoch + 1;
     if (this.#renewal?.record.epoch !== epoch) {
       this.#renewal = { record: { ...record, epoch, databaseEpoch: this.#databaseEpoch }, started: clock.now() };
     }
@@ -180,21 +186,26 @@ export class OwnedLease implements Lease {
     const created = await store.create(this.#renewal.record);
     const successor = created.isOurs ? undefined : created.owner;
     this.#counter = 0;
-    this.#setTenure(afterRenewal(this.#tenure, { started, successor }));
+    this.#setOwnership(afterRenewal(this.#ownership, { started, successor }));
   }
 
-  async #sendBeat(isReleased: boolean): Promise<void> {
+  async #sendHeartbeat(isReleased: boolean): Promise<void> {
     const { store, record, markPath } = this.#options;
-    const mark: LeaseMark = { epoch: this.#tenure.epoch, counter: ++this.#counter };
+    const mark: LeaseMark = { epoch: this.#ownership.epoch, counter: ++this.#counter };
     await writeMark(markPath, mark);
     const { counter } = mark;
-    await store.writeBeat(mark.epoch, { run: record.run, counter, isReleased, databaseEpoch: this.#databaseEpoch });
+    await store.writeHeartbeat(mark.epoch, {
+      run: record.run,
+      counter,
+      isReleased,
+      databaseEpoch: this.#databaseEpoch,
+    });
   }
 
-  #setTenure(tenure: Tenure): void {
-    const wasDeposed = this.#tenure.successor !== undefined;
-    this.#tenure = tenure;
-    if (wasDeposed || tenure.successor === undefined) return;
+  #setOwnership(ownership: LeaseOwnership): void {
+    const wasDeposed = this.#ownership.successor !== undefined;
+    this.#ownership = ownership;
+    if (wasDeposed || ownership.successor === undefined) return;
     this.#report();
     for (const effect of this.#effects.splice(0)) effect();
   }
@@ -205,28 +216,18 @@ export class OwnedLease implements Lease {
     if (state === this.#reported) return;
     this.#reported = state;
     const { log } = this.#options;
-    const { epoch } = this.#tenure;
+    const { epoch } = this.#ownership;
     if (state === "valid") log.info("The lease is confirmed again; changes are accepted.", { epoch });
     else if (state === "expired")
-      log.warn("Changes are refused until the lease is confirmed again.", { problem, epoch });
+      log.warn("The lease has expired; rejecting changes until it is confirmed again.", { problem, epoch });
     else log.error(problem ?? "", { epoch });
   }
 }
 
-/** Why a server that was replaced does nothing any more. */
-function deposedBy({ host, url, epoch }: LeaseRecord): string {
-  const address = url === null ? "" : ` (${url})`;
+/** Why a server from which another one has taken over confirms nothing any more. */
+function deposedBy(successor: LeaseRecord): string {
   return (
-    `${host}${address} has taken over this store, as owner number ${epoch}. Stop this server. ` +
+    `${nameOwner(successor)} has taken over this store. Stop this server. ` +
     "To make this machine the standby, then run: larder standby"
-  );
-}
-
-function unavailable(problem: string, cause?: unknown): AppError {
-  return new AppError(
-    "provider_unavailable",
-    "The change could not be confirmed, because the replica is not available. Try again in a minute.",
-    { retryAfter: RETRY_AFTER_S },
-    cause ?? new Error(problem),
   );
 }

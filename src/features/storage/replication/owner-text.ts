@@ -2,9 +2,9 @@ import { StartupError } from "../../../config/startup-error.ts";
 import type { LeaseRecord } from "./lease-record.ts";
 import type { Acquisition } from "./lease-rules.ts";
 
-/** The owner of a store, for people: `server-a (https://files.example.org), owner number 3`. */
+/** The owner of a store, for people: `server-a (https://files.example.org, epoch 3)`. */
 export function nameOwner({ host, url, epoch }: Pick<LeaseRecord, "host" | "url" | "epoch">): string {
-  return `${host}${url === null ? "" : ` (${url})`}, owner number ${epoch}`;
+  return `${host} (${url === null ? "" : `${url}, `}epoch ${epoch})`;
 }
 
 /** Why the lease can't be had, and what to do. */
@@ -19,7 +19,7 @@ export function rejection({ reason, seen }: Extract<Acquisition, { step: "reject
         `The replica belongs to another store, of ${owner}. Each store needs its own path: set another replica.`,
       );
     case "alive":
-      return new StartupError(`${owner}, still owns the store and is running. Stop it first, then try again.`);
+      return new StartupError(`${owner} still owns the store and is running. Stop it first, then try again.`);
     case "older":
       return new StartupError(
         `This data directory is older than the replica: it was set back to an earlier state, or ${OWN_MARK} was removed. ` +
@@ -31,7 +31,7 @@ export function rejection({ reason, seen }: Extract<Acquisition, { step: "reject
       );
     default:
       return new StartupError(
-        `${owner}, owns this store; nothing was changed. To make this machine the standby: larder standby. ` +
+        `${owner} owns this store; nothing was changed. To make this machine the standby: larder standby. ` +
           "To take over: larder promote",
       );
   }

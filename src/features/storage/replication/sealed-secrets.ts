@@ -35,7 +35,9 @@ export function makeSealingKey(path: string): void {
     syncPath(dirname(path));
   } catch (error) {
     if (errorCode(error) === "EEXIST") {
-      throw new StartupError(`${path} exists. A key is never replaced: without it, no sealed secret can be opened.`);
+      throw new StartupError(
+        `${path} exists. A key is never replaced: without it, no sealed secret can be opened. Choose another path.`,
+      );
     }
     throw new StartupError(`Cannot write the key file ${path}: ${messageOf(error)}.`, error);
   }
@@ -48,7 +50,8 @@ export function readSealingKey(path: string): SealingKey {
     text = fs.readFileSync(path, "utf8");
   } catch (error) {
     throw new StartupError(
-      `Cannot read the key file ${path} (replica.keyFile): ${messageOf(error)}. To make a key, run: larder replica key ${path}`,
+      `Cannot read the key file ${path} (replica.keyFile): ${messageOf(error)}. If another machine has the key, copy its ` +
+        `file here. Otherwise, make a key: larder replica key ${path}`,
       error,
     );
   }
@@ -96,11 +99,23 @@ export async function unsealSecrets(bucket: SecretsBucket, key: SealingKey, dire
   syncPath(directory);
 }
 
+/**
+ * Checks that a key opens the secrets that are in the replica, before they are needed. Secrets that are missing are no
+ * error: an owner that starts for the first time has not sent them yet.
+ * @throws StartupError if they were sealed with another key; S3Error
+ */
+export async function requireSameKey(bucket: SecretsBucket, key: SealingKey): Promise<void> {
+  for (const name of SECRET_NAMES) {
+    const sealed = await bucket.client.getSmall(keyOf(bucket, name));
+    if (sealed !== undefined) unseal(key, name, sealed);
+  }
+}
+
 async function fetchSealed(bucket: SecretsBucket, name: SecretName): Promise<Uint8Array> {
   const sealed = await bucket.client.getSmall(keyOf(bucket, name));
   if (sealed !== undefined) return sealed;
   throw new StartupError(
-    `The replica has no sealed secret ${name} (${keyOf(bucket, name)}). It is written at each start of the owner.`,
+    `The replica has no sealed secret ${name} (${keyOf(bucket, name)}). The owner sends it at each start: restart the owner.`,
   );
 }
 

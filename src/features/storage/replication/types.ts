@@ -9,7 +9,7 @@ export type LeaseState =
   /** Another server has taken over. It never changes back. */
   | "deposed";
 
-/** The right to write to a store, held by one server at a time. */
+/** The right to write to a store. One server at a time has it. */
 export interface Lease {
   /** Grows by one with every start and every takeover. */
   readonly epoch: number;
@@ -17,7 +17,7 @@ export interface Lease {
   readonly path: string;
   /** By the monotonic clock, now. */
   readonly state: LeaseState;
-  /** Why writes are refused, as a sentence that names the owner if it is known; undefined while `valid`. */
+  /** Why writes are rejected, as a sentence that names the owner if it is known; undefined while `valid`. */
   readonly problem: string | undefined;
   /**
    * Resolves if no other server had taken over when a request that begins after this call was answered. Concurrent
@@ -46,12 +46,12 @@ export interface Replica {
   close(): Promise<boolean>;
 }
 
-/** Decides whether writes may begin, and when they may be acknowledged. */
+/** Decides whether writes may begin, and when they may be confirmed. */
 export interface WriteFence {
   /** Why no write may begin now, as a sentence; undefined if writes may. */
   readonly problem: string | undefined;
   /**
-   * Resolves when everything that is committed now may be acknowledged.
+   * Resolves when everything that is committed now may be confirmed.
    * @throws AppError provider_unavailable: it is not confirmed
    */
   confirm(): Promise<void>;

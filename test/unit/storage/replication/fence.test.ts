@@ -75,6 +75,21 @@ describe("acknowledge = bucket", () => {
     expect(calls).toEqual(["replica", "lease", "replica", "lease"]);
   });
 
+  test("clients don't learn what the service reported, but when to try again", async () => {
+    const { fence, replica } = makeParts("bucket");
+    for (const error of [new AppError("provider_unavailable", "at http://10.0.0.7"), new Error("copies differ")]) {
+      replica.during = () => {
+        throw error;
+      };
+      const thrown: unknown = await fence.confirm().catch((caught: unknown) => caught);
+      if (!(thrown instanceof AppError)) throw thrown;
+      expect(thrown.reason).toBe("provider_unavailable");
+      expect(thrown.message).not.toContain("10.0.0.7");
+      expect(thrown.details).toEqual({ retryAfter: expect.any(Number) });
+      expect(thrown.cause).toBe(error);
+    }
+  });
+
   test("a change made during a confirmation needs its own", async () => {
     const { fence, calls, parts, replica } = makeParts("bucket");
     replica.during = () => {

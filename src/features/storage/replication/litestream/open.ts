@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { type S3Client, toBody } from "../../../../blobs/s3/client.ts";
 import type { Config } from "../../../../config/settings.ts";
 import type { Log } from "../../../../lib/log.ts";
+import { GENERATION_MARKER } from "../generations.ts";
 import { withinLifetime } from "./binary.ts";
 import { configurationPath, INTERVAL_MS, type LitestreamTarget, writeConfiguration } from "./configuration.ts";
 import { killLeftover } from "./process.ts";
@@ -28,8 +29,6 @@ export interface OpenReplicaOptions extends LitestreamTarget {
 
 /** When the replica counts as late, by `blobs.acknowledge`. */
 const LATE_MS: Readonly<Record<Config["blobs"]["acknowledge"], number>> = { bucket: 5_000, disk: 30_000 };
-/** The key, after the path of the lease, of the object that names the current generation. */
-const GENERATION_MARKER = "generation";
 
 /**
  * Starts Litestream on an open database. Call it only while this server holds the lease: an earlier Litestream of the

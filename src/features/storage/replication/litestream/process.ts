@@ -1,7 +1,7 @@
 /** Runs Litestream as a child process, and starts it again when it ends. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { backoffMs } from "../../../../lib/backoff.ts";
-import { messageOf } from "../../../../lib/error.ts";
+import { errorCode, messageOf } from "../../../../lib/error.ts";
 import type { Log } from "../../../../lib/log.ts";
 
 /** A line of Litestream's log. */
@@ -186,21 +186,29 @@ export class LitestreamProcess {
 
 /**
  * Kills the Litestream that an earlier server of this directory left behind.
- * @param configuration the path of its configuration, which no other process has in its command line
+ * @param configuration the path of its configuration
  */
 export async function killLeftover(configuration: string, log: Log): Promise<void> {
   for (const pid of listProcesses()) {
     if (!isOurs(pid, configuration)) continue;
     log.warn("Ending the Litestream of an earlier server.", { pid });
-    process.kill(pid, "SIGKILL");
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      if (errorCode(error) !== "ESRCH") throw error; // It has ended since.
+    }
     while (isOurs(pid, configuration)) await Bun.sleep(5);
   }
 }
 
+/** Processes of other users and other programs, such as an editor, may have the path in their command line too. */
 function isOurs(pid: number, configuration: string): boolean {
   try {
     // A process that has ended, but whose parent did not notice yet, has an empty command line.
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(configuration);
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    const at = words.indexOf("replicate");
+    if (at < 0 || words[at + 1] !== "-config" || words[at + 2] !== configuration) return false;
+    return statSync(`/proc/${pid}`).uid === process.getuid?.();
   } catch {
     return false; // It has ended.
   }

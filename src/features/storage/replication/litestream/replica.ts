@@ -1,7 +1,8 @@
 /** The continuous copy of the database in the bucket, made by a supervised Litestream. */
 import { backoffMs } from "../../../../lib/backoff.ts";
-import { AppError } from "../../../../errors.ts";
+import type { AppError } from "../../../../errors.ts";
 import type { Log } from "../../../../lib/log.ts";
+import { notConfirmed } from "../fence.ts";
 import type { Replica } from "../types.ts";
 import { Coverage, type CoverageResult, type WrittenSegment } from "./coverage.ts";
 import { LitestreamProcess, type LitestreamProcessOptions, type LogLine } from "./process.ts";
@@ -37,8 +38,8 @@ const MARK_BACKOFF = { firstMs: 200, maxMs: 5_000 };
 /** The longest time between two nudges. */
 const NUDGE_MS_MAX = 2_000;
 const WATCH_MS = 1_000;
-/** Of so many looks, one publishes the state. */
-const LOOKS_PER_STATUS = 5;
+/** One of this many checks publishes the state. */
+const CHECKS_PER_STATUS = 5;
 /** A Litestream that says nothing for this long, while something waits to be sent, hangs. */
 const SILENCE_MS_MAX = 15_000;
 /** The slowest line to the bucket. While Litestream sends an object, it says nothing. */
@@ -76,7 +77,7 @@ export class LitestreamReplica implements Replica {
   #sending: "nothing" | "segment" | "snapshot" = "nothing";
   #nudge: ReturnType<typeof setTimeout> | undefined;
   #nudgeMs: number;
-  #looks = 0;
+  #checks = 0;
   /** The generation that the bucket names as the one to restore; nothing of another one counts as replicated. */
   #marked: string | undefined;
   #marking: string | undefined;
@@ -89,7 +90,9 @@ export class LitestreamReplica implements Replica {
     this.#process = new LitestreamProcess({
       ...options,
       beforeStart: async () => {
-        if (this.#process.crashes >= CRASHES_MAX) this.#forgetGeneration();
+        // The service may still carry out the request of the process that ended, after this one sent the same segment
+        // with more in it. A segment of another generation can't be replaced.
+        if (this.#sending === "segment" || this.#process.crashes >= CRASHES_MAX) this.#forgetGeneration();
         await options.commitMark();
         this.#lineAtMs = performance.now();
         this.#sending = "nothing";
@@ -101,9 +104,9 @@ export class LitestreamReplica implements Replica {
   /** Starts Litestream. */
   async start(): Promise<void> {
     await this.#process.start();
-    this.#watch = setInterval(() => this.#look(), WATCH_MS);
+    this.#watch = setInterval(() => this.#checkProgress(), WATCH_MS);
     this.#watch.unref();
-    this.#look();
+    this.#checkProgress();
   }
 
   get lagMs(): number {
@@ -194,7 +197,7 @@ export class LitestreamReplica implements Replica {
         this.#settle(this.#options.walIndex.read());
         return;
       } catch (error) {
-        this.#options.log.warn("The replica's generation could not be named in the bucket.", { error });
+        this.#options.log.warn("Could not name the current generation in the bucket; will retry.", { error });
         await Bun.sleep(backoffMs(failures, MARK_BACKOFF));
       }
     }
@@ -254,19 +257,19 @@ export class LitestreamReplica implements Replica {
     if (this.#oldest !== undefined) this.#notePending(this.#oldest.target);
   }
 
-  /** Looks each second whether anything waits to be sent, also of other processes, and whether Litestream hangs. */
-  #look(): void {
+  /** Checks each second whether anything waits to be sent, also of other processes, and whether Litestream hangs. */
+  #checkProgress(): void {
     const now = this.#options.walIndex.read();
     const result = this.#check(now);
     if (result === "gap") return this.#renew();
     if (result === "covered") this.#oldest = undefined;
     else this.#notePending(now);
-    if (this.#looks++ % LOOKS_PER_STATUS === 0) this.#publish();
+    if (this.#checks++ % CHECKS_PER_STATUS === 0) this.#publish();
     const isSnapshot = this.#sending === "snapshot";
     const bytes = isSnapshot ? this.#options.databaseBytes() : this.#coverage.pendingBytes(now);
     const isSilent = performance.now() - this.#lineAtMs > SILENCE_MS_MAX + bytes / SLOWEST_BYTES_PER_MS;
     if (this.#oldest === undefined || !isSilent || !this.#process.isRunning) return;
-    this.#options.log.warn("Litestream hangs; ending it.");
+    this.#options.log.warn("Litestream hangs; restarting it.");
     this.#lineAtMs = performance.now();
     this.#process.kill();
   }
@@ -282,7 +285,7 @@ export class LitestreamReplica implements Replica {
 
   /** Begins a new generation with a copy of the whole database, because this one lacks a commit. */
   #renew(): void {
-    this.#options.log.error("The replica lacks changes. Sending the whole database again.", {
+    this.#options.log.error("The replica lacks changes; sending the whole database again.", {
       position: this.position,
     });
     this.#process.kill();
@@ -296,8 +299,9 @@ export class LitestreamReplica implements Replica {
   }
 }
 
+/** @param message what is wrong, for the operator: clients must not see the text of Litestream */
 function unavailable(message: string): AppError {
-  return new AppError("provider_unavailable", `${message} The change may have been made. Try again in a minute.`);
+  return notConfirmed(new Error(message));
 }
 
 function parseSegment({ position, sz }: LogLine): WrittenSegment | undefined {
