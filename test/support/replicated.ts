@@ -8,7 +8,10 @@ import { repositoryRoot } from "./server.ts";
 export const litestreamPath = join(repositoryRoot, "node_modules/@flydotio/litestream-linux-x64/litestream");
 
 /** The settings of a server with a replica, as environment variables. @param folder gets the key file */
-export async function replicatedSettings(s3: TestS3, folder: string): Promise<Record<string, string>> {
+export async function replicatedSettings(
+  s3: Pick<TestS3, "settings">,
+  folder: string,
+): Promise<Record<string, string>> {
   const keyFile = join(folder, "replica.key");
   await writeFile(keyFile, `${Buffer.alloc(32, 7).toString("base64")}\n`, { mode: 0o600 });
   return {

@@ -24,7 +24,7 @@ interface ImmediateSenderOptions {
 
 /** A small blob is in memory as a whole while it is sent; of a large one, two parts of at least 8 MiB are. */
 const SMALL_BYTES_MAX = 1024 * 1024;
-const SMALL_TRANSFERS = 32;
+const SMALL_TRANSFERS = 16;
 const LARGE_TRANSFERS = 4;
 const WAITING_MAX = 100_000;
 /** Retry-After of uploads that could not be sent. */
