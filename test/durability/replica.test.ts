@@ -115,6 +115,25 @@ test("a replica that can't be proved to have everything begins again with the wh
   expect(await restoredNames()).toContain(next);
 });
 
+test("a segment that was on its way when Litestream ended can't replace what is confirmed later", async () => {
+  await change();
+  const generation = readGeneration(server);
+  const pid = await until(() => findLitestream(server), "Litestream runs");
+  const sent = Promise.withResolvers<void>();
+  s3.onRequest = (request) => {
+    if (!request.startsWith("PUT") || !request.includes("/wal/")) return;
+    s3.onRequest = () => {};
+    sent.resolve();
+    return new Promise(() => {});
+  };
+  const changing = change();
+  await sent.promise;
+  process.kill(pid, "SIGKILL");
+  const name = await changing;
+  expect(readGeneration(server)).not.toBe(generation);
+  expect(await restoredNames()).toContain(name);
+});
+
 test("the keys of the bucket are only in the environment of Litestream", async () => {
   const pid = await until(() => findLitestream(server), "Litestream runs");
   expect(readFileOf(pid, "cmdline")).not.toContain(SECRET);
