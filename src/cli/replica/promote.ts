@@ -1,10 +1,10 @@
 import { StartupError } from "../../config/startup-error.ts";
-import { createLog, logForm, usesColors } from "../../lib/log.ts";
 import { dataPaths } from "../../server/data/data-directory.ts";
 import { findRunningServer, LockedError } from "../../server/data/lock.ts";
 import { runPromotion } from "../../server/run-standby.ts";
 import { StandbyFiles, type StandbyState } from "../../server/standby/standby-state.ts";
 import { ALL_SETTINGS, defineCommand, EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
+import { runWithLog } from "../shared/run-with-log.ts";
 
 /** How often the state of the standby is read. */
 const POLL_MS = 200;
@@ -28,21 +28,12 @@ export const define = defineCommand({
   },
 });
 
-async function promoteHere(command: RunningCommand): Promise<ExitCode> {
-  const { loaded, config, environment, terminal } = command;
-  const log = createLog(logForm(config.log, process.stderr.isTTY), config.logLevel, undefined, {
-    isColored: usesColors(environment, process.stderr.isTTY),
-  });
-  for (const warning of loaded.warnings) log.warn(warning);
-  try {
+function promoteHere(command: RunningCommand): Promise<ExitCode> {
+  const { loaded, config, terminal } = command;
+  return runWithLog(command, (log) => {
     const report = changedLines((text) => (config.log === "json" ? log.info(text) : terminal.error(`${text}\n`)));
-    await runPromotion(loaded, log, { reload: () => command.readConfig(), report });
-    return EXIT.success;
-  } catch (error) {
-    if (config.log !== "json" || !(error instanceof StartupError)) throw error;
-    log.error(error.message);
-    return EXIT.error;
-  }
+    return runPromotion(loaded, log, { reload: () => command.readConfig(), report });
+  });
 }
 
 /** Lets the running standby take over, and prints what it does. @throws StartupError with the reason if it fails */

@@ -1,7 +1,6 @@
-import { StartupError } from "../../config/startup-error.ts";
-import { createLog, logForm, usesColors } from "../../lib/log.ts";
 import { runStandby } from "../../server/run-standby.ts";
-import { ALL_SETTINGS, defineCommand, EXIT } from "../shared/command.ts";
+import { ALL_SETTINGS, defineCommand } from "../shared/command.ts";
+import { runWithLog } from "../shared/run-with-log.ts";
 
 /** `larder standby`: waits beside the owner of the store, with a copy of its database. */
 export const define = defineCommand({
@@ -15,19 +14,5 @@ export const define = defineCommand({
   examples: "larder standby --data /srv/larder\nlarder standby --data /srv/larder --standby-automatic",
   problems: "the server failed while running",
   handlesWarnings: true,
-  async run(command) {
-    const { loaded, config, environment } = command;
-    const log = createLog(logForm(config.log, process.stderr.isTTY), config.logLevel, undefined, {
-      isColored: usesColors(environment, process.stderr.isTTY),
-    });
-    for (const warning of loaded.warnings) log.warn(warning);
-    try {
-      await runStandby(loaded, log, () => command.readConfig());
-      return EXIT.success;
-    } catch (error) {
-      if (config.log !== "json" || !(error instanceof StartupError)) throw error;
-      log.error(error.message);
-      return EXIT.error;
-    }
-  },
+  run: (command) => runWithLog(command, (log) => runStandby(command.loaded, log, () => command.readConfig())),
 });

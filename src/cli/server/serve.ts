@@ -1,7 +1,6 @@
-import { StartupError } from "../../config/startup-error.ts";
-import { createLog, logForm, usesColors } from "../../lib/log.ts";
 import { runServer } from "../../server/lifecycle.ts";
-import { ALL_SETTINGS, defineCommand, EXIT } from "../shared/command.ts";
+import { ALL_SETTINGS, defineCommand } from "../shared/command.ts";
+import { runWithLog } from "../shared/run-with-log.ts";
 
 /** `larder serve`: runs the server until SIGTERM or SIGINT. */
 export const define = defineCommand({
@@ -13,20 +12,5 @@ export const define = defineCommand({
   examples: "larder serve --data /srv/larder --host 0.0.0.0\nLARDER_DATA=/srv/larder larder serve",
   problems: "the server failed while running",
   handlesWarnings: true,
-  async run(command) {
-    const { loaded, config, environment } = command;
-    const log = createLog(logForm(config.log, process.stderr.isTTY), config.logLevel, undefined, {
-      isColored: usesColors(environment, process.stderr.isTTY),
-    });
-    for (const warning of loaded.warnings) log.warn(warning);
-    try {
-      await runServer(loaded, log, () => command.readConfig());
-      return EXIT.success;
-    } catch (error) {
-      if (config.log !== "json" || !(error instanceof StartupError)) throw error;
-      // With --log json, the reason of a failed start must be JSON as well.
-      log.error(error.message);
-      return EXIT.error;
-    }
-  },
+  run: (command) => runWithLog(command, (log) => runServer(command.loaded, log, () => command.readConfig())),
 });
