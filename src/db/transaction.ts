@@ -97,6 +97,7 @@ export class Writer {
 
   /** Resolves once all changes up to the call may be shown to others; undefined without a replica. @throws AppError */
   confirm: (() => Promise<void>) | undefined;
+
   /** @param makeRoom called when the disk is full; returns true if it freed space, so that a second attempt makes sense */
   constructor(sqlite: Database, log: Log, makeRoom: () => boolean = () => false) {
     this.#sqlite = sqlite;

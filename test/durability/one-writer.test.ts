@@ -150,6 +150,7 @@ test("an owner that was paused and not replaced continues", async () => {
   const server = await start();
   const account = await server.signUp();
   server.signal("SIGSTOP");
+  // Longer than the lease: a stopped process reports nothing that could be awaited.
   await Bun.sleep(1_500);
   server.signal("SIGCONT");
   await until(200, () => write(account, `after-${crypto.randomUUID()}`));

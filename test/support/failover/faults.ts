@@ -78,6 +78,14 @@ function cutLinks(kind: "store" | "clients" | "all", scene: Scene): string {
   return direction;
 }
 
+/** Cuts the owner off for a while. */
+async function cutOff(kind: "store" | "all", scene: Scene): Promise<Expectation> {
+  cutLinks(kind, scene);
+  const expectation = await passTime(scene, during(scene, 0.5, 5));
+  scene.owner.network.heal();
+  return expectation;
+}
+
 export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 of the owner",
@@ -145,16 +153,7 @@ export const FAULTS: readonly Fault[] = [
       return "same";
     },
   },
-  {
-    name: "owner cut off from the object store",
-    needsLinks: true,
-    run: async (scene) => {
-      cutLinks("store", scene);
-      const expectation = await passTime(scene, during(scene, 0.5, 5));
-      scene.owner.network.heal();
-      return expectation;
-    },
-  },
+  { name: "owner cut off from the object store", needsLinks: true, run: (scene) => cutOff("store", scene) },
   {
     name: "owner cut off from its clients",
     needsLinks: true,
@@ -165,16 +164,7 @@ export const FAULTS: readonly Fault[] = [
       return "same";
     },
   },
-  {
-    name: "owner cut off from everything",
-    needsLinks: true,
-    run: async (scene) => {
-      cutLinks("all", scene);
-      const expectation = await passTime(scene, during(scene, 0.5, 5));
-      scene.owner.network.heal();
-      return expectation;
-    },
-  },
+  { name: "owner cut off from everything", needsLinks: true, run: (scene) => cutOff("all", scene) },
   {
     name: "object store frozen",
     run: async (scene) => {

@@ -23,6 +23,9 @@ let rows: RemoteRows;
 let sender: BlobSender;
 let isLeased: boolean;
 let removed: number;
+let removals: RemovalGuard;
+/** What happened, in order. */
+let steps: string[];
 /** Runs while the object is sent or deleted. */
 let during: () => Promise<void> | void;
 
@@ -32,6 +35,7 @@ beforeEach(async () => {
   await writeFile(join(folder, "blob"), content);
   rows = new RemoteRows(tree.db.sqlite);
   [isLeased, removed, during] = [true, 0, () => {}];
+  [removals, steps] = [new RemovalGuard(false), []];
   const client = {
     async put(_key: string, { md5 }: S3Body) {
       await during();
@@ -45,13 +49,18 @@ beforeEach(async () => {
   const parts = { client, rows, writer: tree.writer, clock: systemClock, log: silentLog };
   sender = new BlobSender({
     ...parts,
-    objects: { prepareRemoval: () => () => client.remove("") },
+    objects: {
+      prepareRemoval(_key, seconds) {
+        steps.push(`signed for ${seconds} s`);
+        return async () => void steps.push("sent");
+      },
+    },
     remote: new RemoteContents({ ...parts, prefix: "" }),
     blobs: { pathOf: () => join(folder, "blob"), isLeased: () => isLeased },
     isStore: true,
     isBusy: () => false,
     noteFaults: async () => {},
-    removals: new RemovalGuard(false),
+    removals,
   });
 });
 afterEach(async () => {
@@ -93,4 +102,13 @@ test("a command's object has no row before the command records it", async () => 
   expect(rows.isKnown(blob.digest)).toBe(false);
   await sender.record([sent]);
   expect(rows.find(blob.digest)?.etag).toBe(sent.etag);
+});
+
+test("the owner of a store with a replica signs a deletion before it confirms the lease, for one lease time", async () => {
+  markObject();
+  isLeased = false;
+  const lease = { state: "valid" as const, confirm: async () => void steps.push("confirmed") };
+  removals.enable({ lease, replica: { sync: async () => {} }, ttlMs: 10_000 });
+  expect(await sender.remove(blob.digest)).toBe(true);
+  expect(steps).toEqual(["signed for 10 s", "confirmed", "sent"]);
 });
