@@ -109,12 +109,12 @@ class Figures {
   }
 
   print(ledger: FailoverLedger, late: number): void {
-    const { acknowledged, unavailable, lost, rejected } = ledger.total;
+    const { acknowledged, unavailable, unanswered, rejected } = ledger.total;
     const sorted = [...this.takeovers].sort((a, b) => a - b);
     const at = (share: number) => ((sorted[Math.floor((sorted.length - 1) * share)] ?? 0) / 1000).toFixed(1);
     console.log(
       `\n${this.rounds} rounds: ${acknowledged} changes acknowledged, ${unavailable} rejected with 503, ` +
-        `${lost} without a response, ${rejected} rejected otherwise; ${this.presentUnacknowledged} took effect without ` +
+        `${unanswered} without a response, ${rejected} rejected otherwise; ${this.presentUnacknowledged} took effect without ` +
         `an acknowledgement; ${late} responses arrived late.`,
     );
     console.log(
@@ -162,12 +162,12 @@ async function run(options: RunOptions, directory: string): Promise<number> {
       const result = await runRound(roundOptions, roles, fault);
       figures.add(result.hasChanged, result.takeoverMs, result.judgment.presentUnacknowledged);
       ledger.findTwoWriters();
-      const { acknowledged, unavailable, lost } = ledger.round;
+      const { acknowledged, unavailable, unanswered } = ledger.round;
       const took = result.takeoverMs === undefined ? "" : `, served after ${(result.takeoverMs / 1000).toFixed(1)} s`;
       console.log(
         `${String(number).padStart(3)} ${fault.name}${roles.isAutomatic ? " (automatic)" : ""}: ` +
           `${roles.owner.name} → ${result.owner.name}${took}; ${acknowledged} acknowledged, ${unavailable} × 503, ` +
-          `${lost} lost; ${result.judgment.files} files, ${result.judgment.read} read; ` +
+          `${unanswered} without a response; ${result.judgment.files} files, ${result.judgment.read} read; ` +
           `${((performance.now() - begunMs) / 1000).toFixed(0)} s`,
       );
       if (ledger.violations.length > 0) break;

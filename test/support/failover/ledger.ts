@@ -53,7 +53,7 @@ export type RequestResult =
   /** The server rejected it; it may have taken effect nevertheless. */
   | { readonly kind: "rejected"; readonly status: number }
   /** There was no response. */
-  | { readonly kind: "lost" };
+  | { readonly kind: "unanswered" };
 
 /** A request that changes something, as the ledger records it. */
 export interface RecordedRequest {
@@ -68,12 +68,12 @@ export interface RecordedRequest {
 export interface LedgerCounts {
   acknowledged: number;
   unavailable: number;
-  lost: number;
+  unanswered: number;
   /** Rejections other than 503. */
   rejected: number;
 }
 
-const noCounts = (): LedgerCounts => ({ acknowledged: 0, unavailable: 0, lost: 0, rejected: 0 });
+const noCounts = (): LedgerCounts => ({ acknowledged: 0, unavailable: 0, unanswered: 0, rejected: 0 });
 
 /** The ledger of a run. */
 export class FailoverLedger {

@@ -3,7 +3,7 @@ import { ApiResponse } from "../client.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 import type { FailoverLedger, RequestResult } from "./ledger.ts";
 
-/** After this time, a request counts as lost. */
+/** After this time, a request counts as unanswered. */
 export const REQUEST_MS_MAX = 6_000;
 
 export interface SentRequest {
@@ -53,7 +53,7 @@ export async function sendChange(
 }
 
 function resultOf(response: ApiResponse | undefined): RequestResult {
-  if (response === undefined) return { kind: "lost" };
+  if (response === undefined) return { kind: "unanswered" };
   const { status } = response;
   return status < 300 ? { kind: "acknowledged", status } : { kind: "rejected", status };
 }
