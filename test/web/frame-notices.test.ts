@@ -52,24 +52,19 @@ describeWeb("the frame", (web) => {
     await page.waitForURL(/\/files$/);
   });
 
-  test("shows it even if the person navigated before the page was ready", async () => {
+  test("shows it even if the person navigated before its script was loaded", async () => {
     const page = await web.open({ as: await web.account(), path: "/trash" });
-    await page.addInitScript(() => {
-      const waiting: IdleRequestCallback[] = [];
-      window.requestIdleCallback = (callback) => waiting.push(callback);
-      const deadline = { didTimeout: false, timeRemaining: () => 50 };
-      Reflect.set(window, "rest", () => {
-        window.requestIdleCallback = (callback) => {
-          setTimeout(callback, 0, deadline);
-          return 0;
-        };
-        for (const callback of waiting) callback(deadline);
-      });
+    const hasNavigated = Promise.withResolvers<void>();
+    await page.route("**/assets/**/upload-tray-*.js", async (route) => {
+      await hasNavigated.promise;
+      await route.continue();
     });
+    const requested = page.waitForRequest("**/assets/**/upload-tray-*.js");
     await page.goto(new URL("/files?shared=missed", page.url()).href);
+    await requested;
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Trash" }).click();
     await page.waitForURL("**/trash");
-    await page.evaluate(() => (Reflect.get(window, "rest") as () => void)());
+    hasNavigated.resolve();
     await page.getByRole("dialog", { name: "Shared files not received" }).waitFor();
   });
 });
