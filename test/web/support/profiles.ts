@@ -62,6 +62,9 @@ class ReusedProfile implements Profile {
     if (!this.isUsable) return false;
     const pages = this.context.pages().filter((page) => page !== this.rest);
     await Promise.all(pages.map((page) => page.close()));
+    // A write that is still on its way from the pages' process would survive the deletion in the browser's process. This
+    // one comes after it.
+    await this.rest.evaluate(() => window.localStorage.clear());
     await this.session.send("Storage.clearDataForOrigin", {
       origin: new URL(this.rest.url()).origin,
       storageTypes: STORED,
