@@ -147,7 +147,8 @@ export class Standby {
 
   /** @returns undefined if that failed: the standby continues */
   async #promote(stop: AbortSignal): Promise<Promoted | undefined> {
-    const { context, report } = { context: this.#context, report: (text: string) => this.#report("promoting", text) };
+    const context = this.#context;
+    const report = (text: string) => this.#report("promoting", text);
     context.log.info("Taking over.", { owner: this.#owner.host, epoch: this.#owner.epoch });
     this.#attempts++;
     this.#failure = null;

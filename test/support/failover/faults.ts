@@ -42,6 +42,18 @@ async function takeOver({ cluster, standby, isAutomatic }: Scene): Promise<void>
   await cluster.awaitOwner([standby]);
 }
 
+/**
+ * Ends the owner, and lets the standby begin to take over.
+ * @returns the end of its command, which need not succeed
+ */
+async function beginTakeover(scene: Scene): Promise<{ ended: Promise<unknown> }> {
+  const { owner, standby, random, isAutomatic } = scene;
+  await owner.kill9(random.chance(0.5));
+  const ended = isAutomatic ? Promise.resolve() : standby.run(["promote"], 120_000);
+  await Bun.sleep(during(scene, 1.3, 2.3));
+  return { ended };
+}
+
 /** Starts a server as systemd does: again, if the object store was too slow for its start. */
 async function serveAgain(node: ClusterNode): Promise<void> {
   for (;;) {
@@ -235,13 +247,12 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 of the standby while it takes over",
     needsSpare: true,
-    run: async ({ cluster, owner, standby, spare, random, isAutomatic }) => {
+    run: async (scene) => {
+      const { cluster, standby, spare, random } = scene;
       if (spare === undefined) throw new Error("there is no spare machine");
-      await owner.kill9(random.chance(0.5));
-      const promotion = isAutomatic ? undefined : standby.run(["promote"], 120_000);
-      await Bun.sleep(cluster.leaseMs * (1.3 + random.fraction()));
+      const promotion = await beginTakeover(scene);
       await standby.kill9(random.chance(0.5));
-      await promotion;
+      await promotion.ended;
       spare.start("promote");
       await cluster.awaitOwner([spare]);
       return "other";
@@ -250,16 +261,15 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "SIGSTOP of the standby while it takes over",
     needsSpare: true,
-    run: async ({ cluster, owner, standby, spare, random, isAutomatic }) => {
+    run: async (scene) => {
+      const { cluster, standby, spare } = scene;
       if (spare === undefined) throw new Error("there is no spare machine");
-      await owner.kill9(random.chance(0.5));
-      const promotion = isAutomatic ? undefined : standby.run(["promote"], 120_000);
-      await Bun.sleep(cluster.leaseMs * (1.3 + random.fraction()));
+      const promotion = await beginTakeover(scene);
       standby.freeze("both");
       spare.start("promote");
       await cluster.awaitOwner([spare]);
       standby.thaw();
-      await promotion;
+      await promotion.ended;
       return "other";
     },
   },
