@@ -1,7 +1,7 @@
 // Copies of the data directory of a running server, when a server opens them for the first time.
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { readdir, readFile, rm, stat, truncate } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, Client, checksumOf, randomContent } from "../support/client.ts";
 import { withCopy } from "../support/copies/open.ts";
@@ -143,6 +143,31 @@ test("a copy continues from its snapshot: newer files are merged, unfinished upl
       await copy.start();
       expectStatus(await client.get(`/api/files/${last}`), 200);
       expect(copy.log.split("Starting from a snapshot")).toHaveLength(2);
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test("a copy whose contents were copied before its journal opens, names what is missing, and accepts it later", async () => {
+  const folder = await temporaryDirectory();
+  try {
+    const { dataDir, account, before, after } = await unopenedCopy(folder);
+    const digest = checksumOf(new TextEncoder().encode("late")).replace("sha256:", "");
+    const names = await readdir(join(dataDir, "blobs", "sha256"), { recursive: true });
+    const path = join(dataDir, "blobs", "sha256", names.find((name) => name.endsWith(digest)) ?? "not stored");
+    await rename(path, join(folder, "late"));
+    await withCopy(dataDir, async (copy) => {
+      expect(copy.log).toMatch(/data of a file that is newer than the snapshot is missing.*after\.bin/);
+      expect(copy.log).not.toContain("Blobs are missing");
+      const client = new Client(copy, account.token);
+      expect((await client.get(`/api/files/${before.id}/download`)).bytes).toEqual(before.content);
+      expectStatus(await client.get(`/api/files/${after.id}`), 404);
+      expect(await copy.stop()).toBe(0);
+      await rename(join(folder, "late"), path);
+      expect((await runLarder(["rebuild", "--newer", "--data", dataDir])).code).toBe(0);
+      await copy.start();
+      expect((await client.get(`/api/files/${after.id}/download`)).text).toBe("late");
     });
   } finally {
     await rm(folder, { recursive: true, force: true });

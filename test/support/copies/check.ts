@@ -12,13 +12,23 @@ export interface CheckedCopy {
    * them.
    */
   readonly momentMs: number;
+  /** Whether the journal names contents that were not copied. */
+  readonly isLate: boolean;
   /** The files of each account, by key. */
   readonly states: ReadonlyMap<LoadedAccount, ReadonlyMap<string, FileState>>;
 }
 
 /**
+ * What the server logs for a file of the store journal whose content was stored after the contents were copied, or
+ * deleted while they were.
+ */
+const LATE_CONTENT = "The data of a file that is newer than the snapshot is missing.";
+
+/**
  * Lists and downloads every file of every account. Each account must be as it was at one moment. The moments may differ
- * between accounts, because each has its own store journal, copied at another time.
+ * between accounts, because each has its own store journal, copied at another time. If the server logs that it has the
+ * journal but not all contents, the moments may differ between files, and a file may have a content of another moment
+ * than its name.
  * @param interval the copy must represent a moment in it
  * @throws Error that names what is missing, older or different
  */
@@ -31,6 +41,7 @@ export async function checkCopy(
   let files = 0;
   let bytes = 0;
   let momentMs = untilMs;
+  const isLate = copy.log.includes(LATE_CONTENT);
   for (const loaded of accounts) {
     const seenIntervals: { what: string; intervals: Interval[] }[] = [];
     const client = new Client(copy, loaded.account.token);
@@ -50,13 +61,24 @@ export async function checkCopy(
     for (const [key, changes] of loaded.histories) {
       const state = seen.get(key) ?? null;
       const what = `${key}: ${JSON.stringify(state)}`;
-      seenIntervals.push({ what, intervals: findIntervals(changes, state) });
+      seenIntervals.push({
+        what,
+        intervals: isLate ? findLateIntervals(changes, state) : findIntervals(changes, state),
+      });
       seen.delete(key);
     }
     if (seen.size > 0) throw new Error(`never uploaded: ${[...seen.keys()].join(", ")}`);
-    momentMs = Math.min(momentMs, findMoment(seenIntervals, fromMs, untilMs));
+    const seenTogether = isLate ? seenIntervals.map((one) => [one]) : [seenIntervals];
+    momentMs = Math.min(momentMs, ...seenTogether.map((some) => findMoment(some, fromMs, untilMs)));
   }
-  return { files, bytes, momentMs, states };
+  return { files, bytes, momentMs, isLate, states };
+}
+
+/** The periods in which a file may have been missing; all time for a content that it had at some moment. */
+function findLateIntervals(changes: Parameters<typeof findIntervals>[0], seen: FileState): Interval[] {
+  if (seen === null) return findIntervals(changes, null);
+  const hadContent = changes.some(({ state }) => state?.checksum === seen.checksum);
+  return hadContent ? [{ fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY }] : [];
 }
 
 /** Finds the latest moment at which every file was in its observed state. */
