@@ -1,7 +1,7 @@
 // Checks an opened copy: it must match the original at one moment, and every file in it must be readable.
 import { Client, checksumOf } from "../client.ts";
 import type { TestServer } from "../server.ts";
-import { type FileState, type Interval, type LoadedAccount, findIntervals } from "./load.ts";
+import { type FileChange, type FileState, type Interval, type LoadedAccount, findIntervals } from "./load.ts";
 
 /** The result of checking a copy. */
 export interface CheckedCopy {
@@ -75,7 +75,7 @@ export async function checkCopy(
 }
 
 /** The periods in which a file may have been missing; all time for a content that it had at some moment. */
-function findLateIntervals(changes: Parameters<typeof findIntervals>[0], seen: FileState): Interval[] {
+function findLateIntervals(changes: readonly FileChange[], seen: FileState): Interval[] {
   if (seen === null) return findIntervals(changes, null);
   const hadContent = changes.some(({ state }) => state?.checksum === seen.checksum);
   return hadContent ? [{ fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY }] : [];

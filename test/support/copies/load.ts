@@ -9,7 +9,7 @@ import { completeUpload, planUpload, sendChunks } from "../uploads.ts";
 export type FileState = { readonly folder: string; readonly name: string; readonly checksum: string } | null;
 
 /** One change of a file. Times in milliseconds since 1970. */
-interface FileChange {
+export interface FileChange {
   readonly state: FileState;
   readonly startedMs: number;
   /** When the response arrived; undefined until then. */
