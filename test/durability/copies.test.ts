@@ -92,17 +92,16 @@ test(
         withCopy(dataDir, async (copy) => {
           try {
             expect(copy.log).toContain("Starting from a snapshot of the database.");
-            // Journal objects and late contents may be missing: only the snapshot must be complete.
+            // Objects and contents of the journal may be missing: only the snapshot must be complete.
             expect(copy.log).not.toMatch(/Blobs are missing|Keys were missing/);
-            const { files, bytes, momentMs, isLate } = await checkCopy(copy, load.accounts, { fromMs, untilMs });
+            const { files, bytes, momentMs, lateFiles } = await checkCopy(copy, load.accounts, { fromMs, untilMs });
             filesSeen += files;
             const back = /"?broughtBack"?[=:] ?(\d+)/.exec(copy.log)?.[1];
             const note = back === undefined ? "" : `, ${back} restored`;
             const ageMs = untilMs - momentMs;
             if (rounds > copiers.length) {
-              console.warn(
-                `${round + 1} ${copier.name}: ${files} files, ${bytes} B, ${ageMs} ms old${note}${isLate ? ", contents late" : ""}`,
-              );
+              const late = lateFiles > 0 ? `, ${lateFiles} late` : "";
+              console.warn(`${round + 1} ${copier.name}: ${files} files, ${bytes} B, ${ageMs} ms old${note}${late}`);
             }
           } catch (error) {
             throw new Error(`round ${round + 1}, ${copier.name}, seed ${seed}: ${String(error)}\n${copy.log}`, {

@@ -12,23 +12,22 @@ export interface CheckedCopy {
    * them.
    */
   readonly momentMs: number;
-  /** Whether the journal names contents that were not copied. */
-  readonly isLate: boolean;
+  /** Files of which the journal names a content that was not copied. */
+  readonly lateFiles: number;
   /** The files of each account, by key. */
   readonly states: ReadonlyMap<LoadedAccount, ReadonlyMap<string, FileState>>;
 }
 
-/**
- * What the server logs for a file of the store journal whose content was stored after the contents were copied, or
- * deleted while they were.
- */
-const LATE_CONTENT = "The data of a file that is newer than the snapshot is missing.";
+/** The keys of the files of which the server logs that the journal is newer than the copied contents. */
+function findLateKeys(log: string): Set<string> {
+  const lines = log.split("\n").filter((line) => line.includes("that is newer than the snapshot is missing"));
+  return new Set(lines.flatMap((line) => [...line.matchAll(/\b([a-z]\d+)_\d+\.bin/g)].map(([, key = ""]) => key)));
+}
 
 /**
  * Lists and downloads every file of every account. Each account must be as it was at one moment. The moments may differ
- * between accounts, because each has its own store journal, copied at another time. If the server logs that it has the
- * journal but not all contents, the moments may differ between files, and a file may have a content of another moment
- * than its name.
+ * between accounts, because each has its own store journal, copied at another time. A content may be missing that was
+ * stored or deleted during the copy, if the server names its file. That file may be missing or have an earlier content.
  * @param interval the copy must represent a moment in it
  * @throws Error that names what is missing, older or different
  */
@@ -41,9 +40,9 @@ export async function checkCopy(
   let files = 0;
   let bytes = 0;
   let momentMs = untilMs;
-  const isLate = copy.log.includes(LATE_CONTENT);
+  const lateKeys = findLateKeys(copy.log);
   for (const loaded of accounts) {
-    const seenIntervals: { what: string; intervals: Interval[] }[] = [];
+    const seenTogether: SeenFile[] = [];
     const client = new Client(copy, loaded.account.token);
     const seen = new Map<string, FileState>();
     for (const { id, state } of await listAll(client)) {
@@ -61,17 +60,21 @@ export async function checkCopy(
     for (const [key, changes] of loaded.histories) {
       const state = seen.get(key) ?? null;
       const what = `${key}: ${JSON.stringify(state)}`;
-      seenIntervals.push({
-        what,
-        intervals: isLate ? findLateIntervals(changes, state) : findIntervals(changes, state),
-      });
+      if (lateKeys.has(key)) findMoment([{ what, intervals: findLateIntervals(changes, state) }], fromMs, untilMs);
+      else seenTogether.push({ what, intervals: findIntervals(changes, state) });
       seen.delete(key);
     }
     if (seen.size > 0) throw new Error(`never uploaded: ${[...seen.keys()].join(", ")}`);
-    const seenTogether = isLate ? seenIntervals.map((one) => [one]) : [seenIntervals];
-    momentMs = Math.min(momentMs, ...seenTogether.map((some) => findMoment(some, fromMs, untilMs)));
+    momentMs = Math.min(momentMs, findMoment(seenTogether, fromMs, untilMs));
   }
-  return { files, bytes, momentMs, isLate, states };
+  return { files, bytes, momentMs, lateFiles: lateKeys.size, states };
+}
+
+/** A file in the state in which it was seen, or missing. */
+interface SeenFile {
+  readonly what: string;
+  /** When it may have been in that state. */
+  readonly intervals: Interval[];
 }
 
 /** The periods in which a file may have been missing; all time for a content that it had at some moment. */
@@ -82,7 +85,7 @@ function findLateIntervals(changes: readonly FileChange[], seen: FileState): Int
 }
 
 /** Finds the latest moment at which every file was in its observed state. */
-function findMoment(seen: { what: string; intervals: Interval[] }[], fromMs: number, untilMs: number): number {
+function findMoment(seen: SeenFile[], fromMs: number, untilMs: number): number {
   const ends = seen.flatMap(({ intervals }) => intervals.map((interval) => interval.untilMs));
   const moments = [...new Set([untilMs, ...ends.filter((ms) => ms >= fromMs && ms <= untilMs)])].sort((a, b) => b - a);
   let fewest: string[] | undefined;
