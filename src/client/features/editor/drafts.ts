@@ -28,7 +28,7 @@ export interface DraftStore {
 }
 
 /** Drafts older than this are deleted when another one is saved. */
-const KEPT_MS = 30 * 86_400_000;
+const AGE_MS_MAX = 30 * 86_400_000;
 
 /** The draft store of a file. */
 export function draftsOf(userId: string, fileId: string): DraftStore {
@@ -45,7 +45,7 @@ export function draftsOf(userId: string, fileId: string): DraftStore {
       inStore(async (store) => {
         const transaction = store.transaction("drafts", "readwrite");
         for await (const cursor of transaction.store) {
-          if (cursor.value.changedAtMs < draft.changedAtMs - KEPT_MS) await cursor.delete();
+          if (cursor.value.changedAtMs < draft.changedAtMs - AGE_MS_MAX) await cursor.delete();
         }
         await transaction.store.put(draft, key);
         await transaction.done;

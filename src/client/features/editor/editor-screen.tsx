@@ -91,7 +91,7 @@ export function EditorScreen({
         />
         {hasPreview && <MarkdownPreview file={file} source={edited.shownText} />}
       </div>
-      <Questions file={file} edited={edited} saving={saving} guard={guard} />
+      <EditorDialogs file={file} edited={edited} saving={saving} guard={guard} />
     </main>
   );
 }
@@ -99,7 +99,7 @@ export function EditorScreen({
 type EditedText = ReturnType<typeof useEditedText>;
 
 /** The dialogs about a conflict and about unsaved changes. */
-function Questions({
+function EditorDialogs({
   file,
   edited,
   saving,
