@@ -1,7 +1,7 @@
 /**
- * Whom a share between accounts is for: the account that it names, or the members of the group that it names, now. So
- * whoever joins a group has its shares with the same commit, and whoever leaves it has lost them. The owner of a share
- * does not receive it, nor does a member who hid it. Every statement that asks who receives a share uses these two.
+ * Whom a share between accounts is for: the account that it names, or the current members of the group that it names. An
+ * account that joins a group has its shares with the same commit, and one that leaves it has lost them. The owner of a
+ * share does not receive it, nor does a member who hid it. Every statement that asks who receives a share uses these two.
  */
 
 const isOfGroup = (share: string, user: string): string => `${share}.account_id <> ${user}
