@@ -76,8 +76,7 @@ export function renderSharePage(frame: SharePageFrame, model: SharePageModel): s
 ${model.folder !== undefined && html`<nav class="crumbs" aria-label="Folder"><a href="${model.folder.url}">${model.folder.name}</a></nav>`}
 ${renderPreview(model, kind)}
 <h1 dir="auto">${model.fileName}</h1>
-${renderSharer(model.sharer)}
-<ul class="facts"><li>${kind}</li><li>${formatSize(model.sizeBytes)}</li>${renderExpiry(model.expiresAtMs ?? null)}</ul>
+<ul class="facts"><li>${kind}</li><li>${formatSize(model.sizeBytes)}</li>${renderSharer(model.sharer)}${renderExpiry(model.expiresAtMs ?? null)}</ul>
 <p class="actions"><a class="button" href="${model.downloadUrl}" download>Download</a>${renderOpen(model)}</p>
 </article>`,
     model.preview,
@@ -148,7 +147,7 @@ export function renderReceivedSharePage(
 
 /** Who shares a link. The name may be written in the other direction than the text around it. */
 export function renderSharer(name: string | undefined): Html {
-  return name === undefined ? html`` : html`<p class="sharer">Shared by <bdi>${name}</bdi></p>`;
+  return name === undefined ? html`` : html`<li>Shared by <bdi>${name}</bdi></li>`;
 }
 
 /** When a link expires; empty if never. A script converts the time to the reader's time zone. */

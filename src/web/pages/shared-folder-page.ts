@@ -79,9 +79,8 @@ export function renderSharedFolderPage(frame: SharePageFrame, model: SharedFolde
     html`<article class="card wide">
 ${model.above.length > 0 && html`<nav class="crumbs" aria-label="Folders above">${model.above.map(({ name, url }) => html`<a href="${url}" dir="auto">${name}</a><span aria-hidden="true">/</span>`)}</nav>`}
 <h1 dir="auto">${model.name}</h1>
-${renderSharer(model.sharer)}
 ${model.description !== "" && html`<p dir="auto">${model.description}</p>`}
-<ul class="facts"><li>${model.kind === "album" ? "Album" : "Folder"}</li><li>${countOf(model.total)}</li>${renderExpiry(model.expiresAtMs)}</ul>
+<ul class="facts"><li>${model.kind === "album" ? "Album" : "Folder"}</li><li>${countOf(model.total)}</li>${renderSharer(model.sharer)}${renderExpiry(model.expiresAtMs)}</ul>
 ${model.archiveUrl !== undefined && model.total > 0 && html`<p class="actions"><a class="button" href="${model.archiveUrl}" download>Download all as ZIP</a></p>`}
 ${model.total > 0 && html`<div class="bar">${model.total > 1 && html`<span>Sort by ${model.sorts.map(renderChoice)}</span>`}<span class="push">View as ${model.views.map(renderChoice)}</span></div>`}
 ${model.entries.length === 0 ? html`<p class="quiet">This ${model.kind} is empty.</p>` : renderEntries(model)}
