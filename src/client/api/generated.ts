@@ -699,6 +699,7 @@ export interface Schemas {
     readonly timezone: string;
     readonly theme: "system" | "light" | "dark";
     readonly defaultView: "list" | "grid";
+    readonly showNameToGuests: boolean;
     readonly notifications: Schemas["Preferences"];
     readonly versioning: {
       readonly keep: number;
