@@ -25,7 +25,8 @@ type IdPrefix =
   | "evt"
   | "aud"
   | "fnd"
-  | "lck";
+  | "lck"
+  | "ext";
 
 let lastMs = 0;
 let lastRandom: number[] = [];

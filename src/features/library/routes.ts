@@ -17,6 +17,7 @@ import { type SearchRoutesOptions, searchRoutes } from "./search/routes.ts";
 import { type TagRoutesOptions, tagRoutes } from "./tags/routes.ts";
 import { type TrashRoutesOptions, trashRoutes } from "./trash/routes.ts";
 import { type VersionRoutesOptions, versionRoutes } from "./versions/routes.ts";
+import { extractionRoutes, type ZipRoutesOptions, zipRoutes } from "./zip/routes.ts";
 
 /** Dependencies of the routes of files and folders. */
 export interface LibraryRoutesOptions
@@ -35,6 +36,7 @@ export interface LibraryRoutesOptions
     PictureEditRoutesOptions,
     VersionRoutesOptions,
     FavoriteRoutesOptions,
+    ZipRoutesOptions,
     HistoryRoutesOptions {
   readonly hasThumbnail: PhotoRoutesOptions["hasThumbnail"];
   readonly favorites: FavoriteService;
@@ -62,6 +64,8 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     fileDownloadRoutes(options),
     pictureEditRoutes(options),
     editingRoutes(options),
+    zipRoutes(options),
+    extractionRoutes(options),
     versionRoutes(options),
     historyRoutes(options),
     favoriteRoutes(options),
