@@ -9,7 +9,7 @@ import {
   type NextContent,
 } from "./operations/merge-newer.ts";
 import { sweepJournal } from "./journal/sweep.ts";
-import { copy, copyLarge, stepsOf } from "./operations/copy.ts";
+import { copy, copyLarge } from "./operations/copy.ts";
 import { createFile, createFolder } from "./operations/create.ts";
 import { deleteFile, deleteFolder, detachRoot, reapSome } from "./operations/delete.ts";
 import { createAccountRoot, ensureFolderId } from "./operations/make-folder.ts";
@@ -275,18 +275,12 @@ export class TreeWriter {
     options: CopyOptions,
     deviceId?: number,
   ): Promise<FolderNode> {
-    return copyLarge(
-      this.#store,
-      stepsOf(this.#store, writer, { ...options, deviceId }),
-      folder,
-      destinationPath,
-      options,
-    );
+    return copyLarge(this.#store, writer, folder, destinationPath, { ...options, deviceId });
   }
 
   /** Begins a folder of new files: see {@link FolderBuilder}. Not inside a transaction. */
   buildFolder(writer: Writer, build: FolderBuild): Promise<FolderBuilder> {
-    return FolderBuilder.begin(this.#store, stepsOf(this.#store, writer, build), build);
+    return FolderBuilder.begin(this.#store, writer, build);
   }
 
   /** Notes a change of a node that listings show and that is stored elsewhere: ETags of the folders above change. */

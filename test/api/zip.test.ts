@@ -178,17 +178,6 @@ describe("POST /api/files/{id}/extract", () => {
     expect(await usageOf(account)).toEqual(before);
   });
 
-  test("counts the quota before anything is written", async () => {
-    const account = await server().signUp();
-    const zip = makeZip([
-      { name: "large", content: Buffer.alloc(11_000_000, "some text "), isDeflated: true, compressedSize: 60_000 },
-    ]);
-    const id = await store(account, zip);
-    const response = await extract(account, id);
-    expect(response.at("data.state")).toBe("failed");
-    expect(await account.client.names()).toEqual(["things.zip"]);
-  });
-
   test("can be canceled, and only by its account", async () => {
     const [account, other] = [await server().signUp(), await server().signUp()];
     const id = await store(account, TREE);
@@ -208,5 +197,40 @@ describe("POST /api/files/{id}/extract", () => {
 async function usageOf(account: Account): Promise<unknown> {
   return (await account.client.get("/api/users/usage")).at("data.storage");
 }
+
+describe("the quota of an extraction", () => {
+  const small = sharedServer({
+    env: {
+      LARDER_DEFAULT_PLAN: "free",
+      LARDER_PLANS_FREE_QUOTA: "400000",
+      LARDER_PLANS_FREE_MAX_FILE_SIZE: "310000",
+      LARDER_PLANS_FREE_MAX_NODES: "20",
+    },
+  });
+
+  test("is checked before anything is written", async () => {
+    const account = await small().signUp();
+    const content = Buffer.from(crypto.getRandomValues(new Uint8Array(150_000))).toString("hex");
+    const id = await store(account, makeZip([{ name: "a", content, isDeflated: true }]));
+    const response = await extract(account, id);
+    expect(response.at("data.error")).toMatchObject({ reason: "quota_exceeded", details: { plan: "free" } });
+    expect(response.at("data.bytesDone")).toBe(0);
+    expect(await account.client.names()).toEqual(["things.zip"]);
+  });
+
+  test("includes the size of each file, and the number of files and folders", async () => {
+    const account = await small().signUp();
+    const large = await store(
+      account,
+      makeZip([{ name: "a", content: Buffer.alloc(320_000, "0123456789"), isDeflated: true }]),
+    );
+    expect((await extract(account, large)).at("data.error.reason")).toBe("file_too_large");
+    const many = await store(account, makeZip(Array.from({ length: 20 }, (_, n) => ({ name: `${n}` }))), "many.zip");
+    const response = await extract(account, many);
+    expect(response.at("data.error.reason")).toBe("quota_exceeded");
+    expect(response.at("data.filesDone")).toBe(0);
+    expect(await account.client.names()).toEqual(["many.zip", "things.zip"]);
+  });
+});
 
 testAllResponses(server);

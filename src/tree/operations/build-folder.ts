@@ -1,13 +1,14 @@
 /** Builds a folder with new files in many short transactions. It becomes visible when it is complete, or not at all. */
-import type { Transaction } from "../../db/transaction.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
 import { newId } from "../../lib/id.ts";
 import { ensureFolderId, folderRow } from "./make-folder.ts";
 import { resolveName } from "./create.ts";
 import { addSizes, type PathSize, sizeOfPath, sizeOfStep, rejectTooLong } from "../tables/heights.ts";
+import { nameTaken } from "../tables/names.ts";
 import { FILE } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { FolderNode, StoredBlob } from "../model/types.ts";
-import type { RunStep } from "./copy.ts";
+import { type RunStep, stepsOf } from "./copy.ts";
 
 /** The folder to be built, and what it will contain. */
 export interface FolderBuild {
@@ -75,7 +76,8 @@ export class FolderBuilder {
    * Creates the empty folder, cut off from the tree. Rejects early what the end would reject.
    * @throws AppError quota_exceeded | path_too_long | locked
    */
-  static async begin(store: TreeStore, run: RunStep, build: FolderBuild): Promise<FolderBuilder> {
+  static async begin(store: TreeStore, writer: Writer, build: FolderBuild): Promise<FolderBuilder> {
+    const run = stepsOf(store, writer, build);
     const { accountId, files, folders, fileBytes, quotaBytes } = build;
     const id = await run(() => {
       rejectEarly(store, build);
@@ -191,7 +193,8 @@ export class FolderBuilder {
     this.#build.admit(tx);
     const parentId = ensureFolderId(store, tx, accountId, parentPath);
     const name = resolveName(store, tx, parentId, this.#build.name, "rename");
-    store.nodes.heights.rejectTooDeep(this.id, parentId, String(name));
+    if (typeof name !== "string") throw nameTaken(this.#build.name);
+    store.nodes.heights.rejectTooDeep(this.id, parentId, name);
     store.locks.requireUnlocked(accountId, parentId);
     // Two journal numbers: it is created at the first. The second is that of a move, at which readers emit all below it.
     const numbers = 2;
@@ -199,7 +202,7 @@ export class FolderBuilder {
     store.nodes.setCreatedSeq(this.id, seq - 1);
     store.nodes.update(tx, store.nodes.get(this.id), {
       parentId,
-      name: String(name),
+      name,
       originalName: null,
       modifiedAtMs: store.clock.nowMs(),
       seq,

@@ -134,11 +134,12 @@ function copyFolder(
 /** @see TreeWriter.copyLarge */
 export async function copyLarge(
   store: TreeStore,
-  run: RunStep,
+  writer: Writer,
   ref: NodeRef,
   destinationPath: string,
-  options: CopyOptions,
+  options: CopyOptions & { readonly deviceId: number | undefined },
 ): Promise<FolderNode> {
+  const run = stepsOf(store, writer, options);
   const source = store.findFolder(ref);
   if (source === undefined) throw notFound("The folder");
   const expected = await countBelow(store, source.id);

@@ -1,4 +1,4 @@
-import { BookImage, PenLine, SquarePen } from "lucide-react";
+import { BookImage, PackageOpen, PenLine, SquarePen } from "lucide-react";
 import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { type ReactNode, useMemo, useState } from "react";
 import type { Entry } from "../../api/types.ts";
@@ -15,6 +15,9 @@ import { ActionStatus, showRunning } from "./action-status.tsx";
 import { commonRights, type EntryRights, useRightsOf } from "../rights.ts";
 import { useEntryActions } from "./use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
+import { isArchive } from "../archives/archive-type.ts";
+import { text as archivesText } from "../archives/text.ts";
+import { useExtract } from "../archives/use-extract.ts";
 import { isEditableText, useOpenEditor } from "../editing/edit-text.ts";
 import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
 import { text } from "../text.ts";
@@ -68,6 +71,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const entryActions = useEntryActions();
   const openDialog = useOpenEntryDialog();
   const openEditor = useOpenEditor();
+  const extract = useExtract();
   const { selection, count } = collection;
   const known = selection.kind === "some" ? [...selection.entries.values()] : [];
   const only = menuTarget ?? (count === 1 && known.length === 1 ? known[0] : undefined);
@@ -96,6 +100,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     only,
     open: onOpen,
     edit: only && when(canWrite && rights.canChange && isEditableText(only), () => openEditor(only.id)),
+    extract: only && when(canWrite && isArchive(only), () => extract(only)),
     download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
     share: when(canShare, choose("share")),
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
@@ -198,6 +203,7 @@ interface Commands<T extends Entry> {
   readonly only: T | undefined;
   open(entry: T): void;
   readonly edit: (() => void) | undefined;
+  readonly extract: (() => void) | undefined;
   readonly download: (() => void) | undefined;
   readonly share: (() => void) | undefined;
   readonly toggleFavorite: (() => void) | undefined;
@@ -229,6 +235,7 @@ function menuItems<T extends Entry>(commands: Commands<T>, { areDetailsOpen, are
         run: only && (() => open(only)),
       },
       { label: text.edit, icon: SquarePen, keys: "e", run: commands.edit },
+      { label: archivesText.extractHere, icon: PackageOpen, run: commands.extract },
       { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: commands.download },
       { label: text.share, icon: Share2, run: commands.share },
       { label: favorite, icon: Star, keys: "shift+s", run: commands.toggleFavorite },

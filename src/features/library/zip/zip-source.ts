@@ -33,15 +33,15 @@ export class ZipSource extends RandomAccessReader {
     offset: number,
     length: number,
     position: number,
-    callback: (error: Error | null) => void,
+    report: (error: Error | null) => void,
   ): void {
     this.readAt(position, length).then(
       (bytes) => {
         bytes.copy(buffer, offset);
-        callback(null);
+        report(null);
       },
       (error: unknown) =>
-        callback(error instanceof Error ? error : new Error("The file can't be read.", { cause: error })),
+        report(error instanceof Error ? error : new Error("The file can't be read.", { cause: error })),
     );
   }
 
