@@ -7,7 +7,7 @@ import { openPreview, overlay } from "./support/preview.ts";
 
 const TRIP = makeZip([
   { name: "Trip/", mode: 0x41ed },
-  { name: "Trip/notes.txt", content: "Bring water.", isDeflated: true },
+  { name: "Trip/notes.txt", content: "Take water.", isDeflated: true },
   { name: "Trip/maps/route.gpx", content: "<gpx/>" },
   { name: "packing list.md", content: "# Packing\n", isDeflated: true },
   { name: "photos/lake.jpg", content: Buffer.alloc(48_000, 7) },
@@ -28,7 +28,7 @@ describeWeb("archives", (web) => {
       page.context().waitForEvent("page"),
       overlay(page).getByRole("link", { name: "Open notes.txt" }).click(),
     ]);
-    await opened.getByText("Bring water.").waitFor();
+    await opened.getByText("Take water.").waitFor();
     await opened.close();
     const [download] = await Promise.all([
       page.waitForEvent("download"),

@@ -77,10 +77,10 @@ export async function planExtraction(
     sum(entries, ({ compressedBytes }) => compressedBytes),
   );
   const ranges = await findRanges(blobs, blob, [...contents.keys()]);
-  const files = [...contents].map(([entry, place]) => {
+  const files = [...contents].map(([entry, location]) => {
     const range = ranges.get(entry);
     if (range === undefined) throw rejected("damaged", entry, "has no content");
-    return { ...place, entry, range };
+    return { ...location, entry, range };
   });
   return { folders: tree.folders, files, fileBytes };
 }

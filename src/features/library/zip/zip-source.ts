@@ -51,8 +51,8 @@ export class ZipSource extends RandomAccessReader {
     if (position < 0 || position + length > sizeBytes) throw new RangeError("The ZIP file ends too early.");
     const { start, bytes } = this.#window;
     if (position < start || position + length > start + bytes.length) {
-      const wanted = Math.max(length, Math.min(WINDOW_BYTES, sizeBytes - position));
-      this.#window = { start: position, bytes: await this.#blobs.read(digest, position, wanted) };
+      const windowBytes = Math.max(length, Math.min(WINDOW_BYTES, sizeBytes - position));
+      this.#window = { start: position, bytes: await this.#blobs.read(digest, position, windowBytes) };
     }
     const from = position - this.#window.start;
     return this.#window.bytes.subarray(from, from + length);
