@@ -1631,6 +1631,17 @@ BEGIN
 		AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.user_id = OLD.user_id AND coalesce(s.origin_id, s.public_id) = devices.session_origin);
 END;
 
+CREATE TABLE `opened_files` (
+	`account_id` integer NOT NULL,
+	`node_id` integer NOT NULL,
+	`opened_at` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `node_id`),
+	FOREIGN KEY (`account_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX `opened_files_node` ON `opened_files` (`node_id`);
+
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 
 INSERT INTO "photo_fill" VALUES (1,1,0);

@@ -12,6 +12,7 @@ import { findPast, listPast } from "./history/listing.ts";
 import { type HistoryRoutesOptions, historyRoutes } from "./history/routes.ts";
 import { type PhotoRoutesOptions, photoRoutes } from "./photos/routes.ts";
 import { type PictureEditRoutesOptions, pictureEditRoutes } from "./picture-edits/routes.ts";
+import { type RecentRoutesOptions, recentRoutes } from "./recent/routes.ts";
 import { type SearchRoutesOptions, searchRoutes } from "./search/routes.ts";
 import { type TagRoutesOptions, tagRoutes } from "./tags/routes.ts";
 import { type TrashRoutesOptions, trashRoutes } from "./trash/routes.ts";
@@ -33,6 +34,7 @@ export interface LibraryRoutesOptions
     PictureEditRoutesOptions,
     VersionRoutesOptions,
     FavoriteRoutesOptions,
+    RecentRoutesOptions,
     HistoryRoutesOptions {
   readonly hasThumbnail: PhotoRoutesOptions["hasThumbnail"];
   readonly favorites: FavoriteService;
@@ -54,6 +56,7 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     activityRoutes(options),
     photoRoutes(options),
     albumRoutes(options),
+    recentRoutes(options),
     fileRoutes({ ...options, past }),
     fileBulkRoutes(options),
     fileUploadRoutes(options),
