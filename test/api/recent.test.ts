@@ -83,7 +83,8 @@ describe("GET /api/files/recent", () => {
         const page = await client.get(`/api/files/recent?limit=${limit}&cursor=${cursor}`);
         expect(page.list("data.files").length).toBeLessThanOrEqual(limit);
         found.push(...page.strings("data.files", "name"));
-        cursor = String(page.at("data.nextCursor") ?? "");
+        const next = page.at("data.nextCursor");
+        cursor = typeof next === "string" ? next : "";
       } while (cursor !== "");
       expect([limit, found]).toEqual([limit, all.map((entry) => entry.split(" ")[0] ?? "")]);
     }
