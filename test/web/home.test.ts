@@ -5,7 +5,7 @@ import { describeWeb } from "./support/browser.ts";
 import { closeByKey, untilFocused } from "./support/focus.ts";
 
 describeWeb("the home page", (web) => {
-  test("opens first, and tells a new person what to do", async () => {
+  test("opens first, and shows a new person what to do", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/" });
     await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
@@ -25,18 +25,18 @@ describeWeb("the home page", (web) => {
     const account = await web.account();
     const owner = await web.account();
     await account.client.folderId("Letters");
-    const letter = await account.client.storedId("a", { name: "letter.txt", fields: { folder: "/Letters" } });
+    const report = await account.client.storedId("a", { name: "report.txt", fields: { folder: "/Letters" } });
     const note = await account.client.storedId("b", { name: "note.txt" });
     await account.client.storedId("c", { name: "other.txt" });
     await account.client.putContent(note, "new");
     await account.client.post("/api/favorites", {
-      ids: [letter, await account.client.folderId("Box")],
+      ids: [report, await account.client.folderId("Box")],
       favorite: true,
     });
     await shareWith(owner.client, await owner.client.storedId("d", { name: "plan.txt" }), account);
     const page = await web.open({ as: account, path: "/home" });
     await row(page, "note.txt").getByText("Edited").waitFor();
-    await row(page, "letter.txt").getByText("/Letters").waitFor();
+    await row(page, "report.txt").getByText("/Letters").waitFor();
     const names = () =>
       page
         .getByRole("grid")
@@ -46,19 +46,19 @@ describeWeb("the home page", (web) => {
     await web.lookAt(page, "home");
 
     // Opened by key, it becomes the first one when the preview closes.
-    await row(page, "letter.txt").click();
+    await row(page, "report.txt").click();
     await page.keyboard.press("Enter");
-    const preview = page.getByRole("dialog", { name: "letter.txt" });
+    const preview = page.getByRole("dialog", { name: "report.txt" });
     await untilFocused(page, preview);
     const sent = page.waitForResponse((response) => response.url().endsWith("/opened"));
     await page.waitForTimeout(1_100);
     await closeByKey(page, preview);
     expect((await sent).status()).toBe(200);
-    await row(page, "letter.txt").getByText("Opened").waitFor();
+    await row(page, "report.txt").getByText("Opened").waitFor();
     await page.waitForFunction(() =>
-      document.querySelectorAll('[role="grid"] [role="row"]')[1]?.textContent?.includes("letter.txt"),
+      document.querySelectorAll('[role="grid"] [role="row"]')[1]?.textContent?.includes("report.txt"),
     );
-    await row(page, "letter.txt").click({ button: "right" });
+    await row(page, "report.txt").click({ button: "right" });
     await page.getByRole("menuitem", { name: "Go to folder" }).click();
     await page.getByRole("heading", { level: 1, name: "Letters" }).waitFor();
   });

@@ -1,4 +1,4 @@
-/** Tells the server which files the preview showed, for the list of recent files. */
+/** Reports to the server which files the preview showed, for the list of recent files. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { apiAddress } from "../api/http.ts";
