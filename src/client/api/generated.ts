@@ -51,6 +51,7 @@ export interface Schemas {
     readonly createdAt: string;
     readonly modifiedAt: string;
     readonly isFavorite?: boolean;
+    readonly shared?: Schemas["ShareMark"] | null;
     readonly fileModifiedAt: string | null;
     readonly contentAvailable?: boolean;
     readonly isDeleted?: boolean;
@@ -66,6 +67,7 @@ export interface Schemas {
     readonly modifiedAt: string;
     readonly description: string;
     readonly isFavorite?: boolean;
+    readonly shared?: Schemas["ShareMark"] | null;
     readonly isDeleted?: boolean;
   };
   readonly FileInfo: Schemas["FileBasics"] & {
@@ -542,6 +544,7 @@ export interface Schemas {
     readonly thumbnailUrl: string;
     readonly hasThumbnail: boolean;
     readonly isFavorite: boolean;
+    readonly shared: Schemas["ShareMark"] | null;
   };
   readonly Plan: {
     readonly name: "free" | "pro" | "enterprise";
@@ -681,6 +684,12 @@ export interface Schemas {
       readonly id: string;
       readonly name: string;
     };
+  };
+  readonly ShareMark: {
+    readonly links: number;
+    readonly people: number;
+    readonly dropBoxes: number;
+    readonly expiresAt: string | null;
   };
   readonly SessionSummary: {
     readonly id: string;
@@ -1291,14 +1300,29 @@ export interface ResponseData {
   readonly "POST /api/files/{id}/shares": Schemas["Share"];
   readonly "GET /api/files/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
+    readonly inherited: readonly ({
+      readonly id: string;
+      readonly name: string;
+      readonly path: Schemas["FolderPath"];
+    } & Schemas["ShareMark"])[];
   };
   readonly "POST /api/files/folders/{id}/shares": Schemas["Share"];
   readonly "GET /api/files/folders/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
+    readonly inherited: readonly ({
+      readonly id: string;
+      readonly name: string;
+      readonly path: Schemas["FolderPath"];
+    } & Schemas["ShareMark"])[];
   };
   readonly "POST /api/albums/{id}/shares": Schemas["Share"];
   readonly "GET /api/albums/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
+    readonly inherited: readonly ({
+      readonly id: string;
+      readonly name: string;
+      readonly path: Schemas["FolderPath"];
+    } & Schemas["ShareMark"])[];
   };
   readonly "GET /api/shares": {
     readonly shares: readonly Schemas["Share"][];
