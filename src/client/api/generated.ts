@@ -699,6 +699,7 @@ export interface Schemas {
     readonly timezone: string;
     readonly theme: "system" | "light" | "dark";
     readonly defaultView: "list" | "grid";
+    readonly showNameToGuests: boolean;
     readonly notifications: Schemas["Preferences"];
     readonly versioning: {
       readonly keep: number;
@@ -1109,6 +1110,14 @@ export interface ResponseData {
     readonly ok: boolean;
   };
   readonly "POST /api/files/{id}/edit": Schemas["UploadedFile"];
+  readonly "GET /api/files/{id}/editing": {
+    readonly canWrite: boolean;
+    readonly lock: {
+      readonly program: string | null;
+      readonly person: string | null;
+      readonly expiresAt: string;
+    } | null;
+  };
   readonly "GET /api/files/{id}/versions": {
     readonly versions: readonly {
       readonly version: number;
