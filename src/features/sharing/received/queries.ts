@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { isForUser, sharesForUser } from "../../library/permissions/recipients.ts";
 import type { ReceivedRow, UnconfirmedRow } from "./types.ts";
 
 const COLUMNS = `shares.id, shares.public_id AS publicId, account_id AS accountId, node_id AS nodeId, album_id AS albumId, can_write AS canWrite,
@@ -11,15 +12,15 @@ const LISTED_MAX = 1_000;
 /** Shares between accounts, from their recipients' side. */
 export function receivedQueries(sqlite: Database) {
   return {
-    /** Newest first. Index shares_recipient. */
+    /** Newest first. Indexes shares_recipient, group_members_user, shares_group. */
     ofRecipient: sqlite.prepare<ReceivedRow, [number, number]>(
-      `SELECT ${COLUMNS} FROM shares INDEXED BY shares_recipient
-       WHERE recipient_id = ?1 AND kind = 'account' AND (expires_at IS NULL OR expires_at > ?2)
-       ORDER BY id DESC LIMIT ${LISTED_MAX}`,
+      `SELECT ${COLUMNS} FROM ${sharesForUser("?1")} r CROSS JOIN shares ON shares.id = r.id
+       WHERE kind = 'account' AND (expires_at IS NULL OR expires_at > ?2)
+       ORDER BY shares.id DESC LIMIT ${LISTED_MAX}`,
     ),
     /** A share with an account. Index shares_public. */
     find: sqlite.prepare<ReceivedRow, [string, number]>(
-      `SELECT ${COLUMNS} FROM shares WHERE public_id = ?1 AND kind = 'account' AND recipient_id = ?2`,
+      `SELECT ${COLUMNS} FROM shares WHERE public_id = ?1 AND kind = 'account' AND ${isForUser("shares", "?2")}`,
     ),
     /** Shares that wait for an email. Index shares_waiting. */
     waiting: sqlite.prepare<ReceivedRow, [string, number]>(

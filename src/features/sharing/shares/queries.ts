@@ -1,6 +1,7 @@
 /** The rows of `shares`, without the counts that are not written yet: see `statistics.ts`. */
 import type { Database } from "bun:sqlite";
 import { naturalOrder, numbers, type Reader } from "../../../db/reader.ts";
+import { isForUser } from "../../library/permissions/recipients.ts";
 import { FOLDER } from "../../../tree/model/rows.ts";
 import type { SortOrder } from "../../../tree/model/types.ts";
 import { hashShareToken, isShareToken } from "./tokens.ts";
@@ -66,6 +67,10 @@ export class ShareRows {
       byToken: sqlite.prepare<ShareRow, [Uint8Array]>(`${SELECT} WHERE token_hash = ?1`),
       byPublicId: sqlite.prepare<ShareRow, [string]>(`${SELECT} WHERE public_id = ?1`),
       byId: sqlite.prepare<ShareRow, [number]>(`${SELECT} WHERE id = ?1`),
+      // By its primary key, and those of group_members and hidden_shares.
+      isFor: sqlite.prepare<{ one: 1 }, [number, number]>(
+        `SELECT 1 AS one FROM shares s WHERE s.id = ?1 AND ${isForUser("s", "?2")}`,
+      ),
       // By shares_account.
       ofAccount: { asc: ofAccount(sqlite, "asc"), desc: ofAccount(sqlite, "desc") },
       count: sqlite.prepare<{ total: number }, [number]>(COUNT_OF_ACCOUNT),
@@ -131,6 +136,11 @@ export class ShareRows {
 
   findById(id: number): Share | undefined {
     return toShare(this.#statements.byId.get(id));
+  }
+
+  /** Whether a share between accounts is for an account. */
+  isFor(shareId: number, userId: number): boolean {
+    return this.#statements.isFor.get(shareId, userId) !== null;
   }
 
   /** The shares of a file, a folder or an album, oldest first. */
