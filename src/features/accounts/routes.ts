@@ -15,6 +15,7 @@ import {
   passkeySignInRoutes,
 } from "./passkeys/routes.ts";
 import { passwordResetRoutes } from "./password-reset/routes.ts";
+import { type WelcomeRoutesOptions, welcomeRoutes } from "./welcome/routes.ts";
 import type { PasswordReset } from "./password-reset/service.ts";
 import type { ProofCheck } from "./auth/proof.ts";
 import { ownUsageRoutes, type UserRoutesOptions, userRoutes } from "./profile/routes.ts";
@@ -33,6 +34,7 @@ interface AccountsRoutesOptions
     Omit<PasskeyRoutesOptions, "tokenLifetimeMs">,
     Pick<OidcRoutesOptions, "oidc" | "methodsAt">,
     Omit<InviteRoutesOptions, "basePath">,
+    Omit<WelcomeRoutesOptions, "basePath">,
     Pick<SetupRoutesOptions, "onSetUp"> {
   readonly config: Pick<Config, "basePath" | "tokenLifetimeMs" | "signup" | "defaultPlan" | "versions">;
   readonly emailConfirmation: EmailConfirmation;
@@ -68,6 +70,7 @@ export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
     passkeyConfirmRoutes(settings),
     emailConfirmationRoutes({ ...settings, confirmations: options.emailConfirmation }),
     passwordResetRoutes({ ...settings, resets: options.passwordReset }),
+    welcomeRoutes(settings),
     oidcRoutes(settings),
     oidcLinkRoutes(settings),
     inviteRoutes(settings),
