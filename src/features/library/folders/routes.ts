@@ -44,9 +44,8 @@ const UpdateBody = t.Object({
 });
 
 /** /api/files/folders */
-export function folderRoutes(options: FolderRoutesOptions) {
-  const { folders, guard, clock } = options;
-  const present = presenter(options);
+export function folderRoutes({ folders, guard, clock, ...marks }: FolderRoutesOptions) {
+  const present = presenter(marks);
   return new Router({ prefix: "/api/files/folders", guard })
     .post(
       "/",
