@@ -22,6 +22,8 @@ import { MailServer } from "../../features/accounts/mail/mail-server.ts";
 import { openOidc } from "../../features/accounts/oidc/open.ts";
 import { PasskeyService } from "../../features/accounts/passkeys/service.ts";
 import { PasswordReset } from "../../features/accounts/password-reset/service.ts";
+import { GroupService } from "../../features/accounts/groups/service.ts";
+import { PeopleService } from "../../features/accounts/people/service.ts";
 import { buildPlans, type PlanOverride } from "../../features/accounts/plans/plans.ts";
 import { DownloadLedger } from "../../features/accounts/rate-limits/download-ledger.ts";
 import { RateGate } from "../../features/accounts/rate-limits/guard.ts";
@@ -41,7 +43,7 @@ export type Accounts = ReturnType<typeof openAccounts>;
 
 /** Builds accounts, in order of dependency. */
 export function openAccounts(storage: Storage) {
-  const { config, db, writer, secrets, treeWriter, onDetached } = storage;
+  const { config, db, writer, secrets, treeWriter, onDetached, endedShares } = storage;
   const { publicUrl } = config;
   const audit = new AuditLog({ ...storage, keepMs: config.audit.keepMs });
   const signIn = openSignIn(storage);
@@ -76,6 +78,7 @@ export function openAccounts(storage: Storage) {
   });
   const erase = (user: User, check?: (tx: Transaction) => unknown) =>
     eraseAccount({ db, writer, users, auth, treeWriter, onDetached: () => onDetached.wake() }, user, check);
+  const groups = new GroupService({ ...storage, users, noteEnded: () => endedShares.note() });
   return {
     audit,
     auditTriggers: new AuditTriggers(audit, (id) => users.findById(id)),
@@ -92,6 +95,8 @@ export function openAccounts(storage: Storage) {
     oidc,
     invites: new InviteService(withMail),
     proof,
+    groups,
+    people: new PeopleService({ ...storage, users, groups }),
     eraseAccount: erase,
     accounts: new AccountAdministration({
       ...storage,

@@ -7,6 +7,7 @@ import type { authGuard } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { CreateShareBody, UpdateShareBody } from "./model.ts";
+import { isForMany } from "./people-shares.ts";
 import { presentShare } from "./present.ts";
 import type { ShareService } from "./service.ts";
 import { type OwnShare, SHARE_SORTS } from "./types.ts";
@@ -45,6 +46,10 @@ export function nodeShareRoutes({ shares, guard }: ShareRoutesOptions) {
         },
         async ({ principal, params, body, request, set }) => {
           set.status = 201;
+          if (isForMany(body)) {
+            const made = await shares.createForMany(principal.user, { type, id: params.id }, body);
+            return ok({ shares: made.shares.map((own) => present(shares, request, own)), updated: made.updated });
+          }
           const own = await shares.create(principal.user, { type, id: params.id }, body);
           return ok(present(shares, request, own));
         },
