@@ -1708,6 +1708,32 @@ CREATE TABLE `group_notices` (
 
 CREATE INDEX `users_people` ON `users` (`name_key`,`id`) WHERE disabled_at IS NULL AND email_unconfirmed_since IS NULL;
 
+CREATE TABLE `welcomes` (
+	`user_id` integer PRIMARY KEY NOT NULL,
+	`token_hash` blob NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE UNIQUE INDEX `welcomes_token` ON `welcomes` (`token_hash`);
+
+CREATE TRIGGER `sessions_end_welcome` AFTER INSERT ON `sessions`
+BEGIN
+	DELETE FROM welcomes WHERE user_id = NEW.user_id;
+END;
+
+CREATE TRIGGER `users_end_welcome` AFTER UPDATE OF `password_hash` ON `users` WHEN NEW.password_hash <> OLD.password_hash
+BEGIN
+	DELETE FROM welcomes WHERE user_id = NEW.id;
+END;
+
+CREATE TRIGGER `users_expire_welcome` AFTER UPDATE OF `disabled_at`, `email_key` ON `users`
+	WHEN NEW.disabled_at IS NOT NULL OR NEW.email_key <> OLD.email_key
+BEGIN
+	UPDATE welcomes SET expires_at = 0 WHERE user_id = NEW.id;
+END;
+
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 
 INSERT INTO "photo_fill" VALUES (1,1,0);

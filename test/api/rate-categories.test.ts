@@ -161,6 +161,7 @@ const routesByCategory: Record<string, string[]> = {
   usage: ["GET /api/users/usage", "GET /api/users/usage/rate-limits"],
   operations: [
     "GET /api/users/people",
+    "GET /api/files/{id}/editing",
     "GET /api/files/{id}",
     "PUT /api/files/{id}",
     "DELETE /api/files/{id}",

@@ -1182,6 +1182,14 @@ export interface ResponseData {
     readonly ok: boolean;
   };
   readonly "POST /api/files/{id}/edit": Schemas["UploadedFile"];
+  readonly "GET /api/files/{id}/editing": {
+    readonly canWrite: boolean;
+    readonly lock: {
+      readonly program: string | null;
+      readonly person: string | null;
+      readonly expiresAt: string;
+    } | null;
+  };
   readonly "GET /api/files/{id}/versions": {
     readonly versions: readonly {
       readonly version: number;

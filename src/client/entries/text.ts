@@ -34,6 +34,10 @@ export const text = defineText("browse", {
   uploadFiles: "Upload files",
   uploadFolder: "Upload folder",
   newFolder: "New folder",
+  newTextFile: "New text file",
+  newMarkdownFile: "New Markdown file",
+  newFileName: "File name",
+  newFileDefault: "Untitled",
   viewMenu: "View",
   asList: "List",
   asTiles: "Tiles",
@@ -46,6 +50,7 @@ export const text = defineText("browse", {
   moreFor: (name: string) => `More actions for ${name}`,
 
   open: "Open",
+  edit: "Edit",
   download: "Download",
   downloadZip: "Download as ZIP",
   share: "Share",

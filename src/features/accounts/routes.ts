@@ -17,6 +17,7 @@ import {
 } from "./passkeys/routes.ts";
 import { type PeopleRoutesOptions, peopleRoutes } from "./people/routes.ts";
 import { passwordResetRoutes } from "./password-reset/routes.ts";
+import { type WelcomeRoutesOptions, welcomeRoutes } from "./welcome/routes.ts";
 import type { PasswordReset } from "./password-reset/service.ts";
 import type { ProofCheck } from "./auth/proof.ts";
 import { ownUsageRoutes, type UserRoutesOptions, userRoutes } from "./profile/routes.ts";
@@ -37,6 +38,7 @@ interface AccountsRoutesOptions
     Omit<InviteRoutesOptions, "basePath">,
     GroupRoutesOptions,
     PeopleRoutesOptions,
+    Omit<WelcomeRoutesOptions, "basePath">,
     Pick<SetupRoutesOptions, "onSetUp"> {
   readonly config: Pick<Config, "basePath" | "tokenLifetimeMs" | "signup" | "defaultPlan" | "versions">;
   readonly emailConfirmation: EmailConfirmation;
@@ -72,6 +74,7 @@ export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
     passkeyConfirmRoutes(settings),
     emailConfirmationRoutes({ ...settings, confirmations: options.emailConfirmation }),
     passwordResetRoutes({ ...settings, resets: options.passwordReset }),
+    welcomeRoutes(settings),
     oidcRoutes(settings),
     oidcLinkRoutes(settings),
     inviteRoutes(settings),

@@ -21,6 +21,8 @@ import { openMail } from "../../features/accounts/mail/open.ts";
 import { MailServer } from "../../features/accounts/mail/mail-server.ts";
 import { openOidc } from "../../features/accounts/oidc/open.ts";
 import { PasskeyService } from "../../features/accounts/passkeys/service.ts";
+import { PasswordLinks } from "../../features/accounts/welcome/password-links.ts";
+import { Welcome } from "../../features/accounts/welcome/service.ts";
 import { PasswordReset } from "../../features/accounts/password-reset/service.ts";
 import { GroupService } from "../../features/accounts/groups/service.ts";
 import { PeopleService } from "../../features/accounts/people/service.ts";
@@ -60,6 +62,8 @@ export function openAccounts(storage: Storage) {
     },
   };
   const withMail = { ...storage, users, auth, credentialRevoker, mail, publicUrl };
+  const passwordReset = new PasswordReset(withMail);
+  const welcome = new Welcome(withMail);
   const oidc = openOidc({
     ...storage,
     users,
@@ -90,7 +94,9 @@ export function openAccounts(storage: Storage) {
     mailServer,
     mailNotices,
     mailDispatcher,
-    passwordReset: new PasswordReset(withMail),
+    passwordReset,
+    welcome,
+    passwordLinks: new PasswordLinks({ ...storage, passwordReset, welcome }),
     emailConfirmation: new EmailConfirmation(withMail),
     oidc,
     invites: new InviteService(withMail),

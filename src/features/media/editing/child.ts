@@ -1,7 +1,7 @@
 import { setPriority } from "node:os";
 import { messageOf } from "../../../lib/error.ts";
 import { AreaFault } from "./area-fault.ts";
-import { ContentFault } from "../thumbnails/content-fault.ts";
+import { ContentFault } from "../processes/content-fault.ts";
 import { preloadReplacedLibvips, setNativeOptions } from "../thumbnails/native.ts";
 import type { EditRequest } from "./types.ts";
 

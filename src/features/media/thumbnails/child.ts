@@ -1,14 +1,9 @@
-import { readdirSync, writeFileSync } from "node:fs";
-import { setPriority } from "node:os";
 import { DerivedStore } from "../../../blobs/derived.ts";
-import { ContentFault } from "./content-fault.ts";
+import { ContentFault } from "../processes/content-fault.ts";
 import { preloadReplacedLibvips, setNativeOptions } from "./native.ts";
 import type { ConfigureMessage, FromChild, RenderRequest, ToChild } from "./protocol.ts";
 import { PictureRenderer } from "./render.ts";
-import { messageOf } from "../../../lib/error.ts";
-
-/** The lowest priority that a process can give itself (setpriority(2)). */
-const LOWEST_PRIORITY = 19;
+import { describe, requireParent, yieldToOthers } from "../processes/serve-requests.ts";
 
 /**
  * The child process that makes thumbnails: `larder thumbnail-worker`, started only by the server. It receives messages
@@ -17,16 +12,10 @@ const LOWEST_PRIORITY = 19;
  * Returns at once; the process lives until the channel closes. Without a channel it ends with code 2.
  */
 export function runThumbnailChild(): void {
-  if (process.send === undefined) {
-    process.stderr.write("thumbnail-worker is started by the server; there is nothing to do with it by hand.\n");
-    process.exit(2);
-  }
-  process.on("disconnect", () => process.exit(0));
-  // Ctrl+C at a terminal reaches this process too; the server decides when it ends.
-  process.on("SIGINT", () => {});
+  requireParent("thumbnail-worker");
   const worker = new ThumbnailChild((message) => process.send?.(message));
   process.on("message", (message: ToChild) => worker.receive(message));
-  process.send({ type: "hello" } satisfies FromChild);
+  process.send?.({ type: "hello" } satisfies FromChild);
 }
 
 class ThumbnailChild {
@@ -78,27 +67,4 @@ function setUpLibraries(message: ConfigureMessage): string | undefined {
   } catch (error) {
     return describe(error);
   }
-}
-
-/**
- * Lowers the priority of every current thread (on Linux each thread has its own), and makes the out-of-memory killer
- * choose this process first.
- */
-function yieldToOthers(): void {
-  try {
-    for (const thread of readdirSync("/proc/self/task")) setPriority(Number(thread), LOWEST_PRIORITY);
-    writeFileSync("/proc/self/oom_score_adj", "1000");
-  } catch (error) {
-    // A thread may have ended, or the system has no /proc: pictures are rendered anyway.
-    warn(`could not lower the priority: ${describe(error)}`);
-  }
-}
-
-function describe(error: unknown): string {
-  const message = messageOf(error);
-  return message.replaceAll(/\s+/g, " ").trim().slice(0, 500);
-}
-
-function warn(message: string): void {
-  process.stderr.write(`thumbnail-worker: ${message}\n`);
 }

@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { ContentFault } from "./content-fault.ts";
+import { ContentFault } from "../processes/content-fault.ts";
 import { BUN_FORMATS, detectFormat, isVideoFormat, type PictureFormat } from "./formats.ts";
 import type { RenderRequest, ThumbnailStatus } from "./protocol.ts";
 import type { Picture, RenderedVariant } from "./sharp.ts";
