@@ -45,7 +45,7 @@ export type Accounts = ReturnType<typeof openAccounts>;
 
 /** Builds accounts, in order of dependency. */
 export function openAccounts(storage: Storage) {
-  const { config, db, writer, secrets, treeWriter, onDetached, endedShares } = storage;
+  const { config, db, writer, secrets, treeWriter, onDetached } = storage;
   const { publicUrl } = config;
   const audit = new AuditLog({ ...storage, keepMs: config.audit.keepMs });
   const signIn = openSignIn(storage);
@@ -82,7 +82,6 @@ export function openAccounts(storage: Storage) {
   });
   const erase = (user: User, check?: (tx: Transaction) => unknown) =>
     eraseAccount({ db, writer, users, auth, treeWriter, onDetached: () => onDetached.wake() }, user, check);
-  const groups = new GroupService({ ...storage, users, noteEnded: () => endedShares.note() });
   return {
     audit,
     auditTriggers: new AuditTriggers(audit, (id) => users.findById(id)),
@@ -101,8 +100,7 @@ export function openAccounts(storage: Storage) {
     oidc,
     invites: new InviteService(withMail),
     proof,
-    groups,
-    people: new PeopleService({ ...storage, users, groups }),
+    ...openPeople(storage, users),
     eraseAccount: erase,
     accounts: new AccountAdministration({
       ...storage,
@@ -145,6 +143,12 @@ function openSignIn(storage: Storage) {
     tokenLifetimeMs: config.tokenLifetimeMs,
   });
   return { passwords, users, passkeys, twoFactor, apiKeys: new ApiKeyService({ ...storage, users }), auth };
+}
+
+/** Builds groups, and the search for people. */
+function openPeople(storage: Storage, users: UserService) {
+  const groups = new GroupService({ ...storage, users, noteEnded: () => storage.endedShares.note() });
+  return { groups, people: new PeopleService({ ...storage, users, groups }) };
 }
 
 /** Builds the plans, and the limits that they set. */
