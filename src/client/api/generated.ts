@@ -151,6 +151,14 @@ export interface Schemas {
     readonly uploads: number;
     readonly uploadedBytes: number;
     readonly user: string | null;
+    readonly person: {
+      readonly id: string;
+      readonly name: string;
+    } | null;
+    readonly group: {
+      readonly id: string;
+      readonly name: string;
+    } | null;
     readonly versions: boolean | null;
     readonly file?: {
       readonly id: string;
@@ -495,6 +503,8 @@ export interface Schemas {
     readonly maxUploadsPerAddress?: number | null;
     readonly versions?: boolean | null;
     readonly user?: string | null;
+    readonly users?: readonly string[];
+    readonly groups?: readonly string[];
   };
   readonly Notification: {
     readonly id: string;
@@ -933,6 +943,68 @@ export interface ResponseData {
     readonly pagination: Schemas["Pagination"];
   };
   readonly "DELETE /api/admin/invites/{id}": Schemas["Id"];
+  readonly "GET /api/admin/groups": {
+    readonly groups: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly members: number;
+      readonly shares: number;
+      readonly createdAt: string;
+    }[];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/admin/groups": {
+    readonly id: string;
+    readonly name: string;
+    readonly members: number;
+    readonly shares: number;
+    readonly createdAt: string;
+  };
+  readonly "GET /api/admin/groups/{id}": {
+    readonly id: string;
+    readonly name: string;
+    readonly members: number;
+    readonly shares: number;
+    readonly createdAt: string;
+  };
+  readonly "PATCH /api/admin/groups/{id}": {
+    readonly id: string;
+    readonly name: string;
+    readonly members: number;
+    readonly shares: number;
+    readonly createdAt: string;
+  };
+  readonly "DELETE /api/admin/groups/{id}": Schemas["Id"];
+  readonly "GET /api/admin/groups/{id}/members": {
+    readonly members: readonly {
+      readonly id: string;
+      readonly email: string;
+      readonly name: string;
+      readonly disabled: boolean;
+      readonly addedAt: string;
+    }[];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "PUT /api/admin/groups/{id}/members/{userId}": {
+    readonly id: string;
+    readonly userId: string;
+  };
+  readonly "DELETE /api/admin/groups/{id}/members/{userId}": {
+    readonly id: string;
+    readonly userId: string;
+  };
+  readonly "GET /api/users/people": {
+    readonly people: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly email?: string;
+    }[];
+    readonly groups: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly members: number;
+    }[];
+  };
   readonly "POST /api/files/folders": Schemas["FolderItem"];
   readonly "GET /api/files/folders/{id}": Schemas["FolderItem"];
   readonly "PUT /api/files/folders/{id}": Schemas["FolderItem"];
@@ -1214,6 +1286,10 @@ export interface ResponseData {
       readonly createdAt: string;
       readonly expiresAt: string | null;
       readonly label: string | null;
+      readonly group: {
+        readonly id: string;
+        readonly name: string;
+      } | null;
       readonly file?: Schemas["FileItem"];
       readonly folder?: Schemas["FolderItem"];
       readonly album?: Schemas["Album"];
@@ -1305,7 +1381,10 @@ export interface ResponseData {
     readonly size: number;
     readonly checksum: Schemas["Checksum"];
   };
-  readonly "POST /api/files/{id}/shares": Schemas["Share"];
+  readonly "POST /api/files/{id}/shares": Schemas["Share"] | {
+    readonly shares: readonly Schemas["Share"][];
+    readonly updated: readonly string[];
+  };
   readonly "GET /api/files/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
     readonly inherited: readonly ({
@@ -1314,7 +1393,10 @@ export interface ResponseData {
       readonly path: Schemas["FolderPath"];
     } & Schemas["ShareMark"])[];
   };
-  readonly "POST /api/files/folders/{id}/shares": Schemas["Share"];
+  readonly "POST /api/files/folders/{id}/shares": Schemas["Share"] | {
+    readonly shares: readonly Schemas["Share"][];
+    readonly updated: readonly string[];
+  };
   readonly "GET /api/files/folders/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
     readonly inherited: readonly ({
@@ -1323,7 +1405,10 @@ export interface ResponseData {
       readonly path: Schemas["FolderPath"];
     } & Schemas["ShareMark"])[];
   };
-  readonly "POST /api/albums/{id}/shares": Schemas["Share"];
+  readonly "POST /api/albums/{id}/shares": Schemas["Share"] | {
+    readonly shares: readonly Schemas["Share"][];
+    readonly updated: readonly string[];
+  };
   readonly "GET /api/albums/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
     readonly inherited: readonly ({

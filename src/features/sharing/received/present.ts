@@ -14,6 +14,7 @@ export function presentReceived(share: ReceivedShare | ReceivedAlbum, context: P
     createdAt: toTimestamp(share.createdAtMs),
     expiresAt: expiresAtMs === null ? null : toTimestamp(expiresAtMs),
     label: share.label,
+    group: share.group === null ? null : { id: share.group.publicId, name: share.group.name },
     ...presentShared(share, context),
   };
 }

@@ -9,6 +9,7 @@ import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { CreateShareBody, UpdateShareBody } from "./model.ts";
 import { type CoveringFoldersOptions, coveringFolders } from "./covering-folders.ts";
+import { isForMany } from "./people-shares.ts";
 import { folderTitle, presentShare } from "./present.ts";
 import type { ShareService } from "./service.ts";
 import { type OwnShare, SHARE_SORTS } from "./types.ts";
@@ -48,6 +49,10 @@ export function nodeShareRoutes(options: ShareRoutesOptions) {
         },
         async ({ principal, params, body, request, set }) => {
           set.status = 201;
+          if (isForMany(body)) {
+            const made = await shares.createForMany(principal.user, { type, id: params.id }, body);
+            return ok({ shares: made.shares.map((own) => present(shares, request, own)), updated: made.updated });
+          }
           const own = await shares.create(principal.user, { type, id: params.id }, body);
           return ok(present(shares, request, own));
         },
