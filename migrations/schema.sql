@@ -1412,7 +1412,7 @@ CREATE TABLE "shares" (
 	`can_write` integer DEFAULT 0 NOT NULL,
 	`shows_versions` integer,
 	`recipient_email_key` text,
-	`recipient_id` integer,
+	`recipient_id` integer, `group_id` integer REFERENCES `groups`(`id`) ON DELETE cascade,
 	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`album_id`) REFERENCES `albums`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`recipient_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
@@ -1631,6 +1631,83 @@ BEGIN
 		AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.user_id = OLD.user_id AND coalesce(s.origin_id, s.public_id) = devices.session_origin);
 END;
 
+CREATE TABLE `groups` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`public_id` text NOT NULL,
+	`name` text NOT NULL,
+	`name_key` text NOT NULL,
+	`created_at` integer NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX `groups_public` ON `groups` (`public_id`);
+
+CREATE UNIQUE INDEX `groups_name` ON `groups` (`name_key`);
+
+CREATE TABLE `group_members` (
+	`group_id` integer NOT NULL,
+	`user_id` integer NOT NULL,
+	`added_at` integer NOT NULL,
+	PRIMARY KEY(`group_id`, `user_id`),
+	FOREIGN KEY (`group_id`) REFERENCES `groups`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX `group_members_user` ON `group_members` (`user_id`);
+
+CREATE INDEX `shares_group` ON `shares` (`group_id`) WHERE group_id IS NOT NULL;
+
+CREATE TABLE `hidden_shares` (
+	`share_id` integer NOT NULL,
+	`user_id` integer NOT NULL,
+	PRIMARY KEY(`share_id`, `user_id`),
+	FOREIGN KEY (`share_id`) REFERENCES `shares`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX `hidden_shares_user` ON `hidden_shares` (`user_id`);
+
+CREATE TRIGGER `store_journal_member_added` AFTER INSERT ON `group_members`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) VALUES (NEW.user_id, 0)
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_member_removed` AFTER DELETE ON `group_members`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) SELECT id, 0 FROM `users` WHERE id = OLD.user_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_group_renamed` AFTER UPDATE OF `name` ON `groups`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id) SELECT user_id, 0 FROM `group_members` WHERE group_id = NEW.id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_share_hidden` AFTER INSERT ON `hidden_shares`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id)
+		SELECT n.account_id, n.id FROM `shares` s JOIN `nodes` n ON n.id = s.node_id WHERE s.id = NEW.share_id
+		UNION ALL SELECT a.account_id, -a.id FROM `shares` s JOIN `albums` a ON a.id = s.album_id WHERE s.id = NEW.share_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TRIGGER `store_journal_share_shown` AFTER DELETE ON `hidden_shares`
+BEGIN
+	INSERT INTO `store_journal_again` (account_id, node_id)
+		SELECT n.account_id, n.id FROM `shares` s JOIN `nodes` n ON n.id = s.node_id WHERE s.id = OLD.share_id
+		UNION ALL SELECT a.account_id, -a.id FROM `shares` s JOIN `albums` a ON a.id = s.album_id WHERE s.id = OLD.share_id
+	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
+END;
+
+CREATE TABLE `group_notices` (
+	`share_id` integer PRIMARY KEY NOT NULL,
+	`after_user_id` integer NOT NULL,
+	FOREIGN KEY (`share_id`) REFERENCES `shares`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE INDEX `users_people` ON `users` (`name_key`,`id`) WHERE disabled_at IS NULL AND email_unconfirmed_since IS NULL;
+
 CREATE TABLE `opened_files` (
 	`account_id` integer NOT NULL,
 	`node_id` integer NOT NULL,
@@ -1641,6 +1718,32 @@ CREATE TABLE `opened_files` (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX `opened_files_node` ON `opened_files` (`node_id`);
+
+CREATE TABLE `welcomes` (
+	`user_id` integer PRIMARY KEY NOT NULL,
+	`token_hash` blob NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE UNIQUE INDEX `welcomes_token` ON `welcomes` (`token_hash`);
+
+CREATE TRIGGER `sessions_end_welcome` AFTER INSERT ON `sessions`
+BEGIN
+	DELETE FROM welcomes WHERE user_id = NEW.user_id;
+END;
+
+CREATE TRIGGER `users_end_welcome` AFTER UPDATE OF `password_hash` ON `users` WHEN NEW.password_hash <> OLD.password_hash
+BEGIN
+	DELETE FROM welcomes WHERE user_id = NEW.id;
+END;
+
+CREATE TRIGGER `users_expire_welcome` AFTER UPDATE OF `disabled_at`, `email_key` ON `users`
+	WHEN NEW.disabled_at IS NOT NULL OR NEW.email_key <> OLD.email_key
+BEGIN
+	UPDATE welcomes SET expires_at = 0 WHERE user_id = NEW.id;
+END;
 
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 

@@ -7,6 +7,9 @@ if (process.argv[2] === "thumbnail-worker") {
 } else if (process.argv[2] === "media-worker") {
   const { runMediaChild } = await import("./features/media/metadata/child.ts");
   runMediaChild();
+} else if (process.argv[2] === "document-worker") {
+  const { runDocumentChild } = await import("./features/media/documents/child.ts");
+  runDocumentChild();
 } else if (process.argv[2] === "edit-worker") {
   const { runEditChild } = await import("./features/media/editing/child.ts");
   await runEditChild();

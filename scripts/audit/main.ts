@@ -47,6 +47,8 @@ const LIGHTHOUSE_ROUNDS = 5;
 const PHOTO_VISITS = 5;
 const SHARED_PHOTOS = 24;
 
+type Check = (server: TestServer, account: Account) => Promise<void>;
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -57,18 +59,19 @@ async function main(): Promise<void> {
     },
   });
   const isEverything = Object.keys(values).length === 0;
-  await withServer({}, async (server) => {
-    const account = await server.addUser(["--admin"]);
-    if (isEverything || values.axe === true) {
-      await seedSampleLibrary(account, { friend: await server.signUp() });
-      await withChromium((browser) => printViolations(server, account, browser));
-    }
-    if (isEverything || values.lighthouse === true) await printLighthouse(server, account);
-    if (values["hundred-thousand"] === true) {
-      await withChromium((browser) => printScrolling(server, account, browser));
-    }
-    if (values.photos === true) await withChromium((browser) => printPhotoScrolling(server, account, browser));
-  });
+  const checks: readonly [isChosen: boolean | undefined, check: Check][] = [
+    [isEverything || values.axe, printAxe],
+    [isEverything || values.lighthouse, printLighthouse],
+    [
+      values["hundred-thousand"],
+      (server, account) => withChromium((browser) => printScrolling(server, account, browser)),
+    ],
+    [values.photos, (server, account) => withChromium((browser) => printPhotoScrolling(server, account, browser))],
+  ];
+  for (const [isChosen, check] of checks) {
+    // A server for each, because two of them store the same library.
+    if (isChosen === true) await withServer({}, async (server) => check(server, await server.addUser(["--admin"])));
+  }
 }
 
 async function withChromium(use: (browser: Browser) => Promise<void>): Promise<void> {
@@ -134,6 +137,11 @@ function describeFrames({ perSecond, longestMs }: Frames): string {
 }
 
 /** Prints the problems that axe finds on each page, in several sizes and in both color schemes. */
+async function printAxe(server: TestServer, account: Account): Promise<void> {
+  await seedSampleLibrary(account, { friend: await server.signUp() });
+  await withChromium((browser) => printViolations(server, account, browser));
+}
+
 async function printViolations(server: TestServer, account: Account, browser: Browser): Promise<void> {
   const own = await ownPages(account);
   const page = await signedIn(server, account, browser);

@@ -87,7 +87,7 @@ function countShares(database: string, userId: number): { given: number; receive
     const count = (where: string) =>
       db.sqlite
         .query<{ count: number }, [number]>(
-          `SELECT count(*) AS count FROM shares WHERE kind = 'account' AND recipient_id IS NOT NULL AND ${where} = ?1`,
+          `SELECT count(*) AS count FROM shares WHERE kind = 'account' AND (recipient_id IS NOT NULL OR group_id IS NOT NULL) AND ${where} = ?1`,
         )
         .get(userId)?.count ?? 0;
     return { given: count("account_id"), received: count("recipient_id") };

@@ -29,6 +29,8 @@ const rules: [methods: RegExp, path: RegExp, rule: string][] = [
   [/POST/, /^\/api\/admin\/users$/, "admin"],
   [/PATCH/, /^\/api\/admin\/users\/\{id\}$/, "admin"],
   [/./, /^\/api\/admin\/users\//, "never"],
+  // Members of a group see the files that are shared with it.
+  [/PUT/, /^\/api\/admin\/groups\/\{id\}\/members\//, "never"],
   // Settings decide who gets in: keys only read them.
   [/PATCH|POST/, /^\/api\/admin\/settings(\/|$)/, "never"],
   [/./, /^\/api\/admin\//, "admin"],

@@ -49,6 +49,8 @@ export interface RequestOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: Blob | FormData;
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
   /** False for requests that check whether somebody is signed in: they can't wait for a sign-in. */
@@ -173,7 +175,7 @@ export async function readError(response: Response): Promise<ApiError> {
 }
 
 async function send(method: Method, path: `/api/${string}`, options: RequestOptions): Promise<Response> {
-  const { query, body, signal, headers } = options;
+  const { query, body, raw, signal, headers } = options;
   try {
     const response = await fetch(apiAddress(path, query), {
       method,
@@ -184,6 +186,7 @@ async function send(method: Method, path: `/api/${string}`, options: RequestOpti
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(raw !== undefined && { body: raw }),
       ...(signal !== undefined && { signal }),
     });
     reportReachability(true);

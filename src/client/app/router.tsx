@@ -44,6 +44,7 @@ const pages = {
   history: lazyPart(() => import("../features/history/history-page.tsx").then((page) => page.HistoryPage)),
   settings: lazyPart(() => import("../features/settings/settings-page.tsx").then((page) => page.SettingsPage)),
   admin: lazyPart(() => import("../features/admin/admin-page.tsx").then((page) => page.AdminPage)),
+  edit: lazyPart(() => import("../features/editor/editor-page.tsx").then((page) => page.EditorPage)),
   connect: lazyPart(() => import("../features/connect/connect-page.tsx").then((page) => page.ConnectPage)),
   signUp: lazyPart(() => import("../features/sign-up/sign-up-page.tsx").then((page) => page.SignUpPage)),
 };
@@ -71,6 +72,8 @@ const signedIn = createRoute({
 const framed = createRoute({ getParentRoute: () => signedIn, id: "framed", component: Frame });
 /** A program opens this page, so it shows one question and no navigation. */
 const connect = createRoute({ getParentRoute: () => signedIn, path: "/connect/$token", component: pages.connect });
+/** The editor fills the window, as the keyboard of a phone leaves little of it. */
+const edit = createRoute({ getParentRoute: () => signedIn, path: "/edit/$fileId", component: pages.edit });
 
 const start = createRoute({
   getParentRoute: () => root,
@@ -122,6 +125,7 @@ const routeTree = root.addChildren([
   signUp,
   signedIn.addChildren([
     connect,
+    edit,
     framed.addChildren([
       home,
       filesLayout.addChildren([filesRoot, filesBelow]),

@@ -7,6 +7,7 @@ export * from "./credentials.ts";
 export * from "./devices.ts";
 export * from "./favorites.ts";
 export * from "./findings.ts";
+export * from "./groups.ts";
 export * from "./history.ts";
 export * from "./housekeeping.ts";
 export * from "./locks.ts";

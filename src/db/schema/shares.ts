@@ -17,7 +17,8 @@ export const shares = sqliteTable(
     albumId: integer("album_id").references(() => albums.id, { onDelete: "cascade" }),
     /**
      * `public`: the one link of a file that is public. `link`: reads a file or folder. `upload`: a drop box, a folder
-     * that accepts files and shows none. `account`: for one other account of this server.
+     * that accepts files and shows none. `account`: for one other account of this server,
+     * or for the members of a group.
      */
     kind: text("kind", { enum: ["public", "link", "upload", "account"] }).notNull(),
     nonce: blob("nonce", { mode: "buffer" }).notNull(),
@@ -56,6 +57,8 @@ export const shares = sqliteTable(
     recipientEmailKey: text("recipient_email_key"),
     /** and the recipient's account, once there is one. */
     recipientId: integer("recipient_id").references(() => users.id, { onDelete: "cascade" }),
+    /** Instead of an email: the row id of the group in `groups` that it is for. A foreign key, in the migration. */
+    groupId: integer("group_id"),
   },
   (table) => [
     uniqueIndex("shares_public").on(table.publicId),
@@ -65,6 +68,7 @@ export const shares = sqliteTable(
     index("shares_account").on(table.accountId, table.id),
     index("shares_recipient").on(table.recipientId).where(sql`recipient_id IS NOT NULL`),
     index("shares_waiting").on(table.recipientEmailKey).where(sql`recipient_email_key IS NOT NULL`),
+    index("shares_group").on(table.groupId).where(sql`group_id IS NOT NULL`),
     index("shares_expiry").on(table.expiresAt).where(sql`expires_at IS NOT NULL`),
     check("shares_target", sql`(node_id IS NULL) <> (album_id IS NULL)`),
   ],

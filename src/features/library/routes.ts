@@ -2,6 +2,7 @@ import type { Router } from "../accounts/routing/router.ts";
 import { type ActivityRoutesOptions, activityRoutes } from "./activity/routes.ts";
 import { type AlbumRoutesOptions, albumRoutes } from "./albums/routes.ts";
 import { type ArchiveRoutesOptions, archiveRoutes } from "./archive/routes.ts";
+import { type EditingRoutesOptions, editingRoutes } from "./editing/routes.ts";
 import { type FavoriteRoutesOptions, favoriteRoutes } from "./favorites/routes.ts";
 import { type FileBulkRoutesOptions, fileBulkRoutes } from "./files/bulk-routes.ts";
 import { type FileContentRoutesOptions, fileDownloadRoutes, fileUploadRoutes } from "./files/content-routes.ts";
@@ -31,6 +32,7 @@ export interface LibraryRoutesOptions
     Omit<FileRoutesOptions, "past">,
     FileBulkRoutesOptions,
     FileContentRoutesOptions,
+    EditingRoutesOptions,
     PictureEditRoutesOptions,
     VersionRoutesOptions,
     FavoriteRoutesOptions,
@@ -62,6 +64,7 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     fileUploadRoutes(options),
     fileDownloadRoutes(options),
     pictureEditRoutes(options),
+    editingRoutes(options),
     versionRoutes(options),
     historyRoutes(options),
     favoriteRoutes(options),

@@ -9,6 +9,7 @@ import type { ReceivedShareService } from "./received/service.ts";
 import { receivedShareRoutes } from "./received/routes.ts";
 import { ShareDownloads } from "./shares/share-requests.ts";
 import { type SharePageRoutesOptions, sharePageRejection, sharePageRoutes } from "./shares/page-routes.ts";
+import { sharePictureRoutes } from "./shares/picture-routes.ts";
 import { type PublicRoutesOptions, publicRoutes } from "./shares/routes.ts";
 import { nodeShareRoutes, type ShareRoutesOptions, shareRoutes } from "./shares/share-routes.ts";
 
@@ -18,6 +19,7 @@ interface SharingRoutesOptions
     Omit<PublicRoutesOptions, "albums" | "guesses" | "sender" | "downloads" | "statistics"> {
   readonly config: Pick<Config, "basePath">;
   readonly auth: AuthService;
+  readonly users: SharePageRoutesOptions["users"];
   readonly albums: AlbumService;
   readonly archives: ArchiveService;
   readonly archiveSender: ArchiveSender;
@@ -40,6 +42,7 @@ export function sharingRoutes(options: SharingRoutesOptions): Router[] {
     receivedShareRoutes({ ...options, received: receivedShares }),
     publicRoutes({ ...links, downloads }),
     sharePageRoutes({ ...links, downloads }),
+    sharePictureRoutes(links),
     nodeShareRoutes(options),
     shareRoutes(options),
   ];

@@ -8,6 +8,7 @@ import { AlbumService } from "../../features/library/albums/service.ts";
 import { ArchiveSender } from "../../features/library/archive/archive-sender.ts";
 import { ArchiveService } from "../../features/library/archive/service.ts";
 import { FavoriteService } from "../../features/library/favorites/service.ts";
+import { ShareMarks } from "../../features/library/marks/share-marks.ts";
 import { FileBulkService } from "../../features/library/files/bulk.ts";
 import { ContentSender } from "../../features/library/files/content-sender.ts";
 import { FileService } from "../../features/library/files/service.ts";
@@ -72,6 +73,7 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     pictureEdits: new PictureEdits({ files, blobs, editProcess: media.editProcess }),
     favorites: new FavoriteService(dependencies),
     recent: new RecentFiles(dependencies),
+    shareMarks: new ShareMarks(dependencies),
     bulk: new FileBulkService({ ...dependencies, reserveSpace: (bytes) => reservations.reserve(bytes) }),
     folders: new FolderService({ ...dependencies, planOf: (owner) => limitsOf(owner).plan }),
     sender: new ContentSender({ ...dependencies, downloads: new DownloadLedger(), onCounted }),

@@ -5,6 +5,7 @@ import { type Digest, digestToBytes } from "../../blobs/digest.ts";
 import type { Db } from "../../db/open.ts";
 import { openPhotos } from "../../features/library/photos/open.ts";
 import { openSearch, openSearchReader } from "../../features/library/search/open.ts";
+import { openTextExtractor } from "../../features/media/documents/open.ts";
 import { EditProcess } from "../../features/media/editing/edit-process.ts";
 import { openMediaInfo } from "../../features/media/metadata/open.ts";
 import type { FailureStore } from "../../features/media/thumbnails/options.ts";
@@ -76,7 +77,13 @@ function openIndexes(storage: Storage) {
     reader: searchReader,
     isReadingMetadata: (accountId) => !searchIndexer.isCaughtUp(accountId) || mediaInfo.hasPending,
   });
-  return { searchReader, mediaInfo, search, searchIndexer, photos, photoBackfill, livePairs };
+  const textExtractor = openTextExtractor({
+    command: workerCommand("document-worker"),
+    findPath: (digest) => findReadable(blobs, digest, log),
+    isBusy: () => uploadsInProgress.isAny,
+    log,
+  });
+  return { textExtractor, searchReader, mediaInfo, search, searchIndexer, photos, photoBackfill, livePairs };
 }
 
 /** Builds the thumbnails; no process is started before the first request. */

@@ -117,6 +117,7 @@ async function closeServices(
   await services.mailDispatcher.close();
   await services.storeJournal.stop();
   if (takeSnapshot) await services.snapshots.takeAtStop();
+  services.textExtractor.close();
   await Promise.all([services.thumbnails.close(), services.pushChannels.close()]);
   services.staging.close();
   services.blobs.close();

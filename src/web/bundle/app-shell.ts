@@ -23,6 +23,7 @@ export const PAGE_ROUTES = [
   "/admin",
   "/admin/:section",
   "/connect/:token",
+  "/edit/:id",
 ] as const;
 
 /** The page of the web app that opens without a session. */

@@ -2,9 +2,15 @@
 import { html } from "./html.ts";
 import { formatSize, renderExpiry, renderFramed, type SharePageFrame } from "./share-page.ts";
 
+/** The title of every drop box, and the heading of one without a label. */
+export const UPLOAD_FILES = "Upload files";
+
 /** Data for the form of a drop box. */
 interface DropBoxModel {
+  /** The heading. The title of the page is neutral, because chat programs show it where the link is sent. */
   readonly title: string;
+  /** The name of the person who receives the files; undefined if they hide it. */
+  readonly sharer: string | undefined;
   readonly uploadUrl: string;
   /** Where scripts send resumable uploads (tus 1.0). */
   readonly resumableUrl: string;
@@ -22,12 +28,13 @@ export function renderDropBoxPage(frame: SharePageFrame, model: DropBoxModel): s
   const { received, problem, maxFileSizeBytes, lock } = model;
   const max = maxFileSizeBytes !== null && html` data-max-bytes="${maxFileSizeBytes}"`;
   const grant = lock !== undefined && html` data-unlock-url="${lock.unlockUrl}" data-grant="${lock.grant}"`;
+  const recipient = model.sharer === undefined ? "the person who sent you this link" : html`<bdi>${model.sharer}</bdi>`;
   return renderFramed(
     frame,
-    model.title,
+    UPLOAD_FILES,
     html`<div class="card">
 <h1 dir="auto">${model.title}</h1>
-<p>Files that you upload here go to the person who sent you this link. You can't see files that others uploaded, and they can't see yours.</p>
+<p>Files that you upload here go to ${recipient}. You can't see files that others uploaded, and they can't see yours.</p>
 ${received !== undefined && html`<div class="received" role="status"><p><strong dir="auto">${received.name}</strong> was uploaded (${formatSize(received.sizeBytes)}).</p><p class="quiet"><code>${received.checksum}</code></p></div>`}
 ${problem !== undefined && html`<p class="notice" role="alert">${problem}</p>`}
 <form method="post" action="${model.uploadUrl}" enctype="multipart/form-data" data-drop-box="${model.resumableUrl}"${max}${grant}>

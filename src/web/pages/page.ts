@@ -26,9 +26,9 @@ export const PAGE_POLICY =
 /**
  * Renders a complete page.
  * @param basePath prefix of all URLs of this server: `""`, or a path such as `/files`
- * @param scripts elements for the end of the head; undefined for a page without script
+ * @param head elements for the end of the head; undefined for none
  */
-export function renderPage(basePath: string, title: string, main: Html, scripts?: Html): string {
+export function renderPage(basePath: string, title: string, main: Html, head?: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -39,7 +39,7 @@ export function renderPage(basePath: string, title: string, main: Html, scripts?
 <title>${title}</title>
 <link rel="icon" href="${basePath}${ICON.path}">
 <link rel="stylesheet" href="${basePath}${STYLE_SHEET.path}">
-${scripts}</head>
+${head}</head>
 <body>
 <header><a href="${basePath}/">${LOGO}Larder</a></header>
 <main>${main}</main>

@@ -1,5 +1,6 @@
 /** The pages that a public link shows in a browser. They work without script; `src/client/public/` enhances them. */
 import { type Html, html } from "./html.ts";
+import { type LinkPreview, renderLinkPreview } from "./link-preview.ts";
 import { PAGE_POLICY, renderPage } from "./page.ts";
 
 /** {@link PAGE_POLICY} plus our own scripts and requests to this server. */
@@ -31,6 +32,9 @@ interface SharePageModel {
   readonly folder?: PageLink | undefined;
   /** When the link expires; null if never. */
   readonly expiresAtMs?: number | null;
+  /** The name of the person who shares it; undefined if they hide it. */
+  readonly sharer?: string | undefined;
+  readonly preview?: LinkPreview | undefined;
 }
 
 /** A name with a URL. */
@@ -39,16 +43,23 @@ export interface PageLink {
   readonly url: string;
 }
 
-/** A page that loads the frame's scripts. */
-export function renderFramed({ basePath, scripts }: SharePageFrame, title: string, main: Html): string {
+/** A page that loads the frame's scripts. @param preview what chat programs show of the link; undefined for only the title */
+export function renderFramed(
+  { basePath, scripts }: SharePageFrame,
+  title: string,
+  main: Html,
+  preview?: LinkPreview,
+): string {
   const [module, ...imports] = scripts;
-  if (module === undefined) return renderPage(basePath, title, main);
+  const head = preview && renderLinkPreview(preview);
+  if (module === undefined) return renderPage(basePath, title, main, head);
   return renderPage(
     basePath,
     title,
     html`${main}
 ${imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">`)}
 <script type="module" src="${basePath}${module}"></script>`,
+    head,
   );
 }
 
@@ -65,9 +76,10 @@ export function renderSharePage(frame: SharePageFrame, model: SharePageModel): s
 ${model.folder !== undefined && html`<nav class="crumbs" aria-label="Folder"><a href="${model.folder.url}">${model.folder.name}</a></nav>`}
 ${renderPreview(model, kind)}
 <h1 dir="auto">${model.fileName}</h1>
-<ul class="facts"><li>${kind}</li><li>${formatSize(model.sizeBytes)}</li>${renderExpiry(model.expiresAtMs ?? null)}</ul>
+<ul class="facts"><li>${kind}</li><li>${formatSize(model.sizeBytes)}</li>${renderSharer(model.sharer)}${renderExpiry(model.expiresAtMs ?? null)}</ul>
 <p class="actions"><a class="button" href="${model.downloadUrl}" download>Download</a>${renderOpen(model)}</p>
 </article>`,
+    model.preview,
   );
 }
 
@@ -131,6 +143,11 @@ export function renderReceivedSharePage(
 <p class="actions"><a class="button" href="${basePath}/shared/with-me">Open “Shared with me”</a></p>
 </div>`,
   );
+}
+
+/** Who shares a link. The name may be written in the other direction than the text around it. */
+export function renderSharer(name: string | undefined): Html {
+  return name === undefined ? html`` : html`<li>Shared by <bdi>${name}</bdi></li>`;
 }
 
 /** When a link expires; empty if never. A script converts the time to the reader's time zone. */

@@ -1,5 +1,6 @@
 /** The page of a shared folder or album: a list or a grid with downloads. Works without script. */
 import { type Html, html } from "./html.ts";
+import type { LinkPreview } from "./link-preview.ts";
 import {
   describeKind,
   extensionOf,
@@ -7,6 +8,7 @@ import {
   type PageLink,
   renderExpiry,
   renderFramed,
+  renderSharer,
   type SharePageFrame,
 } from "./share-page.ts";
 
@@ -61,6 +63,9 @@ interface SharedFolderModel {
   /** Receives the form with the selected items; undefined if no ZIP is available. */
   readonly selectionUrl: string | undefined;
   readonly expiresAtMs: number | null;
+  /** The name of the person who shares it; undefined if they hide it. */
+  readonly sharer: string | undefined;
+  readonly preview: LinkPreview | undefined;
 }
 
 /** One of several views or sort orders of a page. */
@@ -75,12 +80,13 @@ export function renderSharedFolderPage(frame: SharePageFrame, model: SharedFolde
 ${model.above.length > 0 && html`<nav class="crumbs" aria-label="Folders above">${model.above.map(({ name, url }) => html`<a href="${url}" dir="auto">${name}</a><span aria-hidden="true">/</span>`)}</nav>`}
 <h1 dir="auto">${model.name}</h1>
 ${model.description !== "" && html`<p dir="auto">${model.description}</p>`}
-<ul class="facts"><li>${model.kind === "album" ? "Album" : "Folder"}</li><li>${countOf(model.total)}</li>${renderExpiry(model.expiresAtMs)}</ul>
+<ul class="facts"><li>${model.kind === "album" ? "Album" : "Folder"}</li><li>${countOf(model.total)}</li>${renderSharer(model.sharer)}${renderExpiry(model.expiresAtMs)}</ul>
 ${model.archiveUrl !== undefined && model.total > 0 && html`<p class="actions"><a class="button" href="${model.archiveUrl}" download>Download all as ZIP</a></p>`}
 ${model.total > 0 && html`<div class="bar">${model.total > 1 && html`<span>Sort by ${model.sorts.map(renderChoice)}</span>`}<span class="push">View as ${model.views.map(renderChoice)}</span></div>`}
 ${model.entries.length === 0 ? html`<p class="quiet">This ${model.kind} is empty.</p>` : renderEntries(model)}
 ${model.pages > 1 && html`<nav class="pages" aria-label="Pages">${model.previousUrl !== undefined && html`<a class="button second" rel="prev" href="${model.previousUrl}">Previous</a>`}<span>Page ${model.page} of ${model.pages}</span>${model.nextUrl !== undefined && html`<a class="button second" rel="next" href="${model.nextUrl}">Next</a>`}</nav>`}
 </article>`,
+    model.preview,
   );
 }
 
@@ -122,6 +128,7 @@ function renderChoice({ name, url, isChosen }: ChosenLink): Html {
   return html`<a href="${url}"${isChosen && html` aria-current="true"`}>${name}</a> `;
 }
 
-function countOf(entries: number): string {
+/** The number of entries of a folder or album for people. */
+export function countOf(entries: number): string {
   return entries === 1 ? "1 item" : `${entries} items`;
 }

@@ -1,4 +1,4 @@
-import { BookImage, PenLine } from "lucide-react";
+import { BookImage, PenLine, SquarePen } from "lucide-react";
 import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { type ReactNode, useMemo, useState } from "react";
 import type { Entry } from "../../api/types.ts";
@@ -15,6 +15,7 @@ import { ActionStatus, showRunning } from "./action-status.tsx";
 import { commonRights, type EntryRights, useRightsOf } from "../rights.ts";
 import { useEntryActions } from "./use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
+import { isEditableText, useOpenEditor } from "../editing/edit-text.ts";
 import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
 import { text } from "../text.ts";
 import { showError } from "../../ui/toast.tsx";
@@ -66,6 +67,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const canWrite = useCanWrite();
   const entryActions = useEntryActions();
   const openDialog = useOpenEntryDialog();
+  const openEditor = useOpenEditor();
   const { selection, count } = collection;
   const known = selection.kind === "some" ? [...selection.entries.values()] : [];
   const only = menuTarget ?? (count === 1 && known.length === 1 ? known[0] : undefined);
@@ -93,6 +95,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const commands: Commands<T> = {
     only,
     open: onOpen,
+    edit: only && when(canWrite && rights.canChange && isEditableText(only), () => openEditor(only.id)),
     download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
     share: when(canShare, choose("share")),
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
@@ -194,6 +197,7 @@ interface Commands<T extends Entry> {
   /** The only selected entry. */
   readonly only: T | undefined;
   open(entry: T): void;
+  readonly edit: (() => void) | undefined;
   readonly download: (() => void) | undefined;
   readonly share: (() => void) | undefined;
   readonly toggleFavorite: (() => void) | undefined;
@@ -224,6 +228,7 @@ function menuItems<T extends Entry>(commands: Commands<T>, { areDetailsOpen, are
         keys: "enter",
         run: only && (() => open(only)),
       },
+      { label: text.edit, icon: SquarePen, keys: "e", run: commands.edit },
       { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: commands.download },
       { label: text.share, icon: Share2, run: commands.share },
       { label: favorite, icon: Star, keys: "shift+s", run: commands.toggleFavorite },
@@ -245,12 +250,13 @@ function menuItems<T extends Entry>(commands: Commands<T>, { areDetailsOpen, are
 }
 
 function useSelectionShortcuts<T extends Entry>(
-  { rename, toggleFavorite, move, details, trash }: Commands<T>,
+  { edit, rename, toggleFavorite, move, details, trash }: Commands<T>,
   hasSelection: boolean,
 ): void {
   const isSelecting = () => hasSelection;
   const offered = [
     { keys: "i", label: text.details, run: details },
+    { keys: "e", label: text.edit, run: edit },
     { keys: "f2", label: text.rename, run: rename },
     { keys: "shift+s", label: text.addFavorite, run: toggleFavorite },
     { keys: "delete", label: text.remove, run: trash, when: isSelecting },

@@ -1,4 +1,4 @@
-import { ArrowDownUp, CheckCheck, FolderUp, FolderX } from "lucide-react";
+import { ArrowDownUp, CheckCheck, FilePen, FileText, FolderUp, FolderX } from "lucide-react";
 import { FolderOpen, FolderPlus, Upload } from "../../ui/icons.ts";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
@@ -25,6 +25,7 @@ import { EntryBrowser, type EntryBrowserProps } from "../../entries/entry-browse
 import type { GridSort } from "../../entries/collection/grid-types.ts";
 import { ItemCount } from "../../entries/item-count.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
+import type { NewFileKind } from "../../entries/dialogs/new-file-dialog.tsx";
 import { folderFiles } from "../../entries/preview-source.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
@@ -40,9 +41,15 @@ import { useCanWrite } from "../../api/session.ts";
 const NewFolderDialog = lazyPart(() =>
   import("../../entries/dialogs/new-folder-dialog.tsx").then((part) => part.NewFolderDialog),
 );
+const NewFileDialog = lazyPart(() =>
+  import("../../entries/dialogs/new-file-dialog.tsx").then((part) => part.NewFileDialog),
+);
 
 /** The value of `dialog=` in the address. */
 const NEW_FOLDER = "new-folder";
+
+/** The dialogs that create something in the folder. */
+type NewEntryDialog = typeof NEW_FOLDER | NewFileKind;
 
 /** Set when a folder is opened from a list, so that the next list takes the focus. */
 let openedFromList = false;
@@ -84,8 +91,8 @@ export function FolderView({
     openedFromList = true;
     goToFolder(path);
   };
-  const createFolder = useCallback(() => openDialog(NEW_FOLDER), [openDialog]);
-  useFolderCommands({ folder, share: shareId, canWrite, goTo, createFolder });
+  const create = useCallback((dialog: NewEntryDialog) => openDialog(dialog), [openDialog]);
+  useFolderCommands({ folder, share: shareId, canWrite, goTo, create });
 
   const name = share !== undefined && folder === "/" ? share.name : folderName(folder);
   const crumbs = share?.crumbs ?? (folder === "/" ? [] : crumbsAbove(folder));
@@ -110,7 +117,7 @@ export function FolderView({
         ) : pages.error !== undefined ? (
           <ErrorState error={pages.error} onRetry={pages.refetch} />
         ) : pages.total === 0 ? (
-          <EmptyFolder {...{ canWrite, folder, takesFocusFrom, createFolder }} share={shareId} />
+          <EmptyFolder {...{ canWrite, folder, takesFocusFrom, create }} share={shareId} />
         ) : (
           <FolderContent
             folder={folder}
@@ -119,14 +126,14 @@ export function FolderView({
             collection={collection}
             sort={sort}
             onOpenFolder={goTo}
-            onCreateFolder={canWrite ? createFolder : undefined}
+            onCreate={canWrite ? create : undefined}
             takesFocusFrom={takesFocusFrom}
             startOffset={savedState?.offset ?? 0}
             onScrolled={(offset) => saveListState(openedAt, { offset })}
           />
         )}
       </DropZone>
-      <NewFolder folder={folder} share={shareId} />
+      <NewEntry folder={folder} share={shareId} />
     </Page>
   );
 }
@@ -146,8 +153,8 @@ function useOpening(historyKey: string) {
   return { openedAt, savedState, takesFocusFrom: takesFocus ? before : undefined };
 }
 
-/** The dialog for a new folder, if the address opens it. */
-function NewFolder({ folder, share }: { readonly folder: string; readonly share: string | undefined }) {
+/** The dialog for a new folder or file, if the address opens it. */
+function NewEntry({ folder, share }: { readonly folder: string; readonly share: string | undefined }) {
   const { value, close } = useOverlay("dialog");
   const { makeFolder } = useEntryActions();
   return (
@@ -155,6 +162,11 @@ function NewFolder({ folder, share }: { readonly folder: string; readonly share:
       {value === NEW_FOLDER && (
         <HasAddress value={true}>
           <NewFolderDialog make={(name) => makeFolder(name, folder, share)} onClose={close} />
+        </HasAddress>
+      )}
+      {(value === "new-text" || value === "new-markdown") && (
+        <HasAddress value={true}>
+          <NewFileDialog key={value} kind={value} folder={folder} share={share} onClose={close} />
         </HasAddress>
       )}
     </Suspense>
@@ -189,29 +201,29 @@ function useFolderCommands({
   share,
   canWrite,
   goTo,
-  createFolder,
+  create,
 }: {
   readonly folder: string;
   readonly share: string | undefined;
   readonly canWrite: boolean;
   readonly goTo: (path: string) => void;
   /** The same function in each render. */
-  readonly createFolder: () => void;
+  readonly create: (dialog: NewEntryDialog) => void;
 }): void {
   useNewMenu(
     useMemo(
       () => ({
         // The uploads that the button adds go to own folders.
-        items: canWrite ? addItems({ folder, share, createFolder }).slice(0, share === undefined ? 1 : undefined) : [],
+        items: canWrite ? addItems({ folder, share, create }).slice(0, share === undefined ? 3 : undefined) : [],
         folder,
         canUpload: canWrite && share === undefined,
       }),
-      [canWrite, folder, share, createFolder],
+      [canWrite, folder, share, create],
     ),
   );
   useShortcuts(text.shortcuts, [
     { keys: "backspace alt+arrowup", label: text.goUp, run: () => folder !== "/" && goTo(parentOf(folder)) },
-    ...(canWrite ? [{ keys: "shift+n", label: text.newFolder, run: createFolder }] : []),
+    ...(canWrite ? [{ keys: "shift+n", label: text.newFolder, run: () => create(NEW_FOLDER) }] : []),
   ]);
 }
 
@@ -221,7 +233,7 @@ function FolderContent({
   share,
   collection,
   sort,
-  onCreateFolder,
+  onCreate,
   ...browser
 }: Pick<
   EntryBrowserProps<Entry>,
@@ -231,7 +243,7 @@ function FolderContent({
   readonly share: string | undefined;
   readonly sort: GridSort;
   /** Undefined for people who may only read. */
-  readonly onCreateFolder: (() => void) | undefined;
+  readonly onCreate: ((dialog: NewEntryDialog) => void) | undefined;
 }) {
   const { field, order } = sort;
   const previewSource = useMemo(
@@ -245,7 +257,7 @@ function FolderContent({
       {...(share !== undefined && { previewOptions: READ_ONLY })}
       sort={sort}
       backgroundItems={[
-        ...(onCreateFolder === undefined ? [] : [...addItems({ folder, share, createFolder: onCreateFolder }), null]),
+        ...(onCreate === undefined ? [] : [...addItems({ folder, share, create: onCreate }), null]),
         { label: text.selectAll, icon: CheckCheck, keys: "mod+a", run: collection.selectAll },
         { label: text.sortBy, icon: ArrowDownUp, items: sortItems(sort) },
       ]}
@@ -271,14 +283,16 @@ function FolderContent({
 function addItems({
   folder,
   share,
-  createFolder,
+  create,
 }: {
   readonly folder: string;
   readonly share: string | undefined;
-  readonly createFolder: () => void;
+  readonly create: (dialog: NewEntryDialog) => void;
 }): MenuItem[] {
   return [
-    { label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: createFolder },
+    { label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: () => create(NEW_FOLDER) },
+    { label: text.newTextFile, icon: FileText, run: () => create("new-text") },
+    { label: text.newMarkdownFile, icon: FilePen, run: () => create("new-markdown") },
     { label: text.uploadFiles, icon: Upload, run: () => void uploads.pickFiles(folder, { share }) },
     {
       label: text.uploadFolder,
@@ -317,13 +331,13 @@ function EmptyFolder({
   canWrite,
   folder,
   share,
-  createFolder,
+  create,
   takesFocusFrom,
 }: {
   readonly canWrite: boolean;
   readonly folder: string;
   readonly share: string | undefined;
-  readonly createFolder: () => void;
+  readonly create: (dialog: NewEntryDialog) => void;
   readonly takesFocusFrom: FocusBefore | undefined;
 }): ReactNode {
   const ref = useRef<HTMLDivElement>(null);
@@ -331,7 +345,7 @@ function EmptyFolder({
     if (takesFocusFrom !== undefined) takeFocus(ref.current, takesFocusFrom);
   }, [takesFocusFrom]);
   return (
-    <ContextMenu items={canWrite ? addItems({ folder, share, createFolder }) : []}>
+    <ContextMenu items={canWrite ? addItems({ folder, share, create }) : []}>
       <div ref={ref} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
         <EmptyState
           icon={FolderOpen}

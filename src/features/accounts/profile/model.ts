@@ -31,6 +31,7 @@ const SETTINGS = {
   timezone: t.String({ maxLength: 64, examples: ["Europe/Berlin"] }),
   theme: t.Union([t.Literal("system"), t.Literal("light"), t.Literal("dark")]),
   defaultView: t.Union([t.Literal("list"), t.Literal("grid")]),
+  showNameToGuests: t.Boolean({ description: "Whether the pages of your links and drop boxes show your name" }),
 };
 const Versioning = { keep: Type.Integer({ minimum: 1, maximum: 100 }) };
 

@@ -27,6 +27,8 @@ export interface Settings {
   readonly notifications: NotificationPreferences;
   /** How many earlier versions of a file are retained. */
   readonly versioning: { readonly keep: number };
+  /** Whether the pages of links name this person. */
+  readonly showNameToGuests: boolean;
 }
 
 /** Any part of T, at any depth. */
@@ -51,6 +53,7 @@ const DEFAULTS: Settings = {
     quietHours: { enabled: false, start: "22:00", end: "07:00", timezone: "UTC" },
   },
   versioning: { keep: 10 },
+  showNameToGuests: true,
 };
 
 /**
@@ -86,6 +89,7 @@ function merge(base: Settings, change: SettingsChange): Settings {
     defaultView: change.defaultView ?? base.defaultView,
     notifications: mergeNotifications(base.notifications, change.notifications ?? {}),
     versioning: { keep: change.versioning?.keep ?? base.versioning.keep },
+    showNameToGuests: change.showNameToGuests ?? base.showNameToGuests,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Bindable } from "../../../db/reader.worker.ts";
 import { isWriting } from "../../../db/shared-reads.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
+import { isForUser } from "../permissions/recipients.ts";
 import { orderBy } from "../../../tree/model/sorts.ts";
 import type { SortField, SortOrder } from "../../../tree/model/types.ts";
 
@@ -126,11 +127,11 @@ const NONE: ReadonlySet<number> = new Set();
 /** A live share with the account `?1` of an album that has the node `id`. */
 const isInSharedAlbum = (id: string) => `EXISTS (SELECT 1 FROM album_items i INDEXED BY album_items_node
   CROSS JOIN shares s INDEXED BY shares_album ON s.album_id = i.album_id WHERE i.node_id = ${id} AND i.is_hidden = 0
-  AND s.kind = 'account' AND s.recipient_id = ?1 AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
+  AND s.kind = 'account' AND ${isForUser("s", "?1")} AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
 
 /** The row id of a share of the node `id` with the account `?1` that is live at the time `?2`; null if there is none. */
 const shareOf = (id: string) => `(SELECT min(s.id) FROM shares s INDEXED BY shares_node
-  WHERE s.node_id = ${id} AND s.kind = 'account' AND s.recipient_id = ?1 AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
+  WHERE s.node_id = ${id} AND s.kind = 'account' AND ${isForUser("s", "?1")} AND (s.expires_at IS NULL OR s.expires_at > ?2))`;
 
 /**
  * Defines `covered(id, share_id)` for those of the nodes `start` of other accounts that are in a tree whose owner is not

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { isForUser, sharesForUser } from "./recipients.ts";
 
 /** An album of any account. */
 interface AlbumRef {
@@ -17,13 +18,13 @@ export class AlbumGrants {
       "SELECT id, account_id AS accountId FROM albums INDEXED BY albums_public WHERE public_id = ?1",
     );
     this.#isShared = sqlite.prepare<{ one: 1 }, [number, number, number]>(
-      `SELECT 1 AS one FROM shares INDEXED BY shares_album WHERE album_id = ?1 AND kind = 'account' AND recipient_id = ?2
+      `SELECT 1 AS one FROM shares s INDEXED BY shares_album WHERE album_id = ?1 AND kind = 'account' AND ${isForUser("s", "?2")}
          AND (expires_at IS NULL OR expires_at > ?3) LIMIT 1`,
     );
     this.#isItemOfShared = sqlite.prepare<{ one: 1 }, [number, number, number]>(
-      `SELECT 1 AS one FROM shares s INDEXED BY shares_recipient
+      `SELECT 1 AS one FROM ${sharesForUser("?2")} r CROSS JOIN shares s ON s.id = r.id
        CROSS JOIN album_items i ON i.album_id = s.album_id AND i.node_id = ?1 AND i.is_hidden = 0
-       WHERE s.recipient_id = ?2 AND s.kind = 'account' AND s.album_id IS NOT NULL
+       WHERE s.kind = 'account' AND s.album_id IS NOT NULL
          AND (s.expires_at IS NULL OR s.expires_at > ?3) LIMIT 1`,
     );
   }

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { isForUser, sharesForUser } from "./recipients.ts";
 
 /** A live share between accounts that covers a node. */
 export interface Grant {
@@ -36,9 +37,7 @@ export class ShareGrants {
   readonly #writable;
 
   constructor(sqlite: Database) {
-    this.#any = sqlite.prepare<{ found: number }, [number]>(
-      "SELECT 1 AS found FROM shares INDEXED BY shares_recipient WHERE recipient_id = ?1 LIMIT 1",
-    );
+    this.#any = sqlite.prepare<{ found: number }, [number]>(`SELECT 1 AS found FROM ${sharesForUser("?1")} LIMIT 1`);
     this.#above = sqlite.prepare<GrantRow, [number, number, number]>(
       `WITH RECURSIVE up(id, parent_id, height) AS (
          SELECT id, parent_id, 0 FROM nodes WHERE id = ?1
@@ -46,16 +45,16 @@ export class ShareGrants {
        SELECT s.node_id AS nodeId, up.height, s.can_write AS canWrite,
          coalesce(s.shows_versions, s.can_write) AS showsVersions
        FROM up CROSS JOIN shares s INDEXED BY shares_node ON s.node_id = up.id
-       WHERE s.kind = 'account' AND s.recipient_id = ?2 AND (s.expires_at IS NULL OR s.expires_at > ?3)
+       WHERE s.kind = 'account' AND ${isForUser("s", "?2")} AND (s.expires_at IS NULL OR s.expires_at > ?3)
        ORDER BY up.height`,
     );
     this.#received = sqlite.prepare<{ accountId: number; nodeId: number; canWrite: number }, [string, number, number]>(
-      `SELECT account_id AS accountId, node_id AS nodeId, can_write AS canWrite FROM shares INDEXED BY shares_public
-       WHERE public_id = ?1 AND node_id IS NOT NULL AND kind = 'account' AND recipient_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)`,
+      `SELECT account_id AS accountId, node_id AS nodeId, can_write AS canWrite FROM shares s INDEXED BY shares_public
+       WHERE public_id = ?1 AND node_id IS NOT NULL AND kind = 'account' AND ${isForUser("s", "?2")} AND (expires_at IS NULL OR expires_at > ?3)`,
     );
     this.#writable = sqlite.prepare<{ accountId: number }, [number, number]>(
-      `SELECT account_id AS accountId FROM shares INDEXED BY shares_recipient
-       WHERE recipient_id = ?1 AND kind = 'account' AND can_write = 1 AND (expires_at IS NULL OR expires_at > ?2)`,
+      `SELECT s.account_id AS accountId FROM ${sharesForUser("?1")} r CROSS JOIN shares s ON s.id = r.id
+       WHERE s.kind = 'account' AND s.can_write = 1 AND (s.expires_at IS NULL OR s.expires_at > ?2)`,
     );
   }
 

@@ -8,6 +8,7 @@ import { READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import type { FavoriteService } from "../favorites/service.ts";
 import { presentContextOf, presentFileItem } from "../files/present.ts";
+import type { ShareMarks } from "../marks/share-marks.ts";
 import * as docs from "./openapi.ts";
 import type { RecentFiles } from "./service.ts";
 import type { RecentPosition } from "./types.ts";
@@ -19,20 +20,19 @@ export interface RecentRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Finds the nodes that the caller marked. */
   readonly favorites: Pick<FavoriteService, "among">;
+  readonly shareMarks: Pick<ShareMarks, "among">;
 }
 
 /** GET /api/files/recent, POST /api/files/{id}/opened */
-export function recentRoutes({ recent, guard, hasThumbnail, favorites }: RecentRoutesOptions) {
+export function recentRoutes({ recent, guard, hasThumbnail, favorites, shareMarks }: RecentRoutesOptions) {
   return new Router({ prefix: "/api/files", guard })
     .get("/recent", { ...READ_FILES, rate: "listing", docs: docs.list }, ({ principal, request }) => {
       const query = queryOf(request);
       const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
       const { files, next } = recent.list(principal.user, limit, readCursor(query["cursor"]));
-      const marked = favorites.among(
-        principal.user,
-        files.map(({ file }) => file),
-      );
-      const context = presentContextOf(request, hasThumbnail, marked);
+      const nodes = files.map(({ file }) => file);
+      const marks = [favorites.among(principal.user, nodes), shareMarks.among(principal.user, nodes)] as const;
+      const context = presentContextOf(request, hasThumbnail, ...marks);
       return ok({
         files: files.map(({ file, kind, atMs, permission }) => ({
           ...presentFileItem(file, context),

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import sharp, { type Metadata, type Sharp } from "sharp";
 import { PIXELS_MAX, prepareSharp } from "../thumbnails/sharp.ts";
 import { AreaFault } from "./area-fault.ts";
-import { ContentFault } from "../thumbnails/content-fault.ts";
+import { ContentFault } from "../processes/content-fault.ts";
 import type { CropArea, PictureEdit } from "./types.ts";
 
 /** Formats that are encoded again. */

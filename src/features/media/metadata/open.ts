@@ -3,9 +3,10 @@ import type { Digest } from "../../../blobs/digest.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
-import { MediaProcess } from "./media-process.ts";
+import { RequestProcess } from "../processes/request-process.ts";
 import { MediaRows } from "./queries.ts";
 import { MediaInfoService } from "./service.ts";
+import type { MediaProcess } from "./types.ts";
 
 /** Dependencies of {@link openMediaInfo}. */
 export interface MediaOptions {
@@ -27,7 +28,7 @@ const MEMORY_LIMIT_BYTES = 512 * 1024 * 1024;
 export function openMediaInfo(options: MediaOptions): MediaInfoService {
   const { sqlite, ...rest } = options;
   const main = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
-  const reading = new MediaProcess({
+  const reading: MediaProcess = new RequestProcess({
     command: [...main, "media-worker"],
     environment: { LC_ALL: "C" },
     timeoutMs: TIMEOUT_MS,

@@ -8,10 +8,9 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { BackgroundWork } from "../../../jobs/background-work.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { MediaProcess } from "./media-process.ts";
 import type { MediaRows, QueuedBlob } from "./queries.ts";
 import type { Town } from "../places/types.ts";
-import { hasMetadata, type MediaInfo, type MediaReading, NO_MEDIA_INFO } from "./types.ts";
+import { hasMetadata, type MediaInfo, type MediaProcess, type MediaReading, NO_MEDIA_INFO } from "./types.ts";
 
 /** Dependencies of {@link MediaInfoService}. */
 export interface MediaInfoOptions {
@@ -19,7 +18,7 @@ export interface MediaInfoOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;
-  readonly process: Pick<MediaProcess, "read" | "close">;
+  readonly process: Pick<MediaProcess, "request" | "close">;
   /** Path of a blob; undefined if it is not available. */
   readonly findPath: (digest: Digest) => Promise<string | undefined>;
   /** Whether a blob is on this disk. A blob in the bucket is not fetched only to be read again. */
@@ -148,10 +147,11 @@ export class MediaInfoService {
     const path = isAway ? undefined : await findPath(digestFromBytes(digest));
     if (mediaType === null || (path === undefined && !isAway)) return () => rows.skip(digest);
     const source = path === undefined ? { known: known ?? NO_MEDIA_INFO } : { path, mediaType };
-    const result = await this.#options.process.read(source);
-    if ("reason" in result && result.isLost && attempts + 1 < ATTEMPTS_MAX) return () => rows.countAttempt(digest);
+    const result = await this.#options.process.request(source);
+    if ("reason" in result && result.loss !== undefined && attempts + 1 < ATTEMPTS_MAX)
+      return () => rows.countAttempt(digest);
     if ("reason" in result) log.debug("No embedded metadata.", { reason: result.reason });
-    const [reading, failure] = "reading" in result ? [result.reading, null] : [NOTHING_READ, result.reason];
+    const [reading, failure] = "reply" in result ? [result.reply, null] : [NOTHING_READ, result.reason];
     return (tx) => {
       rows.put(digest, reading, failure, program, clock.nowMs());
       rows.dequeue(digest);

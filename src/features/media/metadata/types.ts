@@ -1,4 +1,5 @@
 import type { Town } from "../places/types.ts";
+import type { RequestProcess } from "../processes/request-process.ts";
 
 /**
  * The version of what a file is read for. Raise it when the reader learns something new, and when the towns change: files
@@ -64,14 +65,8 @@ export interface MediaReading extends LiveParts {
 /** What to read: a file, or only the place of a file that was read before and is not on this disk now. */
 export type Source = { readonly path: string; readonly mediaType: string } | { readonly known: MediaInfo };
 
-/** To the process: read this. */
-export type ReadRequest = Source & { readonly id: number };
-
-/** From the process: it is ready, the metadata of a file, or why it could not be read. */
-export type FromProcess =
-  | { readonly type: "hello" }
-  | { readonly type: "read"; readonly id: number; readonly reading: MediaReading }
-  | { readonly type: "failed"; readonly id: number; readonly reason: string };
+/** The process that reads metadata. */
+export type MediaProcess = RequestProcess<Source, MediaReading>;
 
 /** Whether files of this media type may contain metadata. */
 export function hasMetadata(mediaType: string): boolean {

@@ -1,14 +1,10 @@
-import { readdirSync, writeFileSync } from "node:fs";
-import { setPriority } from "node:os";
 import { DerivedStore } from "../../../blobs/derived.ts";
-import { ContentFault } from "./content-fault.ts";
+import { ContentFault } from "../processes/content-fault.ts";
 import { preloadReplacedLibvips, setNativeOptions } from "./native.ts";
 import type { ConfigureMessage, FromChild, RenderRequest, ToChild } from "./protocol.ts";
 import { PictureRenderer } from "./render.ts";
-import { messageOf } from "../../../lib/error.ts";
-
-/** The lowest priority that a process can give itself (setpriority(2)). */
-const LOWEST_PRIORITY = 19;
+import { denyNetwork } from "../processes/sandbox.ts";
+import { describe, requireParent, yieldToOthers } from "../processes/serve-requests.ts";
 
 /**
  * The child process that makes thumbnails: `larder thumbnail-worker`, started only by the server. It receives messages
@@ -17,25 +13,24 @@ const LOWEST_PRIORITY = 19;
  * Returns at once; the process lives until the channel closes. Without a channel it ends with code 2.
  */
 export function runThumbnailChild(): void {
-  if (process.send === undefined) {
-    process.stderr.write("thumbnail-worker is started by the server; there is nothing to do with it by hand.\n");
-    process.exit(2);
-  }
-  process.on("disconnect", () => process.exit(0));
-  // Ctrl+C at a terminal reaches this process too; the server decides when it ends.
-  process.on("SIGINT", () => {});
-  const worker = new ThumbnailChild((message) => process.send?.(message));
+  requireParent("thumbnail-worker");
+  // Before anything is decoded. ffmpeg, which it may start, has no network either.
+  const unconfined = denyNetwork({ mayStartPrograms: true });
+  const worker = new ThumbnailChild((message) => process.send?.(message), unconfined);
   process.on("message", (message: ToChild) => worker.receive(message));
-  process.send({ type: "hello" } satisfies FromChild);
+  process.send?.({ type: "hello" } satisfies FromChild);
 }
 
 class ThumbnailChild {
   readonly #send: (message: FromChild) => void;
+  readonly #unconfined: string | undefined;
   #derived: DerivedStore | undefined;
   #renderer: PictureRenderer | undefined;
 
-  constructor(send: (message: FromChild) => void) {
+  /** @param unconfined why the network could not be denied, or undefined */
+  constructor(send: (message: FromChild) => void, unconfined: string | undefined) {
     this.#send = send;
+    this.#unconfined = unconfined;
   }
 
   receive(message: ToChild): void {
@@ -51,7 +46,11 @@ class ThumbnailChild {
     const rejection = sharpRejection ?? setUpLibraries(message);
     this.#renderer = await PictureRenderer.load({ sharpRejection: rejection, ffmpeg, timeoutMs, memoryLimitBytes });
     yieldToOthers();
-    this.#send({ type: "ready", status: this.#renderer.status });
+    const unconfined = this.#unconfined;
+    this.#send({
+      type: "ready",
+      status: { ...this.#renderer.status, ...(unconfined !== undefined && { unconfined }) },
+    });
   }
 
   async #render(request: RenderRequest): Promise<void> {
@@ -78,27 +77,4 @@ function setUpLibraries(message: ConfigureMessage): string | undefined {
   } catch (error) {
     return describe(error);
   }
-}
-
-/**
- * Lowers the priority of every current thread (on Linux each thread has its own), and makes the out-of-memory killer
- * choose this process first.
- */
-function yieldToOthers(): void {
-  try {
-    for (const thread of readdirSync("/proc/self/task")) setPriority(Number(thread), LOWEST_PRIORITY);
-    writeFileSync("/proc/self/oom_score_adj", "1000");
-  } catch (error) {
-    // A thread may have ended, or the system has no /proc: pictures are rendered anyway.
-    warn(`could not lower the priority: ${describe(error)}`);
-  }
-}
-
-function describe(error: unknown): string {
-  const message = messageOf(error);
-  return message.replaceAll(/\s+/g, " ").trim().slice(0, 500);
-}
-
-function warn(message: string): void {
-  process.stderr.write(`thumbnail-worker: ${message}\n`);
 }

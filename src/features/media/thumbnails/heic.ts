@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { LibHeif } from "libheif-js/libheif-wasm/libheif.js";
-import { ContentFault } from "./content-fault.ts";
+import { ContentFault } from "../processes/content-fault.ts";
 import { packTiff } from "./tiff.ts";
 
 /** Side of the largest square that is decoded: 64 megapixels; phones have up to 48. Checked before decoding. */

@@ -3,27 +3,38 @@ import { errorResponseOf } from "../../../http/error-response.ts";
 import { type Query, readChoice, queryOf } from "../../../http/fields.ts";
 import { canInline } from "../../../http/send-blob.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";
-import { renderDropBoxPage } from "../../../web/pages/drop-box-page.ts";
+import { renderDropBoxPage, UPLOAD_FILES } from "../../../web/pages/drop-box-page.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
+import type { LinkPreview } from "../../../web/pages/link-preview.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
 import {
+  describeKind,
+  formatSize,
   type PageLink,
   renderReceivedSharePage,
   renderSharePage,
   SHARE_PAGE_POLICY,
   type SharePageFrame,
 } from "../../../web/pages/share-page.ts";
-import { renderSharedFolderPage, type SharedEntry, type SharedView } from "../../../web/pages/shared-folder-page.ts";
+import {
+  countOf,
+  renderSharedFolderPage,
+  type SharedEntry,
+  type SharedView,
+} from "../../../web/pages/shared-folder-page.ts";
 import { findSignedIn } from "../../accounts/auth/guard.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
+import type { UserService } from "../../accounts/users/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./share-sender.ts";
 import type { ShareAccess } from "./share-access.ts";
 import { linkRequestOf } from "./share-requests.ts";
 import { readSharedAlbum, readSharedListing, type SharedListing } from "./listing.ts";
+import { describePreview, hasPreview, isCrawler, pictureOf } from "./link-preview.ts";
 import { folderTitle, listedSize, relativePath, titleOf } from "./present.ts";
-import { shownName } from "./shown-name.ts";
+import { sharerName, shownName } from "./shown-name.ts";
 import type { ShareStatistics } from "./statistics.ts";
 import type { OpenedShare, SharedAlbum } from "./types.ts";
 import type { DropBox, DroppedFile } from "./drop-box-form.ts";
@@ -35,7 +46,8 @@ export interface SharePagesOptions {
   readonly dropBox: DropBox;
   readonly statistics: ShareStatistics;
   readonly tree: TreeReader;
-  readonly albums: Pick<AlbumService, "page">;
+  readonly albums: Pick<AlbumService, "page" | "summaries">;
+  readonly users: Pick<UserService, "settingsJson">;
   readonly auth: Pick<AuthService, "identify">;
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** `""`, or the path below which everything is served. */
@@ -73,6 +85,20 @@ interface PageListing extends Pick<SharedListing, "nodes" | "total" | "page" | "
   readonly sorts: readonly (readonly [string, string])[];
 }
 
+/** The request for a page, and the address of this server in it. */
+interface PageRequest {
+  readonly query: Query;
+  readonly baseUrl: string;
+}
+
+/** What the preview of a page says. */
+interface PreviewFacts {
+  readonly title: string;
+  readonly facts: readonly string[];
+  readonly picture: FileNode | undefined;
+  readonly baseUrl: string;
+}
+
 /** The date that a page shows of files, and sorts them by. A share may hide when its photos were taken. */
 function dateField({ share }: OpenedShare): "fileModifiedAt" | "modifiedAt" {
   return share.hidesLocation ? "modifiedAt" : "fileModifiedAt";
@@ -90,16 +116,19 @@ export class SharePages {
   async show(opened: OpenedShare, request: Request): Promise<Response> {
     const { shareAccess, tree, statistics } = this.#options;
     const query = queryOf(request);
-    if (query["fileId"] === undefined && query["folder"] === undefined) statistics.noteView(opened.share);
+    const isFirst = query["fileId"] === undefined && query["folder"] === undefined;
+    if (isFirst && !isCrawler(request)) statistics.noteView(opened.share);
+    const { baseUrl } = requestContextOf(request);
     if (opened.share.kind === "upload") {
       return this.dropBox(opened, linkRequestOf(request, opened.token, "upload").grant, {});
     }
-    if (opened.node.kind === "file") return this.#file(opened, opened.node);
+    if (opened.node.kind === "file") return this.#file(opened, opened.node, baseUrl);
     const fileId = query["fileId"];
-    if (fileId !== undefined) return this.#file(opened, shareAccess.file(opened, fileId));
-    if (opened.node.kind === "album") return this.#album(opened, opened.node, query);
+    if (fileId !== undefined) return this.#file(opened, shareAccess.file(opened, fileId), baseUrl);
+    if (opened.node.kind === "album") return this.#album(opened, opened.node, { query, baseUrl });
     const defaults = { limit: ENTRIES_PER_PAGE, sorts: [...FOLDER_SORTS, dateField(opened)] as const };
-    return this.#folder(opened, await readSharedListing(shareAccess, tree, opened, query, defaults), query);
+    const listing = await readSharedListing(shareAccess, tree, opened, query, defaults);
+    return this.#folder(opened, listing, { query, baseUrl });
   }
 
   /** The page of a share between accounts, if its recipient is signed in. */
@@ -131,7 +160,8 @@ export class SharePages {
     const address = `${basePath}/api/public/${opened.token}`;
     const isLocked = opened.share.passwordHash !== null;
     const page = renderDropBoxPage(await this.#frame(), {
-      title: opened.share.label ?? "Upload files",
+      title: opened.share.label ?? UPLOAD_FILES,
+      sharer: this.#sharerOf(opened),
       uploadUrl: `${this.#urlOf(opened)}/upload`,
       resumableUrl: `${address}/tus`,
       lock: isLocked && grant !== undefined ? { unlockUrl: `${address}/unlock`, grant } : undefined,
@@ -143,7 +173,7 @@ export class SharePages {
     return pageResponse(page, failure?.status ?? (received === undefined ? 200 : 201), FRAMED_HEADERS);
   }
 
-  async #file(opened: OpenedShare, file: FileNode): Promise<Response> {
+  async #file(opened: OpenedShare, file: FileNode, baseUrl: string): Promise<Response> {
     const { hasThumbnail, sender } = this.#options;
     const isInFolder = opened.node.kind !== "file";
     const url = `${this.#urlOf(opened)}/download?${isInFolder ? `fileId=${file.publicId}&` : ""}`;
@@ -151,8 +181,10 @@ export class SharePages {
       ? await sender.describe(opened, file)
       : { mediaType: file.mediaType, sizeBytes: file.sizeBytes };
     const isFree = isPreviewFree(opened);
+    const fileName = shownName(opened, file);
+    const facts = [describeKind(content.mediaType, fileName), formatSize(content.sizeBytes)];
     const page = renderSharePage(await this.#frame(), {
-      fileName: shownName(opened, file),
+      fileName,
       ...content,
       downloadUrl: url.slice(0, -1),
       inlineUrl: canInline(content.mediaType) && isFree ? `${url}inline=true` : undefined,
@@ -160,11 +192,13 @@ export class SharePages {
       isReadable: isFree && isReadable(content.mediaType, content.sizeBytes),
       folder: isInFolder ? this.#folderOf(opened, file) : undefined,
       expiresAtMs: opened.share.expiresAtMs,
+      sharer: this.#sharerOf(opened),
+      preview: this.#preview(opened, { title: fileName, facts, picture: file, baseUrl }),
     });
     return pageResponse(page, 200, FRAMED_HEADERS);
   }
 
-  async #folder(opened: OpenedShare, listing: SharedListing, query: Query): Promise<Response> {
+  async #folder(opened: OpenedShare, listing: SharedListing, page: PageRequest): Promise<Response> {
     const { folder } = listing;
     return this.#list(
       opened,
@@ -181,12 +215,12 @@ export class SharePages {
           [dateField(opened), "date"],
         ],
       },
-      query,
+      page,
     );
   }
 
-  async #album(opened: OpenedShare, album: SharedAlbum, query: Query): Promise<Response> {
-    const { files, ...listing } = await readSharedAlbum(this.#options.albums, album, query, ENTRIES_PER_PAGE);
+  async #album(opened: OpenedShare, album: SharedAlbum, page: PageRequest): Promise<Response> {
+    const { files, ...listing } = await readSharedAlbum(this.#options.albums, album, page.query, ENTRIES_PER_PAGE);
     return this.#list(
       opened,
       {
@@ -200,11 +234,11 @@ export class SharePages {
         isTop: true,
         sorts: ALBUM_SORTS,
       },
-      query,
+      page,
     );
   }
 
-  async #list(opened: OpenedShare, listing: PageListing, query: Query): Promise<Response> {
+  async #list(opened: OpenedShare, listing: PageListing, { query, baseUrl }: PageRequest): Promise<Response> {
     const { page, limit, total, sort, order } = listing;
     const pages = Math.max(1, Math.ceil(total / limit));
     const chosenView = readChoice(query["view"], "view", VIEWS);
@@ -214,6 +248,8 @@ export class SharePages {
       return `${this.#urlOf(opened)}?${new URLSearchParams({ ...currentChoices, ...changes }).toString()}`;
     };
     const canArchive = !opened.share.hidesLocation;
+    const picture = await pictureOf(this.#options, opened, listing.nodes);
+    const preview = { title: listing.name, facts: [countOf(total)], picture, baseUrl };
     const html = renderSharedFolderPage(await this.#frame(), {
       kind: listing.kind,
       name: listing.name,
@@ -239,6 +275,8 @@ export class SharePages {
       archiveUrl: listing.isTop && canArchive ? `${this.#urlOf(opened)}/download` : undefined,
       selectionUrl: canArchive ? `${this.#urlOf(opened)}/archive` : undefined,
       expiresAtMs: opened.share.expiresAtMs,
+      sharer: this.#sharerOf(opened),
+      preview: this.#preview(opened, preview),
     });
     return pageResponse(html, 200, FRAMED_HEADERS);
   }
@@ -304,6 +342,18 @@ export class SharePages {
     return `${this.#options.basePath}/s/${token}`;
   }
 
+  #sharerOf({ owner }: OpenedShare): string | undefined {
+    return sharerName(owner, this.#options.users.settingsJson(owner.id));
+  }
+
+  #preview(opened: OpenedShare, { title, facts, picture, baseUrl }: PreviewFacts): LinkPreview | undefined {
+    if (!hasPreview(opened)) return undefined;
+    const hasPicture = picture !== undefined && this.#options.hasThumbnail(picture);
+    const query = opened.node.kind === "file" || picture === undefined ? "" : `?fileId=${picture.publicId}`;
+    const pictureUrl = hasPicture ? `${baseUrl}/s/${opened.token}/picture${query}` : undefined;
+    return { title, description: describePreview(facts, this.#sharerOf(opened)), pictureUrl };
+  }
+
   async #frame(): Promise<SharePageFrame> {
     const { basePath, scripts } = this.#options;
     return { basePath, scripts: await scripts() };
@@ -322,7 +372,8 @@ function viewOf(opened: OpenedShare, file: FileNode, hasThumbnail: boolean): Sha
     if (file.mediaType.startsWith("video/")) return "video";
     if (file.mediaType.startsWith("audio/")) return "audio";
   }
-  if (hasThumbnail) return "image";
+  // The picture of a document shows only its first page; its own page offers the document.
+  if (hasThumbnail && !file.mediaType.startsWith("application/")) return "image";
   return isFree && isReadable(file.mediaType, file.sizeBytes) ? "text" : undefined;
 }
 

@@ -145,7 +145,8 @@ export class ShareAccess {
   /** The share of a token between accounts, if it is open and for this account. */
   findReceived(token: string, user: User): OpenedShare | undefined {
     const share = this.#options.rows.findByToken(token);
-    if (share?.kind !== "account" || share.recipientId !== user.id || this.#isExpired(share)) return undefined;
+    if (share?.kind !== "account" || this.#isExpired(share)) return undefined;
+    if (!this.#options.rows.isFor(share.id, user.id)) return undefined;
     return this.#openNode(token, share);
   }
 

@@ -5,7 +5,7 @@
 import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
 import { lazyBlobStream } from "../../../blobs/remote.ts";
-import { AppError } from "../../../errors.ts";
+import { AppError, notFound } from "../../../errors.ts";
 import type { FileSummary } from "../../../events/catalogue.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -91,15 +91,8 @@ export class ShareSender {
     const query = queryOf(contentRequest.request);
     const variant = readVariant(query["thumbnail"]);
     this.checkDownloadsLeft(opened, contentKeyOf(file), contentRequest, variant !== undefined);
-    if (variant !== undefined) {
-      const thumbnail = await this.#thumbnail(opened, file, variant);
-      if (thumbnail !== undefined) {
-        const content = { ...thumbnail, fileName: `${shownName(opened, file)}.webp` };
-        const { response } = this.#respond(file, content, { inline: "true" }, contentRequest);
-        contentRequest.set.headers = {};
-        return response;
-      }
-    }
+    const thumbnail = variant && (await this.#sendThumbnail(opened, file, variant, contentRequest));
+    if (thumbnail !== undefined) return thumbnail;
     const sent = this.#respond(file, await this.#content(opened, file), query, contentRequest);
     if (this.#beginsDownload(opened, file, contentRequest.request, sent.kind)) {
       this.#options.rateGate.countWholeDownload(contentRequest.request, contentRequest.set.headers);
@@ -113,6 +106,16 @@ export class ShareSender {
     }
     contentRequest.set.headers = {};
     return sent.response;
+  }
+
+  /**
+   * Responds with the thumbnail of a file, never with its content. It does not count.
+   * @throws AppError not_found | thumbnail_pending
+   */
+  async sendPicture(opened: OpenedShare, file: FileNode, contentRequest: ShareContentRequest): Promise<Response> {
+    const thumbnail = await this.#sendThumbnail(opened, file, "medium", contentRequest);
+    if (thumbnail === undefined) throw notFound("This picture");
+    return thumbnail;
   }
 
   /** Describes the content that {@link send} would send, and throws the same errors. */
@@ -257,6 +260,21 @@ export class ShareSender {
       etag: etagOf(opened, file, variant),
       mediaType: "image/webp",
     };
+  }
+
+  /** @returns undefined if the file has no thumbnail */
+  async #sendThumbnail(
+    opened: OpenedShare,
+    file: FileNode,
+    variant: ThumbnailVariant,
+    contentRequest: ShareContentRequest,
+  ): Promise<Response | undefined> {
+    const thumbnail = await this.#thumbnail(opened, file, variant);
+    if (thumbnail === undefined) return undefined;
+    const content = { ...thumbnail, fileName: `${shownName(opened, file)}.webp` };
+    const { response } = this.#respond(file, content, { inline: "true" }, contentRequest);
+    contentRequest.set.headers = {};
+    return response;
   }
 
   #respond(file: FileNode, content: ShareContent, query: Query, { request, set }: ShareContentRequest): SentBlob {

@@ -1,4 +1,7 @@
 import type { FileNode } from "../../../tree/model/types.ts";
+import { emailKey } from "../../accounts/users/email.ts";
+import { readSettings } from "../../accounts/users/settings.ts";
+import type { User } from "../../accounts/users/types.ts";
 import type { OpenedShare } from "./types.ts";
 
 /** Neutral names for photos and videos, whose own names could reveal the date. Sidecar files are called `notes`. */
@@ -24,4 +27,13 @@ export function shownName({ share, node }: OpenedShare, file: FileNode): string 
   // A hash of its id and the share, which hides the time in the id.
   const hash = new Bun.CryptoHasher("sha256").update(`${share.publicId} ${file.publicId}`).digest("hex").slice(0, 6);
   return `${word}-${hash}${extension}`;
+}
+
+/**
+ * The name of the owner as guests see it; undefined if the owner hides it. An email is never shown, even as a name.
+ * @param settingsJson the stored settings of the owner
+ */
+export function sharerName({ name, email }: Pick<User, "name" | "email">, settingsJson: string): string | undefined {
+  const isShown = readSettings(settingsJson).showNameToGuests && name !== "" && emailKey(name) !== emailKey(email);
+  return isShown ? name : undefined;
 }

@@ -36,9 +36,9 @@ test("reads a blob that was queued while the last look for work was committed", 
     clock: systemClock,
     log: silentLog,
     process: {
-      read: async (source) => {
+      request: async (source) => {
         read.push("path" in source ? source.path : "");
-        return { reason: "not a photo", isLost: false };
+        return { reason: "not a photo" };
       },
       close: () => {},
     },

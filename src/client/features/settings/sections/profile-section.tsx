@@ -15,6 +15,7 @@ import { errorAt, readRejection } from "../../../api/rejection.ts";
 import { useRefresh, useResource } from "../api.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
+import { GuestNameCard } from "./guest-name-card.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { FormRejection } from "../../../ui/rejection-message.tsx";
 
@@ -38,6 +39,7 @@ export function ProfileSection() {
             </div>
           </Card>
           <NameForm profile={data} />
+          <GuestNameCard />
           <EmailForm profile={data} />
         </>
       )}

@@ -3,27 +3,26 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MediaProcess } from "../../../../src/features/media/metadata/media-process.ts";
-import { NO_MEDIA_INFO } from "../../../../src/features/media/metadata/types.ts";
-
-const NOTHING = { contentId: null, motion: null, place: null };
+import { RequestProcess } from "../../../../src/features/media/processes/request-process.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "larder-media-process-"));
 const program = join(directory, "program.ts");
 writeFileSync(
   program,
-  `const readingOf = (title) => ({ ...${JSON.stringify(NOTHING)}, info: { ...${JSON.stringify(NO_MEDIA_INFO)}, title } });
-   process.on("message", ({ id, path }) => {
+  `process.on("message", ({ id, request: path }) => {
      if (path === "crash") process.exit(3);
      if (path === "hang") for (;;);
      if (path === "grow") globalThis.held = Buffer.alloc(400 * 1024 * 1024, 1);
      if (path === "refuse") process.send({ type: "failed", id, reason: "no" });
-     else if (path !== "grow") process.send({ type: "read", id, reading: readingOf(path) });
+     else if (path !== "grow") {
+       process.send({ type: "part", id, part: "part of " + path });
+       process.send({ type: "done", id, reply: path });
+     }
    });
    process.on("disconnect", () => process.exit(0));
    process.send({ type: "hello" });`,
 );
-const reading = new MediaProcess({
+const reading = new RequestProcess<string, string>({
   command: [process.execPath, program],
   environment: {},
   timeoutMs: 1_500,
@@ -35,25 +34,21 @@ afterAll(() => {
 });
 
 test("a file that crashes, blocks or bloats the process fails alone, and the next one is read", async () => {
-  expect(await reading.read({ path: "one", mediaType: "" })).toEqual({
-    reading: { ...NOTHING, info: { ...NO_MEDIA_INFO, title: "one" } },
-  });
-  expect(await reading.read({ path: "refuse", mediaType: "" })).toMatchObject({ reason: "no", isLost: false });
+  expect(await reading.request("one")).toEqual({ reply: "one", parts: ["part of one"] });
+  expect(await reading.request("refuse")).toEqual({ reason: "no" });
   for (const harm of ["crash", "hang", "grow"]) {
-    expect(await reading.read({ path: harm, mediaType: "" })).toMatchObject({ isLost: true });
-    expect(await reading.read({ path: "after", mediaType: "" })).toEqual({
-      reading: { ...NOTHING, info: { ...NO_MEDIA_INFO, title: "after" } },
-    });
+    expect(await reading.request(harm)).toMatchObject({ loss: harm === "crash" ? "crash" : "limit" });
+    expect(await reading.request("after")).toEqual({ reply: "after", parts: ["part of after"] });
   }
 }, 120_000);
 
 test("a program that cannot be started is reported, not thrown", async () => {
-  const none = new MediaProcess({
+  const none = new RequestProcess<string, string>({
     command: [join(directory, "nothing")],
     environment: {},
     timeoutMs: 100,
     memoryLimitBytes: 1,
   });
-  expect(await none.read({ path: "x", mediaType: "" })).toMatchObject({ isLost: true });
+  expect(await none.request("x")).toMatchObject({ loss: "crash" });
   none.close();
 });

@@ -1,0 +1,29 @@
+/**
+ * Whom a share between accounts is for: the account that it names, or the current members of the group that it names. An
+ * account that joins a group has its shares with the same commit, and one that leaves it has lost them. The owner of a
+ * share does not receive it, nor does a member who hid it. Every statement that asks who receives a share uses these two.
+ */
+
+const isOfGroup = (share: string, user: string): string => `${share}.account_id <> ${user}
+  AND NOT EXISTS (SELECT 1 FROM hidden_shares h WHERE h.share_id = ${share}.id AND h.user_id = ${user})`;
+
+/**
+ * The SQL condition that a row of `shares` is for an account: for statements that find shares by what they are of.
+ * @param share the alias of the row @param user the parameter with the row id of the account
+ */
+export function isForUser(share: string, user: string): string {
+  return `(${share}.recipient_id = ${user} OR (${share}.group_id IS NOT NULL AND ${isOfGroup(share, user)}
+    AND EXISTS (SELECT 1 FROM group_members m WHERE m.group_id = ${share}.group_id AND m.user_id = ${user})))`;
+}
+
+/**
+ * The row ids of all shares for an account, as an SQL table with the column `id`: for statements that begin with the
+ * account. A few index seeks for each of its groups.
+ * @param user the parameter with the row id of the account
+ */
+export function sharesForUser(user: string): string {
+  return `(SELECT id FROM shares INDEXED BY shares_recipient WHERE recipient_id = ${user}
+    UNION ALL SELECT g.id FROM group_members m INDEXED BY group_members_user
+      CROSS JOIN shares g INDEXED BY shares_group ON g.group_id = m.group_id
+      WHERE m.user_id = ${user} AND ${isOfGroup("g", user)})`;
+}

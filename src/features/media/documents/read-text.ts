@@ -1,0 +1,68 @@
+import { ContentFault } from "../processes/content-fault.ts";
+import { readPlainText, readStart } from "./plain-text.ts";
+import { TextSink } from "./text-sink.ts";
+import { type DocumentReply, type DocumentRequest, documentFormat, TEXT_BYTES_MAX } from "./types.ts";
+
+/** After this time the text is cut off; 5 s before the process is ended. */
+const TIME_MS = 15_000;
+
+/**
+ * Reads the text of a file. Runs only in the child process, because the files are untrusted.
+ * @param sendPart receives the text
+ * @throws faults of the machine, which are no property of the file
+ */
+export async function readText(request: DocumentRequest, sendPart: (part: string) => void): Promise<DocumentReply> {
+  const sink = new TextSink(sendPart, TIME_MS);
+  try {
+    await readInto(sink, request);
+    sink.end();
+    return { kind: "text", isTruncated: sink.isTruncated };
+  } catch (error) {
+    if (!(error instanceof ContentFault)) throw error;
+    return { kind: "none", reason: error.message };
+  }
+}
+
+/** Each format's library is loaded when it is first needed. */
+async function readInto(sink: TextSink, { path, mediaType }: DocumentRequest): Promise<void> {
+  switch (documentFormat(mediaType)) {
+    case "pdf":
+      return readPdf(path, sink);
+    case "office": {
+      const { readOffice } = await import("./office-text.ts");
+      return readOffice(path, sink);
+    }
+    case "html": {
+      const { addHtml, decodeHtml } = await import("./html-text.ts");
+      return readWhole(path, sink, (bytes, isWhole) => addHtml(decodeHtml(bytes, isWhole), sink));
+    }
+    case "mail": {
+      const { addMail } = await import("./mail-text.ts");
+      return readWhole(path, sink, (bytes) => addMail(bytes, sink));
+    }
+    case "text":
+      return readPlainText(path, sink);
+    default:
+      throw new ContentFault(`no text is read from ${mediaType}`);
+  }
+}
+
+async function readWhole(
+  path: string,
+  sink: TextSink,
+  add: (bytes: Uint8Array<ArrayBuffer>, isWhole: boolean) => Promise<void> | void,
+): Promise<void> {
+  const { bytes, isWhole } = readStart(path);
+  await add(bytes, isWhole);
+  if (!isWhole) sink.truncate();
+}
+
+async function readPdf(path: string, sink: TextSink): Promise<void> {
+  const { withPdf } = await import("./pdf.ts");
+  await withPdf(path, (pdf) => {
+    for (let index = 0; index < pdf.pageCount && sink.isOpen; index++) {
+      if (index > 0) sink.add("\f");
+      sink.add(pdf.readText(index, TEXT_BYTES_MAX));
+    }
+  });
+}

@@ -1,0 +1,220 @@
+import { expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { shareWith } from "../support/account-shares.ts";
+import { expectStatus } from "../support/expect.ts";
+import type { Account } from "../support/client.ts";
+import { tryLock } from "../support/dav-locks.ts";
+import { connectDav } from "../support/webdav.ts";
+import { describeWeb } from "./support/browser.ts";
+import { untilFocused } from "./support/focus.ts";
+import { openPreview, overlay } from "./support/preview.ts";
+
+/** The text that a person types into. */
+function area(page: Page): Locator {
+  return page.getByRole("textbox", { name: /^Text of/ });
+}
+
+/** Waits until the editor has the focus. */
+async function untilReady(page: Page): Promise<void> {
+  await page.locator('[data-editor="ready"]').waitFor();
+  await area(page).and(page.locator(":focus")).waitFor();
+}
+
+const status = (page: Page, text: string) => page.getByRole("status").getByText(text, { exact: true }).waitFor();
+
+async function bytesOf(account: Account, id: string): Promise<string> {
+  return Buffer.from((await account.client.get(`/api/files/${id}/download`)).bytes).toString("latin1");
+}
+
+async function versions(account: Account, id: string): Promise<number> {
+  return (await account.client.get(`/api/files/${id}/versions`)).strings("data.versions", "checksum").length;
+}
+
+/** Whether the browser has stored the unsaved text. Runs in the page. */
+async function hasDraft(): Promise<boolean> {
+  const database = await new Promise<IDBDatabase>((resolve) => {
+    const opening = indexedDB.open("larder-drafts", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("drafts");
+    opening.onsuccess = () => resolve(opening.result);
+  });
+  const found = await new Promise<unknown[]>((resolve) => {
+    const reading = database.transaction("drafts").objectStore("drafts").getAll();
+    reading.onsuccess = () => resolve(reading.result);
+  });
+  database.close();
+  return JSON.stringify(found).includes("new old");
+}
+
+describeWeb("the editor", (web) => {
+  test("changes a text from the preview, saved by key as a version with the same line ends", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId("\uFEFFone\r\ntwo\r\n", { name: "list.txt" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "list.txt");
+    await page.keyboard.press("e");
+    await untilReady(page);
+    await status(page, "No changes");
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("three");
+    await status(page, "Unsaved changes");
+    await page.keyboard.press("Control+s");
+    await status(page, "Saved");
+    expect(await bytesOf(account, id)).toBe("\xEF\xBB\xBFone\r\ntwo\r\nthree");
+    expect(await versions(account, id)).toBe(2);
+    await web.lookAt(page, "editor");
+    // Back is the preview, with the new text.
+    await page.getByRole("button", { name: "Close editor" }).click();
+    await overlay(page).getByText("three").waitFor();
+  });
+
+  test("creates a Markdown file in the folder, with its preview beside it", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account });
+    await page.getByRole("button", { name: "New", exact: true }).click();
+    await page.getByRole("menuitem", { name: "New Markdown file" }).click();
+    await untilFocused(page);
+    await page.keyboard.type("Plan");
+    await page.keyboard.press("Enter");
+    await untilReady(page);
+    expect(await account.client.names()).toEqual(["Plan.md"]);
+    await page.keyboard.type("# Garden\n\nbeans");
+    const preview = page.getByRole("region", { name: "Preview of Plan.md" });
+    await preview.getByRole("heading", { name: "Garden" }).waitFor();
+    await page.keyboard.press("Shift+Home");
+    await page.getByRole("button", { name: "Bold" }).click();
+    await page.keyboard.press("End");
+    await page.keyboard.type("\n\n- [x] sow\nwater\n\n\n| bed | plant |\n|---|---|\n| 1 | peas |");
+    await preview.locator("strong", { hasText: "beans" }).waitFor();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await status(page, "Saved");
+    await web.lookAt(page, "editor-markdown");
+    await page.goBack();
+    await page.getByRole("main").getByText("Plan.md", { exact: true }).waitFor();
+  });
+
+  test("keeps the person until they decide, and their changes in the browser", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId("old", { name: "note.txt" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "note.txt");
+    await overlay(page).getByRole("button", { name: "Edit" }).click();
+    await untilReady(page);
+    await page.keyboard.type("new ");
+    await status(page, "Unsaved changes");
+    await page.goBack();
+    const question = page.getByRole("alertdialog", { name: "Save your changes?" });
+    await untilFocused(page, question);
+    await web.lookAt(page, "editor-leave");
+    await page.keyboard.press("Escape");
+    await question.waitFor({ state: "detached" });
+    await area(page).getByText("new old").waitFor();
+    // As after a crash: the next visit finds the text.
+    await page.waitForFunction(hasDraft);
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.reload();
+    await page.getByText(/Your unsaved changes from .* are back\./).waitFor();
+    await area(page).getByText("new old").waitFor();
+    await untilReady(page);
+    await page.getByRole("button", { name: "Close editor" }).click();
+    await untilFocused(page, question);
+    await question.getByRole("button", { name: "Save and close" }).click();
+    await overlay(page).getByText("new old").waitFor();
+    expect(await bytesOf(account, id)).toBe("new old");
+    expect(await versions(account, id)).toBe(2);
+  });
+
+  test("does not overwrite what was saved since: the person compares and chooses", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId("one\ntwo\nthree", { name: "list.txt" });
+    const page = await web.open({ as: account, path: `/edit/${id}` });
+    await untilReady(page);
+    await page.keyboard.type("zero ");
+    expectStatus(await account.client.putContent(id, "one\ntwo\nTHREE"), 200);
+    await page.keyboard.press("Control+s");
+    const dialog = page.getByRole("dialog", { name: "The file has changed" });
+    await untilFocused(page, dialog);
+    web.expectProblems(page, /412/);
+    const comparison = dialog.getByRole("region", { name: "Compare" });
+    expect((await comparison.innerText()).split("\n").map((line) => line.trim())).toEqual([
+      "− one",
+      "+ zero one",
+      "two",
+      "− THREE",
+      "+ three",
+    ]);
+    await web.lookAt(page, "editor-conflict");
+    await dialog.getByRole("button", { name: "Save mine as a copy" }).click();
+    await page.getByText("Saved as list (1).txt.").waitFor();
+    await area(page).getByText("THREE").waitFor();
+    await area(page).click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type("first ");
+    expectStatus(await account.client.putContent(id, "theirs"), 200);
+    await page.keyboard.press("Control+s");
+    await untilFocused(page, dialog);
+    await dialog.getByRole("button", { name: "Save mine over it" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await status(page, "Saved");
+    expect(await bytesOf(account, id)).toBe("first one\ntwo\nTHREE");
+    expect(await versions(account, id)).toBe(4);
+  });
+
+  test("refuses what it could damage, and shows locks and missing rights before one types", async () => {
+    const [account, other] = [await web.account(), await web.account()];
+    const binary = await account.client.storedId("a\0b", { name: "raw.txt", type: "text/plain" });
+    const large = await account.client.storedId("x".repeat(2 * 1024 * 1024 + 1), { name: "large.txt" });
+    for (const [id, message] of [
+      [binary, "isn't text in UTF-8 or UTF-16"],
+      [large, "Texts of up to 2"],
+    ] as const) {
+      const page = await web.open({ as: account, path: `/edit/${id}` });
+      await page.getByText(message).waitFor();
+      await page.getByRole("link", { name: "Download" }).waitFor();
+    }
+    const id = await account.client.storedId("locked", { name: "a.txt" });
+    const dav = await connectDav(account, { name: "Writer" });
+    expectStatus(await tryLock(dav, "a.txt", { depth: "0", timeout: "Second-600" }), 200);
+    const owner = await web.open({ as: account, path: `/edit/${id}` });
+    await owner.getByText(/has locked this file until/).waitFor();
+    await web.lookAt(owner, "editor-locked");
+    await untilReady(owner);
+    await owner.keyboard.type("more ");
+    await owner.keyboard.press("Control+s");
+    await owner
+      .getByText(/locked/)
+      .last()
+      .waitFor();
+    web.expectProblems(owner, /423|409/);
+    await status(owner, "Unsaved changes");
+
+    await shareWith(account.client, id, other, { permissions: "read" });
+    const reader = await web.open({ as: other, path: `/edit/${id}` });
+    await reader.getByText("You can read this file, but not change it.").waitFor();
+    expect(await reader.getByRole("button", { name: "Save", exact: true }).count()).toBe(0);
+    const stranger = await web.open({ as: await web.account(), path: `/edit/${id}` });
+    await stranger.getByText(/not found/).waitFor();
+    web.expectProblems(stranger, /404/);
+  });
+
+  test("on a phone the tools are below the text, and the keyboard leaves it by Escape and Tab", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId("# Title", { name: "read.md" });
+    const page = await web.open({ as: account, size: "phone", path: `/edit/${id}`, context: { hasTouch: true } });
+    await untilReady(page);
+    const tools = page.getByRole("toolbar", { name: "Editing tools" });
+    const box = await tools.boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBe(844);
+    await page.getByRole("button", { name: "Preview" }).tap();
+    await page.getByRole("region", { name: "Preview of read.md" }).getByRole("heading", { name: "Title" }).waitFor();
+    expect(await area(page).isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Preview" }).tap();
+    await area(page).tap();
+    await page.keyboard.press("Tab");
+    await status(page, "Unsaved changes");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Tab");
+    expect(await area(page).and(page.locator(":focus")).count()).toBe(0);
+    await tools.getByRole("button", { name: "Undo" }).tap();
+    await status(page, "No changes");
+  });
+});
