@@ -4,6 +4,7 @@ import { readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../favorites/service.ts";
+import type { ShareMarks } from "../marks/share-marks.ts";
 import { presentContextOf } from "../files/present.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
@@ -25,6 +26,8 @@ export interface SearchRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Finds the nodes that the caller marked. */
   readonly favorites: Pick<FavoriteService, "among">;
+  /** Finds the nodes that the caller shares. */
+  readonly shareMarks: Pick<ShareMarks, "among">;
 }
 
 /** Beyond any list; page × limit stays exact. */
@@ -32,7 +35,7 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** GET /api/files/search, and suggestions for it; the plain search by name is GET /api/files?search=. */
 export function searchRoutes(options: SearchRoutesOptions) {
-  const { search, searchSuggestions, guard, hasThumbnail, favorites, permissions, tree } = options;
+  const { search, searchSuggestions, guard, hasThumbnail, favorites, shareMarks, permissions, tree } = options;
   const viewer = new HitViewer(permissions, tree);
   return new Router({ prefix: "/api/files/search", guard })
     .get(
@@ -46,7 +49,10 @@ export function searchRoutes(options: SearchRoutesOptions) {
         const hits = viewer.see(user, result.nodes, permissions.receivedRoots(user));
         const files = hits.filter(isFileHit).map(({ node }) => node);
         const matches = await search.snippets(files, result.words);
-        const context = presentContextOf(request, hasThumbnail, favorites.among(user, result.nodes));
+        // What the owner of a received file shares with others is not shown.
+        const own = result.nodes.filter(({ accountId }) => accountId === user.id);
+        const marks = [favorites.among(user, result.nodes), shareMarks.among(user, own)] as const;
+        const context = presentContextOf(request, hasThumbnail, ...marks);
         const { sort, order, limit } = query;
         return ok({
           files: hits.map((hit) => presentHit(hit, isFileHit(hit) ? matches.get(hit.node.digest) : undefined, context)),

@@ -7,7 +7,7 @@ import { requireDescriptors } from "../../../lib/descriptors.ts";
 import { endThread } from "../../../lib/end-thread.ts";
 import type { Log } from "../../../lib/log.ts";
 import { deleteIndex } from "./index-tables.ts";
-import type { IndexCalls, IndexLocation, IndexReply, IndexRequest } from "./types.ts";
+import type { IndexCalls, IndexLocation, IndexReply } from "./types.ts";
 
 interface QueuedCall {
   readonly name: keyof IndexCalls;

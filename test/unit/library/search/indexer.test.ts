@@ -23,7 +23,14 @@ function newTree(): TestTree {
 }
 
 function searchOver(tree: TestTree, reader: Reader) {
-  return openSearch({ sqlite: tree.db.sqlite, reader, writer: tree.writer, tree: tree.read, log: silentLog, texts: NO_TEXTS });
+  return openSearch({
+    sqlite: tree.db.sqlite,
+    reader,
+    writer: tree.writer,
+    tree: tree.read,
+    log: silentLog,
+    texts: NO_TEXTS,
+  });
 }
 
 const WORDS = ["beach", "beaches", "house", "lake", "garden", "red", "reddish", "été"];
@@ -122,7 +129,14 @@ test.each(seedsToRun([1]))(
       let total = 0;
       const found: string[] = [];
       do {
-        const page = await search.search({ accountId, q, folderPath: undefined, received: [], offset: found.length, limit: 7 });
+        const page = await search.search({
+          accountId,
+          q,
+          folderPath: undefined,
+          received: [],
+          offset: found.length,
+          limit: 7,
+        });
         expect(page.isLagging).toBe(false);
         ({ total } = page);
         found.push(...page.nodes.map(({ publicId }) => publicId));
@@ -145,7 +159,8 @@ test("a search finds a change made while an earlier search waited for the index"
   await indexer.drain();
   const add = (index: number) => tree.addFile(accountId, "/", `beach ${index}.txt`);
   const [first] = Array.from({ length: 64 }, (_, index) => add(index));
-  const runSearch = (q: string) => search.search({ accountId, q, folderPath: undefined, received: [], offset: 0, limit: 5 });
+  const runSearch = (q: string) =>
+    search.search({ accountId, q, folderPath: undefined, received: [], offset: 0, limit: 5 });
   const earlier = runSearch("beach");
   // More changes than the pass of the earlier search indexes.
   for (let index = 64; index < 200; index++) add(index);
