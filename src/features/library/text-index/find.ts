@@ -31,8 +31,18 @@ const SNIPPET_SEGMENTS_MAX = 4;
 const COMPLETION_MS = 25;
 const COUNTED_MAX = 32;
 const COMPLETED_WORD_MAX = 40;
-/** Sorts after all characters of words. */
-const LAST_CHARACTER = "\u{10ffff}";
+
+/** A scope, with the blobs of its files, and what is known about its folders. */
+interface OpenScope extends SearchScope {
+  readonly blobs: ReadonlySet<number>;
+  readonly reached: Map<number, boolean>;
+}
+
+interface Hit {
+  readonly id: number;
+  readonly score: number;
+  readonly isOwn: boolean;
+}
 
 type Scores = ReadonlyMap<number, number>;
 
@@ -48,30 +58,24 @@ export class TextFinder {
 
   /** The matching files of the scopes, best first. */
   find({ scopes, words, limit }: TextQuery): TextHits {
-    const visible = scopes.map((scope) => ({ ...scope, blobs: this.#live.blobsIn(scope), reached: new Map() }));
+    const visible = this.#open(scopes);
     const isVisible = (blobId: number) => visible.some(({ blobs }) => blobs.has(blobId));
     const found = words.map(({ inText }) => (inText === undefined ? NONE : this.#score(inText, isVisible)));
     const scores = new Map<number, number>();
     for (const ofWord of found) for (const [id, score] of ofWord) scores.set(id, (scores.get(id) ?? 0) + score);
     const elsewhere = new Elsewhere(this.#live);
-    const hits: { readonly file: FoundFile; readonly score: number; readonly isOwn: boolean }[] = [];
-    const seen = new Set<number>();
+    const hits = new Map<number, Hit>();
     for (const [blobId, score] of [...scores].sort((a, b) => b[1] - a[1])) {
-      if (hits.length >= limit) break;
+      if (hits.size >= limit) break;
       const missing = words.filter((_word, at) => found[at]?.has(blobId) !== true);
       if (missing.some(({ elsewhere: query }) => query === null)) continue;
-      for (const { accountId, rootId, blobs, reached } of visible) {
-        if (!blobs.has(blobId)) continue;
-        for (const file of this.#live.filesWith(blobId, accountId)) {
-          if (seen.has(file.id) || !missing.every((word) => elsewhere.has(file, word))) continue;
-          if (!this.#live.reaches(file.id, rootId, reached)) continue;
-          seen.add(file.id);
-          hits.push({ file, score: score * recency(file.modifiedAtMs), isOwn: rootId === null });
-        }
+      for (const { file, isOwn } of this.#filesWith(blobId, visible)) {
+        if (!missing.every((word) => elsewhere.has(file, word)) || hits.has(file.id)) continue;
+        hits.set(file.id, { id: file.id, score: score * recency(file.modifiedAtMs), isOwn });
       }
     }
-    hits.sort((a, b) => b.score - a.score || b.file.id - a.file.id);
-    const ids = (isOwn: boolean) => hits.filter((hit) => hit.isOwn === isOwn).map(({ file }) => file.id);
+    const best = [...hits.values()].sort((a, b) => b.score - a.score || b.id - a.id);
+    const ids = (isOwn: boolean) => best.filter((hit) => hit.isOwn === isOwn).map(({ id }) => id);
     return { own: ids(true), received: ids(false) };
   }
 
@@ -87,13 +91,11 @@ export class TextFinder {
 
   /** Words of the texts in the scopes that begin with a text, most frequent first. */
   complete({ scopes, start, limit }: CompletionQuery): string[] {
-    const visible = scopes.map((scope) => ({ ...scope, blobs: this.#live.blobsIn(scope), reached: new Map() }));
+    const visible = this.#open(scopes);
     const untilMs = performance.now() + COMPLETION_MS;
     const found: { readonly word: string; readonly count: number }[] = [];
     for (let from = start; performance.now() < untilMs; ) {
-      const next = this.#countNext(from, start, (blobId) =>
-        visible.some((scope) => scope.blobs.has(blobId) && this.#isIn(blobId, scope)),
-      );
+      const next = this.#countNext(from, start, (blobId) => !this.#filesWith(blobId, visible).next().done);
       if (next === undefined) break;
       if (next.count > 0 && next.word.length <= COMPLETED_WORD_MAX && /\p{L}/u.test(next.word)) found.push(next);
       from = `${next.word}\u0001`;
@@ -108,21 +110,27 @@ export class TextFinder {
     let looked = 0;
     const blobs = new Set<number>();
     for (const row of this.#tables.vocabulary(from)) {
+      if (word === undefined && !row.word.startsWith(start)) return undefined;
       word ??= row.word;
-      if (!row.word.startsWith(start) || row.word > start + LAST_CHARACTER) return undefined;
-      const blobId = this.#tables.blobOf(row.segmentId);
       if (row.word !== word || blobs.size >= COUNTED_MAX || ++looked > COUNTED_MAX * 64) break;
+      const blobId = this.#tables.blobOf(row.segmentId);
       if (!blobs.has(blobId) && this.#tables.lengthOf(blobId) > 0 && isVisible(blobId)) blobs.add(blobId);
     }
     return word === undefined ? undefined : { word, count: blobs.size };
   }
 
-  /** Whether a file of the scope, not a deleted one, has this content. */
-  #isIn(
-    blobId: number,
-    { accountId, rootId, reached }: SearchScope & { readonly reached: Map<number, boolean> },
-  ): boolean {
-    return this.#live.filesWith(blobId, accountId).some(({ id }) => this.#live.reaches(id, rootId, reached));
+  #open(scopes: readonly SearchScope[]): OpenScope[] {
+    return scopes.map((scope) => ({ ...scope, blobs: this.#live.blobsIn(scope), reached: new Map() }));
+  }
+
+  /** The files with a content that the caller may read: in a scope, and not deleted. */
+  *#filesWith(blobId: number, scopes: readonly OpenScope[]): Generator<{ file: FoundFile; isOwn: boolean }, undefined> {
+    for (const { accountId, rootId, blobs, reached } of scopes) {
+      const files = blobs.has(blobId) ? this.#live.filesWith(blobId, accountId) : [];
+      for (const file of files) {
+        if (this.#live.reaches(file.id, rootId, reached)) yield { file, isOwn: rootId === null };
+      }
+    }
   }
 
   /** The texts that contain a word or phrase, with their scores. */

@@ -1,6 +1,7 @@
 /** Prepares texts for the text index, and for searches in it, in the same way. Pure. */
 
 /** Accents and vowel signs of scripts that are also written without them, and the Arabic line that only widens a word. */
+// oxlint-disable-next-line no-misleading-character-class -- matches marks alone on purpose
 const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]/g;
 // oxlint-disable-next-line no-control-regex -- matches all of ASCII on purpose
 const ASCII = /^[\u0000-\u007f]*$/;
