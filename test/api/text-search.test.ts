@@ -207,7 +207,7 @@ describe("the index", () => {
   /** Whether any file of the index contains a word, also in pages that are free. */
   function hasBytes(directory: string, word: string): boolean {
     return readdirSync(directory)
-      .filter((name) => name.startsWith("search.db"))
+      .filter((name) => name.startsWith("text-index.db"))
       .some((name) => readFileSync(join(directory, name)).includes(word));
   }
 
@@ -242,7 +242,7 @@ describe("the index", () => {
       await own.start();
       await untilFound(client, "gargoylefish", 20);
       await own.kill9();
-      const path = join(own.dataDir, "search.db");
+      const path = join(own.dataDir, "text-index.db");
       writeFileSync(path, "this is not a database at all".repeat(1000));
       rmSync(`${path}-wal`, { force: true });
       await own.start();

@@ -44,7 +44,7 @@ export function dataPaths(data: string): DataPaths {
   return {
     root,
     database: join(root, "larder.db"),
-    textIndex: join(root, "search.db"),
+    textIndex: join(root, "text-index.db"),
     state: join(root, "larder.state"),
     lock: join(root, "larder.lock"),
     lease: join(root, "larder.lease"),
