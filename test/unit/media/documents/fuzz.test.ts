@@ -1,6 +1,7 @@
 // Damaged documents of every format: the real process reads all of them within its limits, and never breaks off.
 import { afterAll, expect, test } from "bun:test";
-import { makePdf, makeZip, OFFICE_DOCUMENTS } from "../../../support/document-files.ts";
+import { makeZip, OFFICE_DOCUMENTS } from "../../../support/document-files.ts";
+import { pdf } from "../../../support/sample-library.ts";
 import { Bench } from "../thumbnails/support.ts";
 import { mutate } from "./mutate.ts";
 import { Extraction } from "./support.ts";
@@ -11,10 +12,10 @@ const LIMITS = /took too|broke off|could not be started/;
 const extraction = new Extraction();
 afterAll(() => extraction[Symbol.dispose]());
 
-const seeds: [name: string, mediaType: string, bytes: Buffer][] = [
-  ["pdf", "application/pdf", makePdf(["First page", "Second page", "Third page"])],
+const seeds: [name: string, mediaType: string, bytes: Uint8Array][] = [
+  ["pdf", "application/pdf", pdf(["First page", "Second page", "Third page"])],
   // Not compressed: otherwise nearly all of them would end at a damaged compression.
-  ...OFFICE_DOCUMENTS.map(([name, mediaType, entries]): [string, string, Buffer] => [
+  ...OFFICE_DOCUMENTS.map(([name, mediaType, entries]): [string, string, Uint8Array] => [
     name,
     mediaType,
     makeZip(entries, false),

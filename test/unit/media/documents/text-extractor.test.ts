@@ -1,6 +1,7 @@
 // The text of documents, read by the real process.
 import { afterAll, expect, test } from "bun:test";
-import { makePdf, makeZip, OFFICE_DOCUMENTS } from "../../../support/document-files.ts";
+import { makeZip, OFFICE_DOCUMENTS } from "../../../support/document-files.ts";
+import { pdf } from "../../../support/sample-library.ts";
 import { TEXT_BYTES_MAX } from "../../../../src/features/media/documents/types.ts";
 import { Extraction } from "./support.ts";
 
@@ -8,14 +9,12 @@ const extraction = new Extraction();
 afterAll(() => extraction[Symbol.dispose]());
 
 test("the text of a PDF has its pages in order, separated by form feeds", async () => {
-  expect(await extraction.text(makePdf(["First page", "Second page"]), "application/pdf")).toBe(
-    "First page\fSecond page",
-  );
+  expect(await extraction.text(pdf(["First page", "Second page"]), "application/pdf")).toBe("First page\fSecond page");
 });
 
 test("a damaged PDF has no text, and the next one is read", async () => {
   expect(await extraction.text("%PDF-1.4 and nothing else", "application/pdf")).toBe("none: it is damaged or no PDF");
-  expect(await extraction.text(makePdf(["After"]), "application/pdf")).toBe("After");
+  expect(await extraction.text(pdf(["After"]), "application/pdf")).toBe("After");
 });
 
 test("text is decoded by its byte order mark, else as UTF-8, else as Windows-1252", async () => {
@@ -110,7 +109,7 @@ test("large files of every format stay within the memory, one after another", as
       `Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${attachment}\r\n--b--`,
       "message/rfc822",
     ],
-    ["pdf", makePdf(Array.from({ length: 5000 }, (_, index) => `Page ${index}`)), "application/pdf"],
+    ["pdf", pdf(Array.from({ length: 5000 }, (_, index) => `Page ${index}`)), "application/pdf"],
   ];
   for (const [name, bytes, mediaType] of files) {
     expect({ name, ...(await extraction.extract(bytes, mediaType)) }).toMatchObject({ name, kind: "text" });

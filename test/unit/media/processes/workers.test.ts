@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DocumentReply, DocumentRequest } from "../../../../src/features/media/documents/types.ts";
 import { RequestProcess } from "../../../../src/features/media/processes/request-process.ts";
-import { makePdf } from "../../../support/document-files.ts";
+import { pdf } from "../../../support/sample-library.ts";
 import { workerCommand } from "../documents/support.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "larder-workers-"));
@@ -27,7 +27,7 @@ test.each(["thumbnail-worker", "media-worker", "document-worker"])(
 );
 
 const path = join(directory, "long.pdf");
-writeFileSync(path, makePdf(Array.from({ length: 20_000 }, (_, index) => `Page ${index}`)));
+writeFileSync(path, pdf(Array.from({ length: 20_000 }, (_, index) => `Page ${index}`)));
 
 test.each([
   ["time", { timeoutMs: 1, memoryLimitBytes: 2 ** 30 }, "It took too long."],

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
 import type { ThumbnailVariant } from "../../../../src/features/media/thumbnails/sizes.ts";
-import { makePdf, makeZip } from "../../../support/document-files.ts";
+import { makeZip } from "../../../support/document-files.ts";
+import { pdf } from "../../../support/sample-library.ts";
 import { Bench, FIXTURES } from "./support.ts";
 
 const hasFfmpeg = Bun.which("ffmpeg") !== null;
@@ -148,7 +149,7 @@ describe("documents", () => {
 
   test("a PDF shows its first page, drawn on white", async () => {
     await using bench = new Bench();
-    const bytes = await medium(bench, makePdf(["First page"]), "application/pdf");
+    const bytes = await medium(bench, pdf(["First page"]), "application/pdf");
     if (!(bytes instanceof Buffer)) throw new Error(JSON.stringify(bytes));
     expect(await sharp(bytes).metadata()).toMatchObject({ format: "webp", width: 362, height: 512 });
     expect(await pixelAt(bytes, 5, 5)).toEqual([255, 255, 255]);
