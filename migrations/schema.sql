@@ -1700,6 +1700,51 @@ BEGIN
 	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
 END;
 
+CREATE TABLE `group_notices` (
+	`share_id` integer PRIMARY KEY NOT NULL,
+	`after_user_id` integer NOT NULL,
+	FOREIGN KEY (`share_id`) REFERENCES `shares`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE INDEX `users_people` ON `users` (`name_key`,`id`) WHERE disabled_at IS NULL AND email_unconfirmed_since IS NULL;
+
+CREATE TABLE `opened_files` (
+	`account_id` integer NOT NULL,
+	`node_id` integer NOT NULL,
+	`opened_at` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `node_id`),
+	FOREIGN KEY (`account_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX `opened_files_node` ON `opened_files` (`node_id`);
+
+CREATE TABLE `welcomes` (
+	`user_id` integer PRIMARY KEY NOT NULL,
+	`token_hash` blob NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE UNIQUE INDEX `welcomes_token` ON `welcomes` (`token_hash`);
+
+CREATE TRIGGER `sessions_end_welcome` AFTER INSERT ON `sessions`
+BEGIN
+	DELETE FROM welcomes WHERE user_id = NEW.user_id;
+END;
+
+CREATE TRIGGER `users_end_welcome` AFTER UPDATE OF `password_hash` ON `users` WHEN NEW.password_hash <> OLD.password_hash
+BEGIN
+	DELETE FROM welcomes WHERE user_id = NEW.id;
+END;
+
+CREATE TRIGGER `users_expire_welcome` AFTER UPDATE OF `disabled_at`, `email_key` ON `users`
+	WHEN NEW.disabled_at IS NOT NULL OR NEW.email_key <> OLD.email_key
+BEGIN
+	UPDATE welcomes SET expires_at = 0 WHERE user_id = NEW.id;
+END;
+
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 
 INSERT INTO "photo_fill" VALUES (1,1,0);

@@ -50,6 +50,8 @@ import settings from "../../migrations/0044_settings.sql" with { type: "text" };
 import hiddenPairs from "../../migrations/0045_hidden_pairs.sql" with { type: "text" };
 import browserPush from "../../migrations/0046_browser_push.sql" with { type: "text" };
 import groups from "../../migrations/0047_groups.sql" with { type: "text" };
+import openedFiles from "../../migrations/0048_opened_files.sql" with { type: "text" };
+import people from "../../migrations/0050_people.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
@@ -108,6 +110,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0045_hidden_pairs", sql: hiddenPairs },
   { id: "0046_browser_push", sql: browserPush },
   { id: "0047_groups", sql: groups },
+  { id: "0048_opened_files", sql: openedFiles },
+  { id: "0050_people", sql: people },
 ];
 
 /** Makes in an empty database what all steps leave there. Written by scripts/schema.ts. */

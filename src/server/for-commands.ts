@@ -18,7 +18,7 @@ export interface CommandServices
     | "appPasswords"
     | "credentialRevoker"
     | "twoFactor"
-    | "passwordReset"
+    | "passwordLinks"
     | "oidc"
     | "audit"
     | "events"

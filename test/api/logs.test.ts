@@ -152,7 +152,7 @@ test("no endpoint writes a secret to the log, for any client", async () => {
       await server().visitor.request(operation.method, operation.template.replace("{token}", share), options);
     }
   }
-  for (const page of ["/s/", "/invite?token=", "/reset?token=", "/setup?token=", "/api/public/"]) {
+  for (const page of ["/s/", "/invite?token=", "/welcome?token=", "/reset?token=", "/setup?token=", "/api/public/"]) {
     await stranger.get(`${page}${marker}page`);
   }
   await server().visitor.get(`/s/${share}`);

@@ -143,7 +143,16 @@ test.concurrent("every route that reads a body respects the limit", async () => 
           const token = template.startsWith("/api/mobile/") ? phone.tokens.accessToken : admin.token;
           return [jsonType, formType].map((type) => ({ method, path, type, token }));
         });
-    const pages = ["/setup", "/invite", "/reset-password", "/s/x/unlock", "/s/x/upload", "/s/x/archive", "/nowhere"];
+    const pages = [
+      "/setup",
+      "/invite",
+      "/reset-password",
+      "/welcome",
+      "/s/x/unlock",
+      "/s/x/upload",
+      "/s/x/archive",
+      "/nowhere",
+    ];
     const withoutResponse: string[] = [];
     /** Sends the requests. Returns how many got each status. */
     const sendAll = async (requests: SlowRequest[]): Promise<Map<number, number>> => {

@@ -66,7 +66,7 @@ test("imports point to lower rings only", async () => {
     // Pages are drawn by the router; their texts import nothing of the program.
     if (
       to.startsWith("web/") &&
-      /^features\/(sharing\/shares|accounts\/(setup|oidc|password-reset|email-confirmation|invites))\/((page-)?routes|pages)\.ts$/.test(
+      /^features\/(sharing\/shares|accounts\/(setup|oidc|password-reset|email-confirmation|invites|welcome))\/((page-)?routes|pages)\.ts$/.test(
         from,
       )
     )

@@ -5,7 +5,14 @@ import { join } from "node:path";
 import tailwind from "bun-plugin-tailwind";
 
 const ROOT = join(import.meta.dir, "../..");
-const CLIENT_ENTRIES = ["start.ts", "features/sign-in/page.ts", "public/main.ts", "start.css", "service-worker.ts"];
+const CLIENT_ENTRIES = [
+  "start.ts",
+  "features/sign-in/page.ts",
+  "public/main.ts",
+  "features/welcome/page.ts",
+  "start.css",
+  "service-worker.ts",
+];
 
 /** A family of packages is written with a wildcard, with its members in parentheses after it. */
 const FAMILY = "@peculiar/asn1-";

@@ -77,8 +77,8 @@ describeWeb(
       await dialog.getByLabel("Email").fill(second);
       await dialog.getByLabel("Role").selectOption("Viewer");
       await dialog.getByRole("button", { name: "Add user" }).click();
-      const link = page.getByRole("dialog", { name: `Password link for ${second}` });
-      expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
+      const link = page.getByRole("dialog", { name: `Welcome link for ${second}` });
+      expect(await link.getByLabel("Link").inputValue()).toContain("/welcome?token=");
       await web.lookAt(page, "admin-password-link");
       await link.getByRole("button", { name: "Done" }).click();
       await link.waitFor({ state: "detached" });

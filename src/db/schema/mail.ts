@@ -61,6 +61,21 @@ export const passwordResets = sqliteTable(
   (table) => [uniqueIndex("password_resets_token").on(table.tokenHash)],
 );
 
+/** The links with which new people choose their first password. The row stays until they have signed in. */
+export const welcomes = sqliteTable(
+  "welcomes",
+  {
+    userId: integer("user_id")
+      .primaryKey()
+      .references(() => users.id, { onDelete: "cascade" }),
+    tokenHash: blob("token_hash", { mode: "buffer" }).notNull(),
+    createdAt: integer("created_at").notNull(),
+    /** 0 once the account was disabled or its email changed. */
+    expiresAt: integer("expires_at").notNull(),
+  },
+  (table) => [uniqueIndex("welcomes_token").on(table.tokenHash)],
+);
+
 /**
  * Addresses for which a password reset was requested. A job checks later whether they have an account, so that timing
  * reveals nothing.

@@ -5,6 +5,7 @@ import { confirmRoutes } from "./auth/confirm-routes.ts";
 import { type AuthRoutesOptions, authRoutes, sessionRoutes } from "./auth/routes.ts";
 import type { EmailConfirmation } from "./email-confirmation/service.ts";
 import { emailConfirmationRoutes } from "./email-confirmation/routes.ts";
+import { type GroupRoutesOptions, groupRoutes, memberRoutes } from "./groups/routes.ts";
 import { type InviteRoutesOptions, inviteRoutes } from "./invites/routes.ts";
 import { oidcLinkRoutes } from "./oidc/link-routes.ts";
 import { type OidcRoutesOptions, oidcRoutes } from "./oidc/routes.ts";
@@ -14,7 +15,9 @@ import {
   passkeyRoutes,
   passkeySignInRoutes,
 } from "./passkeys/routes.ts";
+import { type PeopleRoutesOptions, peopleRoutes } from "./people/routes.ts";
 import { passwordResetRoutes } from "./password-reset/routes.ts";
+import { type WelcomeRoutesOptions, welcomeRoutes } from "./welcome/routes.ts";
 import type { PasswordReset } from "./password-reset/service.ts";
 import type { ProofCheck } from "./auth/proof.ts";
 import { ownUsageRoutes, type UserRoutesOptions, userRoutes } from "./profile/routes.ts";
@@ -33,6 +36,9 @@ interface AccountsRoutesOptions
     Omit<PasskeyRoutesOptions, "tokenLifetimeMs">,
     Pick<OidcRoutesOptions, "oidc" | "methodsAt">,
     Omit<InviteRoutesOptions, "basePath">,
+    GroupRoutesOptions,
+    PeopleRoutesOptions,
+    Omit<WelcomeRoutesOptions, "basePath">,
     Pick<SetupRoutesOptions, "onSetUp"> {
   readonly config: Pick<Config, "basePath" | "tokenLifetimeMs" | "signup" | "defaultPlan" | "versions">;
   readonly emailConfirmation: EmailConfirmation;
@@ -68,9 +74,13 @@ export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
     passkeyConfirmRoutes(settings),
     emailConfirmationRoutes({ ...settings, confirmations: options.emailConfirmation }),
     passwordResetRoutes({ ...settings, resets: options.passwordReset }),
+    welcomeRoutes(settings),
     oidcRoutes(settings),
     oidcLinkRoutes(settings),
     inviteRoutes(settings),
+    groupRoutes(options),
+    memberRoutes(options),
+    peopleRoutes(options),
     setupRoutes(settings),
   ];
 }

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/settings.ts";
 import type { Writer } from "../../db/transaction.ts";
 import { VERSION } from "../../version.ts";
-import { type PasswordReset, RESET_LIFETIME_MS, resetLink } from "../accounts/password-reset/service.ts";
+import type { PasswordLinks } from "../accounts/welcome/password-links.ts";
 import type { Router } from "../accounts/routing/router.ts";
 import type { TwoFactorService } from "../accounts/two-factor/service.ts";
 import { presentIntegrity } from "../storage/integrity/present.ts";
@@ -14,18 +14,18 @@ import { type SettingsRoutesOptions, settingsRoutes } from "./settings/routes.ts
 interface AdministrationRoutesOptions
   extends AuditRoutesOptions,
     Omit<SettingsRoutesOptions, "config">,
-    Omit<AdminRoutesOptions, "defaultPlan" | "integrity" | "twoFactor" | "resetLinks" | "version" | "samples"> {
+    Omit<AdminRoutesOptions, "defaultPlan" | "integrity" | "twoFactor" | "version" | "samples"> {
   readonly config: Pick<Config, "defaultPlan" | "scrub" | "mail">;
   readonly writer: Writer;
   readonly twoFactor: TwoFactorService;
-  readonly passwordReset: PasswordReset;
+  readonly passwordLinks: PasswordLinks;
   readonly integrity: Integrity;
   readonly dailySamples: AdminRoutesOptions["samples"];
 }
 
 /** Accounts, the state of the server, and the audit log; for administrators. */
 export function administrationRoutes(options: AdministrationRoutesOptions): Router[] {
-  const { config, clock, writer, twoFactor, passwordReset, integrity, dailySamples } = options;
+  const { config, clock, writer, twoFactor, integrity, dailySamples } = options;
   return [
     ...adminRoutes({
       ...options,
@@ -40,12 +40,6 @@ export function administrationRoutes(options: AdministrationRoutesOptions): Rout
             check(tx);
             twoFactor.disable(tx, user);
           });
-        },
-      },
-      resetLinks: {
-        async issue(user, baseUrl, check) {
-          const token = await passwordReset.issueNow(user.id, check);
-          return { url: resetLink(baseUrl, token), expiresAtMs: clock.nowMs() + RESET_LIFETIME_MS };
         },
       },
     }),

@@ -1,5 +1,6 @@
 import { isExhausted } from "../../blobs/disk.ts";
 import { REAP_JOB } from "../../features/library/jobs.ts";
+import { GROUP_NOTICES_JOB } from "../../features/sharing/jobs.ts";
 import { QueueWorker } from "../../features/mobile/offline-queue/worker.ts";
 import { QUICK_CHECK_JOB, SNAPSHOT_JOB } from "../../features/storage/jobs.ts";
 import { ClockWatch } from "../../jobs/clock-watch.ts";
@@ -34,6 +35,7 @@ export class Background {
     this.scheduler = new Scheduler({ ...services, jobs: timetable(services), clockWatch: this.#clockWatch });
     this.#queueWorker = new QueueWorker(services);
     services.onDetached.wake = () => void this.scheduler.runNow(REAP_JOB);
+    services.groupNotices.onQueued = () => void this.scheduler.runNow(GROUP_NOTICES_JOB);
   }
 
   /** Starts everything, once the server listens. */
@@ -46,6 +48,7 @@ export class Background {
     services.mailDispatcher.start();
     services.passwordReset.handleRequests();
     services.searchIndexer.start();
+    services.textIndexer.start();
     services.photoBackfill.start();
     services.naturalKeys.start();
     services.storeJournal.start();
@@ -70,6 +73,7 @@ export class Background {
     services.queue.dropCaches();
     services.blobRows.dropCaches();
     services.naturalKeys.wake();
+    services.textIndexer.wakeSoon();
     void this.scheduler.handleRequests();
     services.pushDispatcher.wake();
     services.mailDispatcher.wake();

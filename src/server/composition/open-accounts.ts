@@ -21,7 +21,11 @@ import { openMail } from "../../features/accounts/mail/open.ts";
 import { MailServer } from "../../features/accounts/mail/mail-server.ts";
 import { openOidc } from "../../features/accounts/oidc/open.ts";
 import { PasskeyService } from "../../features/accounts/passkeys/service.ts";
+import { PasswordLinks } from "../../features/accounts/welcome/password-links.ts";
+import { Welcome } from "../../features/accounts/welcome/service.ts";
 import { PasswordReset } from "../../features/accounts/password-reset/service.ts";
+import { GroupService } from "../../features/accounts/groups/service.ts";
+import { PeopleService } from "../../features/accounts/people/service.ts";
 import { buildPlans, type PlanOverride } from "../../features/accounts/plans/plans.ts";
 import { DownloadLedger } from "../../features/accounts/rate-limits/download-ledger.ts";
 import { RateGate } from "../../features/accounts/rate-limits/guard.ts";
@@ -58,6 +62,8 @@ export function openAccounts(storage: Storage) {
     },
   };
   const withMail = { ...storage, users, auth, credentialRevoker, mail, publicUrl };
+  const passwordReset = new PasswordReset(withMail);
+  const welcome = new Welcome(withMail);
   const oidc = openOidc({
     ...storage,
     users,
@@ -87,11 +93,14 @@ export function openAccounts(storage: Storage) {
     mailServer,
     mailNotices,
     mailDispatcher,
-    passwordReset: new PasswordReset(withMail),
+    passwordReset,
+    welcome,
+    passwordLinks: new PasswordLinks({ ...storage, passwordReset, welcome }),
     emailConfirmation: new EmailConfirmation(withMail),
     oidc,
     invites: new InviteService(withMail),
     proof,
+    ...openPeople(storage, users),
     eraseAccount: erase,
     accounts: new AccountAdministration({
       ...storage,
@@ -134,6 +143,12 @@ function openSignIn(storage: Storage) {
     tokenLifetimeMs: config.tokenLifetimeMs,
   });
   return { passwords, users, passkeys, twoFactor, apiKeys: new ApiKeyService({ ...storage, users }), auth };
+}
+
+/** Builds groups, and the search for people. */
+function openPeople(storage: Storage, users: UserService) {
+  const groups = new GroupService({ ...storage, users, noteEnded: () => storage.endedShares.note() });
+  return { groups, people: new PeopleService({ ...storage, users, groups }) };
 }
 
 /** Builds the plans, and the limits that they set. */

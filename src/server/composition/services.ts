@@ -98,6 +98,7 @@ async function closeServices(
   await Promise.all([
     services.integrity.close(),
     services.searchIndexer.stop(),
+    services.textIndexer.stop(),
     services.mediaInfo.stop(),
     services.photoBackfill.stop(),
     services.naturalKeys.stop(),
@@ -108,6 +109,7 @@ async function closeServices(
     services.transfers.flush(),
     services.remoteStore?.close(),
     services.access.flush(),
+    services.recent.flush(),
     services.devices.flush(),
     services.shareStatistics.flush(),
     services.webhookDownloads.flush(),
@@ -122,6 +124,7 @@ async function closeServices(
   services.staging.close();
   services.blobs.close();
   services.searchReader.close();
+  await services.textIndexThread.close();
   services.reader.close();
   // Only the last connection can remove the write-ahead log.
   await Promise.all([services.nameSearches.ended(), services.searchReader.ended(), services.reader.ended()]);

@@ -64,7 +64,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     cookies: sessionCookies(basePath === "" ? "/" : basePath, config.tokenLifetimeMs),
     allowLong: (request: Request) => host.allowLong(request),
     onSetUp: (use: "household" | "accounts") => host.onSetUp(use),
-    scripts: () => publicScriptOrNone(services),
+    scripts: () => publicScriptOrNone(services, "share"),
+    welcomeScripts: () => publicScriptOrNone(services, "welcome"),
     jobs: { list: () => host.listJobs(), run: (name: string) => host.runJob(name) },
     disk: { freeBytes: () => availableBytes(paths.blobs), totalBytes: () => totalBytes(paths.blobs) },
     webDav: { ...services.webDav, allowLong: (request: Request) => host.allowLong(request) },
@@ -158,11 +159,14 @@ function authGuardOptions({ auth, apiKeys, appPasswords, config, db }: Services,
 /**
  * The script of the pages of public links. Without it, for example after a failed build from source, they still work.
  */
-async function publicScriptOrNone({ log }: Pick<Services, "log">): Promise<readonly string[]> {
+async function publicScriptOrNone(
+  { log }: Pick<Services, "log">,
+  page: "share" | "welcome",
+): Promise<readonly string[]> {
   try {
-    return await publicScript();
+    return await publicScript(page);
   } catch (error) {
-    log.error("Could not load the script of the public share pages; serving them without it.", { error });
+    log.error("Could not load the script of a public page; serving it without.", { error });
     return [];
   }
 }

@@ -15,7 +15,14 @@ import type { ClientManifest, PackedFile, PackedPart } from "./client-manifest.t
 const CLIENT = join(import.meta.dir, "../../client");
 
 /** The files that pages refer to. They import all others. */
-const ENTRIES = ["start.ts", "features/sign-in/page.ts", "public/main.ts", "public/theme.ts", "start.css"];
+const ENTRIES = [
+  "start.ts",
+  "features/sign-in/page.ts",
+  "public/main.ts",
+  "public/theme.ts",
+  "features/welcome/page.ts",
+  "start.css",
+];
 
 /** Already compressed. */
 const INCOMPRESSIBLE = /^image\/(png|webp)/;

@@ -16,6 +16,7 @@ const LISTS = [
   "features/albums/album-page.tsx",
   "features/albums/albums-page.tsx",
   "features/favorites/favorites-page.tsx",
+  "features/home/home-page.tsx",
   "features/history/history-page.tsx",
   "features/places/places-page.tsx",
   "features/search/search-page.tsx",
@@ -28,7 +29,7 @@ const LISTS = [
 const BELL = "features/inbox/inbox-bell.tsx";
 
 /** Entries that run without the web app. Their code is not joined with other code, so they load nothing else. */
-const SMALL = ["features/sign-in/page.ts", "public/main.ts", "public/theme.ts"] as const;
+const SMALL = ["features/sign-in/page.ts", "public/main.ts", "public/theme.ts", "features/welcome/page.ts"] as const;
 
 /**
  * Larger scripts stay separate files, with their imports. This is React: it changes rarely, so browsers can cache it

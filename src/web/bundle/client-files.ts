@@ -63,7 +63,10 @@ export async function clientFiles(): Promise<ClientFiles> {
   return loading;
 }
 
-/** The files that the pages of public links load, below the base path: the module and its imports. */
-export async function publicScript(): Promise<readonly [string, ...string[]]> {
-  return (await clientFiles()).loadsOf("public/main.ts");
+/** Pages that the server renders, and the modules that they load. */
+const MODULES = { share: "public/main.ts", welcome: "features/welcome/page.ts" } as const;
+
+/** The files that a page of the server loads, below the base path: the module and its imports. */
+export async function publicScript(page: keyof typeof MODULES): Promise<readonly [string, ...string[]]> {
+  return (await clientFiles()).loadsOf(MODULES[page]);
 }

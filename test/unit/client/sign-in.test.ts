@@ -4,7 +4,7 @@ import { agentName } from "../../../src/client/base/user-agent.ts";
 import { safeNext } from "../../../src/web/next-address.ts";
 import { readRejection, PageError } from "../../../src/client/api/rejection.ts";
 import { inviteCodeOf } from "../../../src/client/features/sign-up/invite-code.ts";
-import { strengthOf } from "../../../src/client/ui/password-strength.tsx";
+import { strengthOf } from "../../../src/client/base/password-strength.ts";
 import { ApiError } from "../../../src/client/api/http.ts";
 
 describe("the address after a sign-in", () => {
@@ -32,7 +32,7 @@ describe("the address after a sign-in", () => {
     "/sign-in?next=/files",
     "/sign-up",
   ])("%p is not, or is the sign-in page", (next) => {
-    expect(safeNext(next)).toBe("/files");
+    expect(safeNext(next)).toBe("/");
   });
 });
 

@@ -36,7 +36,7 @@ export const SIZES = {
 const REST_PATHS = { application: "/manifest.webmanifest", other: "/health/live" } as const;
 
 /** Addresses that are not pages of the application. */
-const OTHER_PAGES = /^\/(s|docs|invite|setup|confirm-email|reset-password)\b/;
+const OTHER_PAGES = /^\/(s|docs|invite|setup|confirm-email|reset-password|welcome)\b/;
 
 /** How a page is opened. */
 interface OpenOptions {

@@ -31,7 +31,7 @@ export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly o
     case "archive":
       return <ArchiveView file={file} />;
     case "none":
-      return <NoPreview file={file} message={text.noPreview} />;
+      return <NoPreview file={file} message={text.noPreview} hasPicture={file.hasThumbnail} />;
   }
 }
 

@@ -92,6 +92,7 @@ export const text = defineText("admin", {
   resetLink: "Create password link",
   resetLinkTitle: (name: string) => `Password link for ${name}`,
   resetLinkHint: (until: string) => `Works once, until ${until}. Send it privately.`,
+  welcomeLinkTitle: (email: string) => `Welcome link for ${email}`,
   linkLabel: "Link",
   sessions: "Sessions and devices",
   sessionsTitle: (name: string) => `Where ${name} is signed in`,

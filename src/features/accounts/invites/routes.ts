@@ -16,7 +16,8 @@ import {
   renderInvitePage,
 } from "../../../web/pages/invite-page.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
-import { type authGuard, isSameOrigin } from "../auth/guard.ts";
+import type { authGuard } from "../auth/guard.ts";
+import { isFromOurPage } from "../auth/own-forms.ts";
 import type { ProofService } from "../auth/proof.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
@@ -150,16 +151,6 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
         return pageResponse(done, 201, { ...HEADERS, "set-cookie": cookies.forSignIn(request, signedIn) });
       },
     );
-}
-
-/**
- * Whether the headers show that our own page sent this form. Without TLS, browsers leave out Fetch Metadata, and the
- * origin is `null` because the page sends no referrer. A form of another site may look the same, so that case counts as
- * no.
- */
-function isFromOurPage(request: Request): boolean {
-  const site = request.headers.get("sec-fetch-site");
-  return site === null ? isSameOrigin(request) : site === "same-origin";
 }
 
 /** @throws AppError invalid_field */

@@ -11,7 +11,6 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { Log } from "../../../lib/log.ts";
 import { checkNewPassword } from "../users/passwords.ts";
-import type { TransactionCheck } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
 import { hashToken } from "../auth/token-hash.ts";
 import { resetMail } from "../mail/mail-templates.ts";
@@ -105,14 +104,6 @@ export class PasswordReset {
     const nowMs = clock.nowMs();
     this.#queries.put.run(userId, hashToken(token), this.#hashCredentials(userId), nowMs, nowMs + RESET_LIFETIME_MS);
     return token;
-  }
-
-  /** Like {@link issue}, in its own transaction. @param before runs first in it; what it throws undoes it */
-  async issueNow(userId: number, before?: TransactionCheck): Promise<string> {
-    return this.#options.writer.run((tx) => {
-      before?.(tx);
-      return this.issue(tx, userId);
-    });
   }
 
   /** Whether a link is valid now. */

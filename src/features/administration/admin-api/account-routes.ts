@@ -8,7 +8,8 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { WITH_PROOF } from "../../accounts/auth/model.ts";
 import { notByKey, type Principal } from "../../accounts/auth/principal.ts";
-import type { ProofService, TransactionCheck } from "../../accounts/auth/proof.ts";
+import type { ProofService } from "../../accounts/auth/proof.ts";
+import type { PasswordLink, PasswordLinks } from "../../accounts/welcome/password-links.ts";
 import type { Plans } from "../../accounts/plans/plans.ts";
 import { PLAN_NAMES, type PlanName, ROLES, type User, type UserChanges } from "../../accounts/users/types.ts";
 import { ADMIN_READ, ADMIN_ROUTE } from "../../accounts/routing/declaration.ts";
@@ -19,16 +20,6 @@ import { presentAccount } from "./present.ts";
 import type { AccountAdministration } from "./service.ts";
 import { ACCOUNT_SORTS, type AccountQuery, type AccountRow } from "./types.ts";
 
-/** Issues links by which somebody sets a password. */
-interface ResetLinks {
-  /** @param baseUrl what the link starts with @param check runs first in its transaction */
-  issue(
-    user: User,
-    baseUrl: string,
-    check?: TransactionCheck,
-  ): Promise<{ readonly url: string; readonly expiresAtMs: number }>;
-}
-
 /** Dependencies of these routes. */
 export interface AccountRoutesOptions {
   readonly accounts: AccountAdministration;
@@ -38,13 +29,13 @@ export interface AccountRoutesOptions {
   /** GET /api/users/usage, calculated by `features/accounts/plans`. */
   readonly usageOf: (user: User) => object;
   readonly twoFactor: { isEnabled(userId: number): boolean };
-  readonly resetLinks: ResetLinks;
+  readonly passwordLinks: Pick<PasswordLinks, "issue" | "issueFirst">;
   readonly proof: ProofService;
 }
 
 /** /api/admin/users, and one account in it. */
 export function accountRoutes(options: AccountRoutesOptions) {
-  const { accounts, guard, plans, twoFactor, resetLinks, proof } = options;
+  const { accounts, guard, plans, twoFactor, passwordLinks, proof } = options;
   const present = (row: AccountRow) => presentAccount(row, plans[row.plan], twoFactor.isEnabled(row.id));
   const presentById = async (id: string) => present(await accounts.read(id));
 
@@ -73,9 +64,10 @@ export function accountRoutes(options: AccountRoutesOptions) {
         noteAudit(request, { subjectId: user.publicId, details: { role, plan } });
         set.status = 201;
         const record = await presentById(user.publicId);
+        if (password !== undefined) return ok(record);
+        const link = await passwordLinks.issueFirst(user, requestContextOf(request).baseUrl);
         // The holder of the link can enter the account: it is for a person, not for a key.
-        const hasLink = password === undefined && principal.key === undefined;
-        return ok(hasLink ? { ...record, passwordLink: await passwordLink(resetLinks, user, request) } : record);
+        return ok(principal.key === undefined ? { ...record, passwordLink: presentLink(link) } : record);
       },
     )
     .get("/users/:id", { ...ADMIN_READ, docs: docs.getAccount, params: IdParams }, async ({ params }) =>
@@ -108,7 +100,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
 }
 
 /** The deletion of an account, its usage, and links to set its password. */
-export function accountActionRoutes({ accounts, guard, usageOf, resetLinks, proof }: AccountRoutesOptions) {
+export function accountActionRoutes({ accounts, guard, usageOf, passwordLinks, proof }: AccountRoutesOptions) {
   return new Router({ prefix: "/api/admin", guard })
     .delete(
       "/users/:id",
@@ -143,14 +135,13 @@ export function accountActionRoutes({ accounts, guard, usageOf, resetLinks, proo
       async ({ request, set, principal, body, params }) => {
         const user = accounts.getOther(principal.user, params.id);
         const checkProof = await proof.require("admin", { request, set, principal, body });
-        return ok(await passwordLink(resetLinks, user, request, checkProof));
+        return ok(presentLink(await passwordLinks.issue(user, requestContextOf(request).baseUrl, checkProof)));
       },
     );
 }
 
-/** A link by which the user of an account sets a password. */
-async function passwordLink(resetLinks: ResetLinks, user: User, request: Request, check?: TransactionCheck) {
-  const { url, expiresAtMs } = await resetLinks.issue(user, requestContextOf(request).baseUrl, check);
+/** A link by which the user of an account sets a password, as in the API. */
+function presentLink({ url, expiresAtMs }: PasswordLink) {
   return { url, expiresAt: toTimestamp(expiresAtMs) };
 }
 

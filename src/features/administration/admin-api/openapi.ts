@@ -114,7 +114,7 @@ export const createAccount = (): RouteDocs => ({
   tag: "Administration",
   summary: "Create an account",
   description:
-    "Without a password, the owner sets one at `passwordLink`. The role is `user` and the plan is the default plan, " +
+    "Without a password, the owner chooses one at `passwordLink`, which works once, for 7 days. The role is `user` and the plan is the default plan, " +
     "unless given. The role `admin` needs proof. An API key cannot create administrators and gets no link.",
   status: 201,
   data: NewAccountRecord,
@@ -160,7 +160,7 @@ export const accountUsage = (): RouteDocs => ({
 export const createResetLink = (): RouteDocs => ({
   tag: "Administration",
   summary: "Create a link to set a new password for an account",
-  description: `The link works once and for a short time. Send it in a way that only the owner can read. ${NEEDS_PROOF}`,
+  description: `The link works once, for 30 minutes, or for 7 days if nobody has signed in to the account yet. Earlier links end. Send it in a way that only the owner can read. ${NEEDS_PROOF}`,
   data: ResetLinkRecord,
   errors: ["not_found", "invalid_field", "account_disabled", ...PROOF_ERRORS],
 });

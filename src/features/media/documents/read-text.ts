@@ -1,11 +1,14 @@
 import { ContentFault } from "../processes/content-fault.ts";
-import { withPdf } from "./pdf.ts";
-import { readPlainText } from "./plain-text.ts";
+import { readPlainText, readStart } from "./plain-text.ts";
 import { TextSink } from "./text-sink.ts";
 import { type DocumentReply, type DocumentRequest, documentFormat, TEXT_BYTES_MAX } from "./types.ts";
 
 /** After this time the text is cut off; 5 s before the process is ended. */
 const TIME_MS = 15_000;
+/** A page of nothing but tags takes 1 s per MB. */
+const HTML_BYTES_MAX = 5 * 1024 * 1024;
+/** The attachments of a message are decoded with it. */
+const MAIL_BYTES_MAX = 20 * 1024 * 1024;
 
 /**
  * Reads the text of a file. Runs only in the child process, because the files are untrusted.
@@ -24,14 +27,36 @@ export async function readText(request: DocumentRequest, sendPart: (part: string
   }
 }
 
+/** Each format's library is loaded when it is first needed. */
 async function readInto(sink: TextSink, { path, mediaType }: DocumentRequest): Promise<void> {
-  const format = documentFormat(mediaType);
-  if (format === "pdf") await readPdf(path, sink);
-  else if (format === "text") readPlainText(path, sink);
-  else throw new ContentFault(`no text is read from ${mediaType}`);
+  switch (documentFormat(mediaType)) {
+    case "pdf":
+      return readPdf(path, sink);
+    case "office": {
+      const { readOffice } = await import("./office-text.ts");
+      return readOffice(path, sink);
+    }
+    case "html": {
+      const { addHtml, decodeHtml } = await import("./html-text.ts");
+      const { bytes, isWhole } = readStart(path, HTML_BYTES_MAX);
+      addHtml(decodeHtml(bytes, isWhole), sink);
+      return isWhole ? undefined : sink.truncate();
+    }
+    case "mail": {
+      const { addMail } = await import("./mail-text.ts");
+      const { bytes, isWhole } = readStart(path, MAIL_BYTES_MAX);
+      await addMail(bytes, sink);
+      return isWhole ? undefined : sink.truncate();
+    }
+    case "text":
+      return readPlainText(path, sink);
+    default:
+      throw new ContentFault(`no text is read from ${mediaType}`);
+  }
 }
 
 async function readPdf(path: string, sink: TextSink): Promise<void> {
+  const { withPdf } = await import("./pdf.ts");
   await withPdf(path, (pdf) => {
     for (let index = 0; index < pdf.pageCount && sink.isOpen; index++) {
       if (index > 0) sink.add("\f");

@@ -56,6 +56,8 @@ beforeEach(async () => {
 
 afterEach(() => tree.close());
 
+const issue = (userId: number) => tree.writer.run((tx) => resets.issue(tx, userId));
+
 const count = (table: "reset_requests" | "mails" | "password_resets") =>
   tree.db.sqlite.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0;
 
@@ -66,7 +68,7 @@ async function request(email: string): Promise<void> {
 }
 
 test("a link works for exactly 30 minutes", async () => {
-  const token = await resets.issueNow(ada.id);
+  const token = await issue(ada.id);
   tree.clock.advance(30 * MINUTE_MS - 1);
   expect(resets.isOpen(token)).toBe(true);
   tree.clock.advance(1);
@@ -77,25 +79,25 @@ test("a link works for exactly 30 minutes", async () => {
 });
 
 test("a link replaced while the password is hashed changes nothing", async () => {
-  const token = await resets.issueNow(ada.id);
+  const token = await issue(ada.id);
   const before = users.findCredentials(ada.email)?.passwordHash;
   const rejection = resets.reset(token, "a new password", false).catch((error: unknown) => error);
-  await resets.issueNow(ada.id);
+  await issue(ada.id);
   expect(await rejection).toBeInstanceOf(Error);
   expect(users.findCredentials(ada.email)?.passwordHash).toBe(before ?? "");
   expect(endedSessionsOf).toEqual([]);
 });
 
 test("the table contains neither the token nor the link", async () => {
-  const token = await resets.issueNow(ada.id);
+  const token = await issue(ada.id);
   const [row] = tree.db.sqlite.query<Record<string, unknown>, []>("SELECT * FROM password_resets").all();
   expect(JSON.stringify(row)).not.toContain(token);
 });
 
 test("a disabled or missing account gets no link", async () => {
   await users.update(ada.id, { isDisabled: true });
-  await expect(resets.issueNow(ada.id)).rejects.toThrow("This account is disabled");
-  await expect(resets.issueNow(4_711)).rejects.toThrow("no longer exists");
+  await expect(issue(ada.id)).rejects.toThrow("This account is disabled");
+  await expect(issue(4_711)).rejects.toThrow("no longer exists");
   await request(ada.email);
   await request("nobody@example.test");
   expect([count("mails"), count("password_resets")]).toEqual([0, 0]);

@@ -21,6 +21,7 @@ describe("auditedAction", () => {
     ["DELETE", "/api/admin/users/usr_1/sessions", "user.end_sessions"],
     ["POST", "/s/token/unlock", "share.unlock"],
     ["POST", "/invite", "sign_up"],
+    ["POST", "/welcome", "password.reset"],
   ])("%s %s is %s", (method, path, action) => {
     expect(auditedAction(method, path, "changes")?.action).toBe(action);
   });

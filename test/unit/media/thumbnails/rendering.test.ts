@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
 import type { ThumbnailVariant } from "../../../../src/features/media/thumbnails/sizes.ts";
+import { makeZip } from "../../../support/document-files.ts";
+import { pdf } from "../../../support/sample-library.ts";
 import { Bench, FIXTURES } from "./support.ts";
 
 const hasFfmpeg = Bun.which("ffmpeg") !== null;
@@ -134,3 +136,76 @@ async function readExpectedColor(fixture: string): Promise<number[]> {
   const bytes = await sharp(join(FIXTURES, fixture)).autoOrient().resize(384, 512).webp({ effort: 2 }).toBuffer();
   return pixelAt(bytes, 384 - 20, 20);
 }
+
+describe("documents", () => {
+  async function medium(bench: Bench, bytes: Uint8Array, mediaType: string) {
+    const response = await bench.service.get(await bench.addBytes(bytes), mediaType, "medium", 30_000);
+    return response.state === "ready" ? readFileSync(response.path) : response;
+  }
+  const picture = () =>
+    sharp({ create: { width: 300, height: 400, channels: 3, background: "#ff0000" } })
+      .png()
+      .toBuffer();
+
+  test("a PDF shows its first page, drawn on white", async () => {
+    await using bench = new Bench();
+    const bytes = await medium(bench, pdf(["First page"]), "application/pdf");
+    if (!(bytes instanceof Buffer)) throw new Error(JSON.stringify(bytes));
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: "webp", width: 362, height: 512 });
+    expect(await pixelAt(bytes, 5, 5)).toEqual([255, 255, 255]);
+    const { channels } = await sharp(bytes).stats();
+    expect(channels[0]?.min).toBeLessThan(100);
+  });
+
+  test.each([
+    ["application/vnd.oasis.opendocument.text", "Thumbnails/thumbnail.png"],
+    ["application/vnd.openxmlformats-officedocument.presentationml.presentation", "docProps/thumbnail.jpeg"],
+  ])("%s shows the picture that it contains", async (mediaType, name) => {
+    await using bench = new Bench();
+    const bytes = await medium(bench, makeZip({ [name]: await picture() }), mediaType);
+    if (!(bytes instanceof Buffer)) throw new Error(JSON.stringify(bytes));
+    expect((await pixelAt(bytes, 100, 100))[0]).toBeGreaterThan(240);
+  });
+
+  test("a book shows its cover", async () => {
+    await using bench = new Bench();
+    const book = makeZip({
+      "META-INF/container.xml": '<container><rootfiles><rootfile full-path="OPS/b.opf"/></rootfiles></container>',
+      "OPS/b.opf": '<package><manifest><item id="c" properties="cover-image" href="c.png"/></manifest></package>',
+      "OPS/c.png": await picture(),
+    });
+    expect(await medium(bench, book, "application/epub+zip")).toBeInstanceOf(Buffer);
+  });
+
+  const ODT = "application/vnd.oasis.opendocument.text";
+  const odt = (text: string) => makeZip({ "content.xml": `<x><text:p>${text}</text:p></x>` });
+
+  test("an office document without a picture shows its first lines", async () => {
+    await using bench = new Bench();
+    const bytes = await medium(bench, odt("A letter (to Zoë) \\ 5 €. ".repeat(200)), ODT);
+    if (!(bytes instanceof Buffer)) throw new Error(JSON.stringify(bytes));
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: "webp", width: 362, height: 512 });
+    const { channels } = await sharp(bytes).stats();
+    expect(channels[0]?.mean).toBeWithin(150, 250);
+  });
+
+  test("one with an embedded picture of another type shows its first lines", async () => {
+    await using bench = new Bench();
+    const svg = "<svg xmlns='http://www.w3.org/2000/svg'/>";
+    const bytes = makeZip({ "Thumbnails/thumbnail.png": svg, "content.xml": "<x><text:p>text</text:p></x>" });
+    expect(await medium(bench, bytes, ODT)).toBeInstanceOf(Buffer);
+  });
+
+  test.each([
+    ["without text", odt(" "), "it has neither a preview picture nor text"],
+    [
+      "in letters of no font",
+      odt("世界".repeat(50)),
+      "it has no preview picture, and letters that no built-in font has",
+    ],
+  ])("an office document %s has none, for good", async (_, bytes, reason) => {
+    await using bench = new Bench();
+    expect(await medium(bench, bytes, ODT)).toEqual({ state: "none", reason });
+    expect(bench.recorded).toMatchObject([{ reason }]);
+  });
+});

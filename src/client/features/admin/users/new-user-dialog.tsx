@@ -21,7 +21,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
   const [plan, setPlan] = useState<PlanName | "">("");
   const [created, setCreated] = useState<CreatedAccount>();
   if (created?.passwordLink !== undefined) {
-    return <LinkDialog title={text.resetLinkTitle(created.email)} link={created.passwordLink} onClose={onClose} />;
+    return <LinkDialog title={text.welcomeLinkTitle(created.email)} link={created.passwordLink} onClose={onClose} />;
   }
   const create = () =>
     request<CreatedAccount>("POST", "/api/admin/users", {
