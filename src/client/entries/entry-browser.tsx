@@ -218,8 +218,7 @@ function useDisplay<T extends Entry>(
       ...(excerptOf !== undefined && { excerptOf }),
       ...(thumbnailOf !== undefined && { thumbnailOf }),
     }),
-    [layout, density, columns, subtitle, renaming, removing, cut, nameOf, thumbnailOf],
-    [layout, density, columns, subtitle, renaming, removing, nameOf, excerptOf, thumbnailOf],
+    [layout, density, columns, subtitle, renaming, removing, cut, nameOf, excerptOf, thumbnailOf],
   );
 }
 
