@@ -71,3 +71,13 @@ BEGIN
 		UNION ALL SELECT a.account_id, -a.id FROM `shares` s JOIN `albums` a ON a.id = s.album_id WHERE s.id = OLD.share_id
 	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
 END;
+--> statement-breakpoint
+-- Shares with a group whose members are not notified yet, and the last member who was. A job does it in small steps.
+CREATE TABLE `group_notices` (
+	`share_id` integer PRIMARY KEY NOT NULL,
+	`after_user_id` integer NOT NULL,
+	FOREIGN KEY (`share_id`) REFERENCES `shares`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+--> statement-breakpoint
+-- Accounts by name, for those who look for people to share with.
+CREATE INDEX `users_people` ON `users` (`name_key`,`id`) WHERE disabled_at IS NULL AND email_unconfirmed_since IS NULL;

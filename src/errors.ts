@@ -103,6 +103,11 @@ export function notFound(what: string): AppError {
   return new AppError("not_found", `${what} was not found. Check the ID, or reload the list.`);
 }
 
+/** The error for an address that no route has. */
+export function unknownAddress(): AppError {
+  return new AppError("not_found", "This address does not exist. See /docs for a list of addresses.");
+}
+
 /** Adds the plan to a quota error; returns any other error unchanged. */
 export function withPlan<E>(error: E, plan: string): E | AppError {
   if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;

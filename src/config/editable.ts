@@ -16,6 +16,7 @@ export const MAIL_SERVER_SECRETS: readonly string[] = ["mail.password", "mail.pa
 const SINGLE: Readonly<Record<string, SettingGroup>> = {
   signup: "signup",
   defaultPlan: "signup",
+  showPeople: "signup",
   rateLimits: "rates",
   rateLimitScale: "rates",
   "trash.keep": "retention",

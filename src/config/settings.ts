@@ -84,6 +84,7 @@ export function householdDefaults(): Map<string, unknown> {
   const changed = new Map<string, unknown>([
     ["defaultPlan", "enterprise"],
     ["signup", "invite"],
+    ["showPeople", "on"],
     ["rateLimitScale", 100],
   ]);
   for (const [key, setting] of SETTINGS_BY_KEY) {

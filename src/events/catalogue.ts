@@ -118,7 +118,13 @@ interface EventCatalogue {
   /** `shares`: a share was created; the account is the owner's. */
   "share.created": { readonly share: ShareFacts };
   /** `shares`, `received`: a share for this account was created, or waited for the account; it is the recipient's. */
-  "share.received": { readonly share: ShareFacts; readonly ownerId: string; readonly ownerName: string };
+  "share.received": {
+    readonly share: ShareFacts;
+    readonly ownerId: string;
+    readonly ownerName: string;
+    /** False for members of large groups. */
+    readonly isMailed?: boolean;
+  };
   /** `shares`, `received`: the owner ended a share, or the recipient left it. */
   "share.revoked": { readonly share: ShareFacts };
   /** `shares`: a file was downloaded through a link; `isFirst` for the first download. */

@@ -1,6 +1,6 @@
 /** Hooks for every request: its id, security headers, and the conversion of errors to responses. Mounted first. */
 import { Elysia } from "elysia";
-import { AppError, invalidField } from "../errors.ts";
+import { AppError, invalidField, unknownAddress } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import { nameRequest } from "../lib/async-context.ts";
 import { errorResponseOf, DEFAULT_RETRY_AFTER_S } from "./error-response.ts";
@@ -201,8 +201,7 @@ function toAppError(
   if (code === 20 || (error instanceof Error && error.name === "AbortError")) return new ClientGoneError(error);
   if (code === "NOT_FOUND") {
     const allow = methodsOf(path);
-    if (allow.length === 0)
-      return new AppError("not_found", "This address does not exist. See /docs for a list of addresses.");
+    if (allow.length === 0) return unknownAddress();
     return new AppError(
       "method_not_allowed",
       `${method} is not supported at this address. Use ${allow.join(" or ")}.`,

@@ -13,6 +13,7 @@ type IdPrefix =
   | "shr"
   | "req"
   | "inv"
+  | "grp"
   | "upl"
   | "ups"
   | "cfl"

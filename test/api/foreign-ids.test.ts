@@ -40,6 +40,7 @@ type Kind =
   | "notification"
   | "conflict"
   | "user"
+  | "group"
   | "invite";
 
 /** A well-formed id of each kind that never existed. */
@@ -63,6 +64,7 @@ const unknownIds: Record<Kind, string> = {
   conflict: "cfl_00000000000000000000",
   user: "usr_00000000000000000000",
   invite: "inv_00000000000000000000",
+  group: "grp_00000000000000000000",
 };
 
 /** The kind of `{id}` by the beginning of the path; the first match applies. */
@@ -82,6 +84,7 @@ const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/webhooks/", "webhook"],
   ["/api/admin/users/", "user"],
   ["/api/admin/invites/", "invite"],
+  ["/api/admin/groups/", "group"],
 ];
 /** The kind of all other field names in paths, queries and bodies. */
 const KINDS_BY_NAME: Record<string, Kind> = {
@@ -91,6 +94,9 @@ const KINDS_BY_NAME: Record<string, Kind> = {
   before: "file",
   deviceId: "device",
   sessionId: "session",
+  userId: "user",
+  users: "user",
+  groups: "group",
   appPasswordId: "appPassword",
   holdId: "hold",
   uploadId: "upload",

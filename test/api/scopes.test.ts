@@ -16,6 +16,7 @@ const rules: [methods: RegExp, path: RegExp, rule: string][] = [
   [/./, /^\/api\/shares(\/|$)/, "shares"],
   [/GET|HEAD/, /^\/api\/(files|photos|albums|favorites)(\/|$)/, "files:read"],
   [/POST/, /^\/api\/files\/archive$/, "files:read"],
+  [/POST/, /^\/api\/files\/\{id\}\/opened$/, "files:read"],
   [/./, /^\/api\/(files|albums|favorites)(\/|$)/, "files:write"],
   [/./, /^\/api\/tus(\/|$)/, "files:write"],
   [/GET|PUT/, /^\/api\/users\/(profile|settings)$/, "profile"],
@@ -28,6 +29,8 @@ const rules: [methods: RegExp, path: RegExp, rule: string][] = [
   [/POST/, /^\/api\/admin\/users$/, "admin"],
   [/PATCH/, /^\/api\/admin\/users\/\{id\}$/, "admin"],
   [/./, /^\/api\/admin\/users\//, "never"],
+  // Members of a group see the files that are shared with it.
+  [/PUT/, /^\/api\/admin\/groups\/\{id\}\/members\//, "never"],
   // Settings decide who gets in: keys only read them.
   [/PATCH|POST/, /^\/api\/admin\/settings(\/|$)/, "never"],
   [/./, /^\/api\/admin\//, "admin"],

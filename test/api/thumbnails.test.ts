@@ -5,6 +5,7 @@ import sharp from "sharp";
 import { type ApiResponse, type Client, digestOf } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto, pixelAt, pngBomb, tinyPng } from "../support/images.ts";
+import { makePdf } from "../support/document-files.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -69,6 +70,14 @@ describe("a thumbnail", () => {
     const response = await getThumbnail(client, stored.string("data.id"), "small");
     expect(response.header("content-type")).toBe("image/webp");
     expect(await describeImage(response.bytes)).toMatchObject({ width: 128, height: 85 });
+  });
+
+  test("is made of the first page of a PDF", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId(makePdf(["A letter"]), { name: "letter.pdf" });
+    expect((await client.get(`/api/files/${id}`)).at("data.hasThumbnail")).toBe(true);
+    const response = await getThumbnail(client, id, "large");
+    expect(await describeImage(response.bytes)).toEqual({ format: "webp", width: 1131, height: 1600, hasExif: false });
   });
 
   test("has its own ETag, and supports conditions", async () => {
@@ -152,6 +161,7 @@ describe("if no thumbnail can be made", () => {
   test.each<[string, string | Uint8Array, string]>([
     ["text", "words", "t.txt"],
     ["an empty file", "", "empty.jpg"],
+    ["a PDF that is cut off at its start", "%PDF-1.7 and no more", "cut.pdf"],
     ["a cut PNG", tinyPng(500, 500).subarray(0, 60), "cut.png"],
     [
       "a JPEG with a valid start only",

@@ -196,7 +196,7 @@ async function examineThumbnails(
   if (!config.thumbnails.enabled) return note("turned off");
   const status = await probeThumbnails(config, paths, environment);
   if (status === undefined) return wrong("the thumbnail process does not respond. See its output above.");
-  const { renderer, libvips, reason = "unknown reason", heic, ffmpeg } = status;
+  const { renderer, libvips, reason = "unknown reason", heic, ffmpeg, unconfined } = status;
   const renderers = {
     sharp: ok(`rendered by sharp${libvips === undefined ? "" : ` with libvips ${libvips}`}`),
     bun: note(`only for JPEG, PNG, WebP, GIF, and BMP, because sharp is not available: ${reason}`),
@@ -205,6 +205,10 @@ async function examineThumbnails(
   const without = "have no thumbnails";
   return [
     renderers[renderer],
+    {
+      about: "reading of files",
+      ...(unconfined === undefined ? ok("without network") : note(`not denied the network: ${unconfined}`)),
+    },
     { about: "HEIC photos", ...(heic ? ok("have thumbnails") : note(`${without} on this machine`)) },
     {
       about: "videos",

@@ -51,6 +51,7 @@ export interface Schemas {
     readonly createdAt: string;
     readonly modifiedAt: string;
     readonly isFavorite?: boolean;
+    readonly shared?: Schemas["ShareMark"] | null;
     readonly fileModifiedAt: string | null;
     readonly contentAvailable?: boolean;
     readonly isDeleted?: boolean;
@@ -66,6 +67,7 @@ export interface Schemas {
     readonly modifiedAt: string;
     readonly description: string;
     readonly isFavorite?: boolean;
+    readonly shared?: Schemas["ShareMark"] | null;
     readonly isDeleted?: boolean;
   };
   readonly FileInfo: Schemas["FileBasics"] & {
@@ -149,6 +151,14 @@ export interface Schemas {
     readonly uploads: number;
     readonly uploadedBytes: number;
     readonly user: string | null;
+    readonly person: {
+      readonly id: string;
+      readonly name: string;
+    } | null;
+    readonly group: {
+      readonly id: string;
+      readonly name: string;
+    } | null;
     readonly versions: boolean | null;
     readonly file?: {
       readonly id: string;
@@ -489,6 +499,8 @@ export interface Schemas {
     readonly maxUploadsPerAddress?: number | null;
     readonly versions?: boolean | null;
     readonly user?: string | null;
+    readonly users?: readonly string[];
+    readonly groups?: readonly string[];
   };
   readonly Notification: {
     readonly id: string;
@@ -538,6 +550,7 @@ export interface Schemas {
     readonly thumbnailUrl: string;
     readonly hasThumbnail: boolean;
     readonly isFavorite: boolean;
+    readonly shared: Schemas["ShareMark"] | null;
   };
   readonly Plan: {
     readonly name: "free" | "pro" | "enterprise";
@@ -683,6 +696,12 @@ export interface Schemas {
       readonly id: string;
       readonly name: string;
     };
+  };
+  readonly ShareMark: {
+    readonly links: number;
+    readonly people: number;
+    readonly dropBoxes: number;
+    readonly expiresAt: string | null;
   };
   readonly SessionSummary: {
     readonly id: string;
@@ -926,6 +945,68 @@ export interface ResponseData {
     readonly pagination: Schemas["Pagination"];
   };
   readonly "DELETE /api/admin/invites/{id}": Schemas["Id"];
+  readonly "GET /api/admin/groups": {
+    readonly groups: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly members: number;
+      readonly shares: number;
+      readonly createdAt: string;
+    }[];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/admin/groups": {
+    readonly id: string;
+    readonly name: string;
+    readonly members: number;
+    readonly shares: number;
+    readonly createdAt: string;
+  };
+  readonly "GET /api/admin/groups/{id}": {
+    readonly id: string;
+    readonly name: string;
+    readonly members: number;
+    readonly shares: number;
+    readonly createdAt: string;
+  };
+  readonly "PATCH /api/admin/groups/{id}": {
+    readonly id: string;
+    readonly name: string;
+    readonly members: number;
+    readonly shares: number;
+    readonly createdAt: string;
+  };
+  readonly "DELETE /api/admin/groups/{id}": Schemas["Id"];
+  readonly "GET /api/admin/groups/{id}/members": {
+    readonly members: readonly {
+      readonly id: string;
+      readonly email: string;
+      readonly name: string;
+      readonly disabled: boolean;
+      readonly addedAt: string;
+    }[];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "PUT /api/admin/groups/{id}/members/{userId}": {
+    readonly id: string;
+    readonly userId: string;
+  };
+  readonly "DELETE /api/admin/groups/{id}/members/{userId}": {
+    readonly id: string;
+    readonly userId: string;
+  };
+  readonly "GET /api/users/people": {
+    readonly people: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly email?: string;
+    }[];
+    readonly groups: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly members: number;
+    }[];
+  };
   readonly "POST /api/files/folders": Schemas["FolderItem"];
   readonly "GET /api/files/folders/{id}": Schemas["FolderItem"];
   readonly "PUT /api/files/folders/{id}": Schemas["FolderItem"];
@@ -1083,6 +1164,15 @@ export interface ResponseData {
     readonly removed: number;
     readonly album: Schemas["Album"];
   };
+  readonly "GET /api/files/recent": {
+    readonly files: readonly (Schemas["FileItem"] & {
+      readonly activity: "added" | "edited" | "renamed" | "moved" | "restored" | "changed" | "opened";
+      readonly activityAt: string;
+      readonly permission: "own" | "write" | "read";
+    })[];
+    readonly nextCursor: string | null;
+  };
+  readonly "POST /api/files/{id}/opened": Readonly<Record<string, unknown>>;
   readonly "GET /api/files": {
     readonly files: readonly Schemas["Item"][];
     readonly pagination: Schemas["Pagination"];
@@ -1207,6 +1297,10 @@ export interface ResponseData {
       readonly createdAt: string;
       readonly expiresAt: string | null;
       readonly label: string | null;
+      readonly group: {
+        readonly id: string;
+        readonly name: string;
+      } | null;
       readonly file?: Schemas["FileItem"];
       readonly folder?: Schemas["FolderItem"];
       readonly album?: Schemas["Album"];
@@ -1298,17 +1392,41 @@ export interface ResponseData {
     readonly size: number;
     readonly checksum: Schemas["Checksum"];
   };
-  readonly "POST /api/files/{id}/shares": Schemas["Share"];
+  readonly "POST /api/files/{id}/shares": Schemas["Share"] | {
+    readonly shares: readonly Schemas["Share"][];
+    readonly updated: readonly string[];
+  };
   readonly "GET /api/files/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
+    readonly inherited: readonly ({
+      readonly id: string;
+      readonly name: string;
+      readonly path: Schemas["FolderPath"];
+    } & Schemas["ShareMark"])[];
   };
-  readonly "POST /api/files/folders/{id}/shares": Schemas["Share"];
+  readonly "POST /api/files/folders/{id}/shares": Schemas["Share"] | {
+    readonly shares: readonly Schemas["Share"][];
+    readonly updated: readonly string[];
+  };
   readonly "GET /api/files/folders/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
+    readonly inherited: readonly ({
+      readonly id: string;
+      readonly name: string;
+      readonly path: Schemas["FolderPath"];
+    } & Schemas["ShareMark"])[];
   };
-  readonly "POST /api/albums/{id}/shares": Schemas["Share"];
+  readonly "POST /api/albums/{id}/shares": Schemas["Share"] | {
+    readonly shares: readonly Schemas["Share"][];
+    readonly updated: readonly string[];
+  };
   readonly "GET /api/albums/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
+    readonly inherited: readonly ({
+      readonly id: string;
+      readonly name: string;
+      readonly path: Schemas["FolderPath"];
+    } & Schemas["ShareMark"])[];
   };
   readonly "GET /api/shares": {
     readonly shares: readonly Schemas["Share"][];

@@ -6,7 +6,7 @@ export const ACCOUNT_SETTINGS = {
   preset: choice(
     ["spec", "household"],
     "spec",
-    "Set of defaults. household: new accounts get the enterprise plan, sign-up requires an invitation, and request limits are 100 times higher, except those for wrong passwords.",
+    "Set of defaults. household: new accounts get the enterprise plan, sign-up requires an invitation, users find each other when they share, and request limits are 100 times higher, except those for wrong passwords.",
   ),
   signup: choice(
     ["open", "invite", "closed"],
@@ -21,6 +21,11 @@ export const ACCOUNT_SETTINGS = {
   ),
   adminPassword: optionalText("text", (value) => value, "Password of the administrator to create.", true),
   adminPasswordFile: optionalText("path", readPath, "File that contains the password of the administrator to create."),
+  showPeople: choice(
+    ["off", "on", "emails"],
+    "off",
+    "Whether users find other people and groups by name when they share. emails: they also see email addresses.",
+  ),
   tokenLifetime: duration("1m", "365d", "24h", "How long a session token is valid without a refresh."),
   rateLimits: toggle(true, "Limit the number of requests. Attempts with wrong passwords are always limited."),
   rateLimitScale: factor(

@@ -30,6 +30,15 @@ export const groupMembers = sqliteTable(
   (table) => [primaryKey({ columns: [table.groupId, table.userId] }), index("group_members_user").on(table.userId)],
 );
 
+/** Shares with a group whose members are not notified yet. */
+export const groupNotices = sqliteTable("group_notices", {
+  shareId: integer("share_id")
+    .primaryKey()
+    .references(() => shares.id, { onDelete: "cascade" }),
+  /** `users.id` of the last member who was notified; 0 for none. */
+  afterUserId: integer("after_user_id").notNull(),
+});
+
 /** Shares of a group that a member removed from their own lists. They stay hidden if the member leaves and comes back. */
 export const hiddenShares = sqliteTable(
   "hidden_shares",

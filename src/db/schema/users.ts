@@ -42,6 +42,9 @@ export const users = sqliteTable(
     index("users_email_forms").on(table.emailForms),
     index("users_admins").on(table.id).where(sql`role = 'admin'`),
     index("users_unconfirmed").on(table.id).where(sql`email_unconfirmed_since IS NOT NULL`),
+    index("users_people")
+      .on(table.nameKey, table.id)
+      .where(sql`disabled_at IS NULL AND email_unconfirmed_since IS NULL`),
     check("users_role", sql`${table.role} IN ('admin','user','viewer')`),
     check("users_plan", sql`${table.plan} IN ('free','pro','enterprise')`),
   ],

@@ -5,6 +5,7 @@ import { confirmRoutes } from "./auth/confirm-routes.ts";
 import { type AuthRoutesOptions, authRoutes, sessionRoutes } from "./auth/routes.ts";
 import type { EmailConfirmation } from "./email-confirmation/service.ts";
 import { emailConfirmationRoutes } from "./email-confirmation/routes.ts";
+import { type GroupRoutesOptions, groupRoutes, memberRoutes } from "./groups/routes.ts";
 import { type InviteRoutesOptions, inviteRoutes } from "./invites/routes.ts";
 import { oidcLinkRoutes } from "./oidc/link-routes.ts";
 import { type OidcRoutesOptions, oidcRoutes } from "./oidc/routes.ts";
@@ -14,6 +15,7 @@ import {
   passkeyRoutes,
   passkeySignInRoutes,
 } from "./passkeys/routes.ts";
+import { type PeopleRoutesOptions, peopleRoutes } from "./people/routes.ts";
 import { passwordResetRoutes } from "./password-reset/routes.ts";
 import { type WelcomeRoutesOptions, welcomeRoutes } from "./welcome/routes.ts";
 import type { PasswordReset } from "./password-reset/service.ts";
@@ -34,6 +36,8 @@ interface AccountsRoutesOptions
     Omit<PasskeyRoutesOptions, "tokenLifetimeMs">,
     Pick<OidcRoutesOptions, "oidc" | "methodsAt">,
     Omit<InviteRoutesOptions, "basePath">,
+    GroupRoutesOptions,
+    PeopleRoutesOptions,
     Omit<WelcomeRoutesOptions, "basePath">,
     Pick<SetupRoutesOptions, "onSetUp"> {
   readonly config: Pick<Config, "basePath" | "tokenLifetimeMs" | "signup" | "defaultPlan" | "versions">;
@@ -74,6 +78,9 @@ export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
     oidcRoutes(settings),
     oidcLinkRoutes(settings),
     inviteRoutes(settings),
+    groupRoutes(options),
+    memberRoutes(options),
+    peopleRoutes(options),
     setupRoutes(settings),
   ];
 }

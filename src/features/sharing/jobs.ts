@@ -1,5 +1,6 @@
 import type { Job } from "../../jobs/scheduler.ts";
 import type { StrippedPhotos } from "./shares/stripped-photos.ts";
+import type { GroupNotices } from "./shares/group-notices.ts";
 import type { LinkGuesses } from "./shares/guesses.ts";
 import type { ShareService } from "./shares/service.ts";
 
@@ -8,13 +9,17 @@ interface SharingJobsOptions {
   readonly shares: ShareService;
   readonly linkGuesses: LinkGuesses;
   readonly strippedPhotos: StrippedPhotos;
+  readonly groupNotices: GroupNotices;
 }
+
+/** Notifies the members of groups. */
+export const GROUP_NOTICES_JOB = "group-notices";
 
 const SWEEP_ROWS = 1_000;
 const REST_MS = 5;
 
-/** Removes expired shares and old records of visitors. */
-export function sharingJobs({ shares, linkGuesses, strippedPhotos }: SharingJobsOptions): Job[] {
+/** Removes expired shares and old records of visitors, and notifies the members of groups of new shares. */
+export function sharingJobs({ shares, linkGuesses, strippedPhotos, groupNotices }: SharingJobsOptions): Job[] {
   return [
     {
       name: "shares",
@@ -29,6 +34,21 @@ export function sharingJobs({ shares, linkGuesses, strippedPhotos }: SharingJobs
           await Bun.sleep(REST_MS);
         }
         return `${removed} shares and addresses, ${await strippedPhotos.sweep()} photos removed`;
+      },
+    },
+    {
+      name: GROUP_NOTICES_JOB,
+      schedule: "*/10 * * * *",
+      description: "Notifies the members of groups of new shares. Runs at once after each share with a group.",
+      async run({ signal }) {
+        let notified = 0;
+        while (!signal.aborted) {
+          const some = await groupNotices.notifySome();
+          if (some === undefined) break;
+          notified += some;
+          await Bun.sleep(REST_MS);
+        }
+        return `${notified} members notified`;
       },
     },
   ];

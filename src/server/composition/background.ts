@@ -1,5 +1,6 @@
 import { isExhausted } from "../../blobs/disk.ts";
 import { REAP_JOB } from "../../features/library/jobs.ts";
+import { GROUP_NOTICES_JOB } from "../../features/sharing/jobs.ts";
 import { QueueWorker } from "../../features/mobile/offline-queue/worker.ts";
 import { QUICK_CHECK_JOB, SNAPSHOT_JOB } from "../../features/storage/jobs.ts";
 import { ClockWatch } from "../../jobs/clock-watch.ts";
@@ -34,6 +35,7 @@ export class Background {
     this.scheduler = new Scheduler({ ...services, jobs: timetable(services), clockWatch: this.#clockWatch });
     this.#queueWorker = new QueueWorker(services);
     services.onDetached.wake = () => void this.scheduler.runNow(REAP_JOB);
+    services.groupNotices.onQueued = () => void this.scheduler.runNow(GROUP_NOTICES_JOB);
   }
 
   /** Starts everything, once the server listens. */

@@ -24,6 +24,8 @@ import { PasskeyService } from "../../features/accounts/passkeys/service.ts";
 import { PasswordLinks } from "../../features/accounts/welcome/password-links.ts";
 import { Welcome } from "../../features/accounts/welcome/service.ts";
 import { PasswordReset } from "../../features/accounts/password-reset/service.ts";
+import { GroupService } from "../../features/accounts/groups/service.ts";
+import { PeopleService } from "../../features/accounts/people/service.ts";
 import { buildPlans, type PlanOverride } from "../../features/accounts/plans/plans.ts";
 import { DownloadLedger } from "../../features/accounts/rate-limits/download-ledger.ts";
 import { RateGate } from "../../features/accounts/rate-limits/guard.ts";
@@ -98,6 +100,7 @@ export function openAccounts(storage: Storage) {
     oidc,
     invites: new InviteService(withMail),
     proof,
+    ...openPeople(storage, users),
     eraseAccount: erase,
     accounts: new AccountAdministration({
       ...storage,
@@ -140,6 +143,12 @@ function openSignIn(storage: Storage) {
     tokenLifetimeMs: config.tokenLifetimeMs,
   });
   return { passwords, users, passkeys, twoFactor, apiKeys: new ApiKeyService({ ...storage, users }), auth };
+}
+
+/** Builds groups, and the search for people. */
+function openPeople(storage: Storage, users: UserService) {
+  const groups = new GroupService({ ...storage, users, noteEnded: () => storage.endedShares.note() });
+  return { groups, people: new PeopleService({ ...storage, users, groups }) };
 }
 
 /** Builds the plans, and the limits that they set. */

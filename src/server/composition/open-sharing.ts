@@ -24,7 +24,7 @@ export function openSharing(
   const { clock, secrets, endedShares } = storage;
   const { limitsOf, rateGate } = accounts;
   const opened = openShares({ ...storage, ...accounts, ...library, secret: secrets.link.secret });
-  const { shares, shareAccess, statistics, targets, guesses, rows, strippedPhotos } = opened;
+  const { notices, shares, shareAccess, statistics, targets, guesses, rows, strippedPhotos } = opened;
   return {
     receivedShares: new ReceivedShareService({
       ...storage,
@@ -34,6 +34,7 @@ export function openSharing(
       noteEnded: () => endedShares.note(),
     }),
     shares,
+    groupNotices: notices,
     shareAccess,
     shareStatistics: statistics,
     linkGuesses: guesses,

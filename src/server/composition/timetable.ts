@@ -39,6 +39,7 @@ const ORDER = [
   "idempotency-keys",
   "locks",
   "shares",
+  "group-notices",
   "offline-queue",
   "device-changes",
   "quick-check",

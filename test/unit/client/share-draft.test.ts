@@ -24,6 +24,8 @@ const SHARE: ShareRecord = {
   uploads: 0,
   uploadedBytes: 0,
   user: null,
+  person: null,
+  group: null,
   versions: null,
   file: { id: "file_1", name: "a.txt", type: "file" },
 };

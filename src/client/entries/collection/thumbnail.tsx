@@ -26,7 +26,11 @@ function Picture({ file, size }: { readonly file: FileRecord; readonly size: "sm
       draggable={false}
       onError={onError}
       // Positioned absolutely, so that a tall image doesn't make its tile taller.
-      className={cx("object-cover", size === "small" ? "size-8 rounded-md" : "absolute inset-0 h-full w-full")}
+      // The top of a page says what it is.
+      className={cx(
+        file.mimeType.startsWith("application/") ? "object-cover object-top" : "object-cover",
+        size === "small" ? "size-8 rounded-md" : "absolute inset-0 h-full w-full",
+      )}
     />
   );
 }

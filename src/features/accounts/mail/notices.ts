@@ -65,7 +65,8 @@ export class MailNotices {
   }
 
   /** To the recipient of a share between accounts. */
-  shareReceived(tx: Transaction, { accountId, share, ownerName }: EventOf<"share.received">): void {
+  shareReceived(tx: Transaction, { accountId, share, ownerName, isMailed }: EventOf<"share.received">): void {
+    if (isMailed === false) return;
     const { type } = share.node;
     const one = type === "album" ? "An album" : `A ${type}`;
     this.#send(tx, accountId, "share-received", {

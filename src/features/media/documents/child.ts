@@ -4,7 +4,8 @@ import { readText } from "./read-text.ts";
 
 /** The process that reads the text of documents: `larder document-worker`, started only by the server. */
 export function runDocumentChild(): void {
-  // PDFium and the readers of office files make no connections. Without the filter they are still read.
+  // Where that is not possible (the process of thumbnails reports it) it reads all the same: none of its libraries connects
+  // to anything.
   denyNetwork({ mayStartPrograms: false });
   yieldToOthers();
   serveRequests("document-worker", readText);

@@ -17,12 +17,12 @@ export function readPlainText(path: string, sink: TextSink): void {
 }
 
 /** The bytes of a file that can be text, and whether those are all. */
-function readStart(path: string): { bytes: Buffer; isWhole: boolean } {
+export function readStart(path: string): { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean } {
   const file = openSync(path, "r");
   try {
     // Text in UTF-16 has up to twice as many bytes as in UTF-8.
     const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, TEXT_BYTES_MAX * 2));
+    const bytes = new Uint8Array(Math.min(size, TEXT_BYTES_MAX * 2));
     let length = 0;
     while (length < bytes.length) {
       const bytesRead = readSync(file, bytes, length, bytes.length - length, length);

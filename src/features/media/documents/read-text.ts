@@ -1,6 +1,5 @@
 import { ContentFault } from "../processes/content-fault.ts";
-import { withPdf } from "./pdf.ts";
-import { readPlainText } from "./plain-text.ts";
+import { readPlainText, readStart } from "./plain-text.ts";
 import { TextSink } from "./text-sink.ts";
 import { type DocumentReply, type DocumentRequest, documentFormat, TEXT_BYTES_MAX } from "./types.ts";
 
@@ -24,14 +23,42 @@ export async function readText(request: DocumentRequest, sendPart: (part: string
   }
 }
 
+/** Each format's library is loaded when it is first needed. */
 async function readInto(sink: TextSink, { path, mediaType }: DocumentRequest): Promise<void> {
-  const format = documentFormat(mediaType);
-  if (format === "pdf") await readPdf(path, sink);
-  else if (format === "text") readPlainText(path, sink);
-  else throw new ContentFault(`no text is read from ${mediaType}`);
+  switch (documentFormat(mediaType)) {
+    case "pdf":
+      return readPdf(path, sink);
+    case "office": {
+      const { readOffice } = await import("./office-text.ts");
+      return readOffice(path, sink);
+    }
+    case "html": {
+      const { addHtml, decodeHtml } = await import("./html-text.ts");
+      return readWhole(path, sink, (bytes, isWhole) => addHtml(decodeHtml(bytes, isWhole), sink));
+    }
+    case "mail": {
+      const { addMail } = await import("./mail-text.ts");
+      return readWhole(path, sink, (bytes) => addMail(bytes, sink));
+    }
+    case "text":
+      return readPlainText(path, sink);
+    default:
+      throw new ContentFault(`no text is read from ${mediaType}`);
+  }
+}
+
+async function readWhole(
+  path: string,
+  sink: TextSink,
+  add: (bytes: Uint8Array<ArrayBuffer>, isWhole: boolean) => Promise<void> | void,
+): Promise<void> {
+  const { bytes, isWhole } = readStart(path);
+  await add(bytes, isWhole);
+  if (!isWhole) sink.truncate();
 }
 
 async function readPdf(path: string, sink: TextSink): Promise<void> {
+  const { withPdf } = await import("./pdf.ts");
   await withPdf(path, (pdf) => {
     for (let index = 0; index < pdf.pageCount && sink.isOpen; index++) {
       if (index > 0) sink.add("\f");

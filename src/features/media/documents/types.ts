@@ -29,14 +29,24 @@ export type ExtractedText =
   | { readonly kind: "none"; readonly reason: string };
 
 /** How the text of a file is read. */
-export type DocumentFormat = "pdf" | "text";
+export type DocumentFormat = "pdf" | "office" | "html" | "mail" | "text";
+
+const OFFICE_TYPES =
+  /^application\/(vnd\.openxmlformats-officedocument\.(wordprocessingml|spreadsheetml|presentationml)\.[a-z]+|vnd\.oasis\.opendocument\.(text|spreadsheet|presentation|graphics)(-template)?|vnd\.ms-(word|excel|powerpoint)\.[a-z]+\.macroenabled\.12|epub\+zip)$/;
 
 const TEXT_TYPES =
-  /^(text\/.+|application\/(json|ld\+json|xml|javascript|x-javascript|typescript|x-sh|x-shellscript|sql|toml|yaml|x-yaml|x-httpd-php|x-tex|x-subrip))$/;
+  /^(text\/.+|application\/(json|.+\+json|xml|javascript|x-javascript|typescript|x-sh|x-shellscript|sql|toml|yaml|x-yaml|x-httpd-php|x-tex|x-subrip))$/;
+
+const OTHER_TYPES: Readonly<Record<string, DocumentFormat>> = {
+  "application/pdf": "pdf",
+  "text/html": "html",
+  "application/xhtml+xml": "html",
+  "message/rfc822": "mail",
+};
 
 /** The format of a media type, or undefined if no text is read from such files. */
 export function documentFormat(mediaType: string): DocumentFormat | undefined {
   const bare = (mediaType.split(";")[0] ?? "").trim().toLowerCase();
-  if (bare === "application/pdf") return "pdf";
-  return TEXT_TYPES.test(bare) ? "text" : undefined;
+  if (OFFICE_TYPES.test(bare)) return "office";
+  return OTHER_TYPES[bare] ?? (TEXT_TYPES.test(bare) ? "text" : undefined);
 }

@@ -2,6 +2,7 @@ import { setPriority } from "node:os";
 import { messageOf } from "../../../lib/error.ts";
 import { AreaFault } from "./area-fault.ts";
 import { ContentFault } from "../processes/content-fault.ts";
+import { denyNetwork } from "../processes/sandbox.ts";
 import { preloadReplacedLibvips, setNativeOptions } from "../thumbnails/native.ts";
 import type { EditRequest } from "./types.ts";
 
@@ -20,6 +21,7 @@ export const AREA_FAULT_CODE = 4;
  * from standard input, writes the new file to standard output, and ends.
  */
 export async function runEditChild(): Promise<void> {
+  denyNetwork({ mayStartPrograms: false });
   setPriority(PRIORITY);
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server writes it: edit-process.ts

@@ -1,10 +1,12 @@
 import { findPlace } from "../places/find-place.ts";
+import { denyNetwork } from "../processes/sandbox.ts";
 import { serveRequests, yieldToOthers } from "../processes/serve-requests.ts";
 import { readMedia } from "./read-media.ts";
 import type { MediaReading, Source } from "./types.ts";
 
 /** The process that reads metadata: `larder media-worker`, started only by the server. */
 export function runMediaChild(): void {
+  denyNetwork({ mayStartPrograms: false });
   yieldToOthers();
   serveRequests("media-worker", read);
 }

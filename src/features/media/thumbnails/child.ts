@@ -3,6 +3,7 @@ import { ContentFault } from "../processes/content-fault.ts";
 import { preloadReplacedLibvips, setNativeOptions } from "./native.ts";
 import type { ConfigureMessage, FromChild, RenderRequest, ToChild } from "./protocol.ts";
 import { PictureRenderer } from "./render.ts";
+import { denyNetwork } from "../processes/sandbox.ts";
 import { describe, requireParent, yieldToOthers } from "../processes/serve-requests.ts";
 
 /**
@@ -13,18 +14,23 @@ import { describe, requireParent, yieldToOthers } from "../processes/serve-reque
  */
 export function runThumbnailChild(): void {
   requireParent("thumbnail-worker");
-  const worker = new ThumbnailChild((message) => process.send?.(message));
+  // Before anything is decoded. ffmpeg, which it may start, has no network either.
+  const unconfined = denyNetwork({ mayStartPrograms: true });
+  const worker = new ThumbnailChild((message) => process.send?.(message), unconfined);
   process.on("message", (message: ToChild) => worker.receive(message));
   process.send?.({ type: "hello" } satisfies FromChild);
 }
 
 class ThumbnailChild {
   readonly #send: (message: FromChild) => void;
+  readonly #unconfined: string | undefined;
   #derived: DerivedStore | undefined;
   #renderer: PictureRenderer | undefined;
 
-  constructor(send: (message: FromChild) => void) {
+  /** @param unconfined why the network could not be denied, or undefined */
+  constructor(send: (message: FromChild) => void, unconfined: string | undefined) {
     this.#send = send;
+    this.#unconfined = unconfined;
   }
 
   receive(message: ToChild): void {
@@ -40,7 +46,11 @@ class ThumbnailChild {
     const rejection = sharpRejection ?? setUpLibraries(message);
     this.#renderer = await PictureRenderer.load({ sharpRejection: rejection, ffmpeg, timeoutMs, memoryLimitBytes });
     yieldToOthers();
-    this.#send({ type: "ready", status: this.#renderer.status });
+    const unconfined = this.#unconfined;
+    this.#send({
+      type: "ready",
+      status: { ...this.#renderer.status, ...(unconfined !== undefined && { unconfined }) },
+    });
   }
 
   async #render(request: RenderRequest): Promise<void> {

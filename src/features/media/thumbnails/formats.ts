@@ -1,13 +1,32 @@
 import { open } from "node:fs/promises";
 
 /** The format of a file, by its first bytes alone. Files of other formats are never passed to a decoder. */
-export type PictureFormat = "jpeg" | "png" | "webp" | "gif" | "avif" | "tiff" | "svg" | "heic" | VideoFormat;
+export type PictureFormat =
+  | "jpeg"
+  | "png"
+  | "webp"
+  | "gif"
+  | "avif"
+  | "tiff"
+  | "svg"
+  | "heic"
+  | DocumentFormat
+  | VideoFormat;
+
+/** Documents: PDFs, and ZIP files with a picture of their first page or cover. */
+export type DocumentFormat = "pdf" | "office";
 
 /** Containers that ffmpeg may open, named after the demuxer that it is restricted to. */
 export type VideoFormat = "mov" | "matroska" | "avi" | "mpeg" | "mpegts" | "flv" | "asf" | "ogg";
 
 /** How many of the first bytes are searched for the root of an SVG. */
 const SVG_HEAD_BYTES = 4096;
+/** Within how many of the first bytes a PDF may begin (PDF 1.7, implementation note 13). */
+const PDF_HEAD_BYTES = 1024;
+const ZIP_SIGNATURE = "PK\x03\x04";
+
+const OFFICE_TYPES =
+  /^application\/(vnd\.openxmlformats-officedocument\.(wordprocessingml|spreadsheetml|presentationml)\.[a-z]+|vnd\.oasis\.opendocument\.(text|spreadsheet|presentation|graphics)(-template)?|vnd\.ms-(word|excel|powerpoint)\.[a-z]+\.macroenabled\.12|vnd\.apple\.(pages|numbers|keynote)|epub\+zip)$/;
 
 /** Formats by the media types that file-type reports. Other types have no thumbnail. */
 const DETECTED: Readonly<Record<string, PictureFormat>> = {
@@ -37,6 +56,7 @@ const DETECTED: Readonly<Record<string, PictureFormat>> = {
   "video/mp1s": "mpeg",
   "video/mp2p": "mpeg",
   "video/mp2t": "mpegts",
+  "application/pdf": "pdf",
   "video/x-flv": "flv",
   "video/x-ms-asf": "asf",
   "video/x-ms-wmv": "asf",
@@ -68,7 +88,10 @@ export function isVideoFormat(format: PictureFormat): format is VideoFormat {
  * @throws the system's error if the file cannot be read
  */
 export async function detectFormat(path: string): Promise<PictureFormat | undefined> {
-  if (isSvg(await readHead(path))) return "svg";
+  const head = await readHead(path);
+  if (isSvg(head)) return "svg";
+  if (head.subarray(0, PDF_HEAD_BYTES).includes("%PDF-")) return "pdf";
+  if (head.toString("latin1", 0, ZIP_SIGNATURE.length) === ZIP_SIGNATURE) return "office";
   // Loaded at the first use: the start does not need it.
   const { fileTypeFromBlob } = await import("file-type");
   // Not fileTypeFromFile: it loads a package at run time, which the executable does not contain.
@@ -84,10 +107,10 @@ export function promisedFormat(mediaType: string): PictureFormat | undefined {
   const bare = (mediaType.split(";")[0] ?? "").trim().toLowerCase();
   if (bare === "image/svg+xml") return "svg";
   if (bare === "image/jpg" || bare === "image/pjpeg") return "jpeg";
-  return DETECTED[bare];
+  return DETECTED[bare] ?? (OFFICE_TYPES.test(bare) ? "office" : undefined);
 }
 
-async function readHead(path: string): Promise<Uint8Array> {
+async function readHead(path: string): Promise<Buffer> {
   const file = await open(path, "r");
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(SVG_HEAD_BYTES), 0, SVG_HEAD_BYTES, 0);

@@ -10,6 +10,8 @@ export interface ThumbnailStatus {
   readonly reason?: string;
   /** Version of the libvips in use. */
   readonly libvips?: string;
+  /** Why the processes that read files could not be denied the network, if so. */
+  readonly unconfined?: string;
   readonly heic: boolean;
   readonly ffmpeg: boolean;
 }

@@ -149,6 +149,10 @@ export class RenderHost {
     }
     clearTimeout(this.#startTimer);
     this.#isReady = true;
+    const { unconfined } = message.status;
+    if (unconfined !== undefined && this.#status === undefined) {
+      this.#options.log.warn("Processes that read files are not denied the network.", { reason: unconfined });
+    }
     this.#status = message.status;
     this.#options.onReady(message.status);
   }

@@ -82,13 +82,25 @@ export class PictureRenderer {
       requireSize(sizeBytes, HEIC_SIZE_BYTES_MAX);
       return { source: await decodeHeic(await readFile(path)) };
     }
+    if (format === "office") {
+      const { findEmbeddedPicture } = await import("../documents/embedded-picture.ts");
+      return { source: await findEmbeddedPicture(path) };
+    }
+    if (format === "pdf") return this.#drawFirstPage(path, request.variants);
     return { source: path };
+  }
+
+  async #drawFirstPage(path: string, variants: readonly ThumbnailVariant[]): Promise<Picture> {
+    const { withPdf } = await import("../documents/pdf.ts");
+    const longestSide = longestSideOf(variants);
+    const { data, ...pixels } = await withPdf(path, (pdf) => pdf.render(0, longestSide));
+    return { source: data, pixels };
   }
 
   #grabFrame(request: RenderRequest, format: Parameters<typeof grabFrame>[1]): Promise<Buffer> {
     const { ffmpeg, timeoutMs, memoryLimitBytes } = this.#options;
     if (ffmpeg === undefined) throw new Error("videos need ffmpeg, and there is none on this machine");
-    const longestSide = Math.max(...request.variants.map((variant) => LONGEST_SIDE[variant]));
+    const longestSide = longestSideOf(request.variants);
     // Half of the time, so that ffmpeg is ended before this process is.
     return grabFrame(request.sourcePath, format, longestSide, { ffmpeg, timeoutMs: timeoutMs / 2, memoryLimitBytes });
   }
@@ -111,6 +123,10 @@ export class PictureRenderer {
       throw new ContentFault(messageOf(error), error);
     }
   }
+}
+
+function longestSideOf(variants: readonly ThumbnailVariant[]): number {
+  return Math.max(...variants.map((variant) => LONGEST_SIDE[variant]));
 }
 
 function requireSize(sizeBytes: number, limitBytes: number): void {

@@ -8,6 +8,8 @@ export const PIXELS_MAX = 256_000_000;
 export interface Picture {
   /** A path, or bytes already in memory. */
   readonly source: string | Buffer;
+  /** The size of the picture, if the bytes are its pixels: RGBA. */
+  readonly pixels?: { readonly width: number; readonly height: number };
   /** A vector picture is drawn at the requested size, rather than scaled from its own size. */
   readonly isVector?: boolean;
 }
@@ -66,6 +68,7 @@ async function open(picture: Picture, longestSide: number): Promise<Sharp> {
     // Warnings (stray bytes between segments, odd chunks) are common in photos that every viewer shows.
     failOn: "error",
     pages: 1,
+    ...(picture.pixels !== undefined && { raw: { ...picture.pixels, channels: 4 } }),
   };
   if (picture.isVector) options.density = await densityFor(picture.source, longestSide);
   return sharp(picture.source, options).autoOrient();

@@ -4,7 +4,9 @@ import type { ReceivedRow, UnconfirmedRow } from "./types.ts";
 
 const COLUMNS = `shares.id, shares.public_id AS publicId, account_id AS accountId, node_id AS nodeId, album_id AS albumId, can_write AS canWrite,
   coalesce(shows_versions, can_write) AS showsVersions,
-  shares.created_at AS createdAtMs, expires_at AS expiresAtMs, label`;
+  shares.created_at AS createdAtMs, expires_at AS expiresAtMs, label, group_id AS groupId,
+  (SELECT g.public_id FROM groups g WHERE g.id = group_id) AS groupPublicId,
+  (SELECT g.name FROM groups g WHERE g.id = group_id) AS groupName`;
 
 /** Most shares that are listed. */
 const LISTED_MAX = 1_000;
@@ -44,6 +46,10 @@ export function receivedQueries(sqlite: Database) {
        ORDER BY users.id LIMIT ?2`,
     ),
     assign: sqlite.prepare<undefined, [number, number]>("UPDATE shares SET recipient_id = ?2 WHERE id = ?1"),
+    /** Hides a share of a group from one of its members. */
+    hide: sqlite.prepare<undefined, [number, number]>(
+      "INSERT OR IGNORE INTO hidden_shares (share_id, user_id) VALUES (?1, ?2)",
+    ),
     remove: sqlite.prepare<undefined, [number]>("DELETE FROM shares WHERE id = ?1"),
   };
 }

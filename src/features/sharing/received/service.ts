@@ -99,12 +99,19 @@ export class ReceivedShareService {
     });
   }
 
-  /** Ends a share that this user received, and notifies its owner (`share.revoked`). @throws AppError not_found */
+  /**
+   * Ends a share that this user received, and notifies its owner (`share.revoked`). A share with a group stays for the
+   * others: this user no longer has it. @throws AppError not_found
+   */
   async leave(user: User, publicId: string): Promise<void> {
     const { writer, events, noteEnded } = this.#options;
     await writer.run((tx) => {
       const row = this.#queries.find.get(publicId, user.id);
       if (row === null) throw notFound("This share");
+      if (row.groupId !== null) {
+        this.#queries.hide.run(row.id, user.id);
+        return;
+      }
       this.#queries.remove.run(row.id);
       const { node } = this.#find(row);
       if (node === undefined) return;
@@ -155,7 +162,7 @@ export class ReceivedShareService {
   }
 
   #rowsOf(user: User): ReceivedRow[] {
-    return this.#queries.ofRecipient.all(user.id, this.#options.clock.nowMs());
+    return withoutRepeated(this.#queries.ofRecipient.all(user.id, this.#options.clock.nowMs()));
   }
 
   /** What is shared and its owner, if both exist. */
@@ -170,7 +177,29 @@ export class ReceivedShareService {
 }
 
 function toShare(row: ReceivedRow, owner: User) {
-  return { ...row, canWrite: row.canWrite === 1, showsVersions: row.showsVersions === 1, owner };
+  const { groupPublicId: publicId, groupName: name } = row;
+  const group = publicId === null || name === null ? null : { publicId, name };
+  return { ...row, canWrite: row.canWrite === 1, showsVersions: row.showsVersions === 1, owner, group };
+}
+
+/**
+ * Leaves out shares with groups that give nothing more than another share of the same item: members of several groups
+ * would see the item twice.
+ */
+function withoutRepeated(rows: readonly ReceivedRow[]): ReceivedRow[] {
+  const byItem = Map.groupBy(rows, ({ nodeId, albumId }) => nodeId ?? -(albumId ?? 0));
+  return rows.filter((row) => {
+    if (row.groupId === null) return true;
+    const others = byItem.get(row.nodeId ?? -(row.albumId ?? 0)) ?? [];
+    return !others.some((other) => other !== row && isPreferred(other, row));
+  });
+}
+
+/** Whether a share gives what one with a group gives. Of two equal ones with groups, the older one counts. */
+function isPreferred(other: ReceivedRow, row: ReceivedRow): boolean {
+  if (other.canWrite < row.canWrite || other.showsVersions < row.showsVersions) return false;
+  const isMore = other.canWrite > row.canWrite || other.showsVersions > row.showsVersions;
+  return isMore || other.groupId === null || other.id < row.id;
 }
 
 function summarize({ publicId, label, expiresAtMs }: ReceivedRow, node: SharedItem): ShareFacts {

@@ -14,6 +14,8 @@ interface ReceivedBase {
   readonly expiresAtMs: number | null;
   readonly label: string | null;
   readonly owner: User;
+  /** The group that it is for; null if it is for the account itself. */
+  readonly group: { readonly publicId: string; readonly name: string } | null;
 }
 
 /** A share of a file or folder. */
@@ -41,6 +43,10 @@ export interface ReceivedRow {
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
   readonly label: string | null;
+  /** The group that it is for. */
+  readonly groupId: number | null;
+  readonly groupPublicId: string | null;
+  readonly groupName: string | null;
 }
 
 /** A share that waits until an account confirms its email. */

@@ -13,7 +13,7 @@ import { RateLimitedError } from "../../accounts/rate-limits/headers.ts";
 import { linkSubject, WRONG_BY_HOUR } from "../../accounts/rate-limits/counters.ts";
 import type { RateLimiter } from "../../accounts/rate-limits/limiter.ts";
 import type { ShareRows } from "./queries.ts";
-import { summarizeShare } from "./service.ts";
+import { summarizeShare } from "./summarize.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
 /** Dependencies of {@link LinkGuesses}. */

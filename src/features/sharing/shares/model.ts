@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
+import { ShareMarkRecord } from "../../library/files/model.ts";
 import { ref } from "../../../http/documented.ts";
 import { Checksum, FolderPath, Timestamp } from "../../../http/fields.ts";
 
@@ -13,13 +14,15 @@ const Permissions = t.Union([t.Literal("read"), t.Literal("upload"), t.Literal("
 const SharedNode = (type: "file" | "folder" | "album") =>
   t.Object({ id: t.String(), name: t.String(), type: t.Literal(type) }, { description: "The shared item" });
 
+const Named = t.Object({ id: t.String(), name: t.String() });
+
 /** Records of this feature, by the name under which the OpenAPI document refers to them. */
 export const SHARE_SCHEMAS = {
   Share: t.Object({
     id: t.String({ description: "shr_…" }),
     kind: t.Union([t.Literal("public"), t.Literal("link"), t.Literal("upload"), t.Literal("account")], {
       description:
-        "public: the link of a file with isPublic. link: reads a file, folder or album. upload: a drop box. account: for one other account",
+        "public: the link of a file with isPublic. link: reads a file, folder or album. upload: a drop box. account: for one other account, or the members of a group",
     }),
     permissions: Permissions,
     url: Url,
@@ -41,7 +44,11 @@ export const SHARE_SCHEMAS = {
     }),
     uploads: Count,
     uploadedBytes: Count,
-    user: t.Union([t.String(), t.Null()], { description: "Share with an account: its email" }),
+    user: t.Union([t.String(), t.Null()], {
+      description: "Share with an account: its email, unless the person was chosen by name",
+    }),
+    person: t.Union([Named, t.Null()], { description: "Share with a person who was chosen by name" }),
+    group: t.Union([Named, t.Null()], { description: "Share with the members of a group" }),
     versions: t.Union([t.Boolean(), t.Null()], {
       description: "Share with an account: whether it includes earlier versions; null for others",
     }),
@@ -55,8 +62,15 @@ export const SHARE_SCHEMAS = {
 /** Lists of shares. */
 export const SharesRecord = {
   type: "object",
-  required: ["shares"],
-  properties: { shares: { type: "array", items: ref("Share") } },
+  required: ["shares", "inherited"],
+  properties: {
+    shares: { type: "array", items: ref("Share") },
+    inherited: {
+      type: "array",
+      description: "The folders above it that you share too, the nearest first; their shares cover it",
+      items: { allOf: [t.Object({ id: t.String(), name: t.String(), path: FolderPath }), ShareMarkRecord] },
+    },
+  },
 };
 
 /** GET /api/shares */
@@ -123,7 +137,39 @@ export const CreateShareBody = t.Object({
         "Email of the only account that can open it, signed in. Whether there is such an account is not revealed",
     }),
   ),
+  users: t.Optional(
+    t.Array(t.String({ maxLength: 320 }), {
+      maxItems: 50,
+      description: "Emails, and ids from GET /api/users/people. Each gets a share",
+    }),
+  ),
+  groups: t.Optional(
+    t.Array(t.String({ maxLength: 64 }), {
+      maxItems: 50,
+      description: "Ids of groups. Each gets one share for its members",
+    }),
+  ),
 });
+
+/** The response of POST …/shares. */
+export const CreatedShareRecord = {
+  oneOf: [
+    ref("Share"),
+    {
+      type: "object",
+      required: ["shares", "updated"],
+      description: "With `users` or `groups`",
+      properties: {
+        shares: { type: "array", items: ref("Share") },
+        updated: {
+          type: "array",
+          items: { type: "string" },
+          description: "Ids of shares that there were before: they have the requested permissions now",
+        },
+      },
+    },
+  ],
+};
 
 /** PATCH /api/shares/{id} */
 export const UpdateShareBody = t.Object(optional);

@@ -12,6 +12,9 @@ import type { RateLimiter } from "../../accounts/rate-limits/limiter.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { UserService } from "../../accounts/users/service.ts";
+import type { PeopleService } from "../../accounts/people/service.ts";
+import { GroupNotices } from "./group-notices.ts";
+import { PeopleShares } from "./people-shares.ts";
 import { type StrippedPhotosOptions, StrippedPhotos } from "./stripped-photos.ts";
 import { ShareAccess } from "./share-access.ts";
 import { PasswordGrants } from "./password-grants.ts";
@@ -34,6 +37,7 @@ interface SharesOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly users: UserService;
+  readonly people: PeopleService;
   readonly passwords: PasswordHasher;
   readonly permissions: Permissions;
   readonly albums: AlbumService;
@@ -55,7 +59,13 @@ export function openShares(options: SharesOptions) {
     log.warn("The link key was replaced; all public links and drop boxes have new addresses.", { shares: reissued });
   const statistics = new ShareStatistics({ rows, writer, events, clock, log });
   const targets = new ShareTargets(tree, albums);
-  const shares = new ShareService({ ...options, rows, tokens, statistics, targets });
+  const notices = new GroupNotices({ ...options, rows, targets });
+  const findByEmail = (key: string) => {
+    const found = users.findByEmail(key);
+    return found?.isEmailUnconfirmed === true ? undefined : found;
+  };
+  const peopleShares = new PeopleShares({ ...options, rows, tokens, notices, findByEmail });
+  const shares = new ShareService({ ...options, rows, tokens, statistics, targets, peopleShares });
   const shareAccess = new ShareAccess({
     rows,
     grants: new PasswordGrants(secret),
@@ -68,5 +78,14 @@ export function openShares(options: SharesOptions) {
     clock,
   });
   const guesses = new LinkGuesses({ ...options, rows });
-  return { rows, statistics, shares, shareAccess, targets, guesses, strippedPhotos: new StrippedPhotos(options) };
+  return {
+    rows,
+    statistics,
+    shares,
+    notices,
+    shareAccess,
+    targets,
+    guesses,
+    strippedPhotos: new StrippedPhotos(options),
+  };
 }

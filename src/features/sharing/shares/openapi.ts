@@ -1,5 +1,6 @@
 /** Texts of these routes in the OpenAPI document. */
 import {
+  CreatedShareRecord,
   DropRequest,
   DroppedRecord,
   GrantRecord,
@@ -18,8 +19,9 @@ const GRANT_HEADER = { "X-Share-Grant": "The grant from unlock, for a locked sha
 const LINK_ERRORS = ["invalid_field", "not_found", "share_expired", "share_used_up", "password_required"] as const;
 
 const CREATE_DESCRIPTION =
-  "A link that opens without an account. With `user`, a share for one other account. An item can have several " +
-  "shares. The link can be seen again in the lists.";
+  "A link that opens without an account. With `user`, a share for one other account. With `users` and " +
+  "`groups`, several shares at once, all or none: at most 50; those that there are already get the requested " +
+  "permissions. An item can have several shares. The link can be seen again in the lists.";
 
 export const openLink = (): RouteDocs => ({
   tag: "Public links",
@@ -162,7 +164,7 @@ export const createShare = (what: string): RouteDocs => ({
   summary: `Share ${withArticle(what)}`,
   description: CREATE_DESCRIPTION,
   status: 201,
-  data: ref("Share"),
+  data: CreatedShareRecord,
   errors: ["invalid_field", "invalid_request", "not_found", "share_permission", "email_unconfirmed"],
 });
 

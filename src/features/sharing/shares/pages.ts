@@ -372,7 +372,8 @@ function viewOf(opened: OpenedShare, file: FileNode, hasThumbnail: boolean): Sha
     if (file.mediaType.startsWith("video/")) return "video";
     if (file.mediaType.startsWith("audio/")) return "audio";
   }
-  if (hasThumbnail) return "image";
+  // The picture of a document shows only its first page; its own page offers the document.
+  if (hasThumbnail && !file.mediaType.startsWith("application/")) return "image";
   return isFree && isReadable(file.mediaType, file.sizeBytes) ? "text" : undefined;
 }
 

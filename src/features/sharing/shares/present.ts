@@ -6,7 +6,7 @@ import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.t
 import { permissionsOf } from "./settings.ts";
 import { hasCameraData, shownName } from "./shown-name.ts";
 import type { ShareCounts } from "./statistics.ts";
-import { type OpenedShare, type OwnShare, UPLOADS_PER_ADDRESS, type SharedItem } from "./types.ts";
+import { type OpenedShare, type OwnShare, type Share, UPLOADS_PER_ADDRESS, type SharedItem } from "./types.ts";
 
 /** A share as its owner sees it. */
 export function presentShare(
@@ -36,11 +36,17 @@ export function presentShare(
     uploads: share.uploads,
     uploadedBytes: share.uploadedBytes,
     user: share.recipientEmailKey,
+    person: share.groupId === null ? recipientOf(share) : null,
+    group: share.groupId === null ? null : recipientOf(share),
     versions: share.kind === "account" ? (share.showsVersions ?? share.canWrite) : null,
     ...(node.kind === "file" ? { file: { ...shared, type: "file" as const } } : {}),
     ...(node.kind === "folder" ? { folder: { ...shared, type: "folder" as const } } : {}),
     ...(node.kind === "album" ? { albumId: node.publicId, album: { ...shared, type: "album" as const } } : {}),
   };
+}
+
+function recipientOf({ recipientPublicId: id, recipientName: name }: Share) {
+  return id === null || name === null ? null : { id, name };
 }
 
 /** The context of a visitor's record, in addition to share and node. */

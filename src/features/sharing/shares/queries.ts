@@ -24,6 +24,7 @@ interface ShareIdentity {
   readonly createdAtMs: number;
   readonly pinnedVersion: number | null;
   readonly recipientId: number | null;
+  readonly groupId: number | null;
 }
 
 const SELECT = `SELECT id, public_id AS publicId, account_id AS accountId, node_id AS nodeId,
@@ -32,7 +33,11 @@ const SELECT = `SELECT id, public_id AS publicId, account_id AS accountId, node_
   max_downloads AS maxDownloads, downloads, views, last_accessed_at AS lastAccessedAtMs,
   downloaded_at AS downloadedAtMs, pinned_version AS pinnedVersion, hides_location AS hidesLocation,
   max_upload_bytes AS maxUploadBytes, max_uploads_per_address AS maxUploadsPerAddress, uploads, uploaded_bytes AS uploadedBytes, can_write AS canWrite,
-  shows_versions AS showsVersions, recipient_email_key AS recipientEmailKey, recipient_id AS recipientId
+  shows_versions AS showsVersions, recipient_email_key AS recipientEmailKey, recipient_id AS recipientId, group_id AS groupId,
+  CASE WHEN group_id IS NOT NULL THEN (SELECT g.public_id FROM groups g WHERE g.id = group_id)
+    WHEN recipient_email_key IS NULL THEN (SELECT u.public_id FROM users u WHERE u.id = recipient_id) END AS recipientPublicId,
+  CASE WHEN group_id IS NOT NULL THEN (SELECT g.name FROM groups g WHERE g.id = group_id)
+    WHEN recipient_email_key IS NULL THEN (SELECT u.name FROM users u WHERE u.id = recipient_id) END AS recipientName
   FROM shares`;
 
 /** Excludes nodes that went to the trash with a folder above them. */
@@ -77,14 +82,16 @@ export class ShareRows {
       insert: sqlite.prepare(
         `INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at, label, expires_at,
            password_hash, max_downloads, pinned_version, hides_location, max_upload_bytes, can_write,
-           recipient_email_key, recipient_id, shows_versions, max_uploads_per_address, album_id)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)`,
+           recipient_email_key, recipient_id, shows_versions, max_uploads_per_address, album_id, group_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)`,
       ),
       update: sqlite.prepare(
         `UPDATE shares SET label = ?2, expires_at = ?3, password_hash = ?4, max_downloads = ?5, pinned_version = ?6,
            hides_location = ?7, max_upload_bytes = ?8, can_write = ?9, shows_versions = ?10, max_uploads_per_address = ?11,
            grant_epoch = grant_epoch + 1 WHERE id = ?1`,
       ),
+      // By primary key.
+      showAgain: sqlite.prepare("DELETE FROM hidden_shares WHERE share_id = ?1"),
       delete: sqlite.prepare("DELETE FROM shares WHERE id = ?1"),
       take: sqlite.prepare(
         `UPDATE shares SET downloads = downloads + 1, last_accessed_at = ?2, downloaded_at = coalesce(downloaded_at, ?2)
@@ -185,7 +192,8 @@ export class ShareRows {
   }
 
   insert(identity: ShareIdentity, share: NewShare): void {
-    const { publicId, accountId, nodeId, albumId, nonce, hash, createdAtMs, pinnedVersion, recipientId } = identity;
+    const { publicId, accountId, nodeId, albumId, nonce, hash, createdAtMs, pinnedVersion, recipientId, groupId } =
+      identity;
     this.#statements.insert.run(
       publicId,
       accountId,
@@ -207,6 +215,7 @@ export class ShareRows {
       numberOrNull(share.showsVersions),
       share.maxUploadsPerAddress,
       albumId,
+      groupId,
     );
   }
 
@@ -225,6 +234,11 @@ export class ShareRows {
       numberOrNull(share.showsVersions),
       share.maxUploadsPerAddress,
     );
+  }
+
+  /** Shows a share of a group again to the members who hid it. */
+  showAgain(id: number): void {
+    this.#statements.showAgain.run(id);
   }
 
   delete(id: number): void {

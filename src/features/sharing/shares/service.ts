@@ -1,7 +1,6 @@
 /** Creates, lists, changes and ends shares for their owners. `share-access.ts` opens them. */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
-import type { ShareFacts } from "../../../events/catalogue.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
@@ -18,9 +17,11 @@ import type { PublicLinks } from "./file-links.ts";
 import { type ShareRows, SHARES_OF_NODE_MAX } from "./queries.ts";
 import { type CheckedChanges, checkChanges, checkNewShare } from "./settings.ts";
 import type { ShareCounts, ShareStatistics } from "./statistics.ts";
+import type { PeopleShares } from "./people-shares.ts";
+import { summarizeShare } from "./summarize.ts";
 import type { ShareTargets } from "./targets.ts";
 import type { ShareTokens } from "./tokens.ts";
-import type { OwnShare, Share, ShareRequest, ShareSettings, SharedItem, SharesQuery } from "./types.ts";
+import type { OwnShare, Share, SharedWithMany, ShareRequest, ShareSettings, SharedItem, SharesQuery } from "./types.ts";
 
 /** Dependencies of {@link ShareService}. */
 interface ShareServiceOptions {
@@ -38,6 +39,7 @@ interface ShareServiceOptions {
   readonly targets: ShareTargets;
   readonly permissions: Pick<Permissions, "file" | "folder" | "album">;
   readonly passwords: Pick<PasswordHasher, "hash">;
+  readonly peopleShares: PeopleShares;
 }
 
 /** The file, folder or album to share, by its id. */
@@ -92,6 +94,7 @@ export class ShareService {
         createdAtMs: nowMs,
         pinnedVersion: checked.isPinned && node.kind === "file" ? node.version : null,
         recipientId: recipient?.id ?? null,
+        groupId: null,
       };
       rows.insert(identity, { ...checked, passwordHash });
       const share = this.#own(user, identity.publicId);
@@ -107,6 +110,15 @@ export class ShareService {
       }
       return { share, node };
     });
+  }
+
+  /**
+   * Shares a file, folder or album of this user with several people and groups, all or nothing.
+   * @throws AppError as {@link create}
+   */
+  async createForMany(user: User, target: ShareTarget, settings: ShareRequest): Promise<SharedWithMany> {
+    requireConfirmedEmail(user);
+    return this.#options.peopleShares.create({ user, settings, find: () => this.#find(user, target) });
   }
 
   /** The shares of a file, folder or album of this user, oldest first. @throws AppError not_found | share_permission */
@@ -240,17 +252,6 @@ export class ShareService {
     );
     links.close(tx, node.id);
   }
-}
-
-/** The properties of a share that events contain. */
-export function summarizeShare(share: Share, node: SharedItem): ShareFacts {
-  return {
-    publicId: share.publicId,
-    kind: share.kind,
-    label: share.label,
-    expiresAtMs: share.expiresAtMs,
-    node: { type: node.kind, publicId: node.publicId, name: node.name },
-  };
 }
 
 function pinnedVersion(share: Share, node: SharedItem, isPinned: boolean | undefined): number | null {

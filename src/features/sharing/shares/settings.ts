@@ -23,19 +23,25 @@ const UPLOAD_BYTES_MAX = 2 ** 50;
 const LAST_INSTANT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Checked settings of a new share; the password is still in plain text. */
-interface CheckedRequest extends Omit<NewShare, "passwordHash"> {
+export interface CheckedRequest extends Omit<NewShare, "passwordHash"> {
   readonly password: string | null;
 }
 
 /**
  * The settings of a new share.
  * @param of what is shared
+ * @param isForOthers whether it is for people or groups that `requested` does not name
  * @throws AppError invalid_field
  */
-export function checkNewShare(requested: ShareRequest, of: SharedItem["kind"], nowMs: number): CheckedRequest {
+export function checkNewShare(
+  requested: ShareRequest,
+  of: SharedItem["kind"],
+  nowMs: number,
+  isForOthers = false,
+): CheckedRequest {
   const permissions = requested.permissions ?? "read";
   const recipient = requested.user ?? undefined;
-  const kind = checkKind(permissions, recipient !== undefined, of);
+  const kind = checkKind(permissions, isForOthers || recipient !== undefined, of);
   checkFit(requested, kind, of);
   return {
     kind,

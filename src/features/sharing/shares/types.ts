@@ -70,8 +70,14 @@ export interface Share {
    * write.
    */
   readonly showsVersions: boolean | null;
+  /** Null for a share with a group, and for one with a person who was chosen by name: the owner may not know the email. */
   readonly recipientEmailKey: string | null;
   readonly recipientId: number | null;
+  /** Row id of the group that it is for. */
+  readonly groupId: number | null;
+  /** Public id and name of that group, or of a person who was chosen by name. */
+  readonly recipientPublicId: string | null;
+  readonly recipientName: string | null;
 }
 
 /** A new share, already checked. */
@@ -109,6 +115,25 @@ export interface ShareSettings {
 export interface ShareRequest extends ShareSettings {
   /** The email of the account that it is for. */
   readonly user?: string | null | undefined;
+  /** Emails, and ids of people. */
+  readonly users?: readonly string[] | undefined;
+  /** Ids of groups. */
+  readonly groups?: readonly string[] | undefined;
+}
+
+/** Whom a share between accounts is for. */
+export interface Recipient {
+  readonly emailKey: string | null;
+  /** The account; null for an email without one, and for a group. */
+  readonly userId: number | null;
+  readonly groupId: number | null;
+}
+
+/** The shares of an item with several people and groups. */
+export interface SharedWithMany {
+  readonly shares: readonly OwnShare[];
+  /** Public ids of those that there were before. */
+  readonly updated: readonly string[];
 }
 
 /** A share and what it is of, for its owner. */

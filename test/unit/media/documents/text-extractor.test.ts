@@ -1,6 +1,7 @@
 // The text of documents, read by the real process.
 import { afterAll, expect, test } from "bun:test";
-import { Extraction, makePdf } from "./support.ts";
+import { makePdf, makeZip, OFFICE_DOCUMENTS } from "../../../support/document-files.ts";
+import { Extraction } from "./support.ts";
 
 const extraction = new Extraction();
 afterAll(() => extraction[Symbol.dispose]());
@@ -44,4 +45,61 @@ test("a cancelled call rejects, and the next one is served", async () => {
   const cancelled = extraction.extractor.extract(extraction.add("x"), "text/plain", AbortSignal.abort(new Error("no")));
   await expect(cancelled).rejects.toThrow("no");
   expect(await extraction.text("next", "text/plain")).toBe("next");
+});
+
+test.each(OFFICE_DOCUMENTS)("the text of %s", async (_, mediaType, bytes, text) => {
+  expect(await extraction.text(bytes, mediaType)).toBe(text);
+});
+
+test("a page has its text without tags, scripts and styles, in the encoding that it names", async () => {
+  const html = `<!doctype html><html><head><meta charset="iso-8859-1"><title>T&auml;gliches</title><style>p{}</style>
+    <script>alert("no")</script></head><body><p>one
+    two&nbsp;&#8364;<b>bo</b>ld<br>next</p><table><tr><td>a</td><td>b</td></tr></table><template>no</template>\xfc</body></html>`;
+  const text = await extraction.text(Buffer.from(html, "latin1"), "text/html");
+  expect(text.split(/\s+/)).toEqual(["", "Tägliches", "one", "two", "€bold", "next", "a", "b", "ü"]);
+});
+
+test("an email message has its subject, its people, its text and the names of its attachments", async () => {
+  const mail = `From: Ada <ada@example.org>\r\nTo: Ben <ben@example.org>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/html\r\n\r\n<p>Hello <b>there</b></p>\r\n--b\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; filename="bill.pdf"\r\n\r\nx\r\n--b--\r\n`;
+  const text = await extraction.text(mail, "message/rfc822");
+  expect(text.split(/\s+/)).toEqual("Grüße Ada ada@example.org Ben ben@example.org Hello there bill.pdf".split(" "));
+});
+
+test("entities, loops of entities and document types in XML are not expanded", async () => {
+  const bomb = `<!DOCTYPE w [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>`;
+  const document = makeZip({ "word/document.xml": `${bomb}<w:p><w:t>before</w:t><w:t>&b;&f;</w:t></w:p>` });
+  const text = await extraction.text(
+    document,
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  );
+  expect(text).toStartWith("before");
+  expect(text).not.toContain("lol");
+  expect(text).not.toContain("root");
+});
+
+const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
+test.each([
+  ["one text", `<w:p><w:t>${"spam ".repeat(20_000_000)}</w:t></w:p>`, "none: a part of it is too long"],
+  [
+    "tags",
+    `<w:p>${`<w:x a="${"y".repeat(10_000)}"/>`.repeat(11_000)}</w:p>`,
+    "none: it unpacks to more than 104857600 bytes",
+  ],
+])(
+  "a ZIP bomb of %s is unpacked only up to the limits",
+  async (_, xml, reason) => {
+    expect(await extraction.text(makeZip({ "word/document.xml": xml }), DOCX)).toBe(reason);
+  },
+  60_000,
+);
+
+test("a document with more text than the limit has the first 10 MB", async () => {
+  const xml = `<w:body>${"<w:p><w:t>spam and eggs</w:t></w:p>".repeat(1_000_000)}</w:body>`;
+  expect(await extraction.extract(makeZip({ "word/document.xml": xml }), DOCX)).toMatchObject({ isTruncated: true });
+}, 60_000);
+
+test("a file that is no ZIP, and one without a document, have no text", async () => {
+  expect(await extraction.text("PK", "application/epub+zip")).toStartWith("none: it is damaged");
+  expect(await extraction.text(makeZip({ x: "y" }), "application/epub+zip")).toStartWith("none: it is no office");
 });

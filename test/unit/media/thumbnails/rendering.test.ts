@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
 import type { ThumbnailVariant } from "../../../../src/features/media/thumbnails/sizes.ts";
+import { makePdf, makeZip } from "../../../support/document-files.ts";
 import { Bench, FIXTURES } from "./support.ts";
 
 const hasFfmpeg = Bun.which("ffmpeg") !== null;
@@ -134,3 +135,57 @@ async function readExpectedColor(fixture: string): Promise<number[]> {
   const bytes = await sharp(join(FIXTURES, fixture)).autoOrient().resize(384, 512).webp({ effort: 2 }).toBuffer();
   return pixelAt(bytes, 384 - 20, 20);
 }
+
+describe("documents", () => {
+  async function medium(bench: Bench, bytes: Uint8Array, mediaType: string) {
+    const response = await bench.service.get(await bench.addBytes(bytes), mediaType, "medium", 30_000);
+    return response.state === "ready" ? readFileSync(response.path) : response;
+  }
+  const picture = () =>
+    sharp({ create: { width: 300, height: 400, channels: 3, background: "#ff0000" } })
+      .png()
+      .toBuffer();
+
+  test("a PDF shows its first page, drawn on white", async () => {
+    await using bench = new Bench();
+    const bytes = await medium(bench, makePdf(["First page"]), "application/pdf");
+    if (!(bytes instanceof Buffer)) throw new Error(JSON.stringify(bytes));
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: "webp", width: 362, height: 512 });
+    expect(await pixelAt(bytes, 5, 5)).toEqual([255, 255, 255]);
+    const { channels } = await sharp(bytes).stats();
+    expect(channels[0]?.min).toBeLessThan(100);
+  });
+
+  test.each([
+    ["application/vnd.oasis.opendocument.text", "Thumbnails/thumbnail.png"],
+    ["application/vnd.openxmlformats-officedocument.presentationml.presentation", "docProps/thumbnail.jpeg"],
+  ])("%s shows the picture that it contains", async (mediaType, name) => {
+    await using bench = new Bench();
+    const bytes = await medium(bench, makeZip({ [name]: await picture() }), mediaType);
+    if (!(bytes instanceof Buffer)) throw new Error(JSON.stringify(bytes));
+    expect((await pixelAt(bytes, 100, 100))[0]).toBeGreaterThan(240);
+  });
+
+  test("a book shows its cover", async () => {
+    await using bench = new Bench();
+    const book = makeZip({
+      "META-INF/container.xml": '<container><rootfiles><rootfile full-path="OPS/b.opf"/></rootfiles></container>',
+      "OPS/b.opf": '<package><manifest><item id="c" properties="cover-image" href="c.png"/></manifest></package>',
+      "OPS/c.png": await picture(),
+    });
+    expect(await medium(bench, book, "application/epub+zip")).toBeInstanceOf(Buffer);
+  });
+
+  test("one without a picture, and one whose picture is something else, have none, for good", async () => {
+    await using bench = new Bench();
+    const mediaType = "application/vnd.oasis.opendocument.text";
+    const svg = makeZip({ "Thumbnails/thumbnail.png": "<svg xmlns='http://www.w3.org/2000/svg'/>" });
+    for (const bytes of [makeZip({ "content.xml": "<x/>" }), svg]) {
+      expect(await medium(bench, bytes, mediaType)).toEqual({
+        state: "none",
+        reason: "it contains no preview picture",
+      });
+    }
+    expect(bench.recorded).toHaveLength(2);
+  });
+});

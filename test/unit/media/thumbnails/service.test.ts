@@ -246,7 +246,17 @@ test("supported media types are known without reading a file", async () => {
   for (const type of [...yes, "image/heic", "image/heif", "IMAGE/JPEG; q=1"]) {
     expect(bench.service.canRender(type)).toBe(true);
   }
-  for (const type of ["application/pdf", "text/plain", "audio/mpeg", "image/x-canon-cr2", "video/mp4", ""]) {
+  const documents = ["application/pdf", "application/epub+zip", "application/vnd.oasis.opendocument.text"];
+  for (const type of documents) expect(bench.service.canRender(type)).toBe(true);
+  for (const type of [
+    "application/zip",
+    "application/msword",
+    "text/plain",
+    "audio/mpeg",
+    "image/x-canon-cr2",
+    "video/mp4",
+    "",
+  ]) {
     expect(bench.service.canRender(type)).toBe(false);
   }
   expect(findChildren()).toEqual([]);

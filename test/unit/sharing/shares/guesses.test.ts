@@ -41,6 +41,7 @@ function setUp() {
       createdAtMs: clock.ms,
       pinnedVersion: null,
       recipientId: null,
+      groupId: null,
     },
     {
       kind: "link",

@@ -30,6 +30,9 @@ const link: Share = {
   showsVersions: null,
   recipientEmailKey: null,
   recipientId: null,
+  groupId: null,
+  recipientPublicId: null,
+  recipientName: null,
 };
 
 /** A share before and after a change. */

@@ -30,6 +30,9 @@ const share: Share = {
   canWrite: false,
   recipientEmailKey: null,
   recipientId: null,
+  groupId: null,
+  recipientPublicId: null,
+  recipientName: null,
 };
 const grants = new PasswordGrants(new Uint8Array(32).fill(1));
 const NOW = 1_800_000_000_000;
