@@ -80,7 +80,7 @@ async function tellPages(): Promise<void> {
 async function renewSubscription(): Promise<void> {
   const response = await fetch(`${basePath}/api/users/notifications/config`);
   if (!response.ok) return;
-  const { data } = (await response.json()) as { data: { vapidPublicKey: string; isSubscribed: boolean } };
+  const { data }: { data: { vapidPublicKey: string; isSubscribed: boolean } } = await response.json();
   if (!data.isSubscribed) return;
   const { pushManager } = self.registration;
   const subscription =

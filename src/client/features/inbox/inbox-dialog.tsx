@@ -139,7 +139,7 @@ function Row({
 function Sign({ category, data }: Pick<Notice, "category" | "data">) {
   const name = data["ownerName"];
   if (name !== undefined) return <Avatar name={name} size={36} />;
-  const Icon = ICONS[category as keyof typeof ICONS] ?? Bell;
+  const Icon = ICONS[category];
   return (
     <span aria-hidden className="inline-flex size-9 shrink-0 items-center justify-center rounded-full bg-sunken">
       <Icon size={18} />
