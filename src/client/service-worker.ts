@@ -54,7 +54,7 @@ self.addEventListener("push", (event) => {
   const { title, path, ...options } = readPush(event.data?.text());
   const icon = `${basePath}/icon-192.png`;
   const shown = self.registration.showNotification(title, { ...options, icon, data: path });
-  event.waitUntil(Promise.all([shown, tellPages()]));
+  event.waitUntil(Promise.all([shown, notifyPages()]));
 });
 
 self.addEventListener("pushsubscriptionchange", (event) => {
@@ -68,7 +68,7 @@ self.addEventListener("notificationclick", (event) => {
 });
 
 /** Open pages fetch the inbox again. */
-async function tellPages(): Promise<void> {
+async function notifyPages(): Promise<void> {
   const tabs = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   for (const tab of tabs) tab.postMessage("notified");
 }

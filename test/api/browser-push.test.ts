@@ -160,7 +160,7 @@ describe("Web Push to browsers", () => {
     expectError(rejected, 400, "invalid_field", "preferences.quietHours.timezone");
   });
 
-  test("goes to at most 20 browsers of an account: the oldest gives way", async () => {
+  test("goes to at most 20 browsers of an account: a new one replaces the oldest", async () => {
     const { account, service } = await subscribed();
     let newest = account;
     for (let count = 0; count < 20; count += 1) {

@@ -54,7 +54,7 @@ describeWeb("the inbox", (web) => {
     const folder = await ann.client.folderId("Trip");
     await ann.client.stored("hello", { name: "day.txt", fields: { folder: "/Trip" } });
     await shareWith(ann.client, folder, ben);
-    await share(ann, ben, "letter.txt");
+    await share(ann, ben, "recipe.txt");
     const page = await web.open({ as: ben, path: "/photos", size: "phone" });
     await bell(page, 2).tap();
     await items(page).filter({ hasText: "Trip" }).getByRole("link").tap();
@@ -66,8 +66,8 @@ describeWeb("the inbox", (web) => {
     expect(await page.getByRole("dialog", { name: "Notifications" }).count()).toBe(0);
 
     await bell(page, 1).tap();
-    await items(page).filter({ hasText: "letter.txt" }).getByRole("link").tap();
-    await page.getByRole("dialog", { name: /letter\.txt/ }).waitFor();
+    await items(page).filter({ hasText: "recipe.txt" }).getByRole("link").tap();
+    await page.getByRole("dialog", { name: /recipe\.txt/ }).waitFor();
     await eventually("both are read", async () => {
       return (await ben.client.get("/api/users/notifications")).at("data.unread") === 0;
     });
@@ -97,13 +97,13 @@ describeWeb("the inbox", (web) => {
   test("asks for permission only after a click, and says if the browser blocks notifications", async () => {
     const page = await web.open({ as: await web.account(), path: "/files" });
     await page.addInitScript(() => {
-      Object.assign(globalThis, { asked: 0 });
+      Object.assign(globalThis, { permissionRequests: 0 });
       Object.defineProperty(Notification, "permission", {
-        get: () => (Reflect.get(globalThis, "asked") === 0 ? "default" : "denied"),
+        get: () => (Reflect.get(globalThis, "permissionRequests") === 0 ? "default" : "denied"),
       });
       Object.assign(Notification, {
         requestPermission: () => {
-          Object.assign(globalThis, { asked: 1 });
+          Object.assign(globalThis, { permissionRequests: 1 });
           return Promise.resolve("denied");
         },
       });
@@ -112,7 +112,7 @@ describeWeb("the inbox", (web) => {
     await bell(page).click();
     const offer = page.getByRole("button", { name: "Turn on notifications in this browser" });
     await offer.waitFor();
-    expect(await page.evaluate(() => Reflect.get(globalThis, "asked") as number)).toBe(0);
+    expect(await page.evaluate(() => Reflect.get(globalThis, "permissionRequests") as number)).toBe(0);
     await offer.click();
     await page.getByText("Blocked: this browser doesn't allow notifications from Larder.").waitFor();
     expect(await offer.count()).toBe(0);

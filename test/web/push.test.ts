@@ -172,7 +172,7 @@ describeWeb(
       expect((await recordOf(worker)).opened).toEqual([`${origin}/shared/with-me?share=shr_1`]);
     });
 
-    test("continue after the browser replaced the subscription, and tell open pages", async () => {
+    test("continue after the browser replaced the subscription, and open pages show it at once", async () => {
       const account = await web.account();
       const page = await web.open({ as: account, hasWorker: true });
       const worker = await recordWorker(page);

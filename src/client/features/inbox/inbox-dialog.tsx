@@ -97,7 +97,7 @@ function Row({
   const isUnread = readAt === null;
   const open = (event: MouseEvent) => {
     if (isUnread) onRead(id);
-    // A new tab or window opens by itself.
+    // The browser opens the new tab or window.
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     onOpened();

@@ -78,7 +78,7 @@ export const subscribe = (): RouteDocs => ({
   summary: "Send notifications to this browser",
   description:
     "By Web Push, until the sign-in ends or the browser unsubscribes. A sign-in has one subscription: a new one " +
-    "replaces it. An account has at most 20; the oldest gives way. Without `preferences`, the notifications in the " +
+    "replaces it. An account has at most 20: a new one replaces the oldest. Without `preferences`, the notifications in the " +
     "user's settings apply.",
   data: RegistrationRecord,
   errors: ["forbidden_target"],
