@@ -31,7 +31,11 @@ export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly o
     case "archive":
       return <ArchiveView file={file} />;
     case "none":
-      return <NoPreview file={file} message={text.noPreview} hasPicture={file.hasThumbnail} />;
+      return file.hasThumbnail ? (
+        <NoPreview file={file} message={text.firstPageOnly} hasPicture />
+      ) : (
+        <NoPreview file={file} message={text.noPreview} />
+      );
   }
 }
 
