@@ -1176,6 +1176,15 @@ export interface ResponseData {
     readonly removed: number;
     readonly album: Schemas["Album"];
   };
+  readonly "GET /api/files/recent": {
+    readonly files: readonly (Schemas["FileItem"] & {
+      readonly activity: "added" | "edited" | "renamed" | "moved" | "restored" | "changed" | "opened";
+      readonly activityAt: string;
+      readonly permission: "own" | "write" | "read";
+    })[];
+    readonly nextCursor: string | null;
+  };
+  readonly "POST /api/files/{id}/opened": Readonly<Record<string, unknown>>;
   readonly "GET /api/files": {
     readonly files: readonly Schemas["Item"][];
     readonly pagination: Schemas["Pagination"];
