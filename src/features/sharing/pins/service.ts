@@ -63,12 +63,13 @@ export class PinService {
       return changePins(json, (pins) => {
         const others = pins.filter((pin) => pin !== id);
         // Hidden ones don't count, as nobody could remove them.
-        const kept = others.length < PINS_MAX ? others : others.filter((pin) => this.#find(user, pin) !== undefined);
-        if (kept.length >= PINS_MAX) throw tooMany();
-        const index = before === undefined ? kept.length : kept.indexOf(before);
+        const remaining =
+          others.length < PINS_MAX ? others : others.filter((pin) => this.#find(user, pin) !== undefined);
+        if (remaining.length >= PINS_MAX) throw tooMany();
+        const index = before === undefined ? remaining.length : remaining.indexOf(before);
         if (index < 0)
           throw invalidField("before", "This pin was not found. Leave before out to add the pin at the end.");
-        return kept.toSpliced(index, 0, id);
+        return remaining.toSpliced(index, 0, id);
       });
     });
   }
