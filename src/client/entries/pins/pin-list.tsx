@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, type LinkProps, useLocation } from "@tanstack/react-router";
-import { ArrowDown, ArrowUp, BookImage, FolderSymlink, PinOff } from "lucide-react";
+import { BookImage, FolderSymlink, PinOff } from "lucide-react";
 import { type DragEvent, type MouseEvent, useState } from "react";
 import { useCanWrite } from "../../api/session.ts";
 import { cx } from "../../ui/cx.ts";
-import { EllipsisVertical, Folder } from "../../ui/icons.ts";
+import { ArrowDown, ArrowUp, EllipsisVertical, Folder } from "../../ui/icons.ts";
 import { ContextMenu, Menu } from "../../ui/menu.tsx";
 import type { MenuItem } from "../../ui/menu-items.ts";
 import { useDropFolder } from "../collection/use-entry-drag.ts";
