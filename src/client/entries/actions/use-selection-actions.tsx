@@ -96,14 +96,13 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
 
   const clip = useClipCommands({ withSelected, rights, known, count, share: options.share });
   const isOwn = canWrite && rights.isOwn;
-  const canShare = isOwn && (menuTarget !== undefined || count > 0);
   const commands: Commands<T> = {
     ...clip,
     only,
     open: onOpen,
     edit: only && when(canWrite && rights.canChange && isEditableText(only), () => openEditor(only.id)),
     download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
-    share: when(canShare, choose("share")),
+    share: when(isOwn && (menuTarget !== undefined || count > 0), choose("share")),
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
     album: when(isOwn && mayHaveFiles(known), choose("album")),
     rename: when(canWrite && rights.canManage, rename),
