@@ -74,8 +74,6 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const canWrite = useCanWrite();
   const entryActions = useEntryActions();
   const openDialog = useOpenEntryDialog();
-  const openEditor = useOpenEditor();
-  const extract = useExtract();
   const { selection, count } = collection;
   const known = selection.kind === "some" ? [...selection.entries.values()] : [];
   const only = menuTarget ?? (count === 1 && known.length === 1 ? known[0] : undefined);
@@ -104,8 +102,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     ...clip,
     only,
     open: onOpen,
-    edit: only && when(canWrite && rights.canChange && isEditableText(only), () => openEditor(only.id)),
-    extract: only && when(canWrite && isArchive(only), () => extract(only)),
+    ...useContentCommands(only, canWrite, rights),
     download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
     share: when(isOwn && (menuTarget !== undefined || count > 0), choose("share")),
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
@@ -139,6 +136,16 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
       <ActionStatus key="status" />,
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
     ],
+  };
+}
+
+/** The commands that depend on what is in the only selected file. */
+function useContentCommands(only: Entry | undefined, canWrite: boolean, { canChange }: EntryRights) {
+  const openEditor = useOpenEditor();
+  const extract = useExtract();
+  return {
+    edit: only && when(canWrite && canChange && isEditableText(only), () => openEditor(only.id)),
+    extract: only && when(canWrite && isArchive(only), () => extract(only)),
   };
 }
 
