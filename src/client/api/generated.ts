@@ -1072,6 +1072,7 @@ export interface ResponseData {
       readonly kind: "file" | "folder" | "tag" | "word";
       readonly text: string;
       readonly id?: string;
+      readonly mimeType?: string;
       readonly folder?: string;
       readonly path?: string;
       readonly share?: string;
