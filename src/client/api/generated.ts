@@ -1833,6 +1833,18 @@ export interface ResponseData {
       readonly files: number;
       readonly bytes: number;
     }[];
+    readonly texts: {
+      readonly isFilling: boolean;
+      readonly indexed: number;
+      readonly waiting: number;
+      readonly unread: readonly {
+        readonly reason: string;
+        readonly count: number;
+      }[];
+      readonly textBytes: number;
+      readonly indexBytes: number;
+      readonly fileBytes: number;
+    };
   };
   readonly "GET /api/admin/stats/history": {
     readonly days: readonly {

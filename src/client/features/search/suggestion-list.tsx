@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
+import { locationOf } from "../../entries/entry-columns.tsx";
 import { folderParam, useGoToFolder } from "../../entries/folder-address.ts";
 import { cx } from "../../ui/cx.ts";
 import { FileIcon } from "../../ui/file-icon.tsx";
@@ -135,7 +136,7 @@ function SuggestionIcon({ suggestion: { kind, mimeType } }: { readonly suggestio
 function hintOf({ kind, folder, owner }: Suggestion): string {
   if (kind === "tag") return text.tag;
   if (kind === "word") return text.inContents;
-  return owner === undefined ? (folder ?? "") : text.sharedBy(owner.name);
+  return owner === undefined ? locationOf(folder ?? "/") : text.sharedBy(owner.name);
 }
 
 /** A suggestion with what was typed in bold. */
