@@ -138,7 +138,10 @@ describeWeb("the search", (web) => {
   test("suggests while typing, by keyboard, mouse, and touch", async () => {
     const account = await web.account();
     await account.client.folderId("Marmalade");
-    await account.client.storedId("Knead the marzipan for five minutes and cover the cake with it. Every guest marvels at it.", { name: "marble.txt", fields: { tags: "Marathon" } });
+    await account.client.storedId(
+      "Knead the marzipan for five minutes and cover the cake with it. Every guest marvels at it.",
+      { name: "marble.txt", fields: { tags: "Marathon" } },
+    );
     await untilInTexts(account, "marzipan");
     const page = await web.open({ as: account });
     await row(page, "marble.txt").waitFor();

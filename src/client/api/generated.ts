@@ -63,6 +63,7 @@ export interface Schemas {
     readonly folder: Schemas["FolderPath"];
     readonly path: Schemas["FolderPath"];
     readonly itemCount: number;
+    readonly size?: number | null;
     readonly createdAt: string;
     readonly modifiedAt: string;
     readonly description: string;
@@ -285,10 +286,6 @@ export interface Schemas {
       readonly email: string | null;
     } | null;
     readonly details: Readonly<Record<string, unknown>>;
-  };
-  readonly BrowserPush: {
-    readonly vapidPublicKey: string;
-    readonly isSubscribed: boolean;
   };
   readonly Bytes: number;
   readonly ChangedFile: {
@@ -556,6 +553,20 @@ export interface Schemas {
     readonly isFavorite: boolean;
     readonly shared: Schemas["ShareMark"] | null;
   };
+  readonly Pins: {
+    readonly pins: readonly {
+      readonly id: string;
+      readonly type: "folder" | "album";
+      readonly name: string;
+      readonly path?: Schemas["FolderPath"];
+      readonly share?: string;
+      readonly owner: {
+        readonly id: string;
+        readonly name: string;
+        readonly email: string;
+      } | null;
+    }[];
+  };
   readonly Plan: {
     readonly name: "free" | "pro" | "enterprise";
     readonly isDefault: boolean;
@@ -600,6 +611,12 @@ export interface Schemas {
     readonly plan: "free" | "pro" | "enterprise";
     readonly createdAt: string;
     readonly emailVerified: boolean;
+  };
+  readonly PushRegistration: {
+    readonly deviceId: string;
+    readonly platform: string;
+    readonly provider: string | null;
+    readonly preferences: Schemas["Preferences"];
   };
   readonly FactorProof: {
     readonly currentPassword?: Schemas["CurrentPassword"];
@@ -1469,6 +1486,9 @@ export interface ResponseData {
     readonly id: string;
     readonly revokedAt: string;
   };
+  readonly "GET /api/pins": Schemas["Pins"];
+  readonly "PUT /api/pins/{id}": Schemas["Pins"];
+  readonly "DELETE /api/pins/{id}": Schemas["Pins"];
   readonly "POST /api/mobile/upload": Schemas["UploadedFile"];
   readonly "POST /api/mobile/upload/init": {
     readonly uploadSession: string;
@@ -1517,12 +1537,7 @@ export interface ResponseData {
     readonly findings: readonly Schemas["Finding"][];
     readonly pagination: Schemas["Pagination"];
   };
-  readonly "POST /api/mobile/notifications/register": {
-    readonly deviceId: string;
-    readonly platform: string;
-    readonly provider: string | null;
-    readonly preferences: Schemas["Preferences"];
-  };
+  readonly "POST /api/mobile/notifications/register": Schemas["PushRegistration"];
   readonly "GET /api/mobile/notifications/config": {
     readonly vapidPublicKey: string;
     readonly providers: readonly string[];
@@ -1546,9 +1561,19 @@ export interface ResponseData {
     readonly read: number;
     readonly unread: number;
   };
-  readonly "GET /api/users/notifications/push": Schemas["BrowserPush"];
-  readonly "PUT /api/users/notifications/push": Schemas["BrowserPush"];
-  readonly "DELETE /api/users/notifications/push": Schemas["BrowserPush"];
+  readonly "GET /api/users/notifications/config": {
+    readonly vapidPublicKey: string;
+    readonly providers: readonly string[];
+    readonly isSubscribed: boolean;
+    readonly preferences: Schemas["Preferences"];
+  };
+  readonly "POST /api/users/push-subscriptions": Schemas["PushRegistration"];
+  readonly "DELETE /api/users/push-subscriptions": {
+    readonly vapidPublicKey: string;
+    readonly providers: readonly string[];
+    readonly isSubscribed: boolean;
+    readonly preferences: Schemas["Preferences"];
+  };
   readonly "POST /api/webhooks": Schemas["WebhookWithSecret"];
   readonly "GET /api/webhooks": {
     readonly webhooks: readonly Schemas["Webhook"][];

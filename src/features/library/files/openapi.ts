@@ -18,7 +18,7 @@ const SORT = {
   default: "name",
   description:
     "name: by code points, ignoring case; natural: also ignoring accents, and numbers by value (note 2 before note 10); " +
-    "fileModifiedAt: files by their own date, folders by their creation. Folders come first",
+    "fileModifiedAt: files by their own date, folders by their creation; size: up to 5,000 folders by the files below them. Folders come first",
 };
 
 const QUERY_OF_LISTING = {
@@ -51,6 +51,7 @@ export const DOWNLOAD = {
       enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
       description: "WebP of at most 128, 512 (true) or 1600 pixels; the file itself if no thumbnail can be created",
     },
+    fallback: { type: "string", enum: ["none"], description: "404 if no thumbnail can be created" },
   },
   headers: { Range: "RFC 9110 §14, one or more ranges" },
   content: { "application/octet-stream": "The content" },
