@@ -44,6 +44,8 @@ export interface EntryBrowserProps<T extends Entry> {
   onOpenFolder(path: string, folder: T): void;
   nameOf?(entry: T): ReactNode;
   subtitle?(entry: T): string;
+  /** A further line below the name in lists. */
+  excerptOf?(entry: T): ReactNode;
   /** Shown in place of a thumbnail for entries that have none. */
   thumbnailOf?(entry: T, size: "small" | "medium"): ReactNode;
   /** Actions of the page, at the end of the menu. */
@@ -187,7 +189,15 @@ function Bar<T extends Entry>({
 
 /** How the entries are shown: by the preferences of this browser and the page. */
 function useDisplay<T extends Entry>(
-  { collection, kind, columns: allColumns, nameOf, thumbnailOf, subtitle = subtitleOf }: EntryBrowserProps<T>,
+  {
+    collection,
+    kind,
+    columns: allColumns,
+    nameOf,
+    excerptOf,
+    thumbnailOf,
+    subtitle = subtitleOf,
+  }: EntryBrowserProps<T>,
   renaming: SelectionActions["renaming"],
 ): GridDisplay<T> {
   const [{ layout, density }] = useViewPreferences();
@@ -205,9 +215,10 @@ function useDisplay<T extends Entry>(
       removing,
       cut,
       ...(nameOf !== undefined && { nameOf }),
+      ...(excerptOf !== undefined && { excerptOf }),
       ...(thumbnailOf !== undefined && { thumbnailOf }),
     }),
-    [layout, density, columns, subtitle, renaming, removing, cut, nameOf, thumbnailOf],
+    [layout, density, columns, subtitle, renaming, removing, cut, nameOf, excerptOf, thumbnailOf],
   );
 }
 
