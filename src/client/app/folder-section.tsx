@@ -1,10 +1,10 @@
 import { useLocation } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
-import { loadScript } from "../ui/lazy-part.ts";
 import { cx } from "../ui/cx.ts";
 import { ChevronRight } from "../ui/icons.ts";
-import { showError } from "../ui/toast.tsx";
-import { basePath } from "../base/address.ts";
+import { walkTransfer } from "../features/uploads/engine/walk.ts";
+import { uploadWalk } from "../features/uploads/upload-walk.ts";
+import { uploads } from "../features/uploads/uploads.ts";
 import { readStored, writeStored } from "../base/stored.ts";
 import { FolderTree } from "../entries/tree/folder-tree.tsx";
 import { useCurrentFolder, useGoToFolder } from "../entries/folder-address.ts";
@@ -61,7 +61,15 @@ export function FolderSection() {
   );
 }
 
-/** Uploads what was dropped. It must be read during the event, so the script is there before it. */
 function uploadTo(path: string, transfer: DataTransfer): void {
-  void dropped(path, transfer).catch(showError);
+  void uploadWalk((skip) => walkTransfer(transfer, skip), path, undefined, uploads.add);
+}
+
+function readOpen(): readonly string[] {
+  try {
+    const stored: unknown = JSON.parse(readStored(OPEN_STORED_AS) ?? "[]");
+    return Array.isArray(stored) ? stored.filter((path) => typeof path === "string") : [];
+  } catch {
+    return []; // Not written by this page.
+  }
 }

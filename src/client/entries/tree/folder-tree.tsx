@@ -5,6 +5,7 @@ import { cx } from "../../ui/cx.ts";
 import { FileIcon } from "../../ui/file-icon.tsx";
 import { ChevronRight } from "../../ui/icons.ts";
 import { uiText } from "../../ui/text.ts";
+import { parentOf } from "../folder-address.ts";
 import { text } from "../text.ts";
 import { pathsAbove, type TreeRow, useTreeRows } from "./rows.ts";
 import { useTreeDrop } from "./use-tree-drop.ts";
@@ -32,6 +33,15 @@ export interface FolderTreeProps {
   readonly className?: string;
 }
 
+/** Props of a tree in a dialog with a button for the chosen folder. */
+export const IN_DIALOG = {
+  label: text.chooseFolder,
+  choosesByFocus: true,
+  className: "h-72 rounded-lg border border-line p-1",
+} as const;
+
+/** Folders of a level that are loaded to show the chosen one. */
+const SEARCHED_MAX = 2_000;
 /** Rows rendered above and below the visible ones. */
 const OVERSCAN = 8;
 
@@ -41,7 +51,9 @@ export function FolderTree(props: FolderTreeProps) {
   const { expanded, toggle } = useExpanded(props);
   const { rows, loadMore, retry } = useTreeRows(expanded, hasRoot);
   const [focused, setFocused] = useState(chosen);
-  const active = rows.some(({ kind, path }) => kind === "folder" && path === focused) ? focused : (firstPath(rows) ?? "/");
+  const active = rows.some(({ kind, path }) => kind === "folder" && path === focused)
+    ? focused
+    : (firstPath(rows) ?? "/");
   const scroller = useRef<HTMLDivElement>(null);
   const rowHeight = window.matchMedia("(pointer: coarse)").matches ? 44 : 34;
   const { first, last, showRow } = useWindow(scroller, rows.length, rowHeight);
@@ -62,6 +74,7 @@ export function FolderTree(props: FolderTreeProps) {
     wantsFocus.current = false;
     scroller.current?.querySelector<HTMLElement>('[role="treeitem"][tabindex="0"]')?.focus({ preventScroll: true });
   });
+  useSearched(rows, chosen, loadMore);
   // When another folder is opened elsewhere, its row comes into view as soon as it is loaded.
   const chosenIndex = rows.findIndex((row) => row.kind === "folder" && row.path === chosen);
   const shownFor = useRef<string>(undefined);
@@ -70,7 +83,8 @@ export function FolderTree(props: FolderTreeProps) {
     shownFor.current = chosen;
     setFocused(chosen);
     showRow(chosenIndex);
-  });
+    // oxlint-disable-next-line react/exhaustive-deps -- once for each chosen folder
+  }, [chosen, chosenIndex]);
   const onKeyDown = useTreeKeys({ rows, active, goTo, toggle, choose });
   const drop = useTreeDrop({
     isEnabled: props.takesDrops === true,
@@ -90,10 +104,8 @@ export function FolderTree(props: FolderTreeProps) {
         {rows.map((row, index) => {
           const isActive = row.kind === "folder" && row.path === active;
           if ((index < first || index > last) && !isActive) return null;
-          const place = { height: rowHeight, transform: `translateY(${index * rowHeight}px)` };
-          return (
-            <TreeLine key={`${row.kind} ${row.path}`} row={row} place={place} {...view} />
-          );
+          const box = { height: rowHeight, transform: `translateY(${index * rowHeight}px)` };
+          return <TreeLine key={`${row.kind} ${row.path}`} row={row} box={box} {...view} />;
         })}
       </div>
     </div>
@@ -117,6 +129,18 @@ function useExpanded({ chosen, openBefore = [], onOpened, hasRoot = true }: Fold
   useEffect(() => onOpened?.(expanded), [expanded, onOpened]);
   const toggle = (path: string, isOpen: boolean) => setExpanded((before) => withMember(before, path, isOpen));
   return { expanded, toggle };
+}
+
+/** Loads more of a level that has the chosen folder on a later page. */
+function useSearched(rows: readonly TreeRow[], chosen: string, loadMore: (path: string) => void): void {
+  const isKnown = rows.some((row) => row.kind === "folder" && row.path === chosen);
+  const more = isKnown ? undefined : rows.find((row) => row.kind === "more" && row.path === parentOf(chosen));
+  const shown = more?.kind === "more" && more.shown < SEARCHED_MAX ? more.shown : undefined;
+  const path = more?.path;
+  useEffect(() => {
+    if (shown !== undefined && path !== undefined) loadMore(path);
+    // oxlint-disable-next-line react/exhaustive-deps -- once for each page
+  }, [shown, path]);
 }
 
 /** Which rows are visible, and how to scroll to one. */
@@ -153,7 +177,7 @@ function useWindow(scroller: { readonly current: HTMLElement | null }, count: nu
 
 interface LineProps {
   readonly row: TreeRow;
-  readonly place: { readonly height: number; readonly transform: string };
+  readonly box: { readonly height: number; readonly transform: string };
   readonly chosen: string;
   readonly active: string;
   readonly over: string | undefined;
@@ -165,8 +189,8 @@ interface LineProps {
 }
 
 function TreeLine(props: LineProps) {
-  const { row, place, loadMore, retry } = props;
-  const style = { ...place, paddingInlineStart: `${(row.level - 1) * 1 + 0.25}rem` };
+  const { row, box, loadMore, retry } = props;
+  const style = { ...box, paddingInlineStart: `${(row.level - 1) * 1 + 0.25}rem` };
   if (row.kind === "folder") return <FolderLine {...props} row={row} style={style} />;
   const isFailed = row.kind === "failed";
   return (
@@ -174,7 +198,11 @@ function TreeLine(props: LineProps) {
       <span className="w-6 shrink-0" />
       {row.kind === "empty" && text.noFolders}
       {row.kind === "loading" && text.loadingEntry}
-      {row.kind === "more" && <More onVisible={() => loadMore(row.path)}>{text.loadingEntry}</More>}
+      {row.kind === "more" && (
+        <More key={row.shown} onVisible={() => loadMore(row.path)}>
+          {text.loadingEntry}
+        </More>
+      )}
       {isFailed && (
         <>
           <span role="alert" className="truncate text-danger">
@@ -232,7 +260,7 @@ function FolderLine({
       <span
         aria-hidden="true"
         data-part="toggle"
-        className="grid size-6 shrink-0 place-items-center rounded hover:bg-raised pointer-coarse:size-10"
+        className="grid size-6 shrink-0 box-items-center rounded hover:bg-raised pointer-coarse:size-10"
         onClick={(event) => {
           event.stopPropagation();
           toggle(path, !isOpen);

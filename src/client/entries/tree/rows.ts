@@ -19,7 +19,7 @@ export type TreeRow =
       readonly siblings: number;
     }
   | { readonly kind: "loading" | "empty"; readonly path: string; readonly level: number }
-  | { readonly kind: "more"; readonly path: string; readonly level: number }
+  | { readonly kind: "more"; readonly path: string; readonly level: number; readonly shown: number }
   | { readonly kind: "failed"; readonly path: string; readonly level: number; readonly error: unknown };
 
 interface LevelPage {
@@ -48,8 +48,8 @@ function levelQuery(path: string, page: number) {
 export function useTreeRows(expanded: ReadonlySet<string>, hasRoot: boolean) {
   const queryClient = useQueryClient();
   const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
-  const levels = [...expanded].flatMap((path) =>
-    Array.from({ length: pages.get(path) ?? 1 }, (_, index) => ({ path, page: index + 1 })),
+  const levels = visibleLevels(expanded, pages, (path, page) =>
+    queryClient.getQueryData<LevelPage>(levelQuery(path, page).queryKey),
   );
   const results = useQueries({ queries: levels.map(({ path, page }) => levelQuery(path, page)) });
   const loaded = Map.groupBy(
@@ -62,27 +62,53 @@ export function useTreeRows(expanded: ReadonlySet<string>, hasRoot: boolean) {
     const failed = known.find(({ data, error }) => data === undefined && error !== null);
     const first = known[0]?.data;
     if (first === undefined) {
-      return [failed === undefined ? { kind: "loading", path, level } : { kind: "failed", path, level, error: failed.error }];
+      return [
+        failed === undefined ? { kind: "loading", path, level } : { kind: "failed", path, level, error: failed.error },
+      ];
     }
     if (folders.length === 0) return [{ kind: "empty", path, level }];
     const siblings = first.pagination.total;
     const rows = folders.flatMap((folder, index) => {
       const isOpen = expanded.has(folder.path);
-      const row = { kind: "folder" as const, path: folder.path, name: folder.name, level, isOpen, position: index + 1, siblings };
+      const row = {
+        kind: "folder" as const,
+        path: folder.path,
+        name: folder.name,
+        level,
+        isOpen,
+        position: index + 1,
+        siblings,
+      };
       return isOpen ? [row, ...below(folder.path, level + 1)] : [row];
     });
-    return folders.length < siblings ? [...rows, { kind: "more", path, level }] : rows;
+    return folders.length < siblings ? [...rows, { kind: "more", path, level, shown: folders.length }] : rows;
   };
   const root = { kind: "folder" as const, path: "/", name: text.home, level: 1, position: 1, siblings: 1 };
   const isRootOpen = expanded.has("/");
-  const rows = !hasRoot
-    ? below("/", 1)
-    : [{ ...root, isOpen: isRootOpen }, ...(isRootOpen ? below("/", 2) : [])];
+  const rows = !hasRoot ? below("/", 1) : [{ ...root, isOpen: isRootOpen }, ...(isRootOpen ? below("/", 2) : [])];
   return {
     rows,
     loadMore: (path: string) => setPages((before) => new Map([...before, [path, (before.get(path) ?? 1) + 1]])),
     retry: (path: string) => void queryClient.refetchQueries({ queryKey: keys.listing(path, "folders") }),
   };
+}
+
+/** The pages of all levels that are shown. A folder that was open but is gone, or is in a closed one, has no level. */
+function visibleLevels(
+  expanded: ReadonlySet<string>,
+  pages: ReadonlyMap<string, number>,
+  read: (path: string, page: number) => LevelPage | undefined,
+) {
+  const levels: { readonly path: string; readonly page: number }[] = [];
+  const open = expanded.has("/") ? ["/"] : [];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    for (let page = 1; page <= (pages.get(path) ?? 1); page += 1) {
+      levels.push({ path, page });
+      const folders = read(path, page)?.files ?? [];
+      open.push(...folders.flatMap((folder) => (expanded.has(folder.path) ? [folder.path] : [])));
+    }
+  }
+  return levels;
 }
 
 /** A folder and all its parents: `/a/b` → `/`, `/a`, `/a/b`. */

@@ -1,7 +1,7 @@
 import { type DragEvent, useEffect, useRef, useState } from "react";
 import { type DropTarget, entryDropAt } from "../collection/use-entry-drag.ts";
 
-/** A folder that is closed opens when something is held over it for this long. */
+/** A folder that is closed opens after something hovers over it for this long. */
 const OPENS_AFTER_MS = 800;
 
 /** Lets the tree take entries of the page, and files from the desktop. */
@@ -16,10 +16,10 @@ export function useTreeDrop({
 }) {
   const [over, setOver] = useState<string>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const held = useRef<string>(undefined);
+  const hovered = useRef<string>(undefined);
   const hold = (path: string | undefined) => {
-    if (held.current === path) return;
-    held.current = path;
+    if (hovered.current === path) return;
+    hovered.current = path;
     clearTimeout(timer.current);
     if (path !== undefined) timer.current = setTimeout(() => open(path), OPENS_AFTER_MS);
   };

@@ -42,7 +42,8 @@ export function useTreeKeys({ rows, active, goTo, toggle, choose }: TreeKeysOpti
   };
   return (event: KeyboardEvent<HTMLElement>) => {
     const { key, ctrlKey, metaKey, altKey } = event;
-    if (ctrlKey || metaKey || altKey || (event.target instanceof Element && event.target.closest("button") !== null)) return;
+    if (ctrlKey || metaKey || altKey || (event.target instanceof Element && event.target.closest("button") !== null))
+      return;
     const isRightToLeft = getComputedStyle(event.currentTarget).direction === "rtl";
     const actions: Readonly<Record<string, () => void>> = {
       ArrowDown: () => goToIndex(at + 1),
