@@ -51,9 +51,8 @@ export function FolderTree(props: FolderTreeProps) {
   const { expanded, toggle } = useExpanded(props);
   const { rows, loadMore, retry } = useTreeRows(expanded, hasRoot);
   const [focused, setFocused] = useState(chosen);
-  const active = rows.some(({ kind, path }) => kind === "folder" && path === focused)
-    ? focused
-    : (firstPath(rows) ?? "/");
+  const isLoaded = rows.some(({ kind, path }) => kind === "folder" && path === focused);
+  const active = isLoaded ? focused : (firstPath(rows) ?? "");
   const scroller = useRef<HTMLDivElement>(null);
   const rowHeight = window.matchMedia("(pointer: coarse)").matches ? 44 : 34;
   const { first, last, showRow } = useWindow(scroller, rows.length, rowHeight);
@@ -95,8 +94,8 @@ export function FolderTree(props: FolderTreeProps) {
   return (
     <div ref={scroller} className={cx("relative overflow-auto", props.className)} {...drop.handlers}>
       <div
-        role="tree"
-        aria-label={props.label}
+        // A tree must have items.
+        {...(active !== "" && { role: "tree", "aria-label": props.label })}
         onKeyDown={onKeyDown}
         className="relative"
         style={{ height: rows.length * rowHeight }}
