@@ -1711,6 +1711,17 @@ CREATE TABLE `group_notices` (
 
 CREATE INDEX `users_people` ON `users` (`name_key`,`id`) WHERE disabled_at IS NULL AND email_unconfirmed_since IS NULL;
 
+CREATE TABLE `opened_files` (
+	`account_id` integer NOT NULL,
+	`node_id` integer NOT NULL,
+	`opened_at` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `node_id`),
+	FOREIGN KEY (`account_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`node_id`) REFERENCES `nodes`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX `opened_files_node` ON `opened_files` (`node_id`);
+
 CREATE TABLE `welcomes` (
 	`user_id` integer PRIMARY KEY NOT NULL,
 	`token_hash` blob NOT NULL,

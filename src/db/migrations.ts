@@ -50,6 +50,7 @@ import settings from "../../migrations/0044_settings.sql" with { type: "text" };
 import hiddenPairs from "../../migrations/0045_hidden_pairs.sql" with { type: "text" };
 import browserPush from "../../migrations/0046_browser_push.sql" with { type: "text" };
 import groups from "../../migrations/0047_groups.sql" with { type: "text" };
+import openedFiles from "../../migrations/0048_opened_files.sql" with { type: "text" };
 import people from "../../migrations/0050_people.sql" with { type: "text" };
 import schema from "../../migrations/schema.sql" with { type: "text" };
 
@@ -109,6 +110,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0045_hidden_pairs", sql: hiddenPairs },
   { id: "0046_browser_push", sql: browserPush },
   { id: "0047_groups", sql: groups },
+  { id: "0048_opened_files", sql: openedFiles },
   { id: "0050_people", sql: people },
 ];
 

@@ -1,7 +1,7 @@
 /**
  * Where to go after a sign-in: a path of the web app, never another address.
  * @param next the query parameter of the sign-in page: a path below the base path, with query and fragment
- * @returns `/files` for anything that is not clearly a path: other origins (`//host`, `/\host`), schemes, the sign-in
+ * @returns `/` for anything that is not clearly a path: other origins (`//host`, `/\host`), schemes, the sign-in
  * page
  */
 export function safeNext(next: string | undefined): `/${string}` {
@@ -11,7 +11,8 @@ export function safeNext(next: string | undefined): `/${string}` {
   return isHere ? `/${pathname.slice(1)}${search}${hash}` : START;
 }
 
-const START = "/files";
+/** The page that the person chose to start with. */
+const START = "/";
 const ANYWHERE = "http://here.invalid";
 
 /** Browsers treat a backslash as a slash, and drop control characters. */

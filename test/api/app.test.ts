@@ -210,7 +210,7 @@ describe("installing the application", () => {
     const manifest = await server().visitor.get("/manifest.webmanifest");
     expectStatus(manifest, 200);
     expect(manifest.header("content-type")).toStartWith("application/manifest+json");
-    expect(manifest.string("start_url")).toBe("/files");
+    expect(manifest.string("start_url")).toBe("/");
     for (const icon of manifest.strings("icons", "src")) {
       const response = await server().visitor.get(icon);
       expectStatus(response, 200);

@@ -45,6 +45,7 @@ const attempts: [string, (client: Client, owned: Owned) => ReturnType<Client["ge
   ["HEAD download", (client, { file }) => client.head(`/api/files/${file}/download`)],
   ["GET thumbnail", (client, { file }) => client.get(`/api/files/${file}/download?thumbnail=true`)],
   ["GET checksum", (client, { file }) => client.get(`/api/files/${file}/checksum`)],
+  ["POST opened", (client, { file }) => client.post(`/api/files/${file}/opened`, {})],
   ["PUT file", (client, { file }) => client.put(`/api/files/${file}`, { name: "stolen.txt" })],
   ["PUT file public", (client, { file }) => client.put(`/api/files/${file}`, { isPublic: true })],
   [

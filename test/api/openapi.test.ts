@@ -48,6 +48,8 @@ const endpoints: [string, string, number[]][] = [
   ["PUT", "/api/files/{id}/content", [200, 401, 403, 404, 409, 412, 413, 429, 507]],
   ["GET", "/api/files/{id}/checksum", [200, 401, 404, 429]],
   ["GET", "/api/files/{id}/versions", [200, 401, 404, 429]],
+  ["GET", "/api/files/recent", [200, 400, 401, 429]],
+  ["POST", "/api/files/{id}/opened", [200, 401, 404, 429]],
   ["GET", "/api/files/{id}/activity", [200, 400, 401, 404, 429]],
   ["GET", "/api/files/{id}/versions/{version}/download", [200, 206, 304, 400, 401, 404, 412, 416, 429, 503]],
   ["POST", "/api/files/{id}/versions/{version}/restore", [200, 400, 401, 403, 404, 412, 413, 429]],

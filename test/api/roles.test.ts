@@ -115,6 +115,8 @@ const viewersMay = [
   /^(PUT|DELETE) \/api\/users\/notifications\/push$/,
   // Read requests that use POST for their lists.
   /^POST \/api\/files\/archive$/,
+  // Notes what the viewer read.
+  /^POST \/api\/files\/\{id\}\/opened$/,
   /^POST \/api\/mobile\/files\/durability$/,
   // Public: the token in the path decides.
   /^(POST|PATCH|DELETE) \/api\/public\//,

@@ -16,6 +16,7 @@ const rules: [methods: RegExp, path: RegExp, rule: string][] = [
   [/./, /^\/api\/shares(\/|$)/, "shares"],
   [/GET|HEAD/, /^\/api\/(files|photos|albums|favorites)(\/|$)/, "files:read"],
   [/POST/, /^\/api\/files\/archive$/, "files:read"],
+  [/POST/, /^\/api\/files\/\{id\}\/opened$/, "files:read"],
   [/./, /^\/api\/(files|albums|favorites)(\/|$)/, "files:write"],
   [/./, /^\/api\/tus(\/|$)/, "files:write"],
   [/GET|PUT/, /^\/api\/users\/(profile|settings)$/, "profile"],

@@ -34,8 +34,8 @@ describeWeb("the frame of the pages", (web) => {
     await drawer.getByRole("link", { name: "History" }).click();
     await page.getByRole("heading", { level: 1, name: "History" }).waitFor();
     await drawer.waitFor({ state: "detached" });
-    await page.getByRole("navigation", { name: "Quick navigation" }).getByRole("link", { name: "Trash" }).click();
-    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    await page.getByRole("navigation", { name: "Quick navigation" }).getByRole("link", { name: "Home" }).click();
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
   });
 
   test("moves the round button out of the way of the entries that are scrolled to", async () => {

@@ -23,7 +23,7 @@ describeWeb("the security settings", (web) => {
     await signInBy(again, account);
     await again.getByRole("alert").waitFor();
     await signInBy(again, { email: account.email, password: "another set of words" });
-    await again.waitForURL(/\/files$/);
+    await again.waitForURL(/\/home$/);
   });
 
   test("sets up two-factor authentication with the key, shows recovery codes once, and turns it off", async () => {
@@ -108,7 +108,7 @@ describeWeb("the security settings", (web) => {
     const other = await web.open({ path: "/sign-in", host: "localhost" });
     const second = await addAuthenticator(other, credential);
     await second.signIn();
-    await other.waitForURL(/\/files$/);
+    await other.waitForURL(/\/home$/);
 
     await page.getByRole("button", { name: "Remove The old laptop" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();

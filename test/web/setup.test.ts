@@ -40,7 +40,7 @@ describeWeb(
 
       const other = await web.open({ path: "/sign-in" });
       await signInBy(other, { email, password });
-      await other.waitForURL(/\/files$/);
+      await other.waitForURL(/\/home$/);
     });
 
     test("an invalid link shows a message with what to do", async () => {

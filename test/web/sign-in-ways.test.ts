@@ -68,7 +68,7 @@ describeWeb(
       const other = await web.open({ path: "/sign-in" });
       await other.getByRole("link", { name: "Sign in with Our house" }).click();
       await signInAtProvider(other, "grace");
-      await other.waitForURL(/\/files$/);
+      await other.waitForURL(/\/home$/);
       await other.getByRole("button", { name: /Account: Test User/ }).waitFor();
 
       await page.getByRole("button", { name: "Unlink" }).click();
@@ -104,7 +104,7 @@ describeWeb(
 
       await page.getByRole("button", { name: "Back to sign-in" }).click();
       await signInBy(page, { email: account.email, password: "another set of words" });
-      await page.waitForURL(/\/files$/);
+      await page.waitForURL(/\/home$/);
     });
 
     test("the page behind the link looks right: open, done and expired", async () => {

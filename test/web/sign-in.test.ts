@@ -35,7 +35,7 @@ describeWeb("the sign-in page", (web) => {
     await web.lookAt(page, "sign-in-refused");
     expect(await page.getByLabel("Email").inputValue()).toBe(account.email);
     await signInBy(page, account);
-    await page.waitForURL(/\/files$/);
+    await page.waitForURL(/\/home$/);
   });
 
   test("on phones, the password field has most of the width", async () => {
@@ -50,7 +50,7 @@ describeWeb("the sign-in page", (web) => {
     for (const next of ["//evil.example/x", "https://evil.example/", "/\\evil.example", "javascript:alert(1)"]) {
       const page = await web.open({ path: `/sign-in?next=${encodeURIComponent(next)}` });
       await signInBy(page, account);
-      await page.waitForURL(/\/files$/);
+      await page.waitForURL(/\/home$/);
       expect(new URL(page.url()).hostname).toBe("127.0.0.1");
       await page.context().close();
     }
@@ -73,14 +73,14 @@ describeWeb("the sign-in page", (web) => {
     await page.getByRole("alert").first().waitFor();
     await page.getByLabel("Code").fill(generateCode(secret));
     await page.keyboard.press("Enter");
-    await page.waitForURL(/\/files$/);
+    await page.waitForURL(/\/home$/);
 
     const other = await web.open({ path: "/sign-in" });
     await signInBy(other, account);
     await other.getByRole("button", { name: "Use a recovery code" }).click();
     await other.getByLabel("Recovery code").fill(codes[0] ?? "");
     await other.keyboard.press("Enter");
-    await other.waitForURL(/\/files$/);
+    await other.waitForURL(/\/home$/);
   });
 
   test("a disabled account gets a message", async () => {

@@ -51,6 +51,7 @@ export interface Schemas {
     readonly createdAt: string;
     readonly modifiedAt: string;
     readonly isFavorite?: boolean;
+    readonly shared?: Schemas["ShareMark"] | null;
     readonly fileModifiedAt: string | null;
     readonly contentAvailable?: boolean;
     readonly isDeleted?: boolean;
@@ -66,6 +67,7 @@ export interface Schemas {
     readonly modifiedAt: string;
     readonly description: string;
     readonly isFavorite?: boolean;
+    readonly shared?: Schemas["ShareMark"] | null;
     readonly isDeleted?: boolean;
   };
   readonly FileInfo: Schemas["FileBasics"] & {
@@ -552,6 +554,7 @@ export interface Schemas {
     readonly thumbnailUrl: string;
     readonly hasThumbnail: boolean;
     readonly isFavorite: boolean;
+    readonly shared: Schemas["ShareMark"] | null;
   };
   readonly Plan: {
     readonly name: "free" | "pro" | "enterprise";
@@ -691,6 +694,12 @@ export interface Schemas {
       readonly id: string;
       readonly name: string;
     };
+  };
+  readonly ShareMark: {
+    readonly links: number;
+    readonly people: number;
+    readonly dropBoxes: number;
+    readonly expiresAt: string | null;
   };
   readonly SessionSummary: {
     readonly id: string;
@@ -1153,6 +1162,15 @@ export interface ResponseData {
     readonly removed: number;
     readonly album: Schemas["Album"];
   };
+  readonly "GET /api/files/recent": {
+    readonly files: readonly (Schemas["FileItem"] & {
+      readonly activity: "added" | "edited" | "renamed" | "moved" | "restored" | "changed" | "opened";
+      readonly activityAt: string;
+      readonly permission: "own" | "write" | "read";
+    })[];
+    readonly nextCursor: string | null;
+  };
+  readonly "POST /api/files/{id}/opened": Readonly<Record<string, unknown>>;
   readonly "GET /api/files": {
     readonly files: readonly Schemas["Item"][];
     readonly pagination: Schemas["Pagination"];
@@ -1378,6 +1396,11 @@ export interface ResponseData {
   };
   readonly "GET /api/files/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
+    readonly inherited: readonly ({
+      readonly id: string;
+      readonly name: string;
+      readonly path: Schemas["FolderPath"];
+    } & Schemas["ShareMark"])[];
   };
   readonly "POST /api/files/folders/{id}/shares": Schemas["Share"] | {
     readonly shares: readonly Schemas["Share"][];
@@ -1385,6 +1408,11 @@ export interface ResponseData {
   };
   readonly "GET /api/files/folders/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
+    readonly inherited: readonly ({
+      readonly id: string;
+      readonly name: string;
+      readonly path: Schemas["FolderPath"];
+    } & Schemas["ShareMark"])[];
   };
   readonly "POST /api/albums/{id}/shares": Schemas["Share"] | {
     readonly shares: readonly Schemas["Share"][];
@@ -1392,6 +1420,11 @@ export interface ResponseData {
   };
   readonly "GET /api/albums/{id}/shares": {
     readonly shares: readonly Schemas["Share"][];
+    readonly inherited: readonly ({
+      readonly id: string;
+      readonly name: string;
+      readonly path: Schemas["FolderPath"];
+    } & Schemas["ShareMark"])[];
   };
   readonly "GET /api/shares": {
     readonly shares: readonly Schemas["Share"][];

@@ -20,6 +20,7 @@ export const keys = {
   trash: [FILES, "trash"] as const,
   photos: [FILES, "photos"] as const,
   favorites: [FILES, "favorites"] as const,
+  recent: [FILES, "recent"] as const,
   albums: [FILES, "albums"] as const,
   album: (id: string) => [FILES, "albums", "one", id] as const,
   history: [FILES, "history"] as const,

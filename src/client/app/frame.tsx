@@ -1,4 +1,4 @@
-import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { useCallback, useRef, useState } from "react";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { useTrayNeeded } from "../features/uploads/use-tray-needed.ts";
@@ -24,12 +24,13 @@ const ConfirmEmailNotice = lazyPart(() =>
 const UploadTray = lazyPart(() => import("../features/uploads/tray/upload-tray.tsx").then((part) => part.UploadTray));
 
 /** Pages on which phones show the round "New" button. On other pages it would only cover content. */
-const PATHS_WITH_NEW_BUTTON = ["/files", "/photos"] as const;
+const PATHS_WITH_NEW_BUTTON = ["/home", "/files", "/photos"] as const;
 
 /** The frame of all pages of a signed-in person: top bar, side bar and navigation around one page. */
 export function Frame() {
   const { user } = useSession();
   const { pathname } = useLocation();
+  const navigate = useNavigate();
   const searchRef = useRef<HTMLInputElement>(null);
   const drawer = useOverlay("menu");
   const [isHelpOpen, setIsHelpOpen] = useState(false);
@@ -40,6 +41,7 @@ export function Frame() {
   const openHelp = useCallback(() => setIsHelpOpen(true), []);
   useShortcuts(frameText.allPages, [
     { keys: "/ mod+k", label: frameText.search, run: () => focusSearch(searchRef.current) },
+    { keys: "shift+h", label: frameText.goHome, run: () => void navigate({ to: "/home" }) },
     { keys: "?", label: frameText.keyboardHelp, run: openHelp },
   ]);
   return (
@@ -137,7 +139,7 @@ function closeFailed(error: unknown, close: () => void): void {
 }
 
 /** What the bottom bar of phones has no room for. */
-const ONLY_IN_MENU: ReadonlySet<string> = new Set(["/favorites", "/shared/by-me", "/history"]);
+const ONLY_IN_MENU: ReadonlySet<string> = new Set(["/favorites", "/shared/by-me", "/trash", "/history"]);
 
 /** Phones: the items that are reached by the thumb. */
 function BottomBar({ pathname }: { readonly pathname: string }) {

@@ -1,11 +1,12 @@
 /** The navigation items, in display order. */
-import { BookImage, History, type LucideIcon } from "lucide-react";
+import { BookImage, History, House, type LucideIcon } from "lucide-react";
 import { Folder, Image, Settings, ShieldCheck, Share2, Star, Trash2, UsersRound } from "../ui/icons.ts";
 import type { Role } from "../api/types.ts";
 import { frameText } from "./text.ts";
 
 /** Paths that the navigation links to. */
 type NavPath =
+  | "/home"
   | "/files"
   | "/photos"
   | "/albums"
@@ -27,6 +28,7 @@ export interface NavItem {
 /** The links to the person's own files. */
 export function mainNavItems(): NavItem[] {
   return [
+    { path: "/home", label: frameText.home, icon: House },
     { path: "/files", label: frameText.files, icon: Folder },
     { path: "/photos", label: frameText.photos, icon: Image },
     { path: "/albums", label: frameText.albums, icon: BookImage },

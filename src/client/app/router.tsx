@@ -15,6 +15,7 @@ import { ToastHost } from "../ui/toast.tsx";
 import { TooltipHost } from "../ui/tooltip.tsx";
 import { basePath } from "../base/address.ts";
 import { pageKeyOf, useClosedDialogEntries } from "../base/overlays.ts";
+import { startPage } from "../base/start-page.ts";
 import { Frame } from "./frame.tsx";
 import { NotFound } from "./not-found.tsx";
 import { PageSpinner } from "./page-boundary.tsx";
@@ -25,6 +26,7 @@ import { ProofHost } from "./proof-host.tsx";
 import { SignInAgain } from "./sign-in-again.tsx";
 
 const pages = {
+  home: lazyPart(() => import("../features/home/home-page.tsx").then((page) => page.HomePage)),
   files: lazyPart(() => import("../features/browse/files-page.tsx").then((page) => page.FilesPage)),
   photos: lazyPart(() => import("../features/photos/photos-page.tsx").then((page) => page.PhotosPage)),
   albums: lazyPart(() => import("../features/albums/albums-page.tsx").then((page) => page.AlbumsPage)),
@@ -77,9 +79,11 @@ const start = createRoute({
   getParentRoute: () => root,
   path: "/",
   beforeLoad: () => {
-    throw redirect({ to: "/files", replace: true });
+    throw redirect({ to: `/${startPage()}`, replace: true });
   },
 });
+
+const home = createRoute({ getParentRoute: () => framed, path: "/home", component: pages.home });
 
 const filesLayout = createRoute({ getParentRoute: () => framed, path: "/files", component: pages.files });
 const filesRoot = createRoute({ getParentRoute: () => filesLayout, path: "/" });
@@ -123,6 +127,7 @@ const routeTree = root.addChildren([
     connect,
     edit,
     framed.addChildren([
+      home,
       filesLayout.addChildren([filesRoot, filesBelow]),
       photos,
       albums,

@@ -4,6 +4,8 @@ import { defineText } from "../base/text.ts";
 export const frameText = defineText("frame", {
   skipToContent: "Skip to main content",
   mainNavigation: "Main",
+  home: "Home",
+  goHome: "Go to Home",
   files: "Files",
   photos: "Photos",
   albums: "Albums",

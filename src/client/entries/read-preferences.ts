@@ -1,7 +1,7 @@
 /** Parses the stored view preferences. Pure. */
 
 /** Lists that are remembered separately, because their columns and orders differ. */
-export type ListKind = "files" | "favorites" | "search" | "trash" | "received" | "with-me" | "by-me";
+export type ListKind = "files" | "recent" | "favorites" | "search" | "trash" | "received" | "with-me" | "by-me";
 
 /** How one kind of list is shown. */
 export interface ListPreferences {
@@ -24,7 +24,7 @@ export interface ViewPreferences {
   readonly lists: Readonly<Partial<Record<ListKind, ListPreferences>>>;
 }
 
-const KINDS: readonly ListKind[] = ["files", "favorites", "search", "trash", "received", "with-me", "by-me"];
+const KINDS: readonly ListKind[] = ["files", "recent", "favorites", "search", "trash", "received", "with-me", "by-me"];
 /** More columns than any list has; a longer table was not stored by these pages. */
 const COLUMNS_MAX = 50;
 

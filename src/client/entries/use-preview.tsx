@@ -8,6 +8,7 @@ import { showError } from "../ui/toast.tsx";
 import type { Collection } from "./collection/use-collection.ts";
 import { entryQuery } from "./entry-query.ts";
 import { afterFocusReturns } from "./focus.ts";
+import { useNoteOpened } from "./note-opened.ts";
 import { filesOfList, isFile, type PreviewSource } from "./preview-source.ts";
 import type { PreviewProps } from "./preview/preview.tsx";
 import { type FileWindow, useFileWindow } from "./use-file-window.ts";
@@ -67,6 +68,7 @@ export function useFilePreview(
   const id = view.value;
   const window = useFileWindow(source, id);
   const { file, isGone } = useShownFile(id, window, findKnown);
+  useNoteOpened(isGone ? undefined : file?.id);
   useOnClosed(id, window, onClosed);
 
   // Changes with each file that is shown, also if the same one is opened again.

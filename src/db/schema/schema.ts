@@ -15,6 +15,7 @@ export * from "./login-flows.ts";
 export * from "./mail.ts";
 export * from "./nodes.ts";
 export * from "./notifications.ts";
+export * from "./opened-files.ts";
 export * from "./photos.ts";
 export * from "./queue.ts";
 export * from "./remote.ts";

@@ -13,6 +13,7 @@ import { findPast, listPast } from "./history/listing.ts";
 import { type HistoryRoutesOptions, historyRoutes } from "./history/routes.ts";
 import { type PhotoRoutesOptions, photoRoutes } from "./photos/routes.ts";
 import { type PictureEditRoutesOptions, pictureEditRoutes } from "./picture-edits/routes.ts";
+import { type RecentRoutesOptions, recentRoutes } from "./recent/routes.ts";
 import { type SearchRoutesOptions, searchRoutes } from "./search/routes.ts";
 import { type TagRoutesOptions, tagRoutes } from "./tags/routes.ts";
 import { type TrashRoutesOptions, trashRoutes } from "./trash/routes.ts";
@@ -35,6 +36,7 @@ export interface LibraryRoutesOptions
     PictureEditRoutesOptions,
     VersionRoutesOptions,
     FavoriteRoutesOptions,
+    RecentRoutesOptions,
     HistoryRoutesOptions {
   readonly hasThumbnail: PhotoRoutesOptions["hasThumbnail"];
   readonly favorites: FavoriteService;
@@ -56,6 +58,7 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     activityRoutes(options),
     photoRoutes(options),
     albumRoutes(options),
+    recentRoutes(options),
     fileRoutes({ ...options, past }),
     fileBulkRoutes(options),
     fileUploadRoutes(options),

@@ -8,6 +8,7 @@ import { AlbumService } from "../../features/library/albums/service.ts";
 import { ArchiveSender } from "../../features/library/archive/archive-sender.ts";
 import { ArchiveService } from "../../features/library/archive/service.ts";
 import { FavoriteService } from "../../features/library/favorites/service.ts";
+import { ShareMarks } from "../../features/library/marks/share-marks.ts";
 import { FileBulkService } from "../../features/library/files/bulk.ts";
 import { ContentSender } from "../../features/library/files/content-sender.ts";
 import { FileService } from "../../features/library/files/service.ts";
@@ -16,6 +17,7 @@ import { HistoryService, historyAgeMs } from "../../features/library/history/ser
 import { Permissions } from "../../features/library/permissions/permissions.ts";
 import { TagService } from "../../features/library/tags/service.ts";
 import { TrashService } from "../../features/library/trash/service.ts";
+import { RecentFiles } from "../../features/library/recent/service.ts";
 import { PictureEdits } from "../../features/library/picture-edits/service.ts";
 import { VersionService } from "../../features/library/versions/service.ts";
 import { PublicLinks } from "../../features/sharing/shares/file-links.ts";
@@ -70,6 +72,8 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     files,
     pictureEdits: new PictureEdits({ files, blobs, editProcess: media.editProcess }),
     favorites: new FavoriteService(dependencies),
+    recent: new RecentFiles(dependencies),
+    shareMarks: new ShareMarks(dependencies),
     bulk: new FileBulkService({ ...dependencies, reserveSpace: (bytes) => reservations.reserve(bytes) }),
     folders: new FolderService({ ...dependencies, planOf: (owner) => limitsOf(owner).plan }),
     sender: new ContentSender({ ...dependencies, downloads: new DownloadLedger(), onCounted }),

@@ -107,6 +107,7 @@ async function closeServices(
     services.transfers.flush(),
     services.remoteStore?.close(),
     services.access.flush(),
+    services.recent.flush(),
     services.devices.flush(),
     services.shareStatistics.flush(),
     services.webhookDownloads.flush(),

@@ -24,7 +24,7 @@ import {
 } from "../../features/mobile/devices/model.ts";
 import { DurabilityRecord } from "../../features/mobile/durability/model.ts";
 import { ALBUM_SCHEMAS } from "../../features/library/albums/model.ts";
-import { FILE_SCHEMAS, FailedItem, FileIds, Item } from "../../features/library/files/model.ts";
+import { FILE_SCHEMAS, FailedItem, FileIds, Item, ShareMarkRecord } from "../../features/library/files/model.ts";
 import { FindingRecord } from "../../features/storage/integrity/model.ts";
 import { InviteRecord } from "../../features/accounts/invites/model.ts";
 import { DecisionRecord, HoldsRecord } from "../../features/mobile/mass-change/model.ts";
@@ -117,6 +117,7 @@ export const NAMED_SCHEMAS = {
   RewindRequest: RewindBody,
   ServerSettings: ServerSettingsRecord,
   Session: SessionItem,
+  ShareMark: ShareMarkRecord,
   SessionSummary: SessionRecord,
   Settings: SettingsRecord,
   SignedIn: SignedInResponse,

@@ -20,7 +20,7 @@ export function renderManifest(basePath: string, files: ClientFiles): string {
     short_name: "Larder",
     description: "Self-hosted file server",
     lang: "en",
-    start_url: `${basePath}/files`,
+    start_url: `${basePath}/`,
     scope: `${basePath}/`,
     display: "standalone",
     background_color: THEME_COLORS.light,

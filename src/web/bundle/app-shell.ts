@@ -5,6 +5,7 @@ import { ICON } from "../pages/page.ts";
 /** Paths of the pages that the web app renders. `*` stands for the rest of the path. */
 export const PAGE_ROUTES = [
   "/",
+  "/home",
   "/files",
   "/files/*",
   "/photos",

@@ -16,6 +16,7 @@ const LISTS = [
   "features/albums/album-page.tsx",
   "features/albums/albums-page.tsx",
   "features/favorites/favorites-page.tsx",
+  "features/home/home-page.tsx",
   "features/history/history-page.tsx",
   "features/places/places-page.tsx",
   "features/search/search-page.tsx",

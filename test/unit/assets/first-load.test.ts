@@ -94,7 +94,7 @@ describe("what makes it installable", () => {
     const manifest = JSON.parse(renderManifest("/larder", files));
     expect(manifest).toMatchObject({
       scope: "/larder/",
-      start_url: "/larder/files",
+      start_url: "/larder/",
       display: "standalone",
       share_target: { action: "/larder/share-target", method: "POST", enctype: "multipart/form-data" },
     });

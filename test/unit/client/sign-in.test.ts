@@ -32,7 +32,7 @@ describe("the address after a sign-in", () => {
     "/sign-in?next=/files",
     "/sign-up",
   ])("%p is not, or is the sign-in page", (next) => {
-    expect(safeNext(next)).toBe("/files");
+    expect(safeNext(next)).toBe("/");
   });
 });
 

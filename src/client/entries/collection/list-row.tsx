@@ -1,10 +1,11 @@
-import { Check, EllipsisVertical, Link2 } from "../../ui/icons.ts";
+import { Check, EllipsisVertical } from "../../ui/icons.ts";
 import { memo } from "react";
 import type { Entry } from "../../api/types.ts";
 import { cx } from "../../ui/cx.ts";
 import { text } from "../text.ts";
 import { EntryName } from "./entry-name.tsx";
 import type { GridColumn, GridDisplay } from "./grid-types.ts";
+import { ShareMarks } from "./share-marks.tsx";
 import { Thumbnail } from "./thumbnail.tsx";
 
 /** Props of a row or tile; without an entry it shows a placeholder. */
@@ -72,7 +73,7 @@ function Row<T extends Entry>(
             <div className="min-w-0 flex-1">
               <div className="flex items-center gap-1.5">
                 <EntryName entry={entry} display={display} />
-                <SharedMark entry={entry} />
+                <ShareMarks entry={entry} className="size-4" />
               </div>
               {isNarrow && display.renaming?.id !== entry.id && (
                 <span className="block truncate text-xs text-muted">{display.subtitle(entry)}</span>
@@ -89,16 +90,6 @@ function Row<T extends Entry>(
         ))}
       <div role="gridcell">{entry !== undefined && <MenuButton name={entry.name} />}</div>
     </div>
-  );
-}
-
-/** Says that anyone with the link can open a file. */
-function SharedMark({ entry }: { readonly entry: Entry }) {
-  if (entry.type === "folder" || !entry.isPublic) return null;
-  return (
-    <span role="img" aria-label={text.isShared} title={text.isShared} className="shrink-0 text-muted">
-      <Link2 aria-hidden className="size-4" />
-    </span>
   );
 }
 

@@ -1,10 +1,10 @@
-import { Link2 } from "../../ui/icons.ts";
 import { memo } from "react";
 import type { Entry } from "../../api/types.ts";
 import { cx } from "../../ui/cx.ts";
 import { text } from "../text.ts";
 import { EntryName, FavoriteStar } from "./entry-name.tsx";
 import { CheckMark, type EntryViewProps, MenuButton, viewAttributes, viewClasses } from "./list-row.tsx";
+import { ShareMarks } from "./share-marks.tsx";
 import { Thumbnail } from "./thumbnail.tsx";
 
 function TileView<T extends Entry>(props: EntryViewProps<T> & { readonly column: number }) {
@@ -34,9 +34,7 @@ function TileView<T extends Entry>(props: EntryViewProps<T> & { readonly column:
               <span className="flex items-center gap-1 text-xs text-muted">
                 {/* Names have little room in a tile, so the star is in the line below. */}
                 <FavoriteStar entry={entry} />
-                {entry.type === "file" && entry.isPublic && (
-                  <Link2 role="img" className="size-3 shrink-0" aria-label={text.isShared} />
-                )}
+                <ShareMarks entry={entry} className="size-3" />
                 <span className="truncate">{display.caption(entry)}</span>
               </span>
             </div>

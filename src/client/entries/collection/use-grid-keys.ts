@@ -15,7 +15,7 @@ interface GridKeysOptions<T extends Entry> {
 }
 
 /** Keys that are shortcuts of the page, so they don't start a typed name. */
-const PAGE_KEYS = "/ ? i shift+m shift+s shift+n";
+const PAGE_KEYS = "/ ? i shift+h shift+m shift+s shift+n";
 
 /**
  * The keys of a grid: arrows, Home, End, Page Up and Down, Space, Ctrl+A, Escape, Enter, the menu key, and typed names.

@@ -135,7 +135,8 @@ function useLoadedEntries<T>(key: QueryKey, results: readonly PageResult<ListPag
     const validPages = { queryKey: key, predicate: ({ state }: Query) => !state.isInvalidated };
     for (const [queryKey, page] of queryClient.getQueriesData<ListPage<T>>(validPages)) {
       const number = queryKey.at(-1);
-      if (page === undefined || typeof number !== "number") continue;
+      // The keys of other queries about the list, such as the files of its preview, are longer.
+      if (page === undefined || typeof number !== "number" || queryKey.length !== key.length + 1) continue;
       page.entries.forEach((entry, index) => entries.set((number - 1) * PAGE_SIZE + index, entry));
     }
     return entries;

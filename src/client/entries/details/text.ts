@@ -55,6 +55,7 @@ export const text = defineText("details", {
   addField: "Add field",
   removeField: (name: string) => `Remove field ${name}`,
   changeShares: "Share",
+  sharedThrough: "Shared through a folder",
   noShares: "Not shared",
   noSharesHint: "Only you can see this.",
   noActivity: "No activity yet",

@@ -7,6 +7,8 @@ import { formatDuration } from "../../base/format.ts";
 import { useLongPress } from "../../ui/use-long-press.ts";
 import { usePicture } from "../../ui/use-picture.ts";
 import { apiAddress } from "../../api/http.ts";
+import { ShareIcons } from "../collection/share-marks.tsx";
+import { describeShares } from "../share-marks.ts";
 import { formatMoment } from "./dates.ts";
 import { text } from "./text.ts";
 import type { GridItem } from "./types.ts";
@@ -111,6 +113,7 @@ function Content({
         {isLive && <LiveBadge />}
         {photo.isVideo && <VideoLength seconds={photo.durationSeconds} />}
         {photo.isFavorite === true && <FavoriteMark />}
+        {photo.shared !== null && photo.shared !== undefined && <PhotoShareMark shared={photo.shared} />}
       </button>
       <TileCheckbox
         label={text.select(photo.name)}
@@ -129,6 +132,20 @@ function FavoriteMark() {
       aria-label={text.isFavorite}
       className="absolute end-1.5 top-1.5 size-5 fill-white stroke-black/70 drop-shadow"
     />
+  );
+}
+
+function PhotoShareMark({ shared }: { readonly shared: NonNullable<GridItem["shared"]> }) {
+  const label = describeShares({ shared });
+  return (
+    <span
+      role="img"
+      aria-label={label}
+      title={label}
+      className="absolute start-1.5 bottom-1.5 inline-flex gap-1 rounded-md bg-black/70 p-1 text-white"
+    >
+      <ShareIcons of={{ shared }} className="size-3.5" />
+    </span>
   );
 }
 

@@ -6,7 +6,10 @@ export type GridItem = Pick<
   Schemas["Photo"],
   "id" | "name" | "isVideo" | "durationSeconds" | "takenAt" | "hasThumbnail" | "width" | "height"
 > &
-  Partial<Pick<Schemas["Photo"], "motion">> & { readonly isFavorite?: boolean | undefined };
+  Partial<Pick<Schemas["Photo"], "motion">> & {
+    readonly isFavorite?: boolean | undefined;
+    readonly shared?: Schemas["ShareMark"] | null | undefined;
+  };
 
 /** Which items are selected: a set or map of ids. */
 export interface SelectedIds {

@@ -45,6 +45,12 @@ export function sharesOfQuery(target: ShareTarget) {
   return listQuery<ShareRecord>(keys.sharesOf(target.id), sharesPath(target), "shares");
 }
 
+/** The folders above a file or folder that the account shares too, the nearest first. */
+export function coveringFoldersQuery(target: ShareTarget) {
+  type CoveringFolder = ResponseData["GET /api/files/{id}/shares"]["inherited"][number];
+  return listQuery<CoveringFolder>([...keys.sharesOf(target.id), "inherited"], sharesPath(target), "inherited");
+}
+
 /** The order of a list of shares. */
 type ShareOrder = Pick<GridSort, "field" | "order">;
 

@@ -296,6 +296,9 @@ export const text = defineText("settings", {
   resets: "Resets",
   resourceName: (resource: string) => RESOURCES[resource] ?? resource,
 
+  startPage: "Start page",
+  startPageLead: "Opens after you sign in. Applies to this browser.",
+  startPageName: (page: string) => ({ home: "Home", files: "Files", photos: "Photos" })[page] ?? page,
   theme: "Theme",
   themeLead: "Applies to this browser.",
   themeName: (theme: string) => ({ system: "System", light: "Light", dark: "Dark" })[theme] ?? theme,

@@ -62,7 +62,7 @@ function start(): void {
 function showOwnAddress(): void {
   const address = currentAddress();
   if (/^\/sign-in(\?|$)/.test(address)) return;
-  const query = address === "/" || address === "/files" ? "" : `?${new URLSearchParams({ next: address }).toString()}`;
+  const query = address === "/" ? "" : `?${new URLSearchParams({ next: address }).toString()}`;
   window.history.replaceState(null, "", href(`/sign-in${query}`));
 }
 

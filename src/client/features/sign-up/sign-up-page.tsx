@@ -18,7 +18,7 @@ export function SignUpPage() {
   const navigate = useNavigate();
   const isIn = session.status === "signed-in";
   useEffect(() => {
-    if (isIn) void navigate({ to: "/files", replace: true });
+    if (isIn) void navigate({ to: "/", replace: true });
   }, [isIn, navigate]);
 
   if (methods.data?.signup === "closed" || methods.data?.isSetUp === false) {

@@ -37,6 +37,7 @@ export async function eraseAccount(
     // Accounts that shared something with this user must not keep the address.
     db.sqlite.query("DELETE FROM shares WHERE recipient_id = ?1").run(user.id);
     db.sqlite.query("DELETE FROM favorites WHERE account_id = ?1").run(user.id);
+    db.sqlite.query("DELETE FROM opened_files WHERE account_id = ?1").run(user.id);
     db.sqlite.query("DELETE FROM group_members WHERE user_id = ?1").run(user.id);
     db.sqlite.query("DELETE FROM hidden_shares WHERE user_id = ?1").run(user.id);
     // No personal data remains: the address is free for a new account, and no password opens this one.

@@ -7,6 +7,7 @@ import type { authGuard } from "../../accounts/auth/guard.ts";
 import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import type { FavoriteService } from "../favorites/service.ts";
+import type { ShareMarks } from "../marks/share-marks.ts";
 import { presentContextOf, presentFileItem } from "../files/present.ts";
 import { presentPhotoFields } from "../photos/present.ts";
 import * as docs from "./openapi.ts";
@@ -30,6 +31,8 @@ export interface AlbumRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Finds the nodes that the caller marked. */
   readonly favorites: Pick<FavoriteService, "among">;
+  /** Finds the nodes that the caller shares. */
+  readonly shareMarks: Pick<ShareMarks, "among">;
   readonly clock: Clock;
 }
 
@@ -43,7 +46,7 @@ const CHANGE_ALBUM = {
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / ALBUMS_LIMIT_MAX);
 
 /** /api/albums, and the albums of a file. */
-export function albumRoutes({ albums, guard, hasThumbnail, favorites, clock }: AlbumRoutesOptions) {
+export function albumRoutes({ albums, guard, hasThumbnail, favorites, shareMarks, clock }: AlbumRoutesOptions) {
   const router = new Router({ guard });
   router
     .get("/api/albums", { ...LIST, docs: docs.list }, async ({ principal, request }) => {
@@ -103,13 +106,18 @@ export function albumRoutes({ albums, guard, hasThumbnail, favorites, clock }: A
         return ok({ albums: found.map((album) => presentAlbum(album, context)) });
       },
     );
-  return addItemRoutes(router, { albums, hasThumbnail, favorites });
+  return addItemRoutes(router, { albums, hasThumbnail, favorites, shareMarks });
 }
 
 /** /api/albums/{id}/items */
 function addItemRoutes(
   router: Router,
-  { albums, hasThumbnail, favorites }: Pick<AlbumRoutesOptions, "albums" | "hasThumbnail" | "favorites">,
+  {
+    albums,
+    hasThumbnail,
+    favorites,
+    shareMarks,
+  }: Pick<AlbumRoutesOptions, "albums" | "hasThumbnail" | "favorites" | "shareMarks">,
 ): Router {
   return router
     .get(
@@ -118,7 +126,8 @@ function addItemRoutes(
       async ({ principal, params, request }) => {
         const { page, limit, ...query } = readPage(queryOf(request), ITEM_SORTS, ITEMS_LIMIT_MAX);
         const { files, photos, total } = await albums.items(principal.user, params.id, { ...query, limit });
-        const context = presentContextOf(request, hasThumbnail, favorites.among(principal.user, files));
+        const marks = [favorites.among(principal.user, files), shareMarks.among(principal.user, files)] as const;
+        const context = presentContextOf(request, hasThumbnail, ...marks);
         return ok({
           items: files.map((file) => ({
             ...presentPhotoFields(photos.get(file.id)),

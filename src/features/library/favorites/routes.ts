@@ -7,12 +7,14 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import { LISTING_SORTS } from "../files/listing.ts";
 import { presentContextOf, presentItem, presentOutcomes } from "../files/present.ts";
 import { FavoriteBody } from "./model.ts";
+import type { ShareMarks } from "../marks/share-marks.ts";
 import * as docs from "./openapi.ts";
 import type { FavoriteService } from "./service.ts";
 
 /** Dependencies of the routes of favorites. */
 export interface FavoriteRoutesOptions {
   readonly favorites: FavoriteService;
+  readonly shareMarks: Pick<ShareMarks, "among">;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
@@ -21,7 +23,7 @@ export interface FavoriteRoutesOptions {
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** /api/favorites */
-export function favoriteRoutes({ favorites, guard, hasThumbnail }: FavoriteRoutesOptions) {
+export function favoriteRoutes({ favorites, shareMarks, guard, hasThumbnail }: FavoriteRoutesOptions) {
   return new Router({ prefix: "/api/favorites", guard })
     .get(
       "/",
@@ -34,8 +36,9 @@ export function favoriteRoutes({ favorites, guard, hasThumbnail }: FavoriteRoute
         const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? "asc";
         const offset = (page - 1) * limit;
         const { favorites: found, total } = await favorites.list(principal.user, { sort, order, offset, limit });
-        const marked = new Set(found.map(({ node }) => node.id));
-        const context = presentContextOf(request, hasThumbnail, marked);
+        const nodes = found.map(({ node }) => node);
+        const marked = new Set(nodes.map(({ id }) => id));
+        const context = presentContextOf(request, hasThumbnail, marked, shareMarks.among(principal.user, nodes));
         return ok({
           favorites: found.map(({ node, share }) => ({ ...presentItem(node, context), share })),
           pagination: paginate(page, limit, total),

@@ -40,6 +40,22 @@ const AT_FIELDS = {
   ),
 };
 
+/** How the caller shares a file or folder. */
+export const ShareMarkRecord = t.Object({
+  links: Type.Integer({ minimum: 0 }),
+  people: Type.Integer({ minimum: 0, description: "Shares with accounts and groups" }),
+  dropBoxes: Type.Integer({ minimum: 0 }),
+  expiresAt: { ...TextOrNull, description: "When the first of them ends" },
+});
+
+/** How the caller shares it. */
+const Shared = t.Optional(
+  t.Union([ShareMarkRecord, t.Null()], {
+    description:
+      "Your live shares of it; null if you do not share it, or if it belongs to somebody else. Only in lists",
+  }),
+);
+
 /** Whether the caller marked it. */
 const IsFavorite = t.Optional(
   t.Boolean({ description: "Whether it is your favorite; not in records of past states and of synchronization" }),
@@ -64,6 +80,7 @@ export const FILE_SCHEMAS = {
     createdAt: Timestamp,
     modifiedAt: Timestamp,
     isFavorite: IsFavorite,
+    shared: Shared,
     fileModifiedAt: TextOrNull,
     ...AT_FIELDS,
   }),
@@ -78,6 +95,7 @@ export const FILE_SCHEMAS = {
     modifiedAt: Timestamp,
     description: t.String(),
     isFavorite: IsFavorite,
+    shared: Shared,
     isDeleted: AT_FIELDS.isDeleted,
   }),
   FileInfo: withBasics({

@@ -2,13 +2,14 @@
 import { toChecksum } from "../../../blobs/digest.ts";
 import { errorItem } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { type Clock, toTimestamp } from "../../../lib/clock.ts";
+import { type Clock, timestampOrNull, toTimestamp } from "../../../lib/clock.ts";
 import { presentMedia } from "../../media/metadata/present.ts";
 import type { MediaInfo } from "../../media/metadata/types.ts";
 import type { Town } from "../../media/places/types.ts";
 import type { NodeAccess } from "../../accounts/plans/access-counters.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
+import type { ShareMark } from "../marks/share-marks.ts";
 import type { Outcome } from "./outcomes.ts";
 
 /** Data for presenting a node, in addition to the node. */
@@ -18,6 +19,8 @@ export interface PresentContext {
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Row ids of the nodes that the caller marked; without it, records do not say what is a favorite. */
   readonly favorites?: ReadonlySet<number> | undefined;
+  /** How the caller shares nodes, by row id; without it, records do not say what is shared. */
+  readonly shares?: ReadonlyMap<number, ShareMark> | undefined;
 }
 
 /** Where the video of a Live Photo is: in a file of its own, or in the photo. */
@@ -32,8 +35,9 @@ export function presentContextOf(
   request: Request,
   hasThumbnail: PresentContext["hasThumbnail"],
   favorites?: PresentContext["favorites"],
+  shares?: PresentContext["shares"],
 ): PresentContext {
-  return { baseUrl: requestContextOf(request).baseUrl, hasThumbnail, favorites };
+  return { baseUrl: requestContextOf(request).baseUrl, hasThumbnail, favorites, shares };
 }
 
 /** The record of a permanently deleted node. */
@@ -79,6 +83,13 @@ export function presentUploaded(file: FileNode, context: PresentContext) {
   };
 }
 
+/** How a node is shared; null if it is not. */
+export function presentShareMark(mark: ShareMark | undefined) {
+  if (mark === undefined) return null;
+  const { expiresAtMs, ...counts } = mark;
+  return { ...counts, expiresAt: timestampOrNull(expiresAtMs) };
+}
+
 /** A file in a listing. */
 export function presentFileItem(file: FileNode, context: PresentContext) {
   return {
@@ -98,11 +109,12 @@ export function presentFileItem(file: FileNode, context: PresentContext) {
     checksum: toChecksum(file.digest),
     version: file.version,
     isFavorite: context.favorites?.has(file.id),
+    shared: context.shares && presentShareMark(context.shares.get(file.id)),
   };
 }
 
 /** A folder in a listing, with its own path and description. */
-export function presentFolder(folder: FolderNode, favorites?: PresentContext["favorites"]) {
+export function presentFolder(folder: FolderNode, context: Pick<PresentContext, "favorites" | "shares"> = {}) {
   return {
     id: folder.publicId,
     name: folder.name,
@@ -113,13 +125,14 @@ export function presentFolder(folder: FolderNode, favorites?: PresentContext["fa
     createdAt: toTimestamp(folder.createdAtMs),
     modifiedAt: toTimestamp(folder.modifiedAtMs),
     description: folder.metadata["description"] ?? "",
-    isFavorite: favorites?.has(folder.id),
+    isFavorite: context.favorites?.has(folder.id),
+    shared: context.shares && presentShareMark(context.shares.get(folder.id)),
   };
 }
 
 /** An entry of a listing. */
 export function presentItem(node: TreeNode, context: PresentContext) {
-  return node.kind === "file" ? presentFileItem(node, context) : presentFolder(node, context.favorites);
+  return node.kind === "file" ? presentFileItem(node, context) : presentFolder(node, context);
 }
 
 /** The full record of a file. */

@@ -8,6 +8,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
 import { type authGuard, requireScope } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../favorites/service.ts";
+import type { ShareMarks } from "../marks/share-marks.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { MediaInfoService } from "../../media/metadata/service.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
@@ -45,6 +46,8 @@ export interface FileRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Finds the nodes that the caller marked. */
   readonly favorites: Pick<FavoriteService, "among">;
+  /** Finds the nodes that the caller shares. */
+  readonly shareMarks: Pick<ShareMarks, "among">;
   readonly mediaInfo: Pick<MediaInfoService, "describe">;
   readonly livePairs: Pick<LivePairs, "findVideo">;
   /** The history of the tree, for queries with a time. */
@@ -60,7 +63,7 @@ export interface FileRoutesOptions {
  * `bulk-routes.ts`, folders in `folders/`.
  */
 export function fileRoutes(options: FileRoutesOptions) {
-  const { files, permissions, tree, links, guard, clock, hasThumbnail, favorites, past } = options;
+  const { files, permissions, tree, links, guard, clock, hasThumbnail, favorites, shareMarks, past } = options;
   const contextOf = (request: Request) => presentContextOf(request, hasThumbnail);
 
   return new Router({ prefix: "/api/files", guard })
@@ -71,7 +74,8 @@ export function fileRoutes(options: FileRoutesOptions) {
         const [query, { user }] = [queryOf(request), principal];
         if (query["at"] !== undefined) return ok(await past.list(user, query, contextOf(request)));
         const { folder, page, limit, total, nodes } = await readListing({ tree, permissions }, user, query);
-        const context = presentContextOf(request, hasThumbnail, favorites.among(user, nodes));
+        const marks = [favorites.among(user, nodes), shareMarks.among(user, nodes)] as const;
+        const context = presentContextOf(request, hasThumbnail, ...marks);
         return ok({
           files: nodes.map((node) => presentItem(node, context)),
           pagination: paginate(page, limit, total),

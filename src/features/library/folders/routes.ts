@@ -7,6 +7,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../favorites/service.ts";
+import type { ShareMarks } from "../marks/share-marks.ts";
 import { presentDeleted, presentFolder } from "../files/present.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import { checkMetadata } from "../../../tree/model/labels.ts";
@@ -24,6 +25,8 @@ export interface FolderRoutesOptions {
   readonly clock: Clock;
   /** Finds the nodes that the caller marked. */
   readonly favorites: Pick<FavoriteService, "among">;
+  /** Finds the nodes that the caller shares. */
+  readonly shareMarks: Pick<ShareMarks, "among">;
 }
 
 const CreateBody = t.Object({
@@ -41,8 +44,8 @@ const UpdateBody = t.Object({
 });
 
 /** /api/files/folders */
-export function folderRoutes({ folders, guard, clock, favorites }: FolderRoutesOptions) {
-  const present = (user: User, folder: FolderNode) => presentFolder(folder, favorites.among(user, [folder]));
+export function folderRoutes({ folders, guard, clock, ...marks }: FolderRoutesOptions) {
+  const present = presenter(marks);
   return new Router({ prefix: "/api/files/folders", guard })
     .post(
       "/",
@@ -115,4 +118,13 @@ export function folderRoutes({ folders, guard, clock, favorites }: FolderRoutesO
 function checkDescription(text: string | undefined): string | undefined {
   if (text !== undefined) checkMetadata({ description: text }, "description");
   return text;
+}
+
+/** Presents a folder with the marks of the user. */
+function presenter({ favorites, shareMarks }: Pick<FolderRoutesOptions, "favorites" | "shareMarks">) {
+  return (user: User, folder: FolderNode) =>
+    presentFolder(folder, {
+      favorites: favorites.among(user, [folder]),
+      shares: shareMarks.among(user, [folder]),
+    });
 }

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { Motion } from "../../../http/fields.ts";
 import { ref } from "../../../http/documented.ts";
+import { ShareMarkRecord } from "../files/model.ts";
 import { PHOTO_TYPES } from "./types.ts";
 
 const Count = Type.Integer({ minimum: 0 });
@@ -27,6 +28,7 @@ export const Photo = t.Object({
   thumbnailUrl: t.String(),
   hasThumbnail: t.Boolean(),
   isFavorite: t.Boolean({ description: "Whether it is your favorite" }),
+  shared: t.Union([ShareMarkRecord, t.Null()], { description: "Your live shares of it; null if you do not share it" }),
 });
 
 const { width, height, durationSeconds, takenAt, motion, motionFileId } = Photo.properties;

@@ -1,5 +1,6 @@
 import { toTimestamp } from "../../../lib/clock.ts";
-import { presentFileItem } from "../files/present.ts";
+import { presentFileItem, presentShareMark } from "../files/present.ts";
+import type { ShareMark } from "../marks/share-marks.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { toDate, toCursor } from "./cursor.ts";
 import type { AspectPage, PhotoPage, PhotoTimeline } from "./service.ts";
@@ -14,6 +15,8 @@ export interface PhotoContext {
   readonly hasThumbnail: (content: Pick<FileNode, "mediaType" | "digest">) => boolean;
   /** Row ids of the files that the caller marked. */
   readonly favorites: ReadonlySet<number>;
+  /** How the caller shares the files, by row id. */
+  readonly shares: ReadonlyMap<number, ShareMark>;
 }
 
 /** A page of GET /api/photos. @param files the files by row id, to be shown with all fields of a listing */
@@ -28,7 +31,7 @@ export function presentPhotos(
       if (files === undefined) return [shown];
       const file = files.get(photo.nodeId);
       if (file === undefined) return [];
-      return [{ ...shown, ...presentFileItem(file, context), isFavorite: shown.isFavorite }];
+      return [{ ...shown, ...presentFileItem(file, context), isFavorite: shown.isFavorite, shared: shown.shared }];
     }),
     nextCursor: next === undefined ? null : toCursor(next),
   };
@@ -42,7 +45,7 @@ export function presentTimeline({ days, total }: PhotoTimeline) {
 /** The places of GET /api/photos/places. */
 export function presentPlaces(
   places: readonly PhotoPlace[],
-  { baseUrl, hasThumbnail }: Omit<PhotoContext, "favorites">,
+  { baseUrl, hasThumbnail }: Omit<PhotoContext, "favorites" | "shares">,
 ) {
   return places.map(({ id, cover, ...place }) => ({
     id: id === ELSEWHERE_ID ? ELSEWHERE : String(id),
@@ -76,7 +79,7 @@ export function presentMemories(memories: readonly PhotoMemory[], context: Photo
   };
 }
 
-function presentPhoto(photo: Photo, { baseUrl, hasThumbnail, favorites }: PhotoContext) {
+function presentPhoto(photo: Photo, { baseUrl, hasThumbnail, favorites, shares }: PhotoContext) {
   const { publicId, name, mediaType, sizeBytes, isVideo, width, height, durationMs, motion, motionFileId } = photo;
   return {
     id: publicId,
@@ -93,6 +96,7 @@ function presentPhoto(photo: Photo, { baseUrl, hasThumbnail, favorites }: PhotoC
     thumbnailUrl: `${baseUrl}/api/files/${publicId}/download?thumbnail=true`,
     hasThumbnail: hasThumbnail(photo),
     isFavorite: favorites.has(photo.nodeId),
+    shared: presentShareMark(shares.get(photo.nodeId)),
   };
 }
 

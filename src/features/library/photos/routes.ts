@@ -6,6 +6,7 @@ import { normalizePath } from "../../../lib/path.ts";
 import { ELSEWHERE_ID } from "../../media/places/types.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../favorites/service.ts";
+import type { ShareMarks } from "../marks/share-marks.ts";
 import { parseTagList } from "../../../tree/model/labels.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -30,15 +31,16 @@ export interface PhotoRoutesOptions {
   readonly hasThumbnail: PhotoContext["hasThumbnail"];
   /** Finds the nodes that the caller marked. */
   readonly favorites: Pick<FavoriteService, "among">;
+  /** Finds the nodes that the caller shares. */
+  readonly shareMarks: Pick<ShareMarks, "among">;
 }
 
 /** The routes below /api/photos. */
-export function photoRoutes({ photos, guard, hasThumbnail, favorites }: PhotoRoutesOptions) {
-  const markedAmong = (user: User, shown: readonly Photo[]) =>
-    favorites.among(
-      user,
-      shown.map(({ nodeId: id }) => ({ id })),
-    );
+export function photoRoutes({ photos, guard, hasThumbnail, favorites, shareMarks }: PhotoRoutesOptions) {
+  const marksOf = (user: User, shown: readonly Photo[]) => {
+    const nodes = shown.map(({ nodeId: id }) => ({ id }));
+    return { favorites: favorites.among(user, nodes), shares: shareMarks.among(user, nodes) };
+  };
   return new Router({ prefix: "/api/photos", guard })
     .get(
       "/",
@@ -49,7 +51,7 @@ export function photoRoutes({ photos, guard, hasThumbnail, favorites }: PhotoRou
         const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: 100 });
         const page = await photos.page(principal.user.id, readFilter(query), readPosition(query), limit);
         const files = readBoolean(query["full"], "full") === true ? photos.files(page.photos) : undefined;
-        const context = { baseUrl, hasThumbnail, favorites: markedAmong(principal.user, page.photos) };
+        const context = { baseUrl, hasThumbnail, ...marksOf(principal.user, page.photos) };
         return ok({ ...presentPhotos(page, context, files), isIndexing: !photos.isComplete });
       },
     )
@@ -94,11 +96,11 @@ export function photoRoutes({ photos, guard, hasThumbnail, favorites }: PhotoRou
         const { baseUrl, query: queryString } = requestContextOf(request);
         const day = readDay(readQuery(queryString)["date"]);
         const memories = await photos.memories(principal.user.id, day, MEMORY_PHOTOS);
-        const marked = markedAmong(
+        const marks = marksOf(
           principal.user,
           memories.flatMap((memory) => memory.photos),
         );
-        return ok(presentMemories(memories, { baseUrl, hasThumbnail, favorites: marked }));
+        return ok(presentMemories(memories, { baseUrl, hasThumbnail, ...marks }));
       },
     );
 }

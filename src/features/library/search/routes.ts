@@ -4,6 +4,7 @@ import { readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../favorites/service.ts";
+import type { ShareMarks } from "../marks/share-marks.ts";
 import { presentContextOf, presentItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
@@ -18,13 +19,15 @@ export interface SearchRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Finds the nodes that the caller marked. */
   readonly favorites: Pick<FavoriteService, "among">;
+  /** Finds the nodes that the caller shares. */
+  readonly shareMarks: Pick<ShareMarks, "among">;
 }
 
 /** Beyond any list; page × limit stays exact. */
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** GET /api/files/search; the plain search by name is GET /api/files?search=. */
-export function searchRoutes({ search, guard, hasThumbnail, favorites }: SearchRoutesOptions) {
+export function searchRoutes({ search, guard, hasThumbnail, favorites, shareMarks }: SearchRoutesOptions) {
   return new Router({ prefix: "/api/files/search", guard }).get(
     "/",
     { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.search },
@@ -46,7 +49,8 @@ export function searchRoutes({ search, guard, hasThumbnail, favorites }: SearchR
         offset: (page - 1) * limit,
         limit,
       });
-      const context = presentContextOf(request, hasThumbnail, favorites.among(principal.user, nodes));
+      const marks = [favorites.among(principal.user, nodes), shareMarks.among(principal.user, nodes)] as const;
+      const context = presentContextOf(request, hasThumbnail, ...marks);
       return ok({
         files: nodes.map((node) => presentItem(node, context)),
         pagination: paginate(page, limit, total),

@@ -22,7 +22,5 @@ export function presentReceived(share: ReceivedShare | ReceivedAlbum, context: P
 function presentShared(share: ReceivedShare | ReceivedAlbum, context: PresentContext) {
   if ("album" in share) return { album: presentAlbum(share.album, context) };
   const { node } = share;
-  return node.kind === "file"
-    ? { file: presentFileItem(node, context) }
-    : { folder: presentFolder(node, context.favorites) };
+  return node.kind === "file" ? { file: presentFileItem(node, context) } : { folder: presentFolder(node, context) };
 }

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
+import { ShareMarkRecord } from "../../library/files/model.ts";
 import { ref } from "../../../http/documented.ts";
 import { Checksum, FolderPath, Timestamp } from "../../../http/fields.ts";
 
@@ -61,8 +62,15 @@ export const SHARE_SCHEMAS = {
 /** Lists of shares. */
 export const SharesRecord = {
   type: "object",
-  required: ["shares"],
-  properties: { shares: { type: "array", items: ref("Share") } },
+  required: ["shares", "inherited"],
+  properties: {
+    shares: { type: "array", items: ref("Share") },
+    inherited: {
+      type: "array",
+      description: "The folders above it that you share too, the nearest first; their shares cover it",
+      items: { allOf: [t.Object({ id: t.String(), name: t.String(), path: FolderPath }), ShareMarkRecord] },
+    },
+  },
 };
 
 /** GET /api/shares */

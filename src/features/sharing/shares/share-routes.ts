@@ -4,16 +4,18 @@ import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import { presentShareMark } from "../../library/files/present.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { CreateShareBody, UpdateShareBody } from "./model.ts";
+import { type CoveringFoldersOptions, coveringFolders } from "./covering-folders.ts";
 import { isForMany } from "./people-shares.ts";
-import { presentShare } from "./present.ts";
+import { folderTitle, presentShare } from "./present.ts";
 import type { ShareService } from "./service.ts";
 import { type OwnShare, SHARE_SORTS } from "./types.ts";
 
 /** Dependencies of the routes of shares. */
-export interface ShareRoutesOptions {
+export interface ShareRoutesOptions extends CoveringFoldersOptions {
   readonly shares: ShareService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
@@ -25,7 +27,8 @@ const READ_SHARES = { access: "reader", scope: "shares", rate: "operations", aud
 const CHANGE_SHARES = { access: "writer", scope: "shares", rate: "operations" } as const;
 
 /** /api/files/{id}/shares, /api/files/folders/{id}/shares, /api/albums/{id}/shares */
-export function nodeShareRoutes({ shares, guard }: ShareRoutesOptions) {
+export function nodeShareRoutes(options: ShareRoutesOptions) {
+  const { shares, guard } = options;
   const router = new Router({ guard });
   const paths = {
     file: "/api/files/:id/shares",
@@ -59,7 +62,11 @@ export function nodeShareRoutes({ shares, guard }: ShareRoutesOptions) {
         { ...READ_SHARES, docs: () => docs.listSharesOf(type), params: IdParams },
         ({ principal, params, request }) => {
           const listed = shares.listOf(principal.user, { type, id: params.id });
-          return ok({ shares: listed.map((own) => present(shares, request, own)) });
+          const covering = type === "album" ? [] : coveringFolders(options, principal.user, params.id);
+          return ok({
+            shares: listed.map((own) => present(shares, request, own)),
+            inherited: covering.map(presentCovering),
+          });
         },
       );
   }
@@ -118,6 +125,10 @@ export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
         return ok({ id: share.publicId, revokedAt: toTimestamp(clock.nowMs()) });
       },
     );
+}
+
+function presentCovering({ folder, mark }: ReturnType<typeof coveringFolders>[number]) {
+  return { id: folder.publicId, name: folderTitle(folder), path: folder.path, ...presentShareMark(mark) };
 }
 
 function present(shares: ShareService, request: Request, own: OwnShare) {

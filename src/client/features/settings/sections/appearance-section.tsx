@@ -8,6 +8,7 @@ import { RadioGroup } from "../../../ui/radio-group.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
+import { setStartPage, START_PAGES, type StartPage, startPage } from "../../../base/start-page.ts";
 import { readStored, writeStored } from "../../../base/stored.ts";
 import { useViewPreferences } from "../../../entries/preferences.ts";
 import { type AccountSettings, useChangeSettings, useResource } from "../api.ts";
@@ -21,6 +22,7 @@ export function AppearanceSection() {
   return (
     <>
       <ThemeCard />
+      <StartPageCard />
       <LanguageCard />
       <Loaded query={settings}>{(data) => <FilesCard settings={data} />}</Loaded>
     </>
@@ -37,6 +39,25 @@ function ThemeCard() {
         value={theme}
         onChange={setTheme}
         options={THEMES.map((value) => ({ value, label: text.themeName(value) }))}
+      />
+    </Card>
+  );
+}
+
+function StartPageCard() {
+  const [page, setPage] = useState(startPage());
+  const choose = (chosen: StartPage) => {
+    setPage(chosen);
+    setStartPage(chosen);
+  };
+  return (
+    <Card title={text.startPage} description={text.startPageLead}>
+      <RadioGroup
+        label={text.startPage}
+        isLabelHidden
+        value={page}
+        onChange={choose}
+        options={START_PAGES.map((value) => ({ value, label: text.startPageName(value) }))}
       />
     </Card>
   );

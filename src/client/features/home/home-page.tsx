@@ -1,0 +1,148 @@
+import { Link } from "@tanstack/react-router";
+import { FolderSearch, House, MonitorSmartphone } from "lucide-react";
+import { useCanWrite } from "../../api/session.ts";
+import { formatDateTime, formatRelative } from "../../base/format.ts";
+import type { GridColumn } from "../../entries/collection/grid-types.ts";
+import { type Collection, useCollection } from "../../entries/collection/use-collection.ts";
+import { EntryBrowser } from "../../entries/entry-browser.tsx";
+import { columnsOf, locationOf as folderOf, sizeOf } from "../../entries/entry-columns.tsx";
+import { useGoToFolder } from "../../entries/folder-address.ts";
+import { RightsContext } from "../../entries/rights.ts";
+import { text as entriesText } from "../../entries/text.ts";
+import { ViewOptions } from "../../entries/view-options.tsx";
+import { Button, buttonClassName } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { Upload } from "../../ui/icons.ts";
+import { Page } from "../../ui/page.tsx";
+import { DropZone } from "../uploads/drop-zone.tsx";
+import { uploads } from "../uploads/uploads.ts";
+import { FavoritesStrip, useFirstFavorites } from "./favorites-strip.tsx";
+import { type RecentFile, recentSource, rightsOfRecent } from "./recent.ts";
+import { text } from "./text.ts";
+
+/** The start page: favorites, and the files that the person added, changed or opened last. */
+export function HomePage() {
+  const canWrite = useCanWrite();
+  const collection = useCollection(recentSource);
+  const favorites = useFirstFavorites();
+  const { pages } = collection;
+  const isNew = pages.total === 0 && (favorites === undefined || favorites.length === 0);
+  return (
+    <Page title={text.title} fill>
+      <DropZone folder="/" disabled={!canWrite} className="flex min-h-0 flex-1 flex-col">
+        {pages.error !== undefined ? (
+          <ErrorState error={pages.error} onRetry={pages.refetch} />
+        ) : isNew ? (
+          <FirstSteps canWrite={canWrite} />
+        ) : (
+          <>
+            {favorites !== undefined && <FavoritesStrip favorites={favorites} />}
+            <RecentFiles collection={collection} />
+          </>
+        )}
+      </DropZone>
+    </Page>
+  );
+}
+
+function RecentFiles({ collection }: { readonly collection: Collection<RecentFile> }) {
+  const goToFolder = useGoToFolder();
+  return (
+    <RightsContext value={rightsOfRecent}>
+      <EntryBrowser
+        collection={collection}
+        label={text.recent}
+        folder="/"
+        kind="recent"
+        columns={COLUMNS}
+        onOpenFolder={goToFolder}
+        subtitle={activityAndSize}
+        extraItems={(withSelected) => [
+          null,
+          {
+            label: text.goToFolder,
+            icon: FolderSearch,
+            run: () =>
+              withSelected(([first]) => {
+                if (first?.permission === "own") goToFolder(first.folder);
+              }),
+          },
+        ]}
+        toolbar={
+          <>
+            <h2 className="text-base font-semibold">{text.recent}</h2>
+            <div className="flex shrink-0">
+              <ViewOptions />
+            </div>
+          </>
+        }
+      />
+    </RightsContext>
+  );
+}
+
+const COLUMNS: readonly GridColumn<RecentFile>[] = [
+  { id: "activity", header: text.activity, width: 12, render: (file) => <Activity file={file} /> },
+  {
+    id: "location",
+    header: entriesText.location,
+    width: 14,
+    render: (file) => <bdi title={locationOf(file)}>{locationOf(file)}</bdi>,
+  },
+  ...columnsOf(["tags", "type", "modified", "uploaded", "size"]).map((column) =>
+    column.id === "modified" ? { ...column, isExtra: true } : column,
+  ),
+];
+
+function Activity({ file }: { readonly file: RecentFile }) {
+  return (
+    <time dateTime={file.activityAt} title={formatDateTime(file.activityAt)}>
+      {activityOf(file)}
+    </time>
+  );
+}
+
+function activityOf({ activity, activityAt }: RecentFile): string {
+  return text.activityOf(activity, formatRelative(activityAt));
+}
+
+function activityAndSize(file: RecentFile): string {
+  return `${activityOf(file)} · ${sizeOf(file)}`;
+}
+
+function locationOf({ folder, permission }: RecentFile): string {
+  if (permission === "own") return folderOf(folder);
+  return folder === "/" ? text.sharedWithMe : `${text.sharedWithMe}${folder}`;
+}
+
+/** What to do with a new account. */
+function FirstSteps({ canWrite }: { readonly canWrite: boolean }) {
+  if (!canWrite) {
+    return (
+      <EmptyState icon={House} title={text.title}>
+        {text.emptyReadOnly}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={House}
+      title={text.emptyTitle}
+      action={
+        <div className="flex flex-wrap justify-center gap-2">
+          <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles("/")}>
+            {text.uploadFiles}
+          </Button>
+          <Link to="/settings/$section" params={{ section: "connect" }} className={buttonClassName({})}>
+            <MonitorSmartphone aria-hidden size={18} />
+            {text.connectDevices}
+          </Link>
+        </div>
+      }
+    >
+      <span className="pointer-coarse:hidden">{text.emptyHint}</span>
+      <span className="hidden pointer-coarse:inline">{text.emptyHintTouch}</span>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import { shareWith } from "../support/account-shares.ts";
+import { row } from "./files-helpers.ts";
+import { describeWeb } from "./support/browser.ts";
+import { closeByKey, untilFocused } from "./support/focus.ts";
+
+describeWeb("the home page", (web) => {
+  test("opens first, and shows a new person what to do", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path: "/" });
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+    await page.getByText("Add your first files").waitFor();
+    await web.lookAt(page, "home-empty");
+    await page.getByRole("link", { name: "Connect a phone or computer" }).click();
+    await page.getByRole("heading", { name: "Connect devices" }).waitFor();
+    await page.keyboard.press("Shift+H");
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+    const chosen = page.waitForEvent("filechooser");
+    await page.getByRole("button", { name: "Upload files" }).click();
+    await (await chosen).setFiles({ name: "first.txt", mimeType: "text/plain", buffer: Buffer.from("first") });
+    await row(page, "first.txt").getByText("Added").waitFor();
+  });
+
+  test("lists what was added, changed, and opened, newest first", async () => {
+    const account = await web.account();
+    const owner = await web.account();
+    await account.client.folderId("Letters");
+    const report = await account.client.storedId("a", { name: "report.txt", fields: { folder: "/Letters" } });
+    const note = await account.client.storedId("b", { name: "note.txt" });
+    await account.client.storedId("c", { name: "other.txt" });
+    await account.client.putContent(note, "new");
+    await account.client.post("/api/favorites", {
+      ids: [report, await account.client.folderId("Box")],
+      favorite: true,
+    });
+    await shareWith(owner.client, await owner.client.storedId("d", { name: "plan.txt" }), account);
+    const page = await web.open({ as: account, path: "/home" });
+    await row(page, "note.txt").getByText("Edited").waitFor();
+    await row(page, "report.txt").getByText("/Letters").waitFor();
+    const names = () =>
+      page
+        .getByRole("grid")
+        .getByRole("row")
+        .evaluateAll((rows) => rows.map((one) => one.textContent));
+    expect((await names())[1]).toContain("note.txt");
+    await web.lookAt(page, "home");
+
+    // Opened by key, it becomes the first one when the preview closes.
+    await row(page, "report.txt").click();
+    await page.keyboard.press("Enter");
+    const preview = page.getByRole("dialog", { name: "report.txt" });
+    await untilFocused(page, preview);
+    const sent = page.waitForResponse((response) => response.url().endsWith("/opened"));
+    await page.waitForTimeout(1_100);
+    await closeByKey(page, preview);
+    expect((await sent).status()).toBe(200);
+    await row(page, "report.txt").getByText("Opened").waitFor();
+    await page.waitForFunction(() =>
+      document.querySelectorAll('[role="grid"] [role="row"]')[1]?.textContent?.includes("report.txt"),
+    );
+    await row(page, "report.txt").click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Go to folder" }).click();
+    await page.getByRole("heading", { level: 1, name: "Letters" }).waitFor();
+  });
+
+  test("leads to favorites", async () => {
+    const account = await web.account();
+    const box = await account.client.folderId("Box");
+    const note = await account.client.storedId("b", { name: "note.txt", fields: { folder: "/Box" } });
+    await account.client.post("/api/favorites", { ids: [box, note], favorite: true });
+    const page = await web.open({ as: account, path: "/home" });
+    const favorites = page.getByRole("region", { name: "Favorites" });
+    await favorites.getByRole("link", { name: "note.txt" }).click();
+    const preview = page.getByRole("dialog", { name: "note.txt" });
+    await untilFocused(page, preview);
+    await closeByKey(page, preview);
+    await favorites.getByRole("link", { name: "Box" }).click();
+    await page.getByRole("heading", { level: 1, name: "Box" }).waitFor();
+    await page.goBack();
+    await favorites.getByRole("link", { name: "All favorites" }).click();
+    await page.getByRole("heading", { level: 1, name: "Favorites" }).waitFor();
+  });
+
+  test("shows received files with the actions of their share, also on phones", async () => {
+    const [owner, reader] = [await web.account(), await web.account()];
+    const file = await owner.client.storedId("d", { name: "plan.txt" });
+    await shareWith(owner.client, file, reader);
+    await reader.client.post(`/api/files/${file}/opened`, {});
+    const page = await web.open({ as: reader, path: "/home", size: "phone" });
+    await row(page, "plan.txt").getByText("Opened").waitFor();
+    await web.lookAt(page, "home-phone");
+    await row(page, "plan.txt").getByRole("button", { name: "More actions for plan.txt" }).tap();
+    await page.getByRole("menuitem", { name: "Download" }).waitFor();
+    expect(await page.getByRole("menuitem", { name: "Move to trash" }).count()).toBe(0);
+    expect(await page.getByRole("menuitem", { name: "Rename" }).count()).toBe(0);
+  });
+
+  test("can be replaced by another start page", async () => {
+    const page = await web.open({ as: await web.account(), path: "/settings/appearance" });
+    await page.getByRole("radio", { name: "Files" }).click();
+    await page.goto(new URL("/", page.url()).href);
+    await page.waitForURL(/\/files$/);
+    await page.getByRole("link", { name: "Home", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+  });
+});
