@@ -1,4 +1,4 @@
-import { type ClipboardEvent, type KeyboardEvent, useId, useRef, useState } from "react";
+import { type ClipboardEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from "react";
 import { announce } from "../base/announce.ts";
 import { Avatar } from "./avatar.tsx";
 import { cx } from "./cx.ts";
@@ -18,13 +18,14 @@ export interface Chip {
 /** Props of {@link ChipField}. */
 interface ChipFieldProps extends FieldFrame {
   readonly chosen: readonly Chip[];
-  readonly onChange: (chosen: readonly Chip[]) => void;
   readonly typed: string;
-  readonly onTyped: (typed: string) => void;
+  /** Both at once, because taking an option changes both. */
+  readonly onChange: (chosen: readonly Chip[], typed: string) => void;
   /** What fits the typed text. */
   readonly options: readonly Chip[];
   /** The chips that a text names completely, such as pasted email addresses. */
   readonly read?: (text: string) => readonly Chip[];
+  readonly inputRef?: RefObject<HTMLInputElement | null>;
 }
 
 /**
@@ -32,12 +33,16 @@ interface ChipFieldProps extends FieldFrame {
  * choose an option, Enter takes it, Backspace removes the last chip. If there is nothing to take, Enter submits the form.
  */
 export function ChipField(props: ChipFieldProps) {
-  const { chosen, onChange, typed, onTyped, options, read, ...frame } = props;
+  const { chosen, typed, onChange, options: _options, read, inputRef, ...frame } = props;
   const listId = useId();
-  const input = useRef<HTMLInputElement>(null);
+  const ownRef = useRef<HTMLInputElement>(null);
+  const input = inputRef ?? ownRef;
   const list = useOptions(props);
   const remove = (chip: Chip) => {
-    onChange(chosen.filter(({ id }) => id !== chip.id));
+    onChange(
+      chosen.filter(({ id }) => id !== chip.id),
+      typed,
+    );
     announce(chipText.chipRemoved(chip.name));
     input.current?.focus();
   };
@@ -166,7 +171,7 @@ export function ChipPicture({ chip: { name, kind }, size }: { readonly chip: Chi
 }
 
 /** The options that are shown, the one that Enter takes, and the keys of the field. */
-function useOptions({ chosen, onChange, typed, onTyped, options, read }: ChipFieldProps) {
+function useOptions({ chosen, typed, onChange, options, read }: ChipFieldProps) {
   const [position, setPosition] = useState<number>();
   const [isClosed, setIsClosed] = useState(false);
   const free = options.filter((option) => !chosen.some(({ id }) => id === option.id));
@@ -174,15 +179,14 @@ function useOptions({ chosen, onChange, typed, onTyped, options, read }: ChipFie
   const complete = read?.(typed) ?? [];
   // A complete email address is taken as it is, unless the arrow keys have chosen something else.
   const current = shown[position ?? (complete.length > 0 ? -1 : 0)];
-  const type = (text: string) => {
+  const change = (next: readonly Chip[], text: string) => {
     setPosition(undefined);
     setIsClosed(false);
-    onTyped(text);
+    onChange(next, text);
   };
   const take = (chips: readonly Chip[]) => {
     const added = chips.filter((chip) => !chosen.some(({ id }) => id === chip.id));
-    onChange([...chosen, ...added]);
-    type("");
+    change([...chosen, ...added], "");
     announce(chipText.chipsAdded(added.map(({ name }) => name)));
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -191,7 +195,7 @@ function useOptions({ chosen, onChange, typed, onTyped, options, read }: ChipFie
     if (event.nativeEvent.isComposing) return;
     const last = chosen.at(-1);
     if (key === "Backspace" && typed === "" && last !== undefined) {
-      onChange(chosen.slice(0, -1));
+      onChange(chosen.slice(0, -1), typed);
       announce(chipText.chipRemoved(last.name));
     } else if (key === "Escape" && shown.length > 0) {
       event.stopPropagation();
@@ -208,5 +212,5 @@ function useOptions({ chosen, onChange, typed, onTyped, options, read }: ChipFie
       take(taken);
     }
   };
-  return { shown, current, type, take, onKeyDown };
+  return { shown, current, type: (text: string) => change(chosen, text), take, onKeyDown };
 }

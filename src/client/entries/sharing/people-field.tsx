@@ -15,7 +15,7 @@ export function PeopleField({
   readonly chosen: readonly Chip[];
   readonly typed: string;
   readonly error: string | undefined;
-  readonly onChange: (change: { readonly recipients?: readonly Chip[]; readonly typed?: string }) => void;
+  readonly onChange: (change: { readonly recipients: readonly Chip[]; readonly typed: string }) => void;
 }) {
   const searched = useDeferredValue(typed.trim());
   const found = useQuery({
@@ -33,9 +33,8 @@ export function PeopleField({
       hint={text.peopleHint}
       error={error}
       chosen={chosen}
-      onChange={(recipients) => onChange({ recipients })}
       typed={typed}
-      onTyped={(next) => onChange({ typed: next })}
+      onChange={(recipients, next) => onChange({ recipients, typed: next })}
       options={(found.data ?? []).filter((option) => fits(option, typed))}
       read={readEmails}
     />
