@@ -2,7 +2,7 @@
 import { isRateLimit, SETTINGS_BY_KEY } from "./settings.ts";
 
 /** The groups of the page that edits the settings. */
-export const SETTING_GROUPS = ["signup", "plans", "rates", "retention", "mail"] as const;
+export const SETTING_GROUPS = ["signup", "plans", "rates", "retention", "search", "mail"] as const;
 
 /** One of {@link SETTING_GROUPS}. */
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
@@ -22,6 +22,7 @@ const SINGLE: Readonly<Record<string, SettingGroup>> = {
   "trash.keep": "retention",
   "versions.keep": "retention",
   "versions.maxAge": "retention",
+  "search.content": "search",
   "mail.host": "mail",
   "mail.port": "mail",
   "mail.secure": "mail",

@@ -210,6 +210,7 @@ const routesByCategory: Record<string, string[]> = {
     "GET /api/files/folders/{id}",
     "GET /api/files/search",
     "GET /api/files/recent",
+    "GET /api/files/search/suggestions",
     "GET /api/files/tags",
     "GET /api/photos",
     "GET /api/photos/places",

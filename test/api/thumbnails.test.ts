@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { type ApiResponse, type Client, digestOf } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto, pixelAt, pngBomb, tinyPng } from "../support/images.ts";
-import { makePdf } from "../support/document-files.ts";
+import { pdf } from "../support/sample-library.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -74,7 +74,7 @@ describe("a thumbnail", () => {
 
   test("is made of the first page of a PDF", async () => {
     const { client } = await server().signUp();
-    const id = await client.storedId(makePdf(["A letter"]), { name: "letter.pdf" });
+    const id = await client.storedId(pdf(["A letter"]), { name: "letter.pdf" });
     expect((await client.get(`/api/files/${id}`)).at("data.hasThumbnail")).toBe(true);
     const response = await getThumbnail(client, id, "large");
     expect(await describeImage(response.bytes)).toEqual({ format: "webp", width: 1131, height: 1600, hasExif: false });

@@ -1,44 +1,20 @@
 /** Small documents of each format, for tests. */
 import { crc32, deflateRawSync } from "node:zlib";
 
-/** A PDF with one line of text on each page. */
-export function makePdf(pages: readonly string[]): Buffer {
-  const kids = pages.map((_, index) => `${4 + index * 2} 0 R`).join(" ");
-  const objects = [
-    "<< /Type /Catalog /Pages 2 0 R >>",
-    `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
-    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ...pages.flatMap((text, index) => {
-      const stream = `BT /F1 24 Tf 50 700 Td (${text}) Tj ET`;
-      const resources = "/Resources << /Font << /F1 3 0 R >> >>";
-      return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] ${resources} /Contents ${5 + index * 2} 0 R >>`,
-        `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
-      ];
-    }),
-  ];
-  let file = "%PDF-1.4\n";
-  const offsets = objects.map((object, index) => {
-    const offset = file.length;
-    file += `${index + 1} 0 obj\n${object}\nendobj\n`;
-    return offset;
-  });
-  const table = offsets.map((offset) => `${String(offset).padStart(10, "0")} 00000 n \n`).join("");
-  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`;
-  return Buffer.from(`${file}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}${trailer}`, "latin1");
-}
+/** The entries of a ZIP file. */
+export type ZipEntries = Readonly<Record<string, string | Uint8Array>>;
 
-/** A ZIP file with these entries, compressed. */
-export function makeZip(entries: Readonly<Record<string, string | Uint8Array>>): Buffer {
+/** A ZIP file with these entries. */
+export function makeZip(entries: ZipEntries, isCompressed = true): Buffer {
   const files: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const [name, content] of Object.entries(entries)) {
     const bytes = Buffer.from(content);
-    const packed = deflateRawSync(bytes);
+    const packed = isCompressed ? deflateRawSync(bytes) : bytes;
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
-    common.writeUInt16LE(8, 4);
+    common.writeUInt16LE(isCompressed ? 8 : 0, 4);
     common.writeUInt32LE(crc32(bytes), 10);
     common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(bytes.length, 18);
@@ -62,67 +38,72 @@ export function makeZip(entries: Readonly<Record<string, string | Uint8Array>>):
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 const OPEN_DOCUMENT = "application/vnd.oasis.opendocument";
 
-/** A small document of each format that is a ZIP file, by its media type, and the text in it. */
-export const OFFICE_DOCUMENTS: readonly (readonly [name: string, mediaType: string, bytes: Buffer, text: string])[] = [
+/** A small document of each format that is a ZIP file: its media type, its entries, and the text in it. */
+export const OFFICE_DOCUMENTS: readonly (readonly [
+  name: string,
+  mediaType: string,
+  entries: ZipEntries,
+  text: string,
+])[] = [
   [
     "docx",
     `${OFFICE}.wordprocessingml.document`,
-    makeZip({
+    {
       "word/document.xml":
         "<w:document><w:body><w:p><w:r><w:t>Grüße &amp; mehr</w:t><w:tab/><w:delText>gone</w:delText><w:t>end</w:t></w:r></w:p></w:body></w:document>",
       "word/footnotes.xml": "<w:footnotes><w:p><w:t>a note</w:t></w:p></w:footnotes>",
       "word/header1.xml": "<w:hdr><w:p><w:t>a header</w:t></w:p></w:hdr>",
       "word/comments.xml": "<w:comments><w:p><w:t>a comment</w:t></w:p></w:comments>",
       "word/styles.xml": "<w:styles><w:t>no text</w:t></w:styles>",
-    }),
+    },
     "Grüße & mehr\tend\na note\na comment\na header\n",
   ],
   [
     "pptx",
     `${OFFICE}.presentationml.presentation`,
-    makeZip({
+    {
       "ppt/presentation.xml": "<p:presentation/>",
       "ppt/slides/slide10.xml": "<p:sld><a:p><a:r><a:t>ten</a:t></a:r></a:p></p:sld>",
       "ppt/slides/slide2.xml": "<p:sld><a:p><a:r><a:t>two</a:t></a:r></a:p></p:sld>",
       "ppt/notesSlides/notesSlide1.xml": "<p:notes><a:p><a:r><a:t>to say</a:t></a:r></a:p></p:notes>",
-    }),
+    },
     "two\n\ften\n\fto say\n",
   ],
   [
     "xlsx",
     `${OFFICE}.spreadsheetml.sheet`,
-    makeZip({
+    {
       "xl/workbook.xml": '<workbook><sheets><sheet name="Costs" r:id="rId1"/></sheets></workbook>',
       "xl/sharedStrings.xml":
         "<sst><si><t>zero</t></si><si><r><t>rent</t></r><r><t>al</t></r><rPh><t>ph</t></rPh></si></sst>",
       "xl/worksheets/sheet1.xml":
         '<worksheet><sheetData><row><c t="s"><v>1</v></c><c><f>1+1</f><v>2.5</v></c></row><row><c t="inlineStr"><is><t>inline</t></is></c></row></sheetData></worksheet>',
       "xl/comments1.xml": "<comments><comment><text><r><t>why?</t></r></text></comment></comments>",
-    }),
+    },
     "Costs\n\frental\t2.5\t\ninline\t\nwhy?\n",
   ],
   [
     "odt",
     `${OPEN_DOCUMENT}.text`,
-    makeZip({
+    {
       mimetype: `${OPEN_DOCUMENT}.text`,
       "content.xml":
         "<office:document-content><office:body><text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:h>Title</text:h><text:p>a<text:s/>b<text:line-break/><text:span>c</text:span><office:annotation><text:p>note</text:p></office:annotation></text:p></office:body></office:document-content>",
       "styles.xml": "<x><style:header><text:p>page header</text:p></style:header></x>",
-    }),
+    },
     "Title\na b\ncnote\n\npage header\n",
   ],
   [
     "epub",
     "application/epub+zip",
-    makeZip({
+    {
       mimetype: "application/epub+zip",
       "META-INF/container.xml": '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>',
       "OPS/book.opf":
         '<package><manifest><item id="two" href="two%20.xhtml"/><item id="one" href="text/one.xhtml"/></manifest><spine><itemref idref="one"/><itemref idref="two"/></spine></package>',
       "OPS/text/one.xhtml": "<html><head><title>Book</title></head><body><p>Chapter one</p></body></html>",
       "OPS/two .xhtml": "<html><body><p>Chapter two</p></body></html>",
-    }),
+    },
     "\nBook\n\nChapter one\n\f\nChapter two\n\f",
   ],
 ];

@@ -656,7 +656,7 @@ export interface Schemas {
   readonly ServerSettings: {
     readonly settings: readonly {
       readonly key: string;
-      readonly group: "signup" | "plans" | "rates" | "retention" | "mail";
+      readonly group: "signup" | "plans" | "rates" | "retention" | "search" | "mail";
       readonly kind: "toggle" | "choice" | "integer" | "number" | "size" | "duration" | "text" | "list";
       readonly value: (string | null) | number | boolean;
       readonly text: string;
@@ -1036,10 +1036,28 @@ export interface ResponseData {
     readonly failed: readonly Schemas["FailedItem"][];
   };
   readonly "GET /api/files/search": {
-    readonly files: readonly Schemas["Item"][];
+    readonly files: readonly (Schemas["Item"] & {
+      readonly share?: string;
+      readonly owner?: {
+        readonly id: string;
+        readonly name: string;
+      };
+      readonly matches?: readonly {
+        readonly kind: "content";
+        readonly snippet: readonly {
+          readonly text: string;
+          readonly isMatch: boolean;
+        }[];
+        readonly page: number | null;
+      }[];
+    })[];
     readonly pagination: Schemas["Pagination"];
     readonly totalIsLowerBound: boolean;
     readonly isIndexing: boolean;
+    readonly contents: {
+      readonly state: "ready" | "preparing" | "off";
+      readonly percent: number;
+    };
     readonly sort: "relevance" | "name" | "natural" | "size" | "createdAt" | "modifiedAt" | "fileModifiedAt";
     readonly order: "asc" | "desc";
     readonly query: readonly {
@@ -1047,6 +1065,20 @@ export interface ResponseData {
       readonly value: string;
       readonly isPhrase?: boolean;
       readonly isExcluded: boolean;
+    }[];
+  };
+  readonly "GET /api/files/search/suggestions": {
+    readonly suggestions: readonly {
+      readonly kind: "file" | "folder" | "tag" | "word";
+      readonly text: string;
+      readonly id?: string;
+      readonly folder?: string;
+      readonly path?: string;
+      readonly share?: string;
+      readonly owner?: {
+        readonly id: string;
+        readonly name: string;
+      };
     }[];
   };
   readonly "GET /api/files/{id}/activity": {

@@ -41,6 +41,8 @@ export interface EntryBrowserProps<T extends Entry> {
   onOpenFolder(path: string, folder: T): void;
   nameOf?(entry: T): ReactNode;
   subtitle?(entry: T): string;
+  /** A further line below the name in lists. */
+  excerptOf?(entry: T): ReactNode;
   /** Shown in place of a thumbnail for entries that have none. */
   thumbnailOf?(entry: T, size: "small" | "medium"): ReactNode;
   /** Actions of the page, at the end of the menu. */
@@ -184,7 +186,15 @@ function Bar<T extends Entry>({
 
 /** How the entries are shown: by the preferences of this browser and the page. */
 function useDisplay<T extends Entry>(
-  { collection, kind, columns: allColumns, nameOf, thumbnailOf, subtitle = subtitleOf }: EntryBrowserProps<T>,
+  {
+    collection,
+    kind,
+    columns: allColumns,
+    nameOf,
+    excerptOf,
+    thumbnailOf,
+    subtitle = subtitleOf,
+  }: EntryBrowserProps<T>,
   renaming: SelectionActions["renaming"],
 ): GridDisplay<T> {
   const [{ layout, density }] = useViewPreferences();
@@ -200,9 +210,10 @@ function useDisplay<T extends Entry>(
       renaming,
       removing,
       ...(nameOf !== undefined && { nameOf }),
+      ...(excerptOf !== undefined && { excerptOf }),
       ...(thumbnailOf !== undefined && { thumbnailOf }),
     }),
-    [layout, density, columns, subtitle, renaming, removing, nameOf, thumbnailOf],
+    [layout, density, columns, subtitle, renaming, removing, nameOf, excerptOf, thumbnailOf],
   );
 }
 

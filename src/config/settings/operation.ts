@@ -25,6 +25,12 @@ export const OPERATION_SETTINGS = {
     timeout: duration("1s", "10m", "30s", "Maximum time to create one thumbnail."),
     memoryLimit: size("768MB", "Memory limit of the thumbnail process; above it, the process is stopped."),
   },
+  search: {
+    content: toggle(
+      true,
+      "Search in the content of files: text, PDF, and office documents. Turning this off deletes the index of their texts.",
+    ),
+  },
   nativeDir: optionalText(
     "path",
     readPath,

@@ -48,6 +48,7 @@ export class Background {
     services.mailDispatcher.start();
     services.passwordReset.handleRequests();
     services.searchIndexer.start();
+    services.textIndexer.start();
     services.photoBackfill.start();
     services.naturalKeys.start();
     services.storeJournal.start();
@@ -72,6 +73,7 @@ export class Background {
     services.queue.dropCaches();
     services.blobRows.dropCaches();
     services.naturalKeys.wake();
+    services.textIndexer.wakeSoon();
     void this.scheduler.handleRequests();
     services.pushDispatcher.wake();
     services.mailDispatcher.wake();

@@ -5,6 +5,7 @@ import { type Digest, digestToBytes } from "../../blobs/digest.ts";
 import type { Db } from "../../db/open.ts";
 import { openPhotos } from "../../features/library/photos/open.ts";
 import { openSearch, openSearchReader } from "../../features/library/search/open.ts";
+import { openTextIndex } from "../../features/library/text-index/open.ts";
 import { openTextExtractor } from "../../features/media/documents/open.ts";
 import { EditProcess } from "../../features/media/editing/edit-process.ts";
 import { openMediaInfo } from "../../features/media/metadata/open.ts";
@@ -14,6 +15,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { FileNode } from "../../tree/model/types.ts";
 import { VERSION } from "../../version.ts";
+import { readClientEpoch } from "../data/open-copy.ts";
 import type { Storage } from "./open-storage.ts";
 
 /** The services of {@link openMedia}. */
@@ -63,13 +65,30 @@ function openIndexes(storage: Storage) {
     isBusy: () => uploadsInProgress.isAny,
     program: VERSION,
   });
+  const textExtractor = openTextExtractor({
+    command: workerCommand("document-worker"),
+    findPath: (digest) => findReadable(blobs, digest, log),
+    isBusy: () => uploadsInProgress.isAny,
+    log,
+  });
+  const textIndex = openTextIndex({
+    ...storage,
+    path: paths.textIndex,
+    databasePath: paths.database,
+    source: `${storage.storeId} ${readClientEpoch(storage.sqlite)}`,
+    extractor: textExtractor,
+    isEnabled: () => storage.config.search.content,
+    isBusy: () => uploadsInProgress.isAny,
+  });
   const {
     search,
+    searchSuggestions,
     indexer: searchIndexer,
     enqueueRescan,
   } = openSearch({
     ...storage,
     reader: searchReader,
+    texts: textIndex.texts,
     noteContent: (tx, digest, mediaType) => mediaInfo.enqueue(tx, digest, mediaType),
   });
   const { photos, photoBackfill, livePairs, onMetadataRead } = openPhotos({
@@ -77,13 +96,18 @@ function openIndexes(storage: Storage) {
     reader: searchReader,
     isReadingMetadata: (accountId) => !searchIndexer.isCaughtUp(accountId) || mediaInfo.hasPending,
   });
-  const textExtractor = openTextExtractor({
-    command: workerCommand("document-worker"),
-    findPath: (digest) => findReadable(blobs, digest, log),
-    isBusy: () => uploadsInProgress.isAny,
-    log,
-  });
-  return { textExtractor, searchReader, mediaInfo, search, searchIndexer, photos, photoBackfill, livePairs };
+  return {
+    textExtractor,
+    ...textIndex,
+    searchReader,
+    mediaInfo,
+    search,
+    searchSuggestions,
+    searchIndexer,
+    photos,
+    photoBackfill,
+    livePairs,
+  };
 }
 
 /** Builds the thumbnails; no process is started before the first request. */

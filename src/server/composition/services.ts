@@ -97,6 +97,7 @@ async function closeServices(
   await Promise.all([
     services.integrity.close(),
     services.searchIndexer.stop(),
+    services.textIndexer.stop(),
     services.mediaInfo.stop(),
     services.photoBackfill.stop(),
     services.naturalKeys.stop(),
@@ -122,6 +123,7 @@ async function closeServices(
   services.staging.close();
   services.blobs.close();
   services.searchReader.close();
+  await services.textIndexThread.close();
   services.reader.close();
   // Only the last connection can remove the write-ahead log.
   await Promise.all([services.nameSearches.ended(), services.searchReader.ended(), services.reader.ended()]);

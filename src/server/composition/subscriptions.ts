@@ -1,5 +1,7 @@
 /** Subscribes features to events. Listeners run in the order given here, in the transaction that emits. */
 import type { LoginFlowService } from "../../features/clients/login-flow/service.ts";
+import type { TextIndexer } from "../../features/library/text-index/indexer.ts";
+import type { TextSearch } from "../../features/library/text-index/text-search.ts";
 import type { PhotoBackfill } from "../../features/library/photos/backfill.ts";
 import type { Events } from "../../events/events.ts";
 import type { SettingsService } from "../../features/administration/settings/service.ts";
@@ -31,6 +33,8 @@ interface Subscribers {
   readonly holds: HoldService;
   readonly queue: QueueService;
   readonly photoBackfill: Pick<PhotoBackfill, "wakeSoon">;
+  readonly textIndexer: Pick<TextIndexer, "wakeSoon" | "applySettings">;
+  readonly texts: Pick<TextSearch, "dropState">;
   readonly uploads: UploadService;
   readonly receivedShares: ReceivedShareService;
   readonly loginFlows: LoginFlowService;
@@ -46,6 +50,7 @@ export function subscribe(subscribers: Subscribers): void {
   subscribeAccounts(subscribers);
   subscribeWebhooks(subscribers);
   subscribePhotos(subscribers);
+  subscribeTexts(subscribers);
   // Cached accounts know whether their email must be confirmed, which a setting decides.
   subscribers.settings.onChange(() => subscribers.auth.dropCaches());
 }
@@ -55,6 +60,17 @@ function subscribePhotos({ events, photoBackfill }: Subscribers): void {
   for (const name of ["file.created", "file.updated", "file.moved", "file.deleted", "folder.created"] as const) {
     events.on(name, (tx) => tx.afterCommit(() => photoBackfill.wakeSoon()));
   }
+}
+
+/** The text index: it follows files, and ends when an administrator switches it off. */
+function subscribeTexts({ events, settings, textIndexer, texts }: Subscribers): void {
+  for (const name of ["file.created", "file.updated", "file.deleted", "folder.created", "folder.deleted"] as const) {
+    events.on(name, (tx) => tx.afterCommit(() => textIndexer.wakeSoon()));
+  }
+  settings.onChange(() => {
+    textIndexer.applySettings();
+    texts.dropState();
+  });
 }
 
 /** Devices: their queues, conflicts, holds, and uploads. */

@@ -10,6 +10,8 @@ export interface DataPaths {
   readonly root: string;
   /** The database. */
   readonly database: string;
+  /** The words and texts of files; can be created again. */
+  readonly textIndex: string;
   /** How the database was closed; only `run-mark.ts` writes it. */
   readonly state: string;
   /** The lock of the running server. */
@@ -42,6 +44,7 @@ export function dataPaths(data: string): DataPaths {
   return {
     root,
     database: join(root, "larder.db"),
+    textIndex: join(root, "text-index.db"),
     state: join(root, "larder.state"),
     lock: join(root, "larder.lock"),
     lease: join(root, "larder.lease"),

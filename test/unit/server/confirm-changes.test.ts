@@ -193,6 +193,7 @@ test("every route acknowledges changes by its method, except these", async () =>
     "GET /api/public/:token/tus/:uploadId",
     "GET /api/tus",
     "GET /api/tus/:uploadId",
+    "POST /api/files/:id/opened",
     "POST /api/files/archive",
     "POST /api/public/:token/unlock",
     "POST /s/:token/archive",

@@ -91,6 +91,8 @@ export interface GridDisplay<T extends Entry> {
   caption(entry: T): string;
   /** The name with highlighting; by default the plain name. */
   nameOf?(entry: T): ReactNode;
+  /** A further line below the name in lists, whose rows are then higher: for some entries. */
+  excerptOf?(entry: T): ReactNode;
   /** Shown in place of a thumbnail; by default the picture or the icon of the entry. */
   thumbnailOf?(entry: T, size: "small" | "medium"): ReactNode;
   readonly renaming?: Renaming | undefined;

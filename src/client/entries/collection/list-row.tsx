@@ -78,6 +78,9 @@ function Row<T extends Entry>(
               {isNarrow && display.renaming?.id !== entry.id && (
                 <span className="block truncate text-xs text-muted">{display.subtitle(entry)}</span>
               )}
+              {display.excerptOf !== undefined && display.renaming?.id !== entry.id && (
+                <div className="truncate text-xs text-muted">{display.excerptOf(entry)}</div>
+              )}
             </div>
           </>
         )}

@@ -30,11 +30,12 @@ export interface GridLayout<T extends Entry> {
 export const EDGE_SPACE = 12;
 const TILES_WIDTH_MIN = 240;
 const LIST_ROW_NARROW = 60;
+const EXCERPT_HEIGHT = 16;
 
 /** Lays out the entries in the width of `scroller`. */
 export function useGridLayout<T extends Entry>(
   scroller: RefObject<HTMLElement | null>,
-  { layout, density, columns: { shown, widths } }: GridDisplay<T>,
+  { layout, density, columns: { shown, widths }, excerptOf }: GridDisplay<T>,
 ): GridLayout<T> {
   const { width: outerWidth } = useSize(scroller, window.innerWidth);
   const edge = outerWidth < NARROW_BELOW ? 0 : EDGE_SPACE;
@@ -57,7 +58,7 @@ export function useGridLayout<T extends Entry>(
     isNarrow,
     edge,
     columns: 1,
-    rowHeight: isNarrow ? LIST_ROW_NARROW : ROW_HEIGHT[density],
+    rowHeight: (isNarrow ? LIST_ROW_NARROW : ROW_HEIGHT[density]) + (excerptOf === undefined ? 0 : EXCERPT_HEIGHT),
     above: HEADER_HEIGHT,
   };
 }

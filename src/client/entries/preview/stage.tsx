@@ -28,7 +28,7 @@ export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly o
     case "text":
       return <TextView file={file} kind={kind} />;
     case "none":
-      return <NoPreview file={file} message={text.noPreview} />;
+      return <NoPreview file={file} message={text.noPreview} hasPicture={file.hasThumbnail} />;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Eye, Save } from "lucide-react";
+import { Save } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { FileRecord } from "../../api/types.ts";
 import { useSession } from "../../api/session.ts";
@@ -10,7 +10,7 @@ import { cx } from "../../ui/cx.ts";
 import { HasAddress } from "../../ui/dialog.tsx";
 import { FileIcon } from "../../ui/file-icon.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { X } from "../../ui/icons.ts";
+import { Eye, X } from "../../ui/icons.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";

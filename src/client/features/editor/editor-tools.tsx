@@ -1,4 +1,5 @@
-import { Bold, Heading, Italic, Link, List, type LucideIcon, Redo2, Search, Undo2 } from "lucide-react";
+import { Bold, Heading, Italic, Link, List, type LucideIcon, Redo2, Undo2 } from "lucide-react";
+import { Search } from "../../ui/icons.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import type { EditorCommand } from "./code-mirror.ts";
 import { text } from "./text.ts";

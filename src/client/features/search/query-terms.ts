@@ -26,6 +26,35 @@ export function withFilter(query: string, key: FilterKey, value: string | undefi
   return [...others, ...(value === undefined || value === "" ? [] : [`${key}:${quoted(value)}`])].join(" ");
 }
 
+/** Where the words of a query are searched. */
+export type WordsIn = "anywhere" | "name" | "content";
+
+/** Where all words of a query are searched; anywhere if they differ. */
+export function wordsIn(query: string): WordsIn {
+  const keys = new Set(
+    split(query)
+      .filter(isWord)
+      .map(({ key }) => key),
+  );
+  const [only] = keys;
+  return keys.size === 1 && (only === "name" || only === "content") ? only : "anywhere";
+}
+
+/** The query with all of its words searched in one way. */
+export function withWordsIn(query: string, where: WordsIn): string {
+  const prefix = where === "anywhere" ? "" : `${where}:`;
+  const terms = split(query).map((term) => {
+    if (!isWord(term)) return term.source;
+    const word = term.source.replace(/^(-?)(?:[A-Za-z]+:)?/, "");
+    return `${term.isExcluded ? "-" : ""}${prefix}${word}`;
+  });
+  return terms.join(" ");
+}
+
+function isWord({ key, value }: QueryTerm): boolean {
+  return value !== "" && (key === undefined || key === "name" || key === "content");
+}
+
 /** The terms that are searched for in names, without excluded ones, to highlight them. */
 export function searchTerms(query: string): string[] {
   return split(query)

@@ -6,7 +6,7 @@ import { cx } from "../../ui/cx.ts";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { tagsQuery } from "../../entries/tags.ts";
-import { FILTER_KEYS, type FilterKey, filterOf, withFilter } from "./query-terms.ts";
+import { FILTER_KEYS, type FilterKey, filterOf, withFilter, withWordsIn, wordsIn } from "./query-terms.ts";
 import { text } from "./text.ts";
 import { Form } from "../../ui/form.tsx";
 
@@ -17,10 +17,12 @@ interface SearchFiltersProps {
 
 /** The search filters. Each one edits a term of the query, so that the address and the search field stay in sync. */
 export function SearchFilters({ query, onChange }: SearchFiltersProps) {
-  const count = FILTER_KEYS.filter((key) => filterOf(query, key) !== undefined).length;
+  const isLimited = wordsIn(query) !== "anywhere";
+  const count = FILTER_KEYS.filter((key) => filterOf(query, key) !== undefined).length + (isLimited ? 1 : 0);
   const id = useId();
   const [isOpen, setOpen] = useState(false);
-  const clear = () => onChange(FILTER_KEYS.reduce((rest, key) => withFilter(rest, key, undefined), query));
+  const clear = () =>
+    onChange(FILTER_KEYS.reduce((rest, key) => withFilter(rest, key, undefined), withWordsIn(query, "anywhere")));
 
   return (
     <>
@@ -36,7 +38,7 @@ export function SearchFilters({ query, onChange }: SearchFiltersProps) {
       <fieldset
         id={id}
         className={cx(
-          "mb-2 grid grid-cols-2 gap-x-3 gap-y-2 sm:grid-cols-4 xl:grid-cols-[repeat(7,minmax(0,1fr))_auto]",
+          "mb-2 grid grid-cols-2 gap-x-3 gap-y-2 sm:grid-cols-4 xl:grid-cols-[repeat(8,minmax(0,1fr))_auto]",
           !isOpen && "max-sm:hidden",
         )}
       >
@@ -56,9 +58,19 @@ const MOST_TAGS = 100;
 
 function Filters({ query, onChange }: SearchFiltersProps) {
   const { data: known } = useQuery(tagsQuery);
+  const where = wordsIn(query);
   const set = (key: FilterKey) => (value: string) => onChange(withFilter(query, key, value));
   return (
     <>
+      <ChoiceFilter
+        label={text.wordsIn}
+        value={where === "anywhere" ? undefined : where}
+        options={[
+          ["name", text.inNames],
+          ["content", text.inContents],
+        ]}
+        onChange={(value) => onChange(withWordsIn(query, value === "name" || value === "content" ? value : "anywhere"))}
+      />
       <ChoiceFilter label={text.type} value={filterOf(query, "type")} options={kinds()} onChange={set("type")} />
       <ChoiceFilter
         label={text.show}

@@ -1,3 +1,4 @@
+import { useNavigate } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { Search } from "../../ui/icons.ts";
 import { type ReactNode, useMemo } from "react";
@@ -8,7 +9,7 @@ import { Page } from "../../ui/page.tsx";
 import { useSetTextSearch, useTextSearch } from "../../base/search-params.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
-import type { GridSort, SortOption } from "../../entries/collection/grid-types.ts";
+import type { GridColumn, GridSort, SortOption } from "../../entries/collection/grid-types.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { ListPage, PageSource } from "../../entries/collection/read-pages.ts";
@@ -17,20 +18,37 @@ import { filePage, isFile, type PreviewSource, searchPages } from "../../entries
 import { columnsOf, locationOf, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { sortOf, sortOptions } from "../../entries/list-sort.ts";
+import { type EntryRights, OWNER_RIGHTS, RightsContext } from "../../entries/rights.ts";
+import { text as entriesText } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
 import { splitByMatches, searchTerms } from "./query-terms.ts";
 import { SearchFilters } from "./search-filters.tsx";
 import { text } from "./text.ts";
 
+/** A hit. Of what others share, `share` names the share that its paths are below. */
+type Hit = Entry & {
+  readonly share?: string;
+  readonly owner?: { readonly name: string };
+  readonly matches?: readonly ContentMatch[];
+};
+
+/** Where the content of a file contains the words. */
+interface ContentMatch {
+  readonly snippet: readonly { readonly text: string; readonly isMatch: boolean }[];
+  readonly page: number | null;
+}
+
 /** GET /api/files/search */
 interface SearchResponse {
-  readonly files: readonly Entry[];
+  readonly files: readonly Hit[];
+  readonly contents: { readonly state: "ready" | "preparing" | "off"; readonly percent: number };
   readonly pagination: Pagination;
   readonly totalIsLowerBound: boolean;
   readonly isIndexing: boolean;
 }
 
-interface ResultPage extends ListPage<Entry> {
+interface ResultPage extends ListPage<Hit> {
+  readonly contents: SearchResponse["contents"];
   readonly isLowerBound: boolean;
   readonly isIndexing: boolean;
 }
@@ -54,24 +72,24 @@ export function SearchPage() {
 }
 
 /** The results of a query in an order. */
-function useSearchSource(query: string, { field, order }: GridSort): PageSource<Entry, ResultPage> {
+function useSearchSource(query: string, { field, order }: GridSort): PageSource<Hit, ResultPage> {
   return useMemo(
     () => ({
       key: keys.search(query, { field, order }),
       scope: query,
       fetchPage: async (page, signal) => {
         const response = await fetchResults(query, { field, order }, page, signal);
-        const { files, pagination, totalIsLowerBound, isIndexing } = response;
-        return { entries: files, total: pagination.total, isLowerBound: totalIsLowerBound, isIndexing };
+        const { files, pagination, totalIsLowerBound, isIndexing, contents } = response;
+        return { entries: files, total: pagination.total, isLowerBound: totalIsLowerBound, isIndexing, contents };
       },
-      isIncomplete: ({ isIndexing }) => isIndexing,
+      isIncomplete: ({ isIndexing, contents }) => isIndexing || contents.state === "preparing",
     }),
     [query, field, order],
   );
 }
 
 function Results({ query }: { readonly query: string }) {
-  const goToFolder = useGoToFolder();
+  const openFolder = useOpenFolder();
   const sort = useSearchSort();
   const { field, order } = sort;
   const collection = useCollection(useSearchSource(query, sort));
@@ -79,7 +97,7 @@ function Results({ query }: { readonly query: string }) {
   const { pages } = collection;
   const { first } = pages;
   const terms = useMemo(() => searchTerms(query), [query]);
-  const nameOf = useMemo(() => (entry: Entry) => <MarkedName name={entry.name} terms={terms} />, [terms]);
+  const nameOf = useMemo(() => (entry: Hit) => <MarkedName name={entry.name} terms={terms} />, [terms]);
 
   if (pages.error instanceof ApiError && pages.error.status === 400) {
     return (
@@ -96,37 +114,65 @@ function Results({ query }: { readonly query: string }) {
       <div role="status">
         <EmptyState icon={SearchX} title={text.noResultsTitle}>
           {first?.isIndexing === true ? text.indexing : text.noResultsHint}
+          {first?.contents.state === "preparing" && ` ${text.preparing(first.contents.percent)}.`}
         </EmptyState>
       </div>
     );
   }
   return (
-    <EntryBrowser
-      collection={collection}
-      label={text.listLabel}
-      folder="/"
-      previewSource={previewSource}
-      kind="search"
-      columns={COLUMNS}
-      sort={sort}
-      onOpenFolder={goToFolder}
-      nameOf={nameOf}
-      subtitle={locationAndSize}
-      toolbar={
-        <>
-          <p role="status" className="min-w-0 truncate text-sm text-muted">
-            {pages.total !== undefined &&
-              (first?.isLowerBound === true ? text.foundAtLeast(pages.total) : text.found(pages.total))}
-            {` · ${text.sortedBy(labelOf(sort))}`}
-            {first?.isIndexing === true && ` · ${text.indexing}`}
-          </p>
-          <div className="flex shrink-0">
-            <ViewOptions sort={sort} />
-          </div>
-        </>
-      }
-    />
+    <RightsContext value={rightsOf}>
+      <EntryBrowser
+        collection={collection}
+        label={text.listLabel}
+        folder="/"
+        previewSource={previewSource}
+        kind="search"
+        columns={COLUMNS}
+        sort={sort}
+        onOpenFolder={openFolder}
+        excerptOf={excerptOf}
+        nameOf={nameOf}
+        subtitle={locationAndSize}
+        toolbar={
+          <>
+            <p role="status" className="min-w-0 truncate text-sm text-muted">
+              {pages.total !== undefined &&
+                (first?.isLowerBound === true ? text.foundAtLeast(pages.total) : text.found(pages.total))}
+              {` · ${text.sortedBy(labelOf(sort))}`}
+              {first?.isIndexing === true && ` · ${text.indexing}`}
+              {first?.contents.state === "preparing" && ` · ${text.preparing(first.contents.percent)}`}
+            </p>
+            <div className="flex shrink-0">
+              <ViewOptions sort={sort} />
+            </div>
+          </>
+        }
+      />
+    </RightsContext>
   );
+}
+
+/** Received folders have their own page. */
+function useOpenFolder(): (path: string, folder: Hit) => void {
+  const goToFolder = useGoToFolder();
+  const navigate = useNavigate();
+  return (path, { share }) => {
+    if (share === undefined) goToFolder(path);
+    else void navigate({ to: "/shared/with-me", search: { share, path } });
+  };
+}
+
+/** What others share is only shown here: what else is allowed depends on the share, whose page knows it. */
+const RECEIVED_RIGHTS: EntryRights = {
+  ...OWNER_RIGHTS,
+  isOwn: false,
+  canManage: false,
+  canChange: false,
+  showsVersions: false,
+};
+
+function rightsOf(entry: Pick<Hit, "id" | "share">): EntryRights {
+  return entry.share === undefined ? OWNER_RIGHTS : RECEIVED_RIGHTS;
 }
 
 /** The files among the results. A file can't be found by its id, so the first pages are searched for it. */
@@ -154,7 +200,11 @@ function fetchResults(
   });
 }
 
-const COLUMNS = columnsOf(["location", "tags", "type", "modified", "uploaded", "size"]);
+const LOCATION = { id: "location", header: entriesText.location, width: 14 } as const;
+const COLUMNS: readonly GridColumn<Hit>[] = [
+  { ...LOCATION, render: (entry) => <bdi title={locationOfHit(entry)}>{locationOfHit(entry)}</bdi> },
+  ...columnsOf(["tags", "type", "modified", "uploaded", "size"]),
+];
 const SORTS: readonly SortOption[] = [
   { field: "relevance", label: text.relevance, order: "desc" },
   ...sortOptions(["natural", "fileModifiedAt", "createdAt", "size"]),
@@ -171,8 +221,36 @@ function labelOf({ field, options }: GridSort): string {
   return options.find((option) => option.field === field)?.label ?? field;
 }
 
-function locationAndSize(entry: Entry): string {
-  return `${locationOf(entry.folder)} · ${subtitleOf(entry)}`;
+function locationAndSize(entry: Hit): string {
+  return `${locationOfHit(entry)} · ${subtitleOf(entry)}`;
+}
+
+/** Where a hit is: of what others share, who does. */
+function locationOfHit({ folder, share, owner }: Hit): string {
+  if (share === undefined) return locationOf(folder);
+  const by = owner === undefined || owner.name === "" ? text.sharedWithMe : text.sharedBy(owner.name);
+  return folder === "/" ? by : `${by} · ${folder}`;
+}
+
+/** The part of the content that contains the words. */
+function excerptOf({ matches }: Hit): ReactNode {
+  const [match] = matches ?? [];
+  if (match === undefined) return null;
+  let at = 0;
+  return (
+    <span title={text.excerpt}>
+      {match.page !== null && text.page(match.page)}
+      {match.snippet.map(({ text: part, isMatch }) => {
+        const key = at;
+        at += part.length;
+        return isMatch ? <Marked key={key}>{part}</Marked> : <span key={key}>{part}</span>;
+      })}
+    </span>
+  );
+}
+
+function Marked({ children }: { readonly children: string }) {
+  return <mark className="rounded-sm bg-warning-soft text-ink">{children}</mark>;
 }
 
 function MarkedName({ name, terms }: { readonly name: string; readonly terms: readonly string[] }): ReactNode {
@@ -180,12 +258,6 @@ function MarkedName({ name, terms }: { readonly name: string; readonly terms: re
   return splitByMatches(name, terms).map(({ text: part, isFound }) => {
     const key = at;
     at += part.length;
-    return isFound ? (
-      <mark key={key} className="rounded-sm bg-warning-soft text-ink">
-        {part}
-      </mark>
-    ) : (
-      <span key={key}>{part}</span>
-    );
+    return isFound ? <Marked key={key}>{part}</Marked> : <span key={key}>{part}</span>;
   });
 }

@@ -19,6 +19,17 @@ export interface ReceivedGrant {
   readonly canWrite: boolean;
 }
 
+/** A file or folder that another account shares. */
+export interface SharedRoot {
+  readonly accountId: number;
+  readonly nodeId: number;
+  /** Public id of the share. */
+  readonly share: string;
+}
+
+/** Shares that are searched, the newest ones. */
+const ROOTS_MAX = 200;
+
 interface GrantRow {
   readonly nodeId: number;
   readonly height: number;
@@ -35,6 +46,7 @@ export class ShareGrants {
   readonly #above;
   readonly #received;
   readonly #writable;
+  readonly #roots;
 
   constructor(sqlite: Database) {
     this.#any = sqlite.prepare<{ found: number }, [number]>(`SELECT 1 AS found FROM ${sharesForUser("?1")} LIMIT 1`);
@@ -52,10 +64,21 @@ export class ShareGrants {
       `SELECT account_id AS accountId, node_id AS nodeId, can_write AS canWrite FROM shares s INDEXED BY shares_public
        WHERE public_id = ?1 AND node_id IS NOT NULL AND kind = 'account' AND ${isForUser("s", "?2")} AND (expires_at IS NULL OR expires_at > ?3)`,
     );
+    this.#roots = sqlite.prepare<SharedRoot, [number, number]>(
+      `SELECT s.account_id AS accountId, s.node_id AS nodeId, s.public_id AS share
+       FROM ${sharesForUser("?1")} r CROSS JOIN shares s ON s.id = r.id
+       WHERE s.kind = 'account' AND s.node_id IS NOT NULL AND (s.expires_at IS NULL OR s.expires_at > ?2)
+       ORDER BY s.id DESC LIMIT ${ROOTS_MAX}`,
+    );
     this.#writable = sqlite.prepare<{ accountId: number }, [number, number]>(
       `SELECT s.account_id AS accountId FROM ${sharesForUser("?1")} r CROSS JOIN shares s ON s.id = r.id
        WHERE s.kind = 'account' AND s.can_write = 1 AND (s.expires_at IS NULL OR s.expires_at > ?2)`,
     );
+  }
+
+  /** The nodes of the live shares with an account, newest first; at most {@link ROOTS_MAX}. */
+  roots(recipientId: number, nowMs: number): SharedRoot[] {
+    return this.#roots.all(recipientId, nowMs);
   }
 
   /** Whether any unrevoked share with an account exists. */

@@ -16,7 +16,7 @@ import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.t
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { AlbumGrants } from "./album-grants.ts";
-import { type Grant, ShareGrants } from "./grants.ts";
+import { type Grant, type SharedRoot, ShareGrants } from "./grants.ts";
 import { OWN_VIEW, sharedView, type TreeView } from "./view.ts";
 
 /**
@@ -163,6 +163,16 @@ export class Permissions {
     const owner = node && this.#findOwner(user, node);
     if (grant === undefined || node === undefined || owner === undefined) throw notFound("This share");
     return { owner, node, canWrite: grant.canWrite, view: sharedView(node) };
+  }
+
+  /** The files and folders that other accounts share with the user now: what a search may look into. */
+  receivedRoots(user: User): SharedRoot[] {
+    const { tree, clock, users } = this.#options;
+    if (!this.#grants.hasAny(user.id)) return [];
+    return this.#grants.roots(user.id, clock.nowMs()).filter(({ accountId, nodeId }) => {
+      if (accountId === user.id || users.findById(accountId)?.disabledAtMs !== null) return false;
+      return tree.findById(nodeId) !== undefined;
+    });
   }
 
   /** Other accounts that have shared something with the user for writing. */

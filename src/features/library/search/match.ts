@@ -31,6 +31,11 @@ interface Condition {
 export const NODE_BITS = 36;
 const NODE_MASK = "68719476735";
 
+/** The query for names, tags, descriptions and metadata for one word. */
+export function matchElsewhere(term: WordTerm): string {
+  return `{${ANYWHERE}} : (${quoteWords(term.value, !term.isPhrase)})`;
+}
+
 /** Whether any free word needs ranking. */
 export function hasWords(terms: readonly SearchTerm[]): boolean {
   return terms.some((term) => term.key === "text" && !term.isExcluded);
@@ -68,6 +73,12 @@ export interface SearchQuery {
   readonly folders: readonly SearchFolders[];
   /** The result of {@link selectGoneFolders}; undefined if too many. */
   readonly gone: readonly number[] | undefined;
+  /** Only these shared nodes and what is below them: a search in the files of another account. */
+  readonly below?: readonly number[];
+  /** Only these nodes. */
+  readonly among?: readonly number[];
+  /** Whose favorites count, if not those of the account. */
+  readonly callerId?: number;
   readonly limit: number;
 }
 
@@ -82,13 +93,20 @@ export function selectGoneFolders(accountId: number, limit: number): { sql: stri
  * deleted folders.
  */
 export function selectIds(query: SearchQuery): { readonly sql: string; readonly parameters: readonly Bindable[] } {
-  const { accountId, terms, folders, gone, limit } = query;
-  const conditions = [...terms.flatMap(toConditions), ...folders.flatMap(belowConditions)];
+  const { accountId, terms, folders, gone, below, among, callerId = accountId, limit } = query;
+  const conditions = [
+    ...terms.flatMap(toConditions),
+    ...folders.flatMap(belowConditions),
+    ...(below === undefined ? [] : [withinConditions(below)]),
+    ...(among === undefined
+      ? []
+      : [{ sql: "n.id IN (SELECT value FROM json_each(?))", parameters: [JSON.stringify(among)] }]),
+  ];
   const marks = terms.filter(isFavoriteTerm);
   const marked = marks.map(
     ({ isExcluded }) => ` AND (f.rowid & ${NODE_MASK}) ${isExcluded ? "NOT " : ""}${IN_FAVORITES}`,
   );
-  const accounts = marks.map(() => accountId);
+  const accounts = marks.map(() => callerId);
   const range = `search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1${marked.join("")}`;
   const goneClause =
     gone === undefined || gone.length === 0 ? "" : ` NOT {facets} : ${anyOf(gone.map((id) => facet("fo", id)))}`;
@@ -205,6 +223,15 @@ function toConditions(term: SearchTerm): Condition[] {
     ...(min === null ? [] : [{ sql: "n.size_bytes >= ?", parameters: [min] }]),
     ...(max === null ? [] : [{ sql: "n.size_bytes <= ?", parameters: [max] }]),
   ];
+}
+
+/** Shared nodes, and what is below them. */
+function withinConditions(rootIds: readonly number[]): Condition {
+  const sql = `(n.parent_id IN (WITH RECURSIVE s(id) AS (SELECT value FROM json_each(?) UNION ALL
+    SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0) SELECT id FROM s)
+    OR n.id IN (SELECT value FROM json_each(?)))`;
+  const roots = JSON.stringify(rootIds);
+  return { sql, parameters: [roots, roots] };
 }
 
 /** If the folders are listed, the facets decide. */

@@ -3,17 +3,48 @@ import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
 import { SEARCH_SORTS } from "./service.ts";
 
+const Owner = t.Optional(t.Object({ id: t.String(), name: t.String() }, { description: "Of what others share" }));
+const Share = t.Optional(t.String({ description: "Id of the received share to which its paths are relative" }));
+
+/** A file or folder that was found. */
+const SearchItem = {
+  allOf: [
+    { oneOf: [ref("FileItem"), ref("FolderItem")] },
+    t.Object({
+      share: Share,
+      owner: Owner,
+      matches: t.Optional(
+        Type.Array(
+          t.Object({
+            kind: t.Literal("content"),
+            snippet: Type.Array(t.Object({ text: t.String(), isMatch: t.Boolean() })),
+            page: t.Nullable(Type.Integer({ description: "Of a PDF, from 1" })),
+          }),
+          { description: "Where the content contains the words" },
+        ),
+      ),
+    }),
+  ],
+};
+
 /** GET /api/files/search */
 export const SearchRecord = {
   type: "object",
-  required: ["files", "pagination", "totalIsLowerBound", "isIndexing", "sort", "order", "query"],
+  required: ["files", "pagination", "totalIsLowerBound", "isIndexing", "contents", "sort", "order", "query"],
   properties: {
-    files: { type: "array", items: { oneOf: [ref("FileItem"), ref("FolderItem")] } },
+    files: { type: "array", items: SearchItem },
     pagination: ref("Pagination"),
     totalIsLowerBound: t.Boolean({
       description: "There are more than pagination.total; only that many can be paged through",
     }),
     isIndexing: t.Boolean({ description: "The most recent changes may be missing" }),
+    contents: t.Object(
+      {
+        state: t.String({ enum: ["ready", "preparing", "off"] }),
+        percent: Type.Integer({ description: "How many of the files that existed before are prepared" }),
+      },
+      { description: "Whether the content of files is searched" },
+    ),
     sort: t.String({ enum: [...SEARCH_SORTS] }),
     order: t.String({ enum: ["asc", "desc"] }),
     query: Type.Array(
@@ -26,6 +57,26 @@ export const SearchRecord = {
       { description: "How the search was parsed; all conditions apply" },
     ),
   },
+};
+
+/** GET /api/files/search/suggestions */
+export const SuggestionsRecord = t.Object({
+  suggestions: Type.Array(
+    t.Object({
+      kind: t.String({ enum: ["file", "folder", "tag", "word"] }),
+      text: t.String({ description: "The name, the tag, or the word in lower case and without accents" }),
+      id: t.Optional(t.String()),
+      folder: t.Optional(t.String({ description: "The path of the folder that contains it" })),
+      path: t.Optional(t.String({ description: "Of a folder" })),
+      share: Share,
+      owner: Owner,
+    }),
+  ),
+});
+
+/** The query string of GET /api/files/search/suggestions, for the OpenAPI document. */
+export const QUERY_OF_SUGGESTIONS = {
+  q: { type: "string", description: "What was typed", example: "bea" },
 };
 
 /** The query string of GET /api/files/search, for the OpenAPI document. */
@@ -48,7 +99,7 @@ export const QUERY_OF_SEARCH = {
 };
 
 /** The search language, for the OpenAPI document. */
-export const SEARCH_DESCRIPTION = `Searches your own files and folders by name, tags, description, metadata values, media type and embedded metadata (EXIF, ID3). Everything in \`q\` must match; case and accents are ignored.
+export const SEARCH_DESCRIPTION = `Searches your files and folders, and what others share with you, by name, tags, description, metadata values, media type, embedded metadata (EXIF, ID3), and content (text, PDF and office documents). Everything in \`q\` must match; case and accents are ignored.
 
 - \`beach hous\`: words; each may be a prefix (house, houses). \`"beach house"\`: exactly these words in this order. \`-beach\`: without it.
 - \`type:image\` (or video, audio, document, pdf, archive, text, folder, or a media type), \`tag:holiday\`, \`name:beach\`, \`ext:jpg\`, \`camera:canon\`, \`is:favorite\`, \`is:public\`; each also excluded by a minus.
@@ -56,4 +107,4 @@ export const SEARCH_DESCRIPTION = `Searches your own files and folders by name, 
 - \`size:>10MB\`, \`size:<1GB\`, \`size:1MB..5MB\` (1 MB = 1,048,576 bytes).
 - \`modified:2026-01\`, \`created:2026\`, \`taken:2026-01-05\`, with \`a..b\`, \`>\`, \`>=\`, \`<\`, \`<=\`; days in UTC, of pictures where they were taken.
 
-Values with spaces go in quotes: \`tag:"summer holiday"\`. By default best first: all words in the name, then with tags, description and metadata taken in; then the newest. At most 10,000 hits are counted and can be paged through. What others share with you is not searched.`;
+Values with spaces go in quotes: \`tag:"summer holiday"\`. By default best first: all words in the name, then with tags, description and metadata taken in; then in the content, by how often and how rare the words are, and how new the file is. Snippets in \`matches\` show the words in the content. At most 10,000 hits are counted and can be paged through. With \`in:\` and \`is:public\`, only your own files are searched. A file appears in content searches some seconds after its upload; while \`contents.state\` is \`preparing\`, older files may be missing.`;

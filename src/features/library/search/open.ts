@@ -3,10 +3,12 @@ import { Reader } from "../../../db/reader.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
+import type { TextSearch } from "../text-index/text-search.ts";
 import { WORDS_TABLE } from "./completions.ts";
 import { SearchIndexer } from "./indexer.ts";
 import { SearchTables } from "./queries.ts";
 import { SearchService } from "./service.ts";
+import { SearchSuggestions } from "./suggestions.ts";
 
 /** Dependencies of the search. */
 export interface SearchOptions {
@@ -16,6 +18,7 @@ export interface SearchOptions {
   readonly writer: Writer;
   readonly tree: TreeReader;
   readonly log: Log;
+  readonly texts: TextSearch;
   /** Called for each indexed blob whose metadata is not read yet; inside a transaction. */
   readonly noteContent?: (tx: Transaction, digest: Uint8Array, mediaType: string) => void;
 }
@@ -26,6 +29,7 @@ export interface SearchOptions {
  */
 export interface Search {
   readonly search: SearchService;
+  readonly searchSuggestions: SearchSuggestions;
   readonly indexer: SearchIndexer;
   readonly enqueueRescan: (tx: Transaction, digest: Uint8Array) => void;
 }
@@ -36,7 +40,7 @@ export function openSearchReader(path: string, log: Log): Reader {
 }
 
 /** Builds the search of a database; reads and starts nothing. */
-export function openSearch({ sqlite, reader, writer, tree, log, noteContent }: SearchOptions): Search {
+export function openSearch({ sqlite, reader, writer, tree, log, texts, noteContent }: SearchOptions): Search {
   const tables = new SearchTables(sqlite);
   const headOf = (accountId: number) => tree.headOf(accountId);
   const indexer = new SearchIndexer({ tables, writer, log, headOf, ...(noteContent && { noteContent }) });
@@ -50,7 +54,8 @@ export function openSearch({ sqlite, reader, writer, tree, log, noteContent }: S
     return ids.length > limit ? undefined : ids;
   };
   return {
-    search: new SearchService({ tree, reader, indexer, foldersBelow }),
+    search: new SearchService({ tree, reader, indexer, texts, foldersBelow }),
+    searchSuggestions: new SearchSuggestions({ tree, reader, texts }),
     indexer,
     enqueueRescan: (_tx, digest) => tables.enqueueRescan(digest),
   };

@@ -15,7 +15,20 @@ export const TERMS_MAX = 32;
 /** Values of `type:` other than media types. */
 export const FAMILIES = ["image", "video", "audio", "document", "pdf", "archive", "text", "folder"] as const;
 
-const KEYS = ["name", "tag", "type", "ext", "in", "size", "modified", "created", "taken", "camera", "is"] as const;
+const KEYS = [
+  "name",
+  "content",
+  "tag",
+  "type",
+  "ext",
+  "in",
+  "size",
+  "modified",
+  "created",
+  "taken",
+  "camera",
+  "is",
+] as const;
 type Key = (typeof KEYS)[number];
 
 interface QueryPart {
@@ -97,6 +110,7 @@ function toTerms(part: QueryPart): SearchTerm[] {
 
 const EXAMPLES: Readonly<Record<Key, string>> = {
   name: "name:beach",
+  content: "content:invoice",
   tag: "tag:holiday",
   type: "type:image",
   ext: "ext:pdf",
@@ -110,7 +124,8 @@ const EXAMPLES: Readonly<Record<Key, string>> = {
 };
 
 const READERS: Readonly<Record<Key, (part: QueryPart) => SearchTerm>> = {
-  name: readName,
+  name: (part) => readWord(part, "name"),
+  content: (part) => readWord(part, "content"),
   tag: (part) => simple("tag", part, part.value.trim()),
   type: readType,
   ext: (part) => simple("ext", part, part.value.replace(/^\./, "").toLowerCase()),
@@ -132,10 +147,11 @@ function simple(key: "tag" | "type" | "ext" | "camera", part: QueryPart, value: 
   return { key, value, isExcluded: part.isExcluded };
 }
 
-function readName(part: QueryPart): WordTerm {
+function readWord(part: QueryPart, key: "name" | "content"): WordTerm {
   const { value, isQuoted, isExcluded } = part;
-  if (!isSearchable(value)) throw fault(part, "name: needs a word with a letter or a digit, such as name:beach.");
-  return { key: "name", value, isPhrase: isQuoted, isExcluded };
+  if (!isSearchable(value))
+    throw fault(part, `${key}: needs a word with a letter or a digit, such as ${EXAMPLES[key]}.`);
+  return { key, value, isPhrase: isQuoted, isExcluded };
 }
 
 function readCamera(part: QueryPart): SearchTerm {

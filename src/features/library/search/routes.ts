@@ -5,16 +5,23 @@ import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FavoriteService } from "../favorites/service.ts";
 import type { ShareMarks } from "../marks/share-marks.ts";
-import { presentContextOf, presentItem } from "../files/present.ts";
+import { presentContextOf } from "../files/present.ts";
+import type { Permissions } from "../permissions/permissions.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
+import { HitViewer, isFileHit, presentHit, presentSuggestedNode } from "./present.ts";
 import { SEARCH_SORTS, type SearchService } from "./service.ts";
+import { SUGGESTIONS_MAX, type SearchSuggestions } from "./suggestions.ts";
 import type { SearchTerm } from "./types.ts";
 
 /** Dependencies of {@link searchRoutes}. */
 export interface SearchRoutesOptions {
   readonly search: SearchService;
+  readonly searchSuggestions: SearchSuggestions;
+  readonly permissions: Permissions;
+  readonly tree: TreeReader;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** Finds the nodes that the caller marked. */
@@ -26,45 +33,73 @@ export interface SearchRoutesOptions {
 /** Beyond any list; page × limit stays exact. */
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
-/** GET /api/files/search; the plain search by name is GET /api/files?search=. */
-export function searchRoutes({ search, guard, hasThumbnail, favorites, shareMarks }: SearchRoutesOptions) {
-  return new Router({ prefix: "/api/files/search", guard }).get(
-    "/",
-    { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.search },
-    async ({ principal, request }) => {
-      const query = queryOf(request);
-      const { q } = query;
-      if (q === undefined) throw invalidField("q", "The search is empty. Send q with the words to search for.");
-      const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
-      const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
-      const sort = readChoice(query["sort"], "sort", SEARCH_SORTS) ?? "relevance";
-      const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? "asc";
-      const folder = query["folder"] || undefined;
-      const { nodes, total, isLowerBound, isLagging, terms } = await search.search({
-        accountId: principal.user.id,
-        q,
-        folderPath: folder === undefined ? undefined : normalizePath(folder),
-        sort,
-        order,
-        offset: (page - 1) * limit,
-        limit,
-      });
-      const marks = [favorites.among(principal.user, nodes), shareMarks.among(principal.user, nodes)] as const;
-      const context = presentContextOf(request, hasThumbnail, ...marks);
-      return ok({
-        files: nodes.map((node) => presentItem(node, context)),
-        pagination: paginate(page, limit, total),
-        totalIsLowerBound: isLowerBound,
-        isIndexing: isLagging,
-        sort,
-        order,
-        query: terms.map(presentTerm),
-      });
-    },
-  );
+/** GET /api/files/search, and suggestions for it; the plain search by name is GET /api/files?search=. */
+export function searchRoutes(options: SearchRoutesOptions) {
+  const { search, searchSuggestions, guard, hasThumbnail, favorites, shareMarks, permissions, tree } = options;
+  const viewer = new HitViewer(permissions, tree);
+  return new Router({ prefix: "/api/files/search", guard })
+    .get(
+      "/",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.search },
+      async ({ principal: { user }, request }) => {
+        const { page, ...query } = readSearch(request);
+        const received = permissions.receivedRoots(user);
+        const result = await search.search({ accountId: user.id, received, ...query });
+        // Shares may have ended while the search ran.
+        const hits = viewer.see(user, result.nodes, permissions.receivedRoots(user));
+        const files = hits.filter(isFileHit).map(({ node }) => node);
+        const matches = await search.snippets(files, result.words);
+        // What the owner of a received file shares with others is not shown.
+        const own = result.nodes.filter(({ accountId }) => accountId === user.id);
+        const marks = [favorites.among(user, result.nodes), shareMarks.among(user, own)] as const;
+        const context = presentContextOf(request, hasThumbnail, ...marks);
+        const { sort, order, limit } = query;
+        return ok({
+          files: hits.map((hit) => presentHit(hit, isFileHit(hit) ? matches.get(hit.node.digest) : undefined, context)),
+          pagination: paginate(page, limit, result.total),
+          totalIsLowerBound: result.isLowerBound,
+          isIndexing: result.isLagging,
+          contents: result.texts,
+          sort,
+          order,
+          query: result.terms.map(presentTerm),
+        });
+      },
+    )
+    .get(
+      "/suggestions",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.suggestions },
+      async ({ principal: { user }, request }) => {
+        const q = queryOf(request)["q"] ?? "";
+        const received = permissions.receivedRoots(user);
+        const found = await searchSuggestions.suggest({ accountId: user.id, received, q, signal: request.signal });
+        const nodes = viewer.see(user, found.nodes, permissions.receivedRoots(user)).map(presentSuggestedNode);
+        const tags = found.tags.map((tag) => ({ kind: "tag" as const, text: tag }));
+        const words = found.words.map((word) => ({ kind: "word" as const, text: word }));
+        return ok({ suggestions: [...nodes, ...tags, ...words].slice(0, SUGGESTIONS_MAX) });
+      },
+    );
+}
+
+function readSearch(request: Request) {
+  const query = queryOf(request);
+  const { q } = query;
+  if (q === undefined) throw invalidField("q", "The search is empty. Send q with the words to search for.");
+  const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
+  const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
+  const folder = query["folder"] || undefined;
+  return {
+    q,
+    page,
+    limit,
+    offset: (page - 1) * limit,
+    folderPath: folder === undefined ? undefined : normalizePath(folder),
+    sort: readChoice(query["sort"], "sort", SEARCH_SORTS) ?? "relevance",
+    order: readChoice(query["order"], "order", ["asc", "desc"]) ?? "asc",
+  };
 }
 
 function presentTerm(term: SearchTerm) {
   const { key, value, isExcluded } = term;
-  return { key, value, ...(term.key === "text" || term.key === "name" ? { isPhrase: term.isPhrase } : {}), isExcluded };
+  return { key, value, ...("isPhrase" in term ? { isPhrase: term.isPhrase } : {}), isExcluded };
 }

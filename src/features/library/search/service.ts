@@ -1,23 +1,19 @@
 /** Searches the files of an account. See parse-query.ts for the language and match.ts for the translation into SQL. */
-import { numbers, type Reader, rows } from "../../../db/reader.ts";
+import { numbers, type Reader } from "../../../db/reader.ts";
 import { notFound } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import { sortedIds } from "../../../tree/queries/sorted-ids.ts";
-import type { SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
+import type { FileNode, SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
 import { LISTING_SORTS } from "../files/listing.ts";
-import { type Completions, openWords, selectCompletions, toCompletions } from "./completions.ts";
 import type { SearchIndexer } from "./indexer.ts";
-import {
-  hasWords,
-  isFavoriteTerm,
-  matchExpression,
-  type SearchFolders,
-  selectGoneFolders,
-  selectIds,
-  TIERS,
-} from "./match.ts";
+import { hasWords, isFavoriteTerm, matchExpression, type SearchFolders, selectIds, TIERS } from "./match.ts";
 import { parseQuery } from "./parse-query.ts";
+import { FOLDERS_NAMED_MAX, prepareQueries } from "./prepare.ts";
+import { excludedWords, requireTexts, termsBesides, toScopes, requiredWords, wantsOnlyTexts } from "./in-texts.ts";
 import type { SearchTerm } from "./types.ts";
+import type { SharedRoot } from "../permissions/grants.ts";
+import type { TextSearch, TextsState } from "../text-index/text-search.ts";
+import type { SearchScope, SearchWord, TextMatch } from "../text-index/types.ts";
 
 /** Dependencies of {@link SearchService}. */
 export interface SearchServiceOptions {
@@ -25,6 +21,7 @@ export interface SearchServiceOptions {
   /** Has a thread of its own: searches do not wait for recounts and checks. */
   readonly reader: Reader;
   readonly indexer: Pick<SearchIndexer, "catchUp" | "revision">;
+  readonly texts: Pick<TextSearch, "isEnabled" | "revision" | "find" | "snippets" | "complete" | "state">;
   /** The folder and those below it, by row id; undefined if they exceed the limit. */
   readonly foldersBelow: (folderId: number, limit: number) => readonly number[] | undefined;
 }
@@ -36,6 +33,8 @@ type SearchSort = (typeof SEARCH_SORTS)[number];
 /** What to search for. */
 export interface SearchRequest {
   readonly accountId: number;
+  /** What others share with the caller now: searched too, unless the search is of a folder. */
+  readonly received: readonly SharedRoot[];
   readonly q: string;
   /** Only below this folder; normalized. */
   readonly folderPath: string | undefined;
@@ -57,13 +56,30 @@ export interface SearchResult {
   /** Whether the index lags, so that recent changes may be missing. */
   readonly isLagging: boolean;
   readonly terms: readonly SearchTerm[];
+  /** The words that texts may contain, for {@link SearchService.snippets}. */
+  readonly words: readonly SearchWord[];
+  readonly texts: TextsState;
+}
+
+/** A search that is carried out. */
+interface PreparedSearch {
+  readonly accountId: number;
+  readonly terms: readonly SearchTerm[];
+  readonly folders: readonly SearchFolders[];
+  readonly received: readonly SharedRoot[];
+}
+
+/** The ids of the hits. */
+interface Found {
+  readonly ids: Float64Array;
+  /** Whether all indexes were searched. */
+  readonly isComplete: boolean;
 }
 
 /** Hits that are counted and can be paged through; beyond them a search should be more specific. */
 export const FOUND_MAX = 10_000;
 /** How long a search waits for the index to catch up. */
 const CATCH_UP_MS = 500;
-const FOLDERS_NAMED_MAX = 64;
 /** Results cached for later pages, and for how long. */
 const CACHED_MAX = 16;
 const CACHED_MS = 60_000;
@@ -85,29 +101,47 @@ export class SearchService {
 
   /**
    * One page of the matching files and folders of the caller, best first: all words in the name; then in name and tags;
-   * then also in the description; then anywhere. Equal matches are sorted newest first. In another sort, the best
-   * {@link FOUND_MAX} matches are sorted.
+   * then also in the description; then anywhere but in the text; then in the text. Equal matches are sorted newest
+   * first. In another sort, the best {@link FOUND_MAX} matches are sorted.
    * @throws AppError invalid_field (q) | invalid_path | not_found if a folder does not exist | overloaded
    */
   async search(request: SearchRequest): Promise<SearchResult> {
     const { accountId, q, folderPath, sort = "relevance", order = "asc", offset, limit } = request;
-    const { tree, indexer } = this.#options;
+    const { tree, indexer, texts } = this.#options;
     const terms = parseQuery(q);
+    requireTexts(terms, texts.isEnabled);
     const folders = [...new Set(pathsOf(terms, folderPath))].map((path) => this.#searchFolders(accountId, path));
     const knownSeq = await indexer.catchUp(accountId, CATCH_UP_MS);
-    const key = JSON.stringify([accountId, indexer.revision, terms, folders, sort, order]);
+    const received = isOfOwnFiles(terms, folderPath) ? [] : request.received;
+    const heads = [...new Set(received.map((root) => root.accountId))].map((id) => tree.headOf(id));
+    const revisions = [indexer.revision, texts.isEnabled, texts.revision];
+    const key = JSON.stringify([accountId, revisions, terms, folders, sort, order, received, heads]);
     const seq = tree.headOf(accountId);
     let ids = this.#fresh(key, seq);
     if (ids === undefined) {
-      const found = await this.#find(accountId, terms, folders);
-      ids = sort === "relevance" ? found : await this.#sorted(found, sort, order);
+      const found = await this.#find({ accountId, terms, folders, received });
+      ids = sort === "relevance" ? found.ids : await this.#sorted(found.ids, sort, order);
       // A result that may be incomplete is not cached, so the next search finds the rest. Favorites change without a
       // change of the tree.
-      if (knownSeq === seq && !terms.some(isFavoriteTerm)) this.#cache(key, { seq, sinceMs: performance.now(), ids });
+      const isStable = found.isComplete && !terms.some(isFavoriteTerm);
+      if (knownSeq === seq && isStable) this.#cache(key, { seq, sinceMs: performance.now(), ids });
     }
     const total = Math.min(ids.length, FOUND_MAX);
     const nodes = tree.findByIds([...ids.subarray(offset, Math.min(offset + limit, total))]);
-    return { nodes, total, isLowerBound: ids.length > FOUND_MAX, isLagging: knownSeq === undefined, terms };
+    return {
+      nodes,
+      total,
+      isLowerBound: ids.length > FOUND_MAX,
+      isLagging: knownSeq === undefined,
+      terms,
+      words: requiredWords(terms),
+      texts: await texts.state(),
+    };
+  }
+
+  /** Where the contents of files contain the words of a search, by digest. The caller must be allowed to read them. */
+  snippets(files: readonly FileNode[], words: readonly SearchWord[]): Promise<ReadonlyMap<string, TextMatch>> {
+    return this.#options.texts.snippets([...new Set(files.map(({ digest }) => digest))], words);
   }
 
   #searchFolders(accountId: number, path: string): SearchFolders {
@@ -128,12 +162,95 @@ export class SearchService {
   }
 
   /** At most one more than can be paged through. */
-  async #find(
+  async #find(search: PreparedSearch): Promise<Found> {
+    const { accountId, terms, folders, received } = search;
+    const named: Float64Array[] = [];
+    if (!wantsOnlyTexts(terms)) {
+      named.push(await this.#findNamed(accountId, terms, folders));
+      for (const [ownerId, roots] of Map.groupBy(received, (root) => root.accountId)) {
+        named.push(await this.#findReceived(accountId, ownerId, roots, terms));
+      }
+    }
+    const scopes = toScopes(accountId, received);
+    const inTexts = await this.#findInTexts(search, scopes);
+    const excluded = await this.#findExcluded(terms, scopes);
+    const ids = new Set([...named, ...(inTexts ?? [])].flatMap((some) => [...some]));
+    for (const id of excluded ?? []) ids.delete(id);
+    const isComplete = inTexts !== undefined && excluded !== undefined;
+    return { ids: Float64Array.from(ids).subarray(0, FOUND_MAX + 1), isComplete };
+  }
+
+  /** Files whose text contains words that their name need not have. Undefined if the index of texts failed. */
+  async #findInTexts(
+    { accountId, terms, folders, received }: PreparedSearch,
+    scopes: readonly SearchScope[],
+  ): Promise<Float64Array[] | undefined> {
+    const words = requiredWords(terms);
+    if (words.length === 0) return [];
+    const hits = await this.#options.texts.find(scopes, words, FOUND_MAX + 1);
+    if (hits === undefined) return undefined;
+    const besides = termsBesides(terms);
+    const found = [await this.#narrow(accountId, accountId, hits.own, besides, folders)];
+    if (hits.received.length === 0) return found;
+    for (const ownerId of new Set(received.map((root) => root.accountId))) {
+      found.push(await this.#narrow(accountId, ownerId, hits.received, besides, []));
+    }
+    return found;
+  }
+
+  /** Those of these files of an account that match other terms, in their order. */
+  async #narrow(
+    callerId: number,
+    accountId: number,
+    ids: readonly number[],
+    terms: readonly SearchTerm[],
+    folders: readonly SearchFolders[],
+  ): Promise<Float64Array> {
+    if (ids.length === 0) return new Float64Array(0);
+    if (terms.length === 0 && folders.length === 0) return Float64Array.from(ids);
+    const { gone, completions } = await prepareQueries(this.#options.reader, accountId, terms);
+    const match = matchExpression(terms, folders, TIERS[3], completions);
+    const query = { accountId, callerId, match, terms, folders, gone, among: ids, limit: ids.length };
+    const { sql, parameters } = selectIds(query);
+    const [found] = await this.#options.reader.read([numbers(sql, parameters)]);
+    const matching = new Set(found);
+    return Float64Array.from(ids.filter((id) => matching.has(id)));
+  }
+
+  /** Files whose text contains an excluded word. Undefined if the index of texts failed. */
+  async #findExcluded(terms: readonly SearchTerm[], scopes: readonly SearchScope[]): Promise<number[] | undefined> {
+    const found: number[] = [];
+    for (const word of excludedWords(terms)) {
+      const hits = await this.#options.texts.find(scopes, [{ ...word, elsewhere: null }], Number.MAX_SAFE_INTEGER);
+      if (hits === undefined) return undefined;
+      found.push(...hits.own, ...hits.received);
+    }
+    return found;
+  }
+
+  /** What an account shares with the caller, by names, tags, descriptions and metadata: newest first. */
+  async #findReceived(
+    callerId: number,
+    accountId: number,
+    roots: readonly SharedRoot[],
+    terms: readonly SearchTerm[],
+  ): Promise<Float64Array> {
+    const { gone, completions } = await prepareQueries(this.#options.reader, accountId, terms);
+    const match = matchExpression(terms, [], TIERS[3], completions);
+    const below = roots.map(({ nodeId }) => nodeId);
+    const query = { accountId, callerId, match, terms, folders: [], gone, below, limit: FOUND_MAX + 1 };
+    const { sql, parameters } = selectIds(query);
+    const [ids] = await this.#options.reader.read([numbers(sql, parameters)]);
+    return ids;
+  }
+
+  /** By names, tags, descriptions and metadata. */
+  async #findNamed(
     accountId: number,
     terms: readonly SearchTerm[],
     folders: readonly SearchFolders[],
   ): Promise<Float64Array> {
-    const { gone, completions } = await this.#prepare(accountId, terms);
+    const { gone, completions } = await prepareQueries(this.#options.reader, accountId, terms);
     const find = async (columns: (typeof TIERS)[number]): Promise<Float64Array> => {
       const match = matchExpression(terms, folders, columns, completions);
       const { sql, parameters } = selectIds({ accountId, match, terms, folders, gone, limit: FOUND_MAX + 1 });
@@ -152,21 +269,6 @@ export class SearchService {
     return Float64Array.from(found).subarray(0, FOUND_MAX + 1);
   }
 
-  /** What the queries of a search contain. `gone` is undefined if too many to list. */
-  async #prepare(
-    accountId: number,
-    terms: readonly SearchTerm[],
-  ): Promise<{ readonly gone: number[] | undefined; readonly completions: Completions }> {
-    const { sql, parameters } = selectGoneFolders(accountId, FOLDERS_NAMED_MAX + 1);
-    const words = openWords(terms);
-    const reads = [rows<{ id: number }>(sql, parameters), ...words.map(selectCompletions)] as const;
-    const [gone, ...found] = await this.#options.reader.read(reads);
-    return {
-      gone: gone.length > FOLDERS_NAMED_MAX ? undefined : gone.map(({ id }) => id),
-      completions: toCompletions(words, found),
-    };
-  }
-
   #fresh(key: string, seq: number): Float64Array | undefined {
     const found = this.#found.get(key);
     if (found === undefined || found.seq !== seq || performance.now() - found.sinceMs > CACHED_MS) return undefined;
@@ -179,6 +281,12 @@ export class SearchService {
     const [oldest] = this.#found.keys();
     if (this.#found.size > CACHED_MAX && oldest !== undefined) this.#found.delete(oldest);
   }
+}
+
+/** Shares have no paths of the caller, and their recipients can't see what the owner published. */
+function isOfOwnFiles(terms: readonly SearchTerm[], folderPath: string | undefined): boolean {
+  if (folderPath !== undefined && folderPath !== "/") return true;
+  return terms.some((term) => term.key === "in" || (term.key === "is" && term.value === "public"));
 }
 
 function pathsOf(terms: readonly SearchTerm[], folderPath: string | undefined): string[] {

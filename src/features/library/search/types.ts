@@ -9,9 +9,9 @@ export type SearchTerm =
   | SizeTerm
   | DateTerm;
 
-/** A word or a phrase, in any text of a file (`text`) or in its name. */
+/** A word or a phrase, in any text of a file (`text`), in its name, or in its content. */
 export interface WordTerm {
-  readonly key: "text" | "name";
+  readonly key: "text" | "name" | "content";
   readonly value: string;
   /** Whole words in this order; else the last word may be a prefix. */
   readonly isPhrase: boolean;

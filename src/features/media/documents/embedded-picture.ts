@@ -1,6 +1,5 @@
 /** The preview picture inside an office document or a book. */
 import { posix } from "node:path";
-import { ContentFault } from "../processes/content-fault.ts";
 import { readXml } from "./xml.ts";
 import { withZip, type Zip } from "./zip.ts";
 
@@ -16,13 +15,12 @@ const NAMES = [
   "preview.jpg",
 ];
 
-/** The embedded picture: JPEG or PNG. @throws ContentFault if there is none */
-export async function findEmbeddedPicture(path: string): Promise<Buffer> {
+/** The embedded picture: JPEG or PNG; undefined if there is none. @throws ContentFault if the file is damaged */
+export async function findEmbeddedPicture(path: string): Promise<Buffer | undefined> {
   return withZip(path, async (zip) => {
     const name = NAMES.find((each) => zip.has(each)) ?? (await findCover(zip));
     const bytes = name === undefined ? undefined : await zip.read(name, PICTURE_BYTES_MAX);
-    if (bytes === undefined || !isJpegOrPng(bytes)) throw new ContentFault("it contains no preview picture");
-    return bytes;
+    return bytes !== undefined && isJpegOrPng(bytes) ? bytes : undefined;
   });
 }
 

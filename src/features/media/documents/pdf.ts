@@ -25,12 +25,13 @@ export interface PagePixels {
 
 /**
  * Opens a PDF, and closes it after `use`.
+ * @param source the path of a file, or its bytes
  * @throws ContentFault if PDFium cannot read it; the system's error if the file cannot be read
  */
-export async function withPdf<T>(path: string, use: (pdf: Pdf) => Promise<T> | T): Promise<T> {
+export async function withPdf<T>(source: string | Uint8Array, use: (pdf: Pdf) => Promise<T> | T): Promise<T> {
   const pdfium = await loadPdfium();
   try {
-    const bytes = copyFile(pdfium, path);
+    const bytes = typeof source === "string" ? copyFile(pdfium, source) : copyBytes(pdfium, source);
     try {
       const document = pdfium._FPDF_LoadMemDocument(bytes.pointer, bytes.sizeBytes, 0);
       if (document === 0) throw loadFault(pdfium._FPDF_GetLastError());
@@ -50,6 +51,13 @@ export async function withPdf<T>(path: string, use: (pdf: Pdf) => Promise<T> | T
 
 function loadFault(code: number): ContentFault {
   return new ContentFault(code === ERROR_PASSWORD ? "it is encrypted with a password" : "it is damaged or no PDF");
+}
+
+function copyBytes(pdfium: Pdfium, bytes: Uint8Array): { pointer: number; sizeBytes: number } {
+  const pointer = pdfium._malloc(bytes.length);
+  if (pointer === 0) throw new ContentFault("it needs too much memory");
+  pdfium.HEAPU8.set(bytes, pointer);
+  return { pointer, sizeBytes: bytes.length };
 }
 
 /** Copies a file into the memory of PDFium, in pieces, so that it is not in memory twice. */

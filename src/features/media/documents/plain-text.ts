@@ -10,19 +10,19 @@ const HEAD_BYTES = 8192;
  * @throws ContentFault if it is no text
  */
 export function readPlainText(path: string, sink: TextSink): void {
-  const { bytes, isWhole } = readStart(path);
+  // Text in UTF-16 has up to twice as many bytes as in UTF-8.
+  const { bytes, isWhole } = readStart(path, TEXT_BYTES_MAX * 2);
   const text = decodeText(bytes, isWhole);
   sink.add(text);
   if (!isWhole) sink.truncate();
 }
 
-/** The bytes of a file that can be text, and whether those are all. */
-export function readStart(path: string): { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean } {
+/** The first bytes of a file, and whether those are all. */
+export function readStart(path: string, bytesMax: number): { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean } {
   const file = openSync(path, "r");
   try {
-    // Text in UTF-16 has up to twice as many bytes as in UTF-8.
     const { size } = fstatSync(file);
-    const bytes = new Uint8Array(Math.min(size, TEXT_BYTES_MAX * 2));
+    const bytes = new Uint8Array(Math.min(size, bytesMax));
     let length = 0;
     while (length < bytes.length) {
       const bytesRead = readSync(file, bytes, length, bytes.length - length, length);

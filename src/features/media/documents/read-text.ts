@@ -5,6 +5,10 @@ import { type DocumentReply, type DocumentRequest, documentFormat, TEXT_BYTES_MA
 
 /** After this time the text is cut off; 5 s before the process is ended. */
 const TIME_MS = 15_000;
+/** A page of nothing but tags takes 1 s per MB. */
+const HTML_BYTES_MAX = 5 * 1024 * 1024;
+/** The attachments of a message are decoded with it. */
+const MAIL_BYTES_MAX = 20 * 1024 * 1024;
 
 /**
  * Reads the text of a file. Runs only in the child process, because the files are untrusted.
@@ -34,27 +38,21 @@ async function readInto(sink: TextSink, { path, mediaType }: DocumentRequest): P
     }
     case "html": {
       const { addHtml, decodeHtml } = await import("./html-text.ts");
-      return readWhole(path, sink, (bytes, isWhole) => addHtml(decodeHtml(bytes, isWhole), sink));
+      const { bytes, isWhole } = readStart(path, HTML_BYTES_MAX);
+      addHtml(decodeHtml(bytes, isWhole), sink);
+      return isWhole ? undefined : sink.truncate();
     }
     case "mail": {
       const { addMail } = await import("./mail-text.ts");
-      return readWhole(path, sink, (bytes) => addMail(bytes, sink));
+      const { bytes, isWhole } = readStart(path, MAIL_BYTES_MAX);
+      await addMail(bytes, sink);
+      return isWhole ? undefined : sink.truncate();
     }
     case "text":
       return readPlainText(path, sink);
     default:
       throw new ContentFault(`no text is read from ${mediaType}`);
   }
-}
-
-async function readWhole(
-  path: string,
-  sink: TextSink,
-  add: (bytes: Uint8Array<ArrayBuffer>, isWhole: boolean) => Promise<void> | void,
-): Promise<void> {
-  const { bytes, isWhole } = readStart(path);
-  await add(bytes, isWhole);
-  if (!isWhole) sink.truncate();
 }
 
 async function readPdf(path: string, sink: TextSink): Promise<void> {

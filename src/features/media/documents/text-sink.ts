@@ -10,13 +10,15 @@ const NO_TEXT = /[\0-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]/g;
 export class TextSink {
   readonly #send: (part: string) => void;
   readonly #untilMs: number;
+  readonly #bytesMax: number;
   #part = "";
   #sizeBytes = 0;
   #isTruncated = false;
 
   /** @param timeMs after this time no more text is wanted: what was read until then is better than nothing */
-  constructor(send: (part: string) => void, timeMs: number) {
+  constructor(send: (part: string) => void, timeMs: number, bytesMax = TEXT_BYTES_MAX) {
     this.#send = send;
+    this.#bytesMax = bytesMax;
     this.#untilMs = performance.now() + timeMs;
   }
 
@@ -41,7 +43,7 @@ export class TextSink {
     if (this.#isTruncated) return;
     const clean = text.replaceAll(NO_TEXT, "").toWellFormed();
     const sizeBytes = Buffer.byteLength(clean);
-    const leftBytes = TEXT_BYTES_MAX - this.#sizeBytes;
+    const leftBytes = this.#bytesMax - this.#sizeBytes;
     // A character has at most three bytes for each of its UTF-16 units.
     const fitting = sizeBytes <= leftBytes ? clean : clean.slice(0, Math.floor(leftBytes / 3)).toWellFormed();
     if (sizeBytes > leftBytes) this.truncate();

@@ -82,19 +82,11 @@ export class PictureRenderer {
       requireSize(sizeBytes, HEIC_SIZE_BYTES_MAX);
       return { source: await decodeHeic(await readFile(path)) };
     }
-    if (format === "office") {
-      const { findEmbeddedPicture } = await import("../documents/embedded-picture.ts");
-      return { source: await findEmbeddedPicture(path) };
+    if (format === "office" || format === "pdf") {
+      const { drawDocument } = await import("../documents/draw-document.ts");
+      return drawDocument(path, format, longestSideOf(request.variants));
     }
-    if (format === "pdf") return this.#drawFirstPage(path, request.variants);
     return { source: path };
-  }
-
-  async #drawFirstPage(path: string, variants: readonly ThumbnailVariant[]): Promise<Picture> {
-    const { withPdf } = await import("../documents/pdf.ts");
-    const longestSide = longestSideOf(variants);
-    const { data, ...pixels } = await withPdf(path, (pdf) => pdf.render(0, longestSide));
-    return { source: data, pixels };
   }
 
   #grabFrame(request: RenderRequest, format: Parameters<typeof grabFrame>[1]): Promise<Buffer> {

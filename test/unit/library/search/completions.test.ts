@@ -7,6 +7,7 @@ import { parseQuery } from "../../../../src/features/library/search/parse-query.
 import { silentLog } from "../../../../src/lib/log.ts";
 import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { TestTree } from "../../tree/support.ts";
+import { NO_TEXTS } from "../../../support/no-texts.ts";
 
 const WORDS = ["sum", "summer", "Summers", "SUMÉ", "img_2024", "img_2025-x", "sun", "été", "写真", "a'b", 'q"uo'];
 const STARTS = ["su", "sum", "SUMM", "img", "img_20", "img-2024", "w1", "wo", "word", "ét", "写", "a'b", "-su", "zz"];
@@ -27,7 +28,7 @@ test.each(seedsToRun([1]))(
       }
     });
     const { sqlite } = tree.db;
-    const options = { sqlite, reader, writer: tree.writer, tree: tree.read, log: silentLog };
+    const options = { sqlite, reader, writer: tree.writer, tree: tree.read, log: silentLog, texts: NO_TEXTS };
     await openSearch(options).indexer.drain();
     const select = sqlite.query<{ id: number }, [string]>(
       "SELECT rowid AS id FROM search_text WHERE search_text MATCH ?1 ORDER BY rowid",

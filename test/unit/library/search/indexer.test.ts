@@ -9,6 +9,7 @@ import { silentLog } from "../../../../src/lib/log.ts";
 import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { eventually } from "../../../support/expect.ts";
 import { TestTree } from "../../tree/support.ts";
+import { NO_TEXTS } from "../../../support/no-texts.ts";
 
 const trees: TestTree[] = [];
 afterEach(() => {
@@ -22,7 +23,14 @@ function newTree(): TestTree {
 }
 
 function searchOver(tree: TestTree, reader: Reader) {
-  return openSearch({ sqlite: tree.db.sqlite, reader, writer: tree.writer, tree: tree.read, log: silentLog });
+  return openSearch({
+    sqlite: tree.db.sqlite,
+    reader,
+    writer: tree.writer,
+    tree: tree.read,
+    log: silentLog,
+    texts: NO_TEXTS,
+  });
 }
 
 const WORDS = ["beach", "beaches", "house", "lake", "garden", "red", "reddish", "été"];
@@ -121,7 +129,14 @@ test.each(seedsToRun([1]))(
       let total = 0;
       const found: string[] = [];
       do {
-        const page = await search.search({ accountId, q, folderPath: undefined, offset: found.length, limit: 7 });
+        const page = await search.search({
+          accountId,
+          q,
+          folderPath: undefined,
+          received: [],
+          offset: found.length,
+          limit: 7,
+        });
         expect(page.isLagging).toBe(false);
         ({ total } = page);
         found.push(...page.nodes.map(({ publicId }) => publicId));
@@ -144,7 +159,8 @@ test("a search finds a change made while an earlier search waited for the index"
   await indexer.drain();
   const add = (index: number) => tree.addFile(accountId, "/", `beach ${index}.txt`);
   const [first] = Array.from({ length: 64 }, (_, index) => add(index));
-  const runSearch = (q: string) => search.search({ accountId, q, folderPath: undefined, offset: 0, limit: 5 });
+  const runSearch = (q: string) =>
+    search.search({ accountId, q, folderPath: undefined, received: [], offset: 0, limit: 5 });
   const earlier = runSearch("beach");
   // More changes than the pass of the earlier search indexes.
   for (let index = 64; index < 200; index++) add(index);
@@ -185,7 +201,7 @@ test("a database that never had an index gets one, while its files change", asyn
   await indexer.catchUp(accountId, 0);
   tree.run((tx) => tree.write.deleteFile(tx, { accountId, publicId: first?.public_id ?? "" }));
   await indexer.drain();
-  const request = { accountId, folderPath: undefined, offset: 0, limit: 5 };
+  const request = { accountId, folderPath: undefined, received: [], offset: 0, limit: 5 };
   expect((await search.search({ ...request, q: "beach" })).total).toBe(299);
   expect((await search.search({ ...request, q: "in:/a beach" })).total).toBe(299);
   reader.close();
@@ -219,7 +235,7 @@ test("trashed nodes are not found, and restored ones are, with all below them", 
   const reader = openSearchReader(tree.path, silentLog);
   const { search } = searchOver(tree, reader);
   const total = async (q = "beach") =>
-    (await search.search({ accountId, q, folderPath: undefined, offset: 0, limit: 1 })).total;
+    (await search.search({ accountId, q, folderPath: undefined, received: [], offset: 0, limit: 1 })).total;
   const folder = (path: string) => tree.read.findFolderByPath(accountId, path)?.publicId ?? "";
   const [top, small] = [folder("/top"), folder("/small")];
   expect(await total()).toBe(82);

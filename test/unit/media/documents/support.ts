@@ -7,19 +7,19 @@ import type { TextExtractor } from "../../../../src/features/media/documents/tex
 import type { ExtractedText } from "../../../../src/features/media/documents/types.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 
-/** Runs the real process: the built program, or the source. */
-export function documentCommand(): string[] {
+/** The command of a real process that reads files: of the built program, or from the source. */
+export function workerCommand(name: string): string[] {
   const built = process.env["LARDER_TEST_COMMAND"];
   return built === undefined
-    ? [process.execPath, join(import.meta.dir, "../../../../src/main.ts"), "document-worker"]
-    : [built, "document-worker"];
+    ? [process.execPath, join(import.meta.dir, "../../../../src/main.ts"), name]
+    : [built, name];
 }
 
 /** An extractor with its own directory. Use with `using`. */
 export class Extraction implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), "larder-documents-"));
   readonly extractor: TextExtractor = openTextExtractor({
-    command: documentCommand(),
+    command: workerCommand("document-worker"),
     findPath: async (digest) => join(this.directory, digest),
     isBusy: () => false,
     log: silentLog,

@@ -1,20 +1,20 @@
 // The text of documents, read by the real process.
 import { afterAll, expect, test } from "bun:test";
-import { makePdf, makeZip, OFFICE_DOCUMENTS } from "../../../support/document-files.ts";
+import { makeZip, OFFICE_DOCUMENTS } from "../../../support/document-files.ts";
+import { pdf } from "../../../support/sample-library.ts";
+import { TEXT_BYTES_MAX } from "../../../../src/features/media/documents/types.ts";
 import { Extraction } from "./support.ts";
 
 const extraction = new Extraction();
 afterAll(() => extraction[Symbol.dispose]());
 
 test("the text of a PDF has its pages in order, separated by form feeds", async () => {
-  expect(await extraction.text(makePdf(["First page", "Second page"]), "application/pdf")).toBe(
-    "First page\fSecond page",
-  );
+  expect(await extraction.text(pdf(["First page", "Second page"]), "application/pdf")).toBe("First page\fSecond page");
 });
 
 test("a damaged PDF has no text, and the next one is read", async () => {
   expect(await extraction.text("%PDF-1.4 and nothing else", "application/pdf")).toBe("none: it is damaged or no PDF");
-  expect(await extraction.text(makePdf(["After"]), "application/pdf")).toBe("After");
+  expect(await extraction.text(pdf(["After"]), "application/pdf")).toBe("After");
 });
 
 test("text is decoded by its byte order mark, else as UTF-8, else as Windows-1252", async () => {
@@ -47,8 +47,8 @@ test("a cancelled call rejects, and the next one is served", async () => {
   expect(await extraction.text("next", "text/plain")).toBe("next");
 });
 
-test.each(OFFICE_DOCUMENTS)("the text of %s", async (_, mediaType, bytes, text) => {
-  expect(await extraction.text(bytes, mediaType)).toBe(text);
+test.each(OFFICE_DOCUMENTS)("the text of %s", async (_, mediaType, entries, text) => {
+  expect(await extraction.text(makeZip(entries), mediaType)).toBe(text);
 });
 
 test("a page has its text without tags, scripts and styles, in the encoding that it names", async () => {
@@ -97,6 +97,23 @@ test.each([
 test("a document with more text than the limit has the first 10 MB", async () => {
   const xml = `<w:body>${"<w:p><w:t>spam and eggs</w:t></w:p>".repeat(1_000_000)}</w:body>`;
   expect(await extraction.extract(makeZip({ "word/document.xml": xml }), DOCX)).toMatchObject({ isTruncated: true });
+}, 60_000);
+
+test("large files of every format stay within the memory, one after another", async () => {
+  const attachment = `Content-Disposition: attachment; filename=a\r\nContent-Transfer-Encoding: base64\r\n\r\n${"QUJD".repeat(4_500_000)}`;
+  const files: [string, string | Uint8Array, string][] = [
+    ["text", "word ".repeat(TEXT_BYTES_MAX / 5), "text/plain"],
+    ["html", "<p>word</p> ".repeat(400_000), "text/html"],
+    [
+      "mail",
+      `Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${attachment}\r\n--b--`,
+      "message/rfc822",
+    ],
+    ["pdf", pdf(Array.from({ length: 5000 }, (_, index) => `Page ${index}`)), "application/pdf"],
+  ];
+  for (const [name, bytes, mediaType] of files) {
+    expect({ name, ...(await extraction.extract(bytes, mediaType)) }).toMatchObject({ name, kind: "text" });
+  }
 }, 60_000);
 
 test("a file that is no ZIP, and one without a document, have no text", async () => {

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
 import type { ThumbnailVariant } from "../../../../src/features/media/thumbnails/sizes.ts";
-import { makePdf, makeZip } from "../../../support/document-files.ts";
+import { makeZip } from "../../../support/document-files.ts";
+import { pdf } from "../../../support/sample-library.ts";
 import { Bench, FIXTURES } from "./support.ts";
 
 const hasFfmpeg = Bun.which("ffmpeg") !== null;
@@ -148,7 +149,7 @@ describe("documents", () => {
 
   test("a PDF shows its first page, drawn on white", async () => {
     await using bench = new Bench();
-    const bytes = await medium(bench, makePdf(["First page"]), "application/pdf");
+    const bytes = await medium(bench, pdf(["First page"]), "application/pdf");
     if (!(bytes instanceof Buffer)) throw new Error(JSON.stringify(bytes));
     expect(await sharp(bytes).metadata()).toMatchObject({ format: "webp", width: 362, height: 512 });
     expect(await pixelAt(bytes, 5, 5)).toEqual([255, 255, 255]);
@@ -176,16 +177,35 @@ describe("documents", () => {
     expect(await medium(bench, book, "application/epub+zip")).toBeInstanceOf(Buffer);
   });
 
-  test("one without a picture, and one whose picture is something else, have none, for good", async () => {
+  const ODT = "application/vnd.oasis.opendocument.text";
+  const odt = (text: string) => makeZip({ "content.xml": `<x><text:p>${text}</text:p></x>` });
+
+  test("an office document without a picture shows its first lines", async () => {
     await using bench = new Bench();
-    const mediaType = "application/vnd.oasis.opendocument.text";
-    const svg = makeZip({ "Thumbnails/thumbnail.png": "<svg xmlns='http://www.w3.org/2000/svg'/>" });
-    for (const bytes of [makeZip({ "content.xml": "<x/>" }), svg]) {
-      expect(await medium(bench, bytes, mediaType)).toEqual({
-        state: "none",
-        reason: "it contains no preview picture",
-      });
-    }
-    expect(bench.recorded).toHaveLength(2);
+    const bytes = await medium(bench, odt("A letter (to Zoë) \\ 5 €. ".repeat(200)), ODT);
+    if (!(bytes instanceof Buffer)) throw new Error(JSON.stringify(bytes));
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: "webp", width: 362, height: 512 });
+    const { channels } = await sharp(bytes).stats();
+    expect(channels[0]?.mean).toBeWithin(150, 250);
+  });
+
+  test("one with an embedded picture of another type shows its first lines", async () => {
+    await using bench = new Bench();
+    const svg = "<svg xmlns='http://www.w3.org/2000/svg'/>";
+    const bytes = makeZip({ "Thumbnails/thumbnail.png": svg, "content.xml": "<x><text:p>text</text:p></x>" });
+    expect(await medium(bench, bytes, ODT)).toBeInstanceOf(Buffer);
+  });
+
+  test.each([
+    ["without text", odt(" "), "it has neither a preview picture nor text"],
+    [
+      "in letters of no font",
+      odt("世界".repeat(50)),
+      "it has no preview picture, and letters that no built-in font has",
+    ],
+  ])("an office document %s has none, for good", async (_, bytes, reason) => {
+    await using bench = new Bench();
+    expect(await medium(bench, bytes, ODT)).toEqual({ state: "none", reason });
+    expect(bench.recorded).toMatchObject([{ reason }]);
   });
 });

@@ -3,15 +3,21 @@ import { defineText, plural } from "../../../base/text.ts";
 /** The text of the page that changes settings. */
 export const text = defineText("admin-settings", {
   groups: (group: string) =>
-    ({ signup: "Sign-up", plans: "Plans", rates: "Rate limits", retention: "Trash and versions", mail: "Email" })[
-      group
-    ] ?? group,
+    ({
+      signup: "Sign-up",
+      plans: "Plans",
+      rates: "Rate limits",
+      retention: "Trash and versions",
+      search: "Search",
+      mail: "Email",
+    })[group] ?? group,
   groupHints: (group: string) =>
     ({
       signup: "Who can create an account, and whom they find.",
       plans: "How much the accounts on each plan can store.",
       rates: "How many requests accounts can send. Sign-ins with wrong passwords are always limited.",
       retention: "How long deleted and replaced files can be restored.",
+      search: "What people can find.",
       mail: "The server that sends invitations, password reset links, and notifications.",
     })[group] ?? "",
   labels: (key: string) => LABELS[key] ?? key,
@@ -69,6 +75,7 @@ const LABELS: Readonly<Record<string, string>> = {
   "trash.keep": "Keep items in trash",
   "versions.keep": "Earlier versions of each file",
   "versions.maxAge": "Keep earlier versions",
+  "search.content": "Search in the content of files",
   "mail.host": "Mail server",
   "mail.port": "Port",
   "mail.secure": "Encryption",
@@ -86,6 +93,8 @@ const HINTS: Readonly<Record<string, string>> = {
   rateLimitScale: "2 allows twice as many requests. Limits that you set individually don't change.",
   "versions.keep": "The minimum. Users can change the number for their account.",
   "versions.maxAge": "The minimum. Also how far back History goes, at most 90 days.",
+  "search.content":
+    "Text, PDF and office documents. Turning this off deletes the index; turning it on again reads all files again.",
   "mail.host": "A server in a private network must be listed in outboundAllow.",
   "mail.port": "0 selects the standard port for the encryption.",
   "mail.from": "For example Larder <larder@example.org>",

@@ -1,0 +1,231 @@
+/** Finds files by their text, and words that begin with a text. Runs in the thread of the text index. */
+import type { IndexTables } from "./index-tables.ts";
+import type { FoundFile, LiveFiles } from "./live-files.ts";
+import { findSnippet } from "./snippet.ts";
+import type {
+  CompletionQuery,
+  SearchScope,
+  SearchWord,
+  SnippetQuery,
+  TextHits,
+  TextMatch,
+  TextQuery,
+} from "./types.ts";
+import type { IndexWord } from "./fold.ts";
+import { foldText } from "./fold.ts";
+
+/** The usual constants of BM25: how soon further segments with a word stop counting, and how much long texts lose. */
+const SATURATION = 1.2;
+const LENGTH_WEIGHT = 0.75;
+/** How much the newest files gain, and after how many days half of it is left. */
+const RECENCY = 0.25;
+const RECENCY_DAYS = 90;
+const DAY_MS = 86_400_000;
+/** Texts in which a phrase is looked for, the best ones first. */
+const PHRASES_MAX = 400;
+/** Files that match a word by name, of one account. */
+const ELSEWHERE_MAX = 20_000;
+/** Segments of a text that are read for one snippet. */
+const SNIPPET_SEGMENTS_MAX = 4;
+/** How long completions may take, and how many files of a word are counted. */
+const COMPLETION_MS = 25;
+const COUNTED_MAX = 32;
+const COMPLETED_WORD_MAX = 40;
+
+/** A scope, with the blobs of its files, and what is known about its folders. */
+interface OpenScope extends SearchScope {
+  readonly blobs: ReadonlySet<number>;
+  readonly reached: Map<number, boolean>;
+}
+
+interface Hit {
+  readonly id: number;
+  readonly score: number;
+  readonly isOwn: boolean;
+}
+
+type Scores = ReadonlyMap<number, number>;
+
+/** Searches the index for callers who may read the files of some scopes only. */
+export class TextFinder {
+  readonly #tables: IndexTables;
+  readonly #live: LiveFiles;
+
+  constructor(tables: IndexTables, live: LiveFiles) {
+    this.#tables = tables;
+    this.#live = live;
+  }
+
+  /** The matching files of the scopes, best first. */
+  find({ scopes, words, limit }: TextQuery): TextHits {
+    const visible = this.#open(scopes);
+    const isVisible = (blobId: number) => visible.some(({ blobs }) => blobs.has(blobId));
+    const found = words.map(({ inText }) => (inText === undefined ? NONE : this.#score(inText, isVisible)));
+    const scores = new Map<number, number>();
+    for (const ofWord of found) for (const [id, score] of ofWord) scores.set(id, (scores.get(id) ?? 0) + score);
+    const elsewhere = new Elsewhere(this.#live);
+    const hits = new Map<number, Hit>();
+    for (const [blobId, score] of [...scores].sort((a, b) => b[1] - a[1])) {
+      if (hits.size >= limit) break;
+      const missing = words.filter((_word, at) => found[at]?.has(blobId) !== true);
+      if (missing.some(({ elsewhere: query }) => query === null)) continue;
+      for (const { file, isOwn } of this.#filesWith(blobId, visible)) {
+        if (!missing.every((word) => elsewhere.has(file, word)) || hits.has(file.id)) continue;
+        hits.set(file.id, { id: file.id, score: score * recency(file.modifiedAtMs), isOwn });
+      }
+    }
+    const best = [...hits.values()].sort((a, b) => b.score - a.score || b.id - a.id);
+    const ids = (isOwn: boolean) => best.filter((hit) => hit.isOwn === isOwn).map(({ id }) => id);
+    return { own: ids(true), received: ids(false) };
+  }
+
+  /** The snippets of those of these contents that contain any of the words. */
+  snippets({ digests, patterns, queries }: SnippetQuery): TextMatch[] {
+    const expressions = patterns.map((pattern) => new RegExp(pattern, "gu"));
+    return digests.flatMap((digest) => {
+      const blobId = this.#tables.findByDigest(Buffer.from(digest, "hex"));
+      const match = blobId === undefined ? undefined : this.#snippetOf(blobId, expressions, queries);
+      return match === undefined ? [] : [{ digest, ...match }];
+    });
+  }
+
+  /** Words of the texts in the scopes that begin with a text, most frequent first. */
+  complete({ scopes, start, limit }: CompletionQuery): string[] {
+    const visible = this.#open(scopes);
+    const untilMs = performance.now() + COMPLETION_MS;
+    const found: { readonly word: string; readonly count: number }[] = [];
+    for (let from = start; performance.now() < untilMs; ) {
+      const next = this.#countNext(from, start, (blobId) => !this.#filesWith(blobId, visible).next().done);
+      if (next === undefined) break;
+      if (next.count > 0 && next.word.length <= COMPLETED_WORD_MAX && /\p{L}/u.test(next.word)) found.push(next);
+      from = `${next.word}\u0001`;
+    }
+    found.sort((a, b) => b.count - a.count || a.word.length - b.word.length);
+    return found.slice(0, limit).map(({ word }) => word);
+  }
+
+  /** The next word of the index, and in how many texts that the caller may read it is; at most {@link COUNTED_MAX}. */
+  #countNext(from: string, start: string, isVisible: (blobId: number) => boolean) {
+    let word: string | undefined;
+    let looked = 0;
+    const blobs = new Set<number>();
+    for (const row of this.#tables.vocabulary(from)) {
+      if (word === undefined && !row.word.startsWith(start)) return undefined;
+      word ??= row.word;
+      if (row.word !== word || blobs.size >= COUNTED_MAX || ++looked > COUNTED_MAX * 64) break;
+      const blobId = this.#tables.blobOf(row.segmentId);
+      if (!blobs.has(blobId) && this.#tables.lengthOf(blobId) > 0 && isVisible(blobId)) blobs.add(blobId);
+    }
+    return word === undefined ? undefined : { word, count: blobs.size };
+  }
+
+  #open(scopes: readonly SearchScope[]): OpenScope[] {
+    return scopes.map((scope) => ({ ...scope, blobs: this.#live.blobsIn(scope), reached: new Map() }));
+  }
+
+  /** The files with a content that the caller may read: in a scope, and not deleted. */
+  *#filesWith(blobId: number, scopes: readonly OpenScope[]): Generator<{ file: FoundFile; isOwn: boolean }, undefined> {
+    for (const { accountId, rootId, blobs, reached } of scopes) {
+      const files = blobs.has(blobId) ? this.#live.filesWith(blobId, accountId) : [];
+      for (const file of files) {
+        if (this.#live.reaches(file.id, rootId, reached)) yield { file, isOwn: rootId === null };
+      }
+    }
+  }
+
+  /** The texts that contain a word or phrase, with their scores. */
+  #score({ queries, pattern, isPhrase }: IndexWord, isVisible: (blobId: number) => boolean): Scores {
+    let found: Map<number, number> | undefined;
+    for (const query of queries) {
+      const counts = new Map<number, number>();
+      for (const segmentId of this.#tables.match(query)) {
+        const blobId = this.#tables.blobOf(segmentId);
+        if (found === undefined ? isVisible(blobId) : found.has(blobId)) {
+          counts.set(blobId, (counts.get(blobId) ?? 0) + 1);
+        }
+      }
+      found = counts;
+    }
+    const scores = this.#bm25(found ?? new Map<number, number>());
+    if (!isPhrase) return scores;
+    const expression = new RegExp(pattern, "u");
+    const best = [...scores].sort((a, b) => b[1] - a[1]).slice(0, PHRASES_MAX);
+    return new Map(best.filter(([blobId]) => this.#contains(blobId, queries, expression)));
+  }
+
+  /** BM25 with segments in place of words. */
+  #bm25(counts: ReadonlyMap<number, number>): Scores {
+    const { texts, averageLength } = this.#tables.size;
+    const rarity = Math.log(1 + (texts - counts.size + 0.5) / (counts.size + 0.5));
+    const scores = new Map<number, number>();
+    for (const [blobId, count] of counts) {
+      const length = this.#tables.lengthOf(blobId);
+      if (length === 0) continue;
+      const norm = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * length) / averageLength);
+      scores.set(blobId, (rarity * count * (SATURATION + 1)) / (count + norm));
+    }
+    return scores;
+  }
+
+  /** Whether a phrase is in a text. It may be cut by the end of a segment. */
+  #contains(blobId: number, queries: readonly string[], expression: RegExp): boolean {
+    const [rarest = ""] = queries.toSorted((a, b) => b.length - a.length);
+    for (const segmentId of this.#tables.matchIn(blobId, rarest)) {
+      const before = this.#textOf(blobId, segmentId - 1).slice(-256);
+      const after = this.#textOf(blobId, segmentId + 1).slice(0, 256);
+      if (expression.test(foldText(before + this.#textOf(blobId, segmentId) + after))) return true;
+    }
+    return false;
+  }
+
+  #textOf(blobId: number, segmentId: number): string {
+    return this.#tables.blobOf(segmentId) === blobId ? (this.#tables.segment(segmentId)?.text ?? "") : "";
+  }
+
+  #snippetOf(blobId: number, expressions: readonly RegExp[], queries: readonly string[]) {
+    const segmentIds = new Map<number, number>();
+    for (const query of queries) {
+      for (const id of this.#tables.matchIn(blobId, query)) segmentIds.set(id, (segmentIds.get(id) ?? 0) + 1);
+    }
+    const ids = [...segmentIds].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, SNIPPET_SEGMENTS_MAX);
+    let best: (Omit<TextMatch, "digest"> & { readonly words: number }) | undefined;
+    for (const [id] of ids) {
+      const segment = this.#tables.segment(id);
+      const snippet = segment && findSnippet(segment.text, expressions);
+      if (segment === undefined || snippet === undefined || snippet.words <= (best?.words ?? 0)) continue;
+      const pages = segment.text.slice(0, snippet.start).split("\f").length - 1;
+      const page = segment.page === null ? null : segment.page + pages;
+      best = { parts: snippet.parts, page, words: snippet.words };
+      if (snippet.words === expressions.length) break;
+    }
+    return best && { parts: best.parts, page: best.page };
+  }
+}
+
+const NONE: Scores = new Map();
+
+/** The files whose name, tags, description or metadata contain words; read at most once for each word and account. */
+class Elsewhere {
+  readonly #live: LiveFiles;
+  readonly #found = new Map<string, ReadonlySet<number>>();
+
+  constructor(live: LiveFiles) {
+    this.#live = live;
+  }
+
+  has({ id, accountId }: FoundFile, { elsewhere: query }: SearchWord): boolean {
+    if (query === null) return false;
+    const key = `${accountId} ${query}`;
+    let found = this.#found.get(key);
+    if (found === undefined) {
+      found = this.#live.matchElsewhere(accountId, query, ELSEWHERE_MAX);
+      this.#found.set(key, found);
+    }
+    return found.has(id);
+  }
+}
+
+function recency(modifiedAtMs: number): number {
+  const days = Math.max(0, Date.now() - modifiedAtMs) / DAY_MS;
+  return 1 + RECENCY * 0.5 ** (days / RECENCY_DAYS);
+}

@@ -1,0 +1,383 @@
+/**
+ * The tables of the text index: a database of its own, derived from the files. It may be lost at any time, and is then
+ * built again.
+ *
+ * A text is stored in segments, each compressed, and the index has a row for each segment: which words are in it, without
+ * their positions. Phrases are looked for in the text of the hits. Removing a text removes its words from the index
+ * itself, and overwrites them with zeros.
+ */
+import { Database } from "bun:sqlite";
+import { rmSync, statSync } from "node:fs";
+import { parseNumbers } from "../../../db/parse-numbers.ts";
+import { foldText, TOKENIZER, toIndexText } from "./fold.ts";
+import type { Segment } from "./segments.ts";
+import type { TextIndexStatus, WaitingBlob } from "./types.ts";
+
+/** Raised when the tables, or the form of the words in them, change. */
+const FORMAT = 1;
+/** Segments of a text: ten megabytes have 320. */
+const SEGMENTS_MAX = 512;
+/** States of a text: being written, searchable, none (with the reason), being removed. */
+const WRITING = 0;
+const READY = 1;
+const NONE = 2;
+const REMOVING = 3;
+/** A text that could not be read this often waits for the next start. */
+const ATTEMPTS_MAX = 5;
+const COMPRESSION = { level: 9 };
+
+const TABLES = `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE texts (blob_id INTEGER PRIMARY KEY, digest BLOB NOT NULL, state INTEGER NOT NULL, reason TEXT,
+    segments INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, has_pages INTEGER NOT NULL DEFAULT 0,
+    is_truncated INTEGER NOT NULL DEFAULT 0);
+  CREATE UNIQUE INDEX texts_digest ON texts (digest);
+  CREATE INDEX texts_state ON texts (state, reason);
+  CREATE TABLE segments (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, text BLOB NOT NULL);
+  CREATE TABLE queue (blob_id INTEGER PRIMARY KEY, digest BLOB NOT NULL, media_type TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0);
+  CREATE INDEX queue_order ON queue (attempts, blob_id);
+  CREATE TABLE cursors (account_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
+  CREATE VIRTUAL TABLE words USING fts5 (text, content='', columnsize=0, detail=none, tokenize="${TOKENIZER}");
+  INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
+  INSERT INTO words (words, rank) VALUES ('pgsz', 4050);`;
+const CONNECTION = `
+  CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, words, instance);`;
+
+interface TextRow {
+  readonly blobId: number;
+  readonly digest: Uint8Array;
+  readonly state: number;
+  readonly segments: number;
+}
+
+/** A segment of a text that contains the words of a search. */
+export interface FoundSegment {
+  readonly page: number | null;
+  readonly text: string;
+}
+
+/** Deletes the index. */
+export function deleteIndex(path: string): void {
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(path + suffix, { force: true });
+}
+
+/** Reads and writes the index. */
+export class IndexTables {
+  readonly #sqlite: Database;
+  readonly #path: string;
+  /** The number of segments of each searchable text. */
+  readonly #lengths = new Map<number, number>();
+  #segments = 0;
+
+  /** Opens the index; creates it if it is missing, damaged, of another format, or of another database. */
+  constructor(path: string, source: string) {
+    this.#path = path;
+    let sqlite: Database | undefined;
+    try {
+      sqlite = open(path);
+      if (readMeta(sqlite, "source") !== `${FORMAT} ${source}`) throw new Error("It belongs to another database.");
+    } catch {
+      sqlite?.close();
+      deleteIndex(path);
+      sqlite = open(path);
+      sqlite.run(TABLES);
+      writeMeta(sqlite, "source", `${FORMAT} ${source}`);
+    }
+    sqlite.run(CONNECTION);
+    this.#sqlite = sqlite;
+    sqlite.run("UPDATE queue SET attempts = 0 WHERE attempts > 0");
+    sqlite.run(`UPDATE texts SET state = ${REMOVING} WHERE state = ${WRITING}`);
+    const found = sqlite.query<{ id: number; segments: number }, []>(
+      `SELECT blob_id AS id, segments FROM texts WHERE state = ${READY}`,
+    );
+    for (const { id, segments } of found.iterate()) this.#remember(id, segments);
+  }
+
+  close(): void {
+    this.#sqlite.close();
+  }
+
+  readMeta(key: string): string | undefined {
+    return readMeta(this.#sqlite, key);
+  }
+
+  writeMeta(key: string, value: string): void {
+    writeMeta(this.#sqlite, key, value);
+  }
+
+  /** Runs changes together. */
+  transaction<T>(body: () => T): T {
+    return this.#sqlite.transaction(body).immediate();
+  }
+
+  cursors(): Map<number, number> {
+    const found = this.#sqlite
+      .query<{ id: number; seq: number }, []>("SELECT account_id AS id, seq FROM cursors")
+      .all();
+    return new Map(found.map(({ id, seq }) => [id, seq]));
+  }
+
+  setCursor(accountId: number, seq: number): void {
+    this.#sqlite.query("INSERT OR REPLACE INTO cursors (account_id, seq) VALUES (?1, ?2)").run(accountId, seq);
+  }
+
+  removeCursor(accountId: number): void {
+    this.#sqlite.query("DELETE FROM cursors WHERE account_id = ?1").run(accountId);
+  }
+
+  /** Whether nothing has to be read for a blob: it has a text, has none, or waits. */
+  isKnown(blobId: number, digest: Uint8Array, version: string): boolean {
+    const row = this.#sqlite
+      .query<{ digest: Uint8Array; state: number; reason: string | null }, [number]>(
+        "SELECT digest, state, reason FROM texts WHERE blob_id = ?1",
+      )
+      .get(blobId);
+    if (row === null || row.state === REMOVING || Buffer.compare(row.digest, digest) !== 0) return false;
+    return row.state !== NONE || (row.reason ?? "").startsWith(`${version} `);
+  }
+
+  enqueue({ blobId, digest, mediaType }: WaitingBlob): void {
+    this.#sqlite
+      .query("INSERT OR IGNORE INTO queue (blob_id, digest, media_type) VALUES (?1, ?2, ?3)")
+      .run(blobId, digest, mediaType);
+  }
+
+  /** The next blob to read. */
+  next(): WaitingBlob | undefined {
+    const found = this.#sqlite.query<WaitingBlob, []>(
+      `SELECT blob_id AS blobId, digest, media_type AS mediaType FROM queue WHERE attempts < ${ATTEMPTS_MAX}
+       ORDER BY attempts, blob_id LIMIT 1`,
+    );
+    return found.get() ?? undefined;
+  }
+
+  dequeue(blobId: number): void {
+    this.#sqlite.query("DELETE FROM queue WHERE blob_id = ?1").run(blobId);
+  }
+
+  postpone(blobId: number): void {
+    this.#sqlite.query("UPDATE queue SET attempts = attempts + 1 WHERE blob_id = ?1").run(blobId);
+  }
+
+  /** Begins a text, in place of an earlier one. */
+  begin({ blobId, digest }: WaitingBlob): void {
+    this.#remove(blobId, Number.POSITIVE_INFINITY);
+    const former = this.#sqlite.query<{ id: number }, [Uint8Array]>(
+      "SELECT blob_id AS id FROM texts WHERE digest = ?1",
+    );
+    const formerId = former.get(digest)?.id;
+    if (formerId !== undefined) this.#remove(formerId, Number.POSITIVE_INFINITY);
+    this.#sqlite.query(`INSERT INTO texts (blob_id, digest, state) VALUES (?1, ?2, ${WRITING})`).run(blobId, digest);
+  }
+
+  /** Adds segments to a text that was begun. */
+  add(blobId: number, segments: readonly Segment[]): void {
+    const row = this.#find(blobId);
+    if (row?.state !== WRITING) return;
+    const put = this.#sqlite.query("INSERT INTO segments (id, page, text) VALUES (?1, ?2, ?3)");
+    const index = this.#sqlite.query("INSERT INTO words (rowid, text) VALUES (?1, ?2)");
+    let at = row.segments;
+    let bytes = 0;
+    for (const { page, text } of segments.slice(0, SEGMENTS_MAX - at)) {
+      const id = blobId * SEGMENTS_MAX + at++;
+      const plain = Buffer.from(text);
+      bytes += plain.byteLength;
+      put.run(id, page, Bun.zstdCompressSync(plain, COMPRESSION));
+      index.run(id, toIndexText(foldText(text)));
+    }
+    this.#sqlite.query("UPDATE texts SET segments = ?2, bytes = bytes + ?3 WHERE blob_id = ?1").run(blobId, at, bytes);
+  }
+
+  /** Makes a text searchable. */
+  finish(blobId: number, isTruncated: boolean, hasPages: boolean): void {
+    const row = this.#find(blobId);
+    if (row?.state !== WRITING) return;
+    this.#sqlite
+      .query(`UPDATE texts SET state = ${READY}, is_truncated = ?2, has_pages = ?3 WHERE blob_id = ?1`)
+      .run(blobId, isTruncated ? 1 : 0, hasPages ? 1 : 0);
+    this.dequeue(blobId);
+    this.#remember(blobId, row.segments);
+  }
+
+  /** Records that a blob has no text. */
+  skip({ blobId, digest }: Pick<WaitingBlob, "blobId" | "digest">, reason: string): void {
+    this.begin({ blobId, digest, mediaType: "" });
+    this.#sqlite.query(`UPDATE texts SET state = ${NONE}, reason = ?2 WHERE blob_id = ?1`).run(blobId, reason);
+    this.dequeue(blobId);
+  }
+
+  /** Removes a text from searches; {@link removeSome} then removes its words. */
+  markRemoved(blobId: number): void {
+    this.dequeue(blobId);
+    this.#forget(blobId);
+    this.#sqlite.query(`UPDATE texts SET state = ${REMOVING} WHERE blob_id = ?1`).run(blobId);
+  }
+
+  /** Removes words of texts that are marked, until a time. @returns whether there may be more */
+  removeSome(untilMs: number): boolean {
+    const next = this.#sqlite.query<{ blobId: number }, []>(
+      `SELECT blob_id AS blobId FROM texts WHERE state = ${REMOVING} LIMIT 1`,
+    );
+    for (let row = next.get(); row !== null; row = next.get()) {
+      const { blobId } = row;
+      if (!this.transaction(() => this.#remove(blobId, untilMs))) return true;
+      if (performance.now() > untilMs) return true;
+    }
+    return false;
+  }
+
+  /** Overwrites what removed texts left in the log, and gives back space. */
+  checkpoint(): void {
+    this.#sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").all();
+  }
+
+  /** The texts after an id, to check whether they are still used. */
+  textsAfter(blobId: number, limit: number): TextRow[] {
+    return this.#sqlite
+      .query<TextRow, [number, number]>(
+        `SELECT blob_id AS blobId, digest, state, segments FROM texts
+         WHERE blob_id > ?1 AND state <> ${REMOVING} ORDER BY blob_id LIMIT ?2`,
+      )
+      .all(blobId, limit);
+  }
+
+  /** The ids of the segments that a query of the index finds, ascending. */
+  match(query: string): Float64Array {
+    const found = this.#sqlite
+      .query<{ ids: string | null }, [string]>("SELECT group_concat(rowid) AS ids FROM words WHERE words MATCH ?1")
+      .get(query);
+    return parseNumbers(found?.ids);
+  }
+
+  /** The ids of the segments of one text that a query of the index finds. */
+  matchIn(blobId: number, query: string): number[] {
+    return this.#sqlite
+      .query<{ id: number }, [string, number, number]>(
+        "SELECT rowid AS id FROM words WHERE words MATCH ?1 AND rowid BETWEEN ?2 AND ?3",
+      )
+      .all(query, blobId * SEGMENTS_MAX, (blobId + 1) * SEGMENTS_MAX - 1)
+      .map(({ id }) => id);
+  }
+
+  segment(id: number): FoundSegment | undefined {
+    const row = this.#sqlite
+      .query<{ page: number; text: Uint8Array; hasPages: number }, [number]>(
+        `SELECT s.page, s.text, t.has_pages AS hasPages FROM segments s JOIN texts t ON t.blob_id = s.id / ${SEGMENTS_MAX}
+         WHERE s.id = ?1`,
+      )
+      .get(id);
+    if (row === null) return undefined;
+    return { page: row.hasPages === 1 ? row.page : null, text: textOf(row.text) };
+  }
+
+  /** The blob whose text a segment belongs to. */
+  blobOf(segmentId: number): number {
+    return Math.floor(segmentId / SEGMENTS_MAX);
+  }
+
+  /** The number of segments of a searchable text; 0 for others. */
+  lengthOf(blobId: number): number {
+    return this.#lengths.get(blobId) ?? 0;
+  }
+
+  /** The searchable text of a content. */
+  findByDigest(digest: Uint8Array): number | undefined {
+    const found = this.#sqlite.query<{ id: number }, [Uint8Array]>(
+      `SELECT blob_id AS id FROM texts WHERE digest = ?1 AND state = ${READY}`,
+    );
+    return found.get(digest)?.id;
+  }
+
+  /** The average number of segments of a text, and the number of texts. */
+  get size(): { readonly texts: number; readonly averageLength: number } {
+    const texts = this.#lengths.size;
+    return { texts, averageLength: texts === 0 ? 1 : this.#segments / texts };
+  }
+
+  /** Words from one on, each with the segments that contain it, in their order. */
+  vocabulary(fromWord: string): Iterable<{ readonly word: string; readonly segmentId: number }> {
+    return this.#sqlite
+      .query<{ word: string; segmentId: number }, [string]>(
+        "SELECT term AS word, doc AS segmentId FROM temp.vocabulary WHERE term >= ?1",
+      )
+      .iterate(fromWord);
+  }
+
+  status(): Omit<TextIndexStatus, "isFilling"> {
+    const one = (sql: string): number => this.#sqlite.query<{ value: number }, []>(sql).get()?.value ?? 0;
+    return {
+      indexed: this.#lengths.size,
+      waiting: one("SELECT count(*) AS value FROM queue"),
+      unread: this.#sqlite
+        .query<{ reason: string; count: number }, []>(
+          `SELECT substr(reason, instr(reason, ' ') + 1) AS reason, count(*) AS count FROM texts WHERE state = ${NONE}
+           GROUP BY 1 ORDER BY 2 DESC LIMIT 20`,
+        )
+        .all(),
+      textBytes: one(`SELECT coalesce(sum(bytes), 0) AS value FROM texts WHERE state = ${READY}`),
+      indexBytes: one("SELECT coalesce(sum(length(block)), 0) AS value FROM words_data"),
+      fileBytes: statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0,
+    };
+  }
+
+  #find(blobId: number): TextRow | undefined {
+    const found = this.#sqlite.query<TextRow, [number]>(
+      "SELECT blob_id AS blobId, digest, state, segments FROM texts WHERE blob_id = ?1",
+    );
+    return found.get(blobId) ?? undefined;
+  }
+
+  /** From the last segment on. @returns whether everything is removed */
+  #remove(blobId: number, untilMs: number): boolean {
+    this.#forget(blobId);
+    const last = this.#sqlite.query<{ id: number; text: Uint8Array }, [number, number]>(
+      "SELECT id, text FROM segments WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1",
+    );
+    const unindex = this.#sqlite.query("INSERT INTO words (words, rowid, text) VALUES ('delete', ?1, ?2)");
+    const remove = this.#sqlite.query("DELETE FROM segments WHERE id = ?1");
+    const range = [blobId * SEGMENTS_MAX, (blobId + 1) * SEGMENTS_MAX - 1] as const;
+    for (let row = last.get(...range); row !== null; row = last.get(...range)) {
+      unindex.run(row.id, toIndexText(foldText(textOf(row.text))));
+      remove.run(row.id);
+      if (performance.now() > untilMs) return false;
+    }
+    this.#sqlite.query("DELETE FROM texts WHERE blob_id = ?1").run(blobId);
+    return true;
+  }
+
+  #remember(blobId: number, segments: number): void {
+    this.#forget(blobId);
+    this.#lengths.set(blobId, segments);
+    this.#segments += segments;
+  }
+
+  #forget(blobId: number): void {
+    this.#segments -= this.#lengths.get(blobId) ?? 0;
+    this.#lengths.delete(blobId);
+  }
+}
+
+function open(path: string): Database {
+  const sqlite = new Database(path, { create: true, readwrite: true, strict: true });
+  const pragmas = [
+    "journal_mode=WAL",
+    "synchronous=NORMAL",
+    "secure_delete=ON",
+    "cache_size=-8192",
+    "temp_store=MEMORY",
+  ];
+  for (const pragma of pragmas) sqlite.run(`PRAGMA ${pragma}`);
+  return sqlite;
+}
+
+function readMeta(sqlite: Database, key: string): string | undefined {
+  return sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?1").get(key)?.value;
+}
+
+function writeMeta(sqlite: Database, key: string, value: string): void {
+  sqlite.query("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)").run(key, value);
+}
+
+function textOf(compressed: Uint8Array): string {
+  return Buffer.from(Bun.zstdDecompressSync(compressed)).toString();
+}

@@ -1,0 +1,189 @@
+/** Reads the texts of files into the text index: in the background, one file at a time, whenever files have changed. */
+import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
+import { AppError } from "../../../errors.ts";
+import { BackgroundWork } from "../../../jobs/background-work.ts";
+import { messageOf } from "../../../lib/error.ts";
+import type { Log } from "../../../lib/log.ts";
+import { EXTRACTOR_VERSION, type ExtractedText } from "../../media/documents/types.ts";
+import type { IndexThread } from "./index-thread.ts";
+import { type Segment, toSegments } from "./segments.ts";
+import type { TextIndexStatus, WaitingBlob } from "./types.ts";
+
+/** Dependencies of {@link TextIndexer}. */
+export interface TextIndexerOptions {
+  readonly thread: IndexThread;
+  readonly extractor: {
+    extract(digest: Digest, mediaType: string, signal: AbortSignal): Promise<ExtractedText>;
+  };
+  /** Whether texts are searched: an administrator can switch it off. */
+  readonly isEnabled: () => boolean;
+  /** Changes whenever files of any account change. */
+  readonly changeMark: () => string;
+  /** Whether uploads are in progress: then reading waits up to {@link PATIENCE_MS}. */
+  readonly isBusy: () => boolean;
+  readonly log: Log;
+}
+
+/** How often changes are looked for that no event announced, such as those of another process. */
+const TICK_MS = 1_000;
+/** How long after a change its work begins: a person who changes many files makes one pass of it. */
+const DELAY_MS = 50;
+const BUSY_REST_MS = 100;
+const PATIENCE_MS = 2_000;
+/** Pause between two files, for requests. */
+const REST_MS = 5;
+/** Segments that are sent to the thread together: a few milliseconds of its work. */
+const SEGMENTS_TOGETHER = 4;
+const NO_STATUS: TextIndexStatus = {
+  isFilling: false,
+  indexed: 0,
+  waiting: 0,
+  unread: [],
+  textBytes: 0,
+  indexBytes: 0,
+  fileBytes: 0,
+};
+
+/** One per database, only in the server. */
+export class TextIndexer {
+  readonly #options: TextIndexerOptions;
+  readonly #reading: BackgroundWork;
+  #ticks: ReturnType<typeof setInterval> | undefined;
+  #delay: ReturnType<typeof setTimeout> | undefined;
+  #seenMark = "";
+  #wasEnabled = true;
+  #clearing: Promise<void> = Promise.resolve();
+  #isStopped = false;
+  #revision = 0;
+
+  constructor(options: TextIndexerOptions) {
+    this.#options = options;
+    this.#reading = new BackgroundWork({
+      log: options.log,
+      what: "read the texts of files",
+      work: (stop) => this.#work(stop),
+    });
+  }
+
+  /** Starts; returns at once. */
+  start(): void {
+    this.applySettings();
+    this.#reading.start();
+    this.#ticks ??= setInterval(() => this.#tick(), TICK_MS);
+    this.#ticks.unref();
+  }
+
+  /** Ends after the current step. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#ticks);
+    clearTimeout(this.#delay);
+    await this.#reading.stop();
+    await this.#clearing;
+  }
+
+  /** Changes whenever other texts may be found. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Files have changed: follows soon. For effects after a commit. */
+  wakeSoon(): void {
+    if (this.#isStopped) return;
+    this.#delay ??= setTimeout(() => {
+      this.#delay = undefined;
+      this.#reading.wake();
+    }, DELAY_MS).unref();
+  }
+
+  /** Deletes the index if it was switched off, and builds it again if it was switched on. */
+  applySettings(): void {
+    const isEnabled = this.#options.isEnabled();
+    if (isEnabled === this.#wasEnabled) return;
+    this.#wasEnabled = isEnabled;
+    if (isEnabled) this.wakeSoon();
+    else this.#clearing = this.#clear();
+  }
+
+  /** Progress and size. @throws AppError overloaded */
+  status(): Promise<TextIndexStatus> {
+    return this.#options.isEnabled() ? this.#options.thread.call("status", []) : Promise.resolve(NO_STATUS);
+  }
+
+  async #clear(): Promise<void> {
+    try {
+      await this.#options.thread.clear();
+      this.#options.log.info("Searching in texts is off; the text index was deleted.");
+    } catch (error) {
+      this.#options.log.error("Could not delete the text index.", { error });
+    }
+  }
+
+  #tick(): void {
+    const mark = this.#options.changeMark();
+    if (mark === this.#seenMark) return;
+    this.#seenMark = mark;
+    this.#reading.wake();
+  }
+
+  async #work(stop: AbortSignal): Promise<void> {
+    const { thread, isEnabled } = this.#options;
+    const isDone = () => stop.aborted || !isEnabled();
+    while (!isDone()) {
+      while (!isDone() && (await this.#orOff(() => thread.call("follow", [])))?.isMore === true);
+      this.#revision++;
+      const blob = isDone() ? undefined : await this.#orOff(() => thread.call("next", []));
+      if (blob === undefined) return;
+      await this.#waitForUploads(stop);
+      if (!isDone()) await this.#orOff(() => this.#read(blob, stop));
+      this.#revision++;
+      await Bun.sleep(REST_MS);
+    }
+  }
+
+  /** A call fails when the index is switched off, or the server stops: neither is a fault. */
+  async #orOff<T>(call: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await call();
+    } catch (error) {
+      const isOff = this.#isStopped || !this.#options.isEnabled();
+      if (isOff && error instanceof AppError) return undefined;
+      throw error;
+    }
+  }
+
+  async #waitForUploads(stop: AbortSignal): Promise<void> {
+    const sinceMs = performance.now();
+    while (this.#options.isBusy() && performance.now() - sinceMs < PATIENCE_MS && !stop.aborted) {
+      await Bun.sleep(BUSY_REST_MS);
+    }
+  }
+
+  async #read(blob: WaitingBlob, stop: AbortSignal): Promise<void> {
+    const { thread, extractor, log } = this.#options;
+    const digest = digestFromBytes(blob.digest);
+    let extracted: ExtractedText;
+    try {
+      extracted = await extractor.extract(digest, blob.mediaType, stop);
+    } catch (error) {
+      if (stop.aborted) return;
+      log.warn("Could not read the text of a file; will retry.", { digest, reason: messageOf(error) });
+      await thread.call("postpone", [blob.blobId]);
+      return;
+    }
+    if (extracted.kind === "none") {
+      await thread.call("skip", [blob, `${EXTRACTOR_VERSION} ${extracted.reason}`]);
+      return;
+    }
+    if (!(await thread.call("begin", [blob]))) return;
+    let some: Segment[] = [];
+    for await (const segment of toSegments(extracted.text)) {
+      some.push(segment);
+      if (some.length < SEGMENTS_TOGETHER) continue;
+      await thread.call("add", [blob.blobId, some]);
+      some = [];
+    }
+    await thread.call("add", [blob.blobId, some]);
+    await thread.call("finish", [blob, extracted.isTruncated, blob.mediaType.startsWith("application/pdf")]);
+  }
+}

@@ -1,0 +1,203 @@
+/** What the text index reads of the main database: which blobs are in use, and which files a caller may read. */
+import type { Database } from "bun:sqlite";
+import { openReadOnly } from "../../../db/open.ts";
+import { FILE, FOLDER } from "../../../tree/model/rows.ts";
+import { documentFormat } from "../../media/documents/types.ts";
+import type { SearchScope, WaitingBlob } from "./types.ts";
+
+/** A file with a text. */
+export interface FoundFile {
+  readonly id: number;
+  readonly accountId: number;
+  readonly parentId: number | null;
+  readonly modifiedAtMs: number;
+}
+
+/** The content of a file. */
+interface FileContent extends WaitingBlob {
+  readonly nodeId: number;
+}
+
+/** Files that are looked at for one blob. */
+const USES_MAX = 1_000;
+/** Levels of folders; more than a tree can have. */
+const LEVELS_MAX = 1_000;
+/** Scopes whose blobs are remembered. */
+const SCOPES_MAX = 32;
+
+const CONTENT = `n.id AS nodeId, n.blob_id AS blobId, b.digest, n.media_type AS mediaType
+  FROM nodes n JOIN blobs b ON b.id = n.blob_id`;
+
+/** Reads the main database, in the thread of the index. No statement stays open, so that its log can be merged. */
+export class LiveFiles {
+  readonly #sqlite: Database;
+  readonly #parent;
+  readonly #uses;
+  readonly #usesOf;
+  readonly #seen = new Map<string, { readonly seq: number; readonly blobs: ReadonlySet<number> }>();
+
+  constructor(path: string) {
+    this.#sqlite = openReadOnly(path).sqlite;
+    this.#parent = this.#sqlite.prepare<{ parentId: number | null; name: string }, [number]>(
+      "SELECT parent_id AS parentId, name FROM nodes WHERE id = ?1",
+    );
+    this.#uses = this.#sqlite.prepare<{ id: number }, [number, number]>(
+      "SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 LIMIT ?2",
+    );
+    this.#usesOf = this.#sqlite.prepare<FoundFile, [number, number, number]>(
+      `SELECT id, account_id AS accountId, parent_id AS parentId, modified_at AS modifiedAtMs
+       FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 AND account_id = ?2 LIMIT ?3`,
+    );
+  }
+
+  close(): void {
+    this.#sqlite.close();
+  }
+
+  /** The journal heads of all accounts. */
+  heads(): Map<number, number> {
+    const found = this.#sqlite.query<{ id: number; seq: number }, []>("SELECT id, seq FROM accounts WHERE root_id > 0");
+    return new Map(found.all().map(({ id, seq }) => [id, seq]));
+  }
+
+  /** The next entries of an account's journal. `floor` is the number before which entries are missing. */
+  changesAfter(accountId: number, seq: number, limit: number): { readonly seq: number; readonly nodeId: number }[] {
+    return this.#sqlite
+      .query<{ seq: number; nodeId: number }, [number, number, number]>(
+        "SELECT seq, node_id AS nodeId FROM journal WHERE account_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+      )
+      .all(accountId, seq, limit);
+  }
+
+  /** Whether the row of a node exists, and is of a folder or of a file. */
+  kindOf(nodeId: number): "file" | "folder" | undefined {
+    const row = this.#sqlite.query<{ kind: number }, [number]>("SELECT kind FROM nodes WHERE id = ?1").get(nodeId);
+    if (row === null) return undefined;
+    return row.kind === FILE ? "file" : "folder";
+  }
+
+  /** The content of a file now, and of its earlier versions: those that this change may have added or replaced. */
+  contentsOf(nodeId: number): { readonly now: FileContent | undefined; readonly earlier: readonly number[] } {
+    const now = this.#sqlite.query<FileContent, [number]>(`SELECT ${CONTENT} WHERE n.id = ?1`).get(nodeId);
+    const earlier = this.#sqlite
+      .query<{ id: number }, [number]>(
+        "SELECT blob_id AS id FROM versions WHERE node_id = ?1 ORDER BY version DESC LIMIT 100",
+      )
+      .all(nodeId);
+    return { now: now ?? undefined, earlier: earlier.map(({ id }) => id) };
+  }
+
+  /** The files with text among those from an id on. */
+  filesFrom(
+    nodeId: number,
+    limit: number,
+  ): { readonly files: readonly FileContent[]; readonly nextId: number | undefined } {
+    const found = this.#sqlite
+      .query<FileContent, [number, number]>(`SELECT ${CONTENT} WHERE n.id >= ?1 ORDER BY n.id LIMIT ?2`)
+      .all(nodeId, limit);
+    const last = found.at(-1);
+    return {
+      files: found.filter(({ mediaType }) => hasText(mediaType)),
+      nextId: last === undefined || found.length < limit ? undefined : last.nodeId + 1,
+    };
+  }
+
+  /** The contents of all files below a folder, at any depth. */
+  filesBelow(folderId: number): FileContent[] {
+    return this.#sqlite
+      .query<FileContent, [number]>(
+        `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL SELECT c.id FROM s
+           CROSS JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = ${FOLDER})
+         SELECT n.id AS nodeId, n.blob_id AS blobId, b.digest, n.media_type AS mediaType
+         FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = ${FILE}
+           CROSS JOIN blobs b ON b.id = n.blob_id`,
+      )
+      .all(folderId);
+  }
+
+  /** Whether a blob still has this digest, and is the content of a file in some tree. @param reached see {@link reaches} */
+  isLive(blobId: number, digest: Uint8Array, reached: Map<number, boolean>): boolean {
+    const blob = this.#sqlite
+      .query<{ digest: Uint8Array }, [number]>("SELECT digest FROM blobs WHERE id = ?1")
+      .get(blobId);
+    if (blob === null || Buffer.compare(blob.digest, digest) !== 0) return false;
+    return this.#uses.all(blobId, USES_MAX).some(({ id }) => this.reaches(id, null, reached));
+  }
+
+  /**
+   * Whether a node is below a folder (or is this node), or with null below the root of an account: not in the trash, nor
+   * deleted. @param reached what is already known about folders, for this root
+   */
+  reaches(nodeId: number, rootId: number | null, reached: Map<number, boolean>): boolean {
+    const way: number[] = [];
+    let found = false;
+    for (let id = nodeId; way.length < LEVELS_MAX; ) {
+      const known = reached.get(id);
+      if (known !== undefined || id === rootId) {
+        found = known ?? true;
+        break;
+      }
+      const row = this.#parent.get(id);
+      way.push(id);
+      if (row === null || row.parentId === null || row.parentId < 0) {
+        found = rootId === null && row !== null && row.parentId === null && row.name === "/";
+        break;
+      }
+      id = row.parentId;
+    }
+    for (const id of way) reached.set(id, found);
+    return found;
+  }
+
+  /** The files of an account with this blob. */
+  filesWith(blobId: number, accountId: number): FoundFile[] {
+    return this.#usesOf.all(blobId, accountId, USES_MAX);
+  }
+
+  /** The blobs of the files in a scope; also some that are deleted. */
+  blobsIn({ accountId, rootId }: SearchScope): ReadonlySet<number> {
+    const seq =
+      this.#sqlite.query<{ seq: number }, [number]>("SELECT seq FROM accounts WHERE id = ?1").get(accountId)?.seq ?? 0;
+    const key = `${accountId} ${rootId}`;
+    const known = this.#seen.get(key);
+    if (known?.seq === seq) return known.blobs;
+    const blobs = rootId === null ? this.#blobsOfAccount(accountId) : this.#blobsBelow(rootId);
+    this.#seen.delete(key);
+    this.#seen.set(key, { seq, blobs });
+    const [oldest] = this.#seen.keys();
+    if (this.#seen.size > SCOPES_MAX && oldest !== undefined) this.#seen.delete(oldest);
+    return blobs;
+  }
+
+  /** The files of an account that match a query of the index of names. */
+  matchElsewhere(accountId: number, query: string, limit: number): Set<number> {
+    const found = this.#sqlite
+      .query<{ id: number }, [string, number, number]>(
+        `SELECT rowid & ((1 << 36) - 1) AS id FROM search_text
+         WHERE search_text MATCH ?1 AND rowid BETWEEN (?2 << 36) AND ((?2 + 1) << 36) - 1 LIMIT ?3`,
+      )
+      .all(query, accountId, limit);
+    return new Set(found.map(({ id }) => id));
+  }
+
+  #blobsOfAccount(accountId: number): ReadonlySet<number> {
+    // The index alone is read: it has the account.
+    const found = this.#sqlite
+      .query<{ id: number }, [number]>(
+        "SELECT blob_id AS id FROM nodes INDEXED BY nodes_blob WHERE blob_id IS NOT NULL AND account_id = ?1",
+      )
+      .all(accountId);
+    return new Set(found.map(({ id }) => id));
+  }
+
+  #blobsBelow(rootId: number): ReadonlySet<number> {
+    if (this.kindOf(rootId) === "folder") return new Set(this.filesBelow(rootId).map(({ blobId }) => blobId));
+    const { now } = this.contentsOf(rootId);
+    return new Set(now === undefined ? [] : [now.blobId]);
+  }
+}
+
+/** Whether text is read from files of a media type. */
+export function hasText(mediaType: string): boolean {
+  return documentFormat(mediaType) !== undefined;
+}

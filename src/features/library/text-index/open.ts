@@ -1,0 +1,30 @@
+import type { Database } from "bun:sqlite";
+import { randomUUID } from "node:crypto";
+import type { Log } from "../../../lib/log.ts";
+import { TextIndexer, type TextIndexerOptions } from "./indexer.ts";
+import { IndexThread } from "./index-thread.ts";
+import { TextSearch } from "./text-search.ts";
+import type { IndexLocation } from "./types.ts";
+
+/** Dependencies of the text index. */
+export interface TextIndexOptions
+  extends Pick<TextIndexerOptions, "extractor" | "isEnabled" | "isBusy">,
+    Omit<IndexLocation, "run"> {
+  readonly sqlite: Database;
+  readonly log: Log;
+}
+
+/** Builds the text index; reads and starts nothing. The server starts the indexer. */
+export function openTextIndex({ sqlite, log, path, databasePath, source, ...options }: TextIndexOptions) {
+  const thread = new IndexThread({ path, databasePath, source, run: randomUUID() }, log);
+  const total = sqlite.prepare<{ seqs: number; accounts: number }, []>(
+    "SELECT ifnull(sum(seq), 0) AS seqs, count(*) AS accounts FROM accounts WHERE root_id > 0",
+  );
+  const changeMark = () => {
+    const found = total.get();
+    return `${found?.seqs ?? 0}/${found?.accounts ?? 0}`;
+  };
+  const textIndexer = new TextIndexer({ ...options, thread, changeMark, log });
+  const texts = new TextSearch({ thread, indexer: textIndexer, isEnabled: options.isEnabled, log });
+  return { textIndexThread: thread, textIndexer, texts };
+}

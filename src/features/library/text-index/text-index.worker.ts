@@ -1,0 +1,61 @@
+/** The thread of the text index. It alone opens the index, so no other connection can see half of a change. */
+import { SQLiteError } from "bun:sqlite";
+import { TextFinder } from "./find.ts";
+import { Follower } from "./follower.ts";
+import { IndexTables } from "./index-tables.ts";
+import { LiveFiles } from "./live-files.ts";
+import type { IndexCalls, IndexLocation, IndexReply, IndexRequest } from "./types.ts";
+
+declare const self: Worker;
+
+let calls: IndexCalls | undefined;
+
+self.onmessage = (event: MessageEvent<IndexRequest>) => {
+  const { id, location } = event.data;
+  try {
+    calls ??= open(location);
+    self.postMessage({ id, result: run(calls, event.data) } satisfies IndexReply);
+  } catch (error) {
+    const code = error instanceof SQLiteError ? (error.code ?? "") : "";
+    const isDamaged = code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB";
+    self.postMessage({ id, error: String(error), isDamaged } satisfies IndexReply);
+  }
+};
+
+function run(opened: IndexCalls, { name, parameters }: IndexRequest): unknown {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request has the parameters of its name
+  const call = opened[name] as (...values: readonly unknown[]) => unknown;
+  return call(...parameters);
+}
+
+function open({ path, databasePath, source, run: name }: IndexLocation): IndexCalls {
+  const live = new LiveFiles(databasePath);
+  const tables = new IndexTables(path, source);
+  const follower = new Follower(tables, live, name);
+  const finder = new TextFinder(tables, live);
+  const change = <T>(body: () => T): T => tables.transaction(body);
+  return {
+    follow: () => ({ isMore: follower.step() }),
+    next: () => tables.next(),
+    begin: (blob) =>
+      change(() => {
+        const isLive = follower.isLive(blob);
+        if (isLive) tables.begin(blob);
+        else tables.dequeue(blob.blobId);
+        return isLive;
+      }),
+    add: (blobId, segments) => change(() => tables.add(blobId, segments)),
+    finish: (blob, isTruncated, hasPages) =>
+      change(() => {
+        // It may have been deleted while its text was read.
+        if (follower.isLive(blob)) tables.finish(blob.blobId, isTruncated, hasPages);
+        else tables.markRemoved(blob.blobId);
+      }),
+    skip: (blob, reason) => change(() => tables.skip(blob, reason)),
+    postpone: (blobId) => tables.postpone(blobId),
+    find: (query) => finder.find(query),
+    snippets: (query) => finder.snippets(query),
+    complete: (query) => finder.complete(query),
+    status: () => ({ isFilling: follower.isFilling, ...tables.status() }),
+  };
+}

@@ -1,0 +1,120 @@
+/** What the text index is asked, and what it returns. */
+import type { IndexWord } from "./fold.ts";
+import type { Segment } from "./segments.ts";
+import type { SnippetPart } from "./snippet.ts";
+
+/** Files that a caller may read: a whole account, or what is in one shared folder (or one shared file). */
+export interface SearchScope {
+  readonly accountId: number;
+  /** Row id of the shared node; null for the caller's own account. */
+  readonly rootId: number | null;
+}
+
+/** A word of a search. */
+export interface SearchWord {
+  /** Undefined if no text contains it, because it has only symbols. */
+  readonly inText: IndexWord | undefined;
+  /** The query for names, tags, descriptions and metadata; null if only the text counts. */
+  readonly elsewhere: string | null;
+}
+
+/** A search for files whose text contains at least one word, and the text or the name and tags each of the others. */
+export interface TextQuery {
+  readonly scopes: readonly SearchScope[];
+  readonly words: readonly SearchWord[];
+  readonly limit: number;
+}
+
+/** The row ids of files, best first. */
+export interface TextHits {
+  readonly own: readonly number[];
+  readonly received: readonly number[];
+}
+
+/** A request for the parts of texts that contain words. */
+export interface SnippetQuery {
+  /** SHA-256 in hexadecimal. */
+  readonly digests: readonly string[];
+  readonly patterns: readonly string[];
+  readonly queries: readonly string[];
+}
+
+/** Where the text of a file contains the words of a search. */
+export interface TextMatch {
+  readonly digest: string;
+  readonly parts: readonly SnippetPart[];
+  /** The page of a PDF, from 1; null for other files. */
+  readonly page: number | null;
+}
+
+/** A request for words that begin with a text. */
+export interface CompletionQuery {
+  readonly scopes: readonly SearchScope[];
+  /** Folded. */
+  readonly start: string;
+  readonly limit: number;
+}
+
+/** A blob whose text is to be read. */
+export interface WaitingBlob {
+  readonly blobId: number;
+  /** SHA-256. */
+  readonly digest: Uint8Array;
+  readonly mediaType: string;
+}
+
+/** Progress and size. */
+export interface TextIndexStatus {
+  /** Whether the files that existed before the index are still being read. */
+  readonly isFilling: boolean;
+  readonly indexed: number;
+  readonly waiting: number;
+  /** Files without text, or whose text can't be read, by reason; most frequent first. */
+  readonly unread: readonly { readonly reason: string; readonly count: number }[];
+  /** Bytes of the indexed texts as UTF-8. */
+  readonly textBytes: number;
+  /** Bytes of the words. */
+  readonly indexBytes: number;
+  /** Bytes of the file, with the compressed texts. */
+  readonly fileBytes: number;
+}
+
+/** The database files, and what the index belongs to. */
+export interface IndexLocation {
+  readonly path: string;
+  readonly databasePath: string;
+  /** Changes if the database is replaced: row ids then mean other blobs. */
+  readonly source: string;
+  /** Names this run of the program. */
+  readonly run: string;
+}
+
+/** The requests to the thread of the index, with their results. */
+export interface IndexCalls {
+  follow(): { readonly isMore: boolean };
+  next(): WaitingBlob | undefined;
+  begin(blob: WaitingBlob): boolean;
+  add(blobId: number, segments: readonly Segment[]): void;
+  finish(blob: WaitingBlob, isTruncated: boolean, hasPages: boolean): void;
+  skip(blob: WaitingBlob, reason: string): void;
+  postpone(blobId: number): void;
+  find(query: TextQuery): TextHits;
+  snippets(query: SnippetQuery): TextMatch[];
+  complete(query: CompletionQuery): string[];
+  status(): TextIndexStatus;
+}
+
+/** A call of the thread; the first one opens the index. */
+export type IndexRequest = {
+  readonly [Name in keyof IndexCalls]: {
+    readonly id: number;
+    readonly location: IndexLocation;
+    readonly name: Name;
+    readonly parameters: Parameters<IndexCalls[Name]>;
+  };
+}[keyof IndexCalls];
+
+/** The response to a call. */
+export type IndexReply =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly error: string; readonly isDamaged: boolean };
