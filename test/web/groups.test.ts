@@ -145,8 +145,8 @@ describeWeb(
       await dialog.getByText("Shared with Hikers").waitFor();
 
       const theirs = await web.open({ as: member, path: "/shared/with-me" });
-      await row(theirs, "map.txt").click();
-      await theirs.getByRole("toolbar").getByRole("button", { name: "Leave" }).click();
+      await theirs.getByRole("button", { name: "Actions for map.txt" }).click();
+      await theirs.getByRole("menuitem", { name: "Leave" }).click();
       await theirs.getByRole("alertdialog").getByRole("button", { name: "Leave" }).click();
       await theirs.getByText("Nothing has been shared with you yet").waitFor();
       expect((await other.client.get("/api/shares/received")).list("data.shares")).toHaveLength(1);
