@@ -151,10 +151,7 @@ export class TreeReader {
     return holder === undefined ? undefined : this.findFileById(holder.id);
   }
 
-  /**
-   * Any file of the account that has this content now. The index is by content and account, so files of others cost
-   * nothing.
-   */
+  /** Any file of the account that has this content now. Files of others with it cost nothing. */
   findFileWithContent(accountId: number, digest: Digest): FileNode | undefined {
     const blob = this.#store.blobs.find(digest);
     if (blob === undefined) return undefined;
@@ -184,8 +181,7 @@ export class TreeReader {
 
   /** The root folder of an account, which exists. */
   getRoot(accountId: number): FolderNode {
-    const id = this.#store.paths.findId(accountId, ROOT_PATH);
-    return this.#store.getFolder(id ?? 0);
+    return this.#store.getFolder(this.#store.paths.findId(accountId, ROOT_PATH) ?? 0);
   }
 
   /** Counts a node and everything below it, until there are more than `max` files and folders. */
@@ -352,10 +348,12 @@ export class TreeReader {
     return this.#store.nodes.states.read(ids);
   }
 
-  /**
-   * Whether the ETag of a folder is up to date without refreshing it. Synchronous: may be called inside a transaction.
-   * Also false while very many folders of the account have changed.
-   */
+  /** Bytes below the folders among these nodes as they are now, by row id; null while they are unknown. */
+  folderSizes(nodes: readonly TreeNode[]): Map<number, number | null> {
+    return this.#store.nodes.states.sizesOf(nodes);
+  }
+
+  /** Whether the ETag of a folder is up to date without refreshing it. Synchronous. False while very many have changed. */
   isFresh({ accountId, id }: Pick<TreeNode, "accountId" | "id">): boolean {
     return this.#store.nodes.states.isFresh(accountId, id);
   }

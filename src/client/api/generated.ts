@@ -63,6 +63,7 @@ export interface Schemas {
     readonly folder: Schemas["FolderPath"];
     readonly path: Schemas["FolderPath"];
     readonly itemCount: number;
+    readonly size?: number | null;
     readonly createdAt: string;
     readonly modifiedAt: string;
     readonly description: string;

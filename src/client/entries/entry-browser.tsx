@@ -6,6 +6,7 @@ import { ContextMenu } from "../ui/menu.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
 import type { MenuItem } from "../ui/menu-items.ts";
 import { EntryGrid } from "./collection/entry-grid.tsx";
+import { useCutIds } from "./clipboard.ts";
 import type { GridColumn, GridDisplay, GridSort } from "./collection/grid-types.ts";
 import { ListSkeleton } from "./collection/list-skeleton.tsx";
 import type { Collection } from "./collection/use-collection.ts";
@@ -31,6 +32,8 @@ export interface EntryBrowserProps<T extends Entry> {
   readonly label: string;
   /** The current folder, at which folder choosers open. */
   readonly folder: string;
+  /** The received share that the list is of. */
+  readonly share?: string | undefined;
   /** What the list is remembered as on this device. */
   readonly kind: ListKind;
   /** Every column that the list can have. */
@@ -62,8 +65,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   const { collection, folder, onOpenFolder } = props;
   const { pages, count } = collection;
   const frame = useRef<HTMLDivElement>(null);
-  // Deferred, because the first rendering of a list takes long enough to delay key presses. A deferred rendering can be
-  // interrupted.
+  // Deferred and so interruptible: the first rendering of a list takes long enough to delay key presses.
   const isKnown = useDeferredValue(pages.total !== undefined);
 
   const focusList = () => afterFocusReturns(() => focusCursor(frame.current));
@@ -78,6 +80,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
     collection,
     menuTarget,
     folder,
+    share: props.share,
     onOpen,
     areDetailsOpen: details.isOpen,
     onDetails: details.toggle,
@@ -199,6 +202,7 @@ function useDisplay<T extends Entry>(
 ): GridDisplay<T> {
   const [{ layout, density }] = useViewPreferences();
   const removing = useStore(entriesBeingRemoved);
+  const cut = useCutIds();
   const columns = useColumns(kind, allColumns, collection);
   return useMemo<GridDisplay<T>>(
     () => ({
@@ -209,11 +213,12 @@ function useDisplay<T extends Entry>(
       caption: sizeOf,
       renaming,
       removing,
+      cut,
       ...(nameOf !== undefined && { nameOf }),
       ...(excerptOf !== undefined && { excerptOf }),
       ...(thumbnailOf !== undefined && { thumbnailOf }),
     }),
-    [layout, density, columns, subtitle, renaming, removing, nameOf, excerptOf, thumbnailOf],
+    [layout, density, columns, subtitle, renaming, removing, cut, nameOf, excerptOf, thumbnailOf],
   );
 }
 

@@ -40,7 +40,13 @@ const COLUMNS = {
     isExtra: true,
     render: (entry: Entry) => <Day moment={entry.createdAt} />,
   }),
-  size: () => ({ id: "size", header: text.size, width: 7.5, sort: "size", render: (entry: Entry) => sizeOf(entry) }),
+  size: () => ({
+    id: "size",
+    header: text.size,
+    width: 7.5,
+    sort: "size",
+    render: (entry: Entry) => <Size entry={entry} />,
+  }),
 } satisfies Readonly<Record<string, () => GridColumn<Entry>>>;
 
 /** Columns of a list, in the order of their names. */
@@ -62,14 +68,19 @@ export function dateOf(entry: Entry): string {
   return (entry.type === "file" ? entry.fileModifiedAt : null) ?? entry.modifiedAt;
 }
 
-/** The size of a file; of a folder, the number of its items. */
+/** The size of a file, or of everything in a folder. Until that is known, the number of the folder's items. */
 export function sizeOf(entry: Entry): string {
-  return entry.type === "folder" ? text.items(entry.itemCount) : formatBytes(entry.size);
+  if (entry.type === "file") return formatBytes(entry.size);
+  return typeof entry.size === "number" ? formatBytes(entry.size) : text.items(entry.itemCount);
 }
 
 /** Size and date in one line. */
 export function subtitleOf(entry: Entry): string {
   return `${sizeOf(entry)} · ${formatDate(dateOf(entry))}`;
+}
+
+function Size({ entry }: { readonly entry: Entry }) {
+  return <span title={entry.type === "folder" ? text.items(entry.itemCount) : undefined}>{sizeOf(entry)}</span>;
 }
 
 /** A folder as people read it. */

@@ -16,12 +16,12 @@ export function ItemCount<T extends Entry>({ collection: { pages } }: { readonly
   );
 }
 
-/** The size of all entries; undefined if some are not loaded, or are folders, whose size is unknown. */
+/** The size of all entries; undefined if some are not loaded, or are folders of unknown size. */
 function totalSize(total: number, known: ReadonlyMap<number, Entry>): number | undefined {
   if (total === 0 || known.size < total) return undefined;
   let size = 0;
   for (const entry of known.values()) {
-    if (entry.type === "folder") return undefined;
+    if (typeof entry.size !== "number") return undefined;
     size += entry.size;
   }
   return size;

@@ -61,6 +61,11 @@ export const text = defineText("browse", {
   rename: "Rename",
   move: "Move to…",
   copy: "Copy to…",
+  copyItems: "Copy",
+  cutItems: "Cut",
+  paste: "Paste",
+  pasteInto: "Paste into folder",
+  cancelCut: "Cancel the cut",
   editTags: "Edit tags…",
   addFavorite: "Add to favorites",
   removeFavorite: "Remove from favorites",
@@ -115,6 +120,10 @@ export const text = defineText("browse", {
 
   moved: (n: number, to: string) => plural(n, `# item moved to ${to}.`, `# items moved to ${to}.`),
   copied: (n: number, to: string) => plural(n, `# item copied to ${to}.`, `# items copied to ${to}.`),
+  clipCopied: (n: number) =>
+    plural(n, "# item copied. Open a folder to paste it.", "# items copied. Open a folder to paste them."),
+  clipCut: (n: number) =>
+    plural(n, "# item cut. Open a folder to paste it.", "# items cut. Open a folder to paste them."),
   trashed: (n: number) => plural(n, "# item moved to trash.", "# items moved to trash."),
   restored: (n: number) => plural(n, "# item restored.", "# items restored."),
   tagged: (n: number) => plural(n, "Tags updated on # file.", "Tags updated on # files."),

@@ -19,6 +19,8 @@ const WALK_SHORT_MAX = 4_096;
 /** Beyond this many entries (two milliseconds), the reading thread scans them if there is no page index yet. */
 const WALK_IN_PLACE_MAX = 65_536;
 
+/** Up to this many folders are sorted by what is below them (some milliseconds). More of them are listed by creation. */
+const SIZED_MAX = 5_000;
 /** Up to this many names are sorted on the main thread if natural keys are missing (two milliseconds). */
 const SORTED_HERE_MAX = 1_000;
 /** Others may create nodes while keys are stored; but from the first time on, new ones have keys. */
@@ -59,6 +61,7 @@ export class Lister {
   readonly #store: TreeStore;
   readonly #counts;
   readonly #byIds;
+  readonly #folderIds;
   /** The last folder that the reading thread sorted by name. */
   #sorted: SortedFolder | undefined;
   readonly #pages = new Map<string, Statement<NodeRow>>();
@@ -68,6 +71,9 @@ export class Lister {
     this.#store = store;
     this.#counts = store.sqlite.prepare<FolderCounts, [number]>(
       "SELECT children_rev, child_folders, child_files FROM folders WHERE node_id = ?1",
+    );
+    this.#folderIds = store.sqlite.prepare<{ id: number }, [number]>(
+      `SELECT id FROM nodes INDEXED BY nodes_size WHERE parent_id = ?1 AND kind = ${FOLDER}`,
     );
     this.#byIds = store.sqlite.prepare<NodeRow, [string]>(
       `SELECT ${NODE_COLUMNS} FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value`,
@@ -99,8 +105,8 @@ export class Lister {
     const isFile = node.kind === "file";
     const total = isFile ? counts.child_files : counts.child_folders;
     const run: Run = { folderId: folder.id, kind: isFile ? FILE : FOLDER, sort };
-    const unkeyed = sort === "natural" ? await this.#unkeyedIds(run, counts.children_rev, total) : undefined;
-    const before = unkeyed === undefined ? await this.#countBefore(run, node.id, total) : unkeyed.indexOf(node.id);
+    const sorted = await this.#sortedIds(folder.accountId, run, counts.children_rev, total);
+    const before = sorted === undefined ? await this.#countBefore(run, node.id, total) : sorted.indexOf(node.id);
     const inRun = order === "asc" ? before : total - before - 1;
     return isFile && kind === undefined ? counts.child_folders + inRun : inRun;
   }
@@ -127,17 +133,16 @@ export class Lister {
     const total = kind === FOLDER ? counts.child_folders : counts.child_files;
     const before = order === "asc" ? start : total - end;
     const after = total - before - count;
-    const ascending = await this.#ascending(run, counts.children_rev, total, { before, after, count });
+    const ascending = await this.#ascending(folder.accountId, run, counts.children_rev, { before, after, count });
     if (order === "desc") ascending.reverse();
     return ascending.map((row) => toNode(row, folder.path));
   }
 
-  async #ascending(run: Run, rev: number, total: number, range: PageRange): Promise<NodeRow[]> {
-    if (run.sort === "natural") {
-      const unkeyed = await this.#unkeyedIds(run, rev, total);
-      const ids = unkeyed?.slice(range.before, range.before + range.count);
-      if (ids !== undefined) return this.#byIds.all(JSON.stringify([...ids]));
-    }
+  async #ascending(accountId: number, run: Run, rev: number, range: PageRange): Promise<NodeRow[]> {
+    const total = range.before + range.count + range.after;
+    const sorted = await this.#sortedIds(accountId, run, rev, total);
+    const ids = sorted?.slice(range.before, range.before + range.count);
+    if (ids !== undefined) return this.#byIds.all(JSON.stringify([...ids]));
     if (total < INDEXED_MIN) return this.#walk(run, range);
     const page = this.#pageOfLarge(run, rev, total, range);
     // Built after this page is read: a reader of the first page may well request others, and in the reading thread this
@@ -173,6 +178,24 @@ export class Lister {
     const [found] = await this.#store.reader.read([numbers(`SELECT group_concat(id) FROM (${ids})`, parameters)]);
     const rows = this.#byIds.all(JSON.stringify([...found]));
     return isAscending ? rows : rows.reverse();
+  }
+
+  /** All children of one kind in order, where no index has this order; undefined where one has. */
+  async #sortedIds(
+    accountId: number,
+    run: Run,
+    rev: number,
+    total: number,
+  ): Promise<number[] | Float64Array | undefined> {
+    if (run.sort === "natural") return this.#unkeyedIds(run, rev, total);
+    const isBySize = run.sort === "size" && run.kind === FOLDER && total <= SIZED_MAX;
+    return isBySize ? this.#idsBySize(accountId, run.folderId) : undefined;
+  }
+
+  #idsBySize(accountId: number, folderId: number): number[] {
+    const ids = this.#folderIds.all(folderId).map(({ id }) => id);
+    const sizes = this.#store.nodes.states.sizes(accountId, ids);
+    return ids.toSorted((a, b) => (sizes.get(a) ?? 0) - (sizes.get(b) ?? 0) || a - b);
   }
 
   /**

@@ -31,6 +31,13 @@ afterEach(() => tree.close());
 const dateOf = ({ fileModifiedAt, contentAtMs }: FileNode) =>
   fileModifiedAt === null ? contentAtMs : Date.parse(fileModifiedAt);
 
+/** The size of a file, or of all files below a folder. */
+function bytesIn(nodes: ReadonlyMap<string, TreeNode>, node: TreeNode): number {
+  if (node.kind === "file") return node.sizeBytes;
+  const children = [...nodes.values()].filter(({ parentId }) => parentId === node.id);
+  return children.reduce((sum, child) => sum + bytesIn(nodes, child), 0);
+}
+
 /** The expected listing: all children, folders first, then in the order of the sort. */
 function expectedListing(
   nodes: ReadonlyMap<string, TreeNode>,
@@ -40,7 +47,7 @@ function expectedListing(
 ): string[] {
   const sign = order === "asc" ? 1 : -1;
   const value = (node: TreeNode): number => {
-    if (sort === "size") return node.kind === "file" ? node.sizeBytes : 0;
+    if (sort === "size") return bytesIn(nodes, node);
     if (sort === "fileModifiedAt") return node.kind === "file" ? dateOf(node) : node.createdAtMs;
     return sort === "createdAt" ? node.createdAtMs : node.modifiedAtMs;
   };

@@ -10,6 +10,12 @@ import { splitIntoBatches } from "../collection/page-window.ts";
 /** The most ids that one API call accepts. */
 export const BATCH_MAX = 1000;
 
+/** A folder: an own one or, with the id of a share, a received one. */
+interface Destination {
+  readonly folder: string;
+  readonly share?: string | undefined;
+}
+
 /** The result for each entry. */
 export interface BulkResult {
   /** The entries as they are now, in order. */
@@ -58,16 +64,16 @@ export async function inBatches(ids: readonly string[], call: Call, progress?: P
  * Moves files and folders into a folder.
  * @throws as {@link inBatches}
  */
-export function moveEntries(ids: readonly string[], destinationFolder: string, progress?: Progress) {
-  return inBatches(ids, call("/api/files/move", "moved", { destinationFolder }), progress);
+export function moveEntries(ids: readonly string[], { folder, share }: Destination, progress?: Progress) {
+  return inBatches(ids, call("/api/files/move", "moved", { destinationFolder: folder, share }), progress);
 }
 
 /**
  * Copies files and folders into a folder. If a name is taken, the copy gets a number.
  * @throws as {@link inBatches}
  */
-export function copyEntries(ids: readonly string[], destinationFolder: string, progress?: Progress) {
-  return inBatches(ids, call("/api/files/copy", "copied", { destinationFolder }), progress);
+export function copyEntries(ids: readonly string[], { folder, share }: Destination, progress?: Progress) {
+  return inBatches(ids, call("/api/files/copy", "copied", { destinationFolder: folder, share }), progress);
 }
 
 /**

@@ -31,11 +31,21 @@ const SHOWS_PROGRESS_FROM = 200;
  */
 export const entriesBeingRemoved = createStore<ReadonlySet<string>>(new Set());
 
+/** The received shares of a move; undefined for own folders. */
+interface MovedBetween {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
 /** Actions on files and folders. Each shows its result, with a button to undo it where possible. */
 export interface EntryActions {
-  /** @returns the ids of the entries that were moved away */
-  move(entries: readonly Entry[], folder: string): Promise<readonly string[]>;
-  copy(entries: readonly Entry[], folder: string): Promise<void>;
+  /**
+   * @param shares the received shares that the entries are in, and that the folder is in
+   * @returns the ids of the entries that were moved away
+   */
+  move(entries: readonly Entry[], folder: string, shares?: MovedBetween): Promise<readonly string[]>;
+  /** @param share the received share that the folder is in */
+  copy(entries: readonly Entry[], folder: string, share?: string): Promise<void>;
   /**
    * @param options.canUndo false for entries of others: only their owner can restore them
    * @returns the ids of the entries that were moved away
@@ -61,8 +71,8 @@ export function useEntryActions(): EntryActions {
     const refresh = () => invalidateTree(queryClient);
     const run = createRunner(refresh);
     return {
-      move: (entries, folder) => move(run, entries, folder),
-      copy: (entries, folder) => copy(run, entries, folder),
+      move: (entries, folder, shares) => move(run, entries, folder, shares),
+      copy: (entries, folder, share) => copy(run, entries, { folder, share }),
       trash: (entries, { canUndo } = { canUndo: true }) => trash(run, entries, canUndo),
       restore: (entries) => restore(run, entries),
       tag: (entries, add, remove) => tag(run, entries, { add, remove }),
@@ -116,36 +126,45 @@ function createRunner(refresh: () => Promise<void>): Run {
   };
 }
 
-async function move(run: Run, entries: readonly Entry[], folder: string): Promise<readonly string[]> {
-  const { done } = await run(entries, (ids, progress) => moveEntries(ids, folder, progress), true);
+async function move(
+  run: Run,
+  entries: readonly Entry[],
+  folder: string,
+  { from, to }: MovedBetween = {},
+): Promise<readonly string[]> {
+  const { done } = await run(entries, (ids, progress) => moveEntries(ids, { folder, share: to }, progress), true);
   const ids = new Set(idsOf(done));
   const moved = entries.filter(({ id }) => ids.has(id));
   if (moved.length > 0) {
     toast({
       text: text.moved(moved.length, folderName(folder)),
-      action: { label: text.undo, run: () => void undoMove(run, moved) },
+      action: { label: text.undo, run: () => void undoMove(run, moved, from) },
     });
   }
   return [...ids];
 }
 
 /** @param entries as they were before the move */
-async function undoMove(run: Run, entries: readonly Entry[]): Promise<void> {
+async function undoMove(run: Run, entries: readonly Entry[], share: string | undefined): Promise<void> {
   let count = 0;
   for (const [folder, ids] of groupByFolder(entries)) {
     const inFolder = new Set(ids);
     const back = entries.filter(({ id }) => inFolder.has(id));
-    const { done } = await run(back, (some, progress) => moveEntries(some, folder, progress));
+    const { done } = await run(back, (some, progress) => moveEntries(some, { folder, share }, progress));
     count += countOf(back, done);
   }
   if (count > 0) toast({ text: text.movedBack(count) });
 }
 
-async function copy(run: Run, entries: readonly Entry[], folder: string): Promise<void> {
-  const { done } = await run(entries, (ids, progress) => copyEntries(ids, folder, progress));
+async function copy(
+  run: Run,
+  entries: readonly Entry[],
+  to: { readonly folder: string; readonly share?: string | undefined },
+): Promise<void> {
+  const { done } = await run(entries, (ids, progress) => copyEntries(ids, to, progress));
   if (done.length === 0) return;
   toast({
-    text: text.copied(done.length, folderName(folder)),
+    text: text.copied(done.length, folderName(to.folder)),
     action: { label: text.undo, run: () => void run(done, trashEntries) },
   });
 }

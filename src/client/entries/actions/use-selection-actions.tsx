@@ -1,4 +1,4 @@
-import { BookImage, PenLine, SquarePen } from "lucide-react";
+import { BookImage, CopyPlus, PenLine, Scissors, SquarePen } from "lucide-react";
 import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { type ReactNode, useMemo, useState } from "react";
 import type { Entry } from "../../api/types.ts";
@@ -13,6 +13,7 @@ import { canMoveInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
 import { commonRights, type EntryRights, useRightsOf } from "../rights.ts";
+import { type ClipCommands, useClipCommands } from "./use-clip-commands.ts";
 import { useEntryActions } from "./use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
 import { isEditableText, useOpenEditor } from "../editing/edit-text.ts";
@@ -52,6 +53,8 @@ interface SelectionActionsOptions<T extends Entry> {
   readonly menuTarget: T | undefined;
   /** The current folder, at which the destination dialog opens. */
   readonly folder: string;
+  /** The received share that the list is of. */
+  readonly share?: string | undefined;
   onOpen(entry: T): void;
   readonly areDetailsOpen: boolean;
   onDetails(): void;
@@ -90,9 +93,11 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const { renaming, rename } = useRenaming(collection, only, focusList);
   const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries, { canUndo: rights.isOwn })));
 
+  const clip = useClipCommands({ withSelected, rights, known, count, share: options.share });
   const isOwn = canWrite && rights.isOwn;
   const canShare = isOwn && (menuTarget !== undefined || count > 0);
   const commands: Commands<T> = {
+    ...clip,
     only,
     open: onOpen,
     edit: only && when(canWrite && rights.canChange && isEditableText(only), () => openEditor(only.id)),
@@ -193,7 +198,7 @@ function useFavoriteToggle<T extends Entry>(
 }
 
 /** The actions that the menu and the shortcuts offer; undefined if they are not allowed. */
-interface Commands<T extends Entry> {
+interface Commands<T extends Entry> extends ClipCommands {
   /** The only selected entry. */
   readonly only: T | undefined;
   open(entry: T): void;
@@ -236,8 +241,10 @@ function menuItems<T extends Entry>(commands: Commands<T>, { areDetailsOpen, are
     ],
     [
       { label: text.rename, icon: PenLine, keys: "f2", run: only && commands.rename },
+      { label: text.cutItems, icon: Scissors, keys: "mod+x", run: commands.cutItems },
+      { label: text.copyItems, icon: Copy, keys: "mod+c", run: commands.copyItems },
       { label: text.move, icon: FolderInput, run: commands.move },
-      { label: text.copy, icon: Copy, run: commands.copy },
+      { label: text.copy, icon: CopyPlus, run: commands.copy },
       { label: text.editTags, icon: Tag, run: commands.tags },
     ],
     [{ label: areDetailsOpen ? text.hideDetails : text.details, icon: Info, keys: "i", run: commands.details }],

@@ -96,6 +96,8 @@ export interface GridDisplay<T extends Entry> {
   /** Shown in place of a thumbnail; by default the picture or the icon of the entry. */
   thumbnailOf?(entry: T, size: "small" | "medium"): ReactNode;
   readonly renaming?: Renaming | undefined;
+  /** Ids of entries that were cut, until they are pasted. */
+  readonly cut?: ReadonlySet<string>;
   /** Ids of entries that are being removed or renamed. */
   readonly removing: ReadonlySet<string>;
 }

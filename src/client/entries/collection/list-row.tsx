@@ -27,6 +27,8 @@ export function viewClasses({ entry, display, isSelected, isDropTarget }: EntryV
     isSelected ? "bg-accent-soft" : "hover:bg-sunken",
     isDropTarget && "bg-accent-soft ring-2 ring-accent ring-inset",
     entry !== undefined && display.removing.has(entry.id) && "opacity-40",
+    // Text stays readable: what was cut can still be opened.
+    entry !== undefined && display.cut?.has(entry.id) === true && "italic [&_img]:opacity-40 [&_svg]:opacity-40",
   );
 }
 

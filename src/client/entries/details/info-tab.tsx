@@ -36,6 +36,7 @@ function FolderInfo({ folder }: { readonly folder: FolderRecord }) {
             items={[
               [text.kind, text.folder],
               [text.itemCount, text.itemCountValue(info.itemCount)],
+              ...(typeof info.size === "number" ? [[text.size, formatBytes(info.size)] as const] : []),
               ...locationDetail(info.folder, isOwn),
               [text.created, formatDateTime(info.createdAt)],
               [text.modified, formatDateTime(info.modifiedAt)],

@@ -1,4 +1,4 @@
-import { ArrowDownUp, CheckCheck, FilePen, FileText, FolderUp, FolderX } from "lucide-react";
+import { ArrowDownUp, CheckCheck, ClipboardPaste, FilePen, FileText, FolderUp, FolderX } from "lucide-react";
 import { FolderOpen, FolderPlus, Upload } from "../../ui/icons.ts";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
@@ -29,6 +29,7 @@ import type { NewFileKind } from "../../entries/dialogs/new-file-dialog.tsx";
 import { folderFiles } from "../../entries/preview-source.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
+import { usePaste } from "../../entries/actions/use-clip-commands.ts";
 import { folderName, useEntryActions } from "../../entries/actions/use-entry-actions.ts";
 import { columnsOf } from "../../entries/entry-columns.tsx";
 import { parentOf, useGoToFolder } from "../../entries/folder-address.ts";
@@ -91,8 +92,9 @@ export function FolderView({
     openedFromList = true;
     goToFolder(path);
   };
+  const onPaste = usePaste(canWrite ? { folder, share: shareId } : undefined);
   const create = useCallback((dialog: NewEntryDialog) => openDialog(dialog), [openDialog]);
-  useFolderCommands({ folder, share: shareId, canWrite, goTo, create });
+  useFolderCommands({ folder, share: shareId, canWrite, goTo, create, onPaste });
 
   const name = share !== undefined && folder === "/" ? share.name : folderName(folder);
   const crumbs = share?.crumbs ?? (folder === "/" ? [] : crumbsAbove(folder));
@@ -117,17 +119,13 @@ export function FolderView({
         ) : pages.error !== undefined ? (
           <ErrorState error={pages.error} onRetry={pages.refetch} />
         ) : pages.total === 0 ? (
-          <EmptyFolder {...{ canWrite, folder, takesFocusFrom, create }} share={shareId} />
+          <EmptyFolder {...{ canWrite, folder, takesFocusFrom, create, onPaste }} share={shareId} />
         ) : (
           <FolderContent
-            folder={folder}
-            name={name}
+            {...{ folder, name, collection, sort, onPaste, takesFocusFrom }}
             share={shareId}
-            collection={collection}
-            sort={sort}
             onOpenFolder={goTo}
             onCreate={canWrite ? create : undefined}
-            takesFocusFrom={takesFocusFrom}
             startOffset={savedState?.offset ?? 0}
             onScrolled={(offset) => saveListState(openedAt, { offset })}
           />
@@ -202,6 +200,7 @@ function useFolderCommands({
   canWrite,
   goTo,
   create,
+  onPaste,
 }: {
   readonly folder: string;
   readonly share: string | undefined;
@@ -209,16 +208,17 @@ function useFolderCommands({
   readonly goTo: (path: string) => void;
   /** The same function in each render. */
   readonly create: (dialog: NewEntryDialog) => void;
+  readonly onPaste: (() => void) | undefined;
 }): void {
   useNewMenu(
     useMemo(
       () => ({
         // The uploads that the button adds go to own folders.
-        items: canWrite ? addItems({ folder, share, create }).slice(0, share === undefined ? 3 : undefined) : [],
+        items: canWrite ? newItems({ folder, share, create, onPaste }) : [],
         folder,
         canUpload: canWrite && share === undefined,
       }),
-      [canWrite, folder, share, create],
+      [canWrite, folder, share, create, onPaste],
     ),
   );
   useShortcuts(text.shortcuts, [
@@ -234,6 +234,7 @@ function FolderContent({
   collection,
   sort,
   onCreate,
+  onPaste,
   ...browser
 }: Pick<
   EntryBrowserProps<Entry>,
@@ -244,6 +245,7 @@ function FolderContent({
   readonly sort: GridSort;
   /** Undefined for people who may only read. */
   readonly onCreate: ((dialog: NewEntryDialog) => void) | undefined;
+  readonly onPaste: (() => void) | undefined;
 }) {
   const { field, order } = sort;
   const previewSource = useMemo(
@@ -257,12 +259,13 @@ function FolderContent({
       {...(share !== undefined && { previewOptions: READ_ONLY })}
       sort={sort}
       backgroundItems={[
-        ...(onCreate === undefined ? [] : [...addItems({ folder, share, create: onCreate }), null]),
+        ...(onCreate === undefined ? [] : [...addItems({ folder, share, create: onCreate, onPaste }), null]),
         { label: text.selectAll, icon: CheckCheck, keys: "mod+a", run: collection.selectAll },
         { label: text.sortBy, icon: ArrowDownUp, items: sortItems(sort) },
       ]}
       // Folder choosers show own folders.
       folder={share === undefined ? folder : "/"}
+      share={share}
       collection={collection}
       label={text.listLabel(name)}
       kind={share === undefined ? "files" : "received"}
@@ -284,10 +287,12 @@ function addItems({
   folder,
   share,
   create,
+  onPaste,
 }: {
   readonly folder: string;
   readonly share: string | undefined;
   readonly create: (dialog: NewEntryDialog) => void;
+  readonly onPaste: (() => void) | undefined;
 }): MenuItem[] {
   return [
     { label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: () => create(NEW_FOLDER) },
@@ -299,7 +304,18 @@ function addItems({
       icon: FolderUp,
       run: () => void uploads.pickFolder(folder, { share }).catch(showError),
     },
+    ...pasteItems(onPaste),
   ];
+}
+
+function pasteItems(onPaste: (() => void) | undefined): MenuItem[] {
+  return onPaste === undefined ? [] : [{ label: text.paste, icon: ClipboardPaste, keys: "mod+v", run: onPaste }];
+}
+
+/** The entries of the "New" button. In own folders, it adds the uploads itself. */
+function newItems(options: Parameters<typeof addItems>[0]): MenuItem[] {
+  if (options.share !== undefined) return addItems(options);
+  return [...addItems(options).slice(0, 3), ...pasteItems(options.onPaste)];
 }
 
 function MissingFolder() {
@@ -332,12 +348,14 @@ function EmptyFolder({
   folder,
   share,
   create,
+  onPaste,
   takesFocusFrom,
 }: {
   readonly canWrite: boolean;
   readonly folder: string;
   readonly share: string | undefined;
   readonly create: (dialog: NewEntryDialog) => void;
+  readonly onPaste: (() => void) | undefined;
   readonly takesFocusFrom: FocusBefore | undefined;
 }): ReactNode {
   const ref = useRef<HTMLDivElement>(null);
@@ -345,7 +363,7 @@ function EmptyFolder({
     if (takesFocusFrom !== undefined) takeFocus(ref.current, takesFocusFrom);
   }, [takesFocusFrom]);
   return (
-    <ContextMenu items={canWrite ? addItems({ folder, share, create }) : []}>
+    <ContextMenu items={canWrite ? addItems({ folder, share, create, onPaste }) : []}>
       <div ref={ref} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
         <EmptyState
           icon={FolderOpen}

@@ -3,6 +3,7 @@ import { queryOf, readChoice, readInteger } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { LISTING_SORTS } from "../files/listing.ts";
 import { presentContextOf, presentItem, presentOutcomes } from "../files/present.ts";
@@ -15,6 +16,7 @@ import type { FavoriteService } from "./service.ts";
 export interface FavoriteRoutesOptions {
   readonly favorites: FavoriteService;
   readonly shareMarks: Pick<ShareMarks, "among">;
+  readonly tree: TreeReader;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
@@ -23,7 +25,7 @@ export interface FavoriteRoutesOptions {
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** /api/favorites */
-export function favoriteRoutes({ favorites, shareMarks, guard, hasThumbnail }: FavoriteRoutesOptions) {
+export function favoriteRoutes({ favorites, shareMarks, tree, guard, hasThumbnail }: FavoriteRoutesOptions) {
   return new Router({ prefix: "/api/favorites", guard })
     .get(
       "/",
@@ -38,7 +40,13 @@ export function favoriteRoutes({ favorites, shareMarks, guard, hasThumbnail }: F
         const { favorites: found, total } = await favorites.list(principal.user, { sort, order, offset, limit });
         const nodes = found.map(({ node }) => node);
         const marked = new Set(nodes.map(({ id }) => id));
-        const context = presentContextOf(request, hasThumbnail, marked, shareMarks.among(principal.user, nodes));
+        const context = presentContextOf(
+          request,
+          hasThumbnail,
+          marked,
+          shareMarks.among(principal.user, nodes),
+          tree.folderSizes(nodes),
+        );
         return ok({
           favorites: found.map(({ node, share }) => ({ ...presentItem(node, context), share })),
           pagination: paginate(page, limit, total),

@@ -91,6 +91,11 @@ export const FILE_SCHEMAS = {
     folder: FolderPath,
     path: FolderPath,
     itemCount: Type.Integer({ minimum: 0 }),
+    size: t.Optional(
+      t.Union([Type.Integer({ minimum: 0 }), t.Null()], {
+        description: "Bytes of all files below it. Absent where it is not counted, null until it is",
+      }),
+    ),
     createdAt: Timestamp,
     modifiedAt: Timestamp,
     description: t.String(),

@@ -18,7 +18,7 @@ const SORT = {
   default: "name",
   description:
     "name: by code points, ignoring case; natural: also ignoring accents, and numbers by value (note 2 before note 10); " +
-    "fileModifiedAt: files by their own date, folders by their creation. Folders come first",
+    "fileModifiedAt: files by their own date, folders by their creation; size: up to 5,000 folders by the files below them. Folders come first",
 };
 
 const QUERY_OF_LISTING = {

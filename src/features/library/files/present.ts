@@ -21,6 +21,8 @@ export interface PresentContext {
   readonly favorites?: ReadonlySet<number> | undefined;
   /** How the caller shares nodes, by row id; without it, records do not say what is shared. */
   readonly shares?: ReadonlyMap<number, ShareMark> | undefined;
+  /** Bytes below folders by row id; without it, records do not show them. */
+  readonly sizes?: ReadonlyMap<number, number | null> | undefined;
 }
 
 /** Where the video of a Live Photo is: in a file of its own, or in the photo. */
@@ -36,8 +38,9 @@ export function presentContextOf(
   hasThumbnail: PresentContext["hasThumbnail"],
   favorites?: PresentContext["favorites"],
   shares?: PresentContext["shares"],
+  sizes?: PresentContext["sizes"],
 ): PresentContext {
-  return { baseUrl: requestContextOf(request).baseUrl, hasThumbnail, favorites, shares };
+  return { baseUrl: requestContextOf(request).baseUrl, hasThumbnail, favorites, shares, sizes };
 }
 
 /** The record of a permanently deleted node. */
@@ -114,7 +117,10 @@ export function presentFileItem(file: FileNode, context: PresentContext) {
 }
 
 /** A folder in a listing, with its own path and description. */
-export function presentFolder(folder: FolderNode, context: Pick<PresentContext, "favorites" | "shares"> = {}) {
+export function presentFolder(
+  folder: FolderNode,
+  context: Pick<PresentContext, "favorites" | "shares" | "sizes"> = {},
+) {
   return {
     id: folder.publicId,
     name: folder.name,
@@ -122,6 +128,7 @@ export function presentFolder(folder: FolderNode, context: Pick<PresentContext, 
     folder: folder.folder,
     path: folder.path,
     itemCount: folder.itemCount,
+    size: context.sizes?.get(folder.id),
     createdAt: toTimestamp(folder.createdAtMs),
     modifiedAt: toTimestamp(folder.modifiedAtMs),
     description: folder.metadata["description"] ?? "",

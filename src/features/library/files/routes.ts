@@ -75,7 +75,7 @@ export function fileRoutes(options: FileRoutesOptions) {
         if (query["at"] !== undefined) return ok(await past.list(user, query, contextOf(request)));
         const { folder, page, limit, total, nodes } = await readListing({ tree, permissions }, user, query);
         const marks = [favorites.among(user, nodes), shareMarks.among(user, nodes)] as const;
-        const context = presentContextOf(request, hasThumbnail, ...marks);
+        const context = presentContextOf(request, hasThumbnail, ...marks, tree.folderSizes(nodes));
         return ok({
           files: nodes.map((node) => presentItem(node, context)),
           pagination: paginate(page, limit, total),

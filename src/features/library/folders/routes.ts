@@ -16,6 +16,7 @@ import type { User } from "../../accounts/users/types.ts";
 import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
 import type { FolderService } from "./service.ts";
 
 /** Dependencies of the folder routes. */
@@ -27,6 +28,7 @@ export interface FolderRoutesOptions {
   readonly favorites: Pick<FavoriteService, "among">;
   /** Finds the nodes that the caller shares. */
   readonly shareMarks: Pick<ShareMarks, "among">;
+  readonly tree: TreeReader;
 }
 
 const CreateBody = t.Object({
@@ -121,10 +123,11 @@ function checkDescription(text: string | undefined): string | undefined {
 }
 
 /** Presents a folder with the marks of the user. */
-function presenter({ favorites, shareMarks }: Pick<FolderRoutesOptions, "favorites" | "shareMarks">) {
+function presenter({ favorites, shareMarks, tree }: Pick<FolderRoutesOptions, "favorites" | "shareMarks" | "tree">) {
   return (user: User, folder: FolderNode) =>
     presentFolder(folder, {
       favorites: favorites.among(user, [folder]),
       shares: shareMarks.among(user, [folder]),
+      sizes: tree.folderSizes([folder]),
     });
 }
