@@ -80,6 +80,15 @@ describe("a thumbnail", () => {
     expect(await describeImage(response.bytes)).toEqual({ format: "webp", width: 1131, height: 1600, hasExif: false });
   });
 
+  test("is 404 with fallback=none if it cannot be made, and the file is not sent", async () => {
+    const { client } = await server().signUp();
+    const text = await client.storedId("words", { name: "t.txt" });
+    const photo = await client.storedId(await jpegPhoto(300, 300), { name: "p.jpg" });
+    expectError(await client.get(`/api/files/${text}/download?thumbnail=small&fallback=none`), 404, "not_found");
+    expect((await client.get(`/api/files/${text}`)).at("data.downloadCount")).toBe(0);
+    expect((await getThumbnail(client, photo, "small&fallback=none")).header("content-type")).toBe("image/webp");
+  });
+
   test("has its own ETag, and supports conditions", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await jpegPhoto(300, 300), { name: "p.jpg" });

@@ -287,10 +287,6 @@ export interface Schemas {
     } | null;
     readonly details: Readonly<Record<string, unknown>>;
   };
-  readonly BrowserPush: {
-    readonly vapidPublicKey: string;
-    readonly isSubscribed: boolean;
-  };
   readonly Bytes: number;
   readonly ChangedFile: {
     readonly id: string;
@@ -601,6 +597,12 @@ export interface Schemas {
     readonly plan: "free" | "pro" | "enterprise";
     readonly createdAt: string;
     readonly emailVerified: boolean;
+  };
+  readonly PushRegistration: {
+    readonly deviceId: string;
+    readonly platform: string;
+    readonly provider: string | null;
+    readonly preferences: Schemas["Preferences"];
   };
   readonly FactorProof: {
     readonly currentPassword?: Schemas["CurrentPassword"];
@@ -1517,12 +1519,7 @@ export interface ResponseData {
     readonly findings: readonly Schemas["Finding"][];
     readonly pagination: Schemas["Pagination"];
   };
-  readonly "POST /api/mobile/notifications/register": {
-    readonly deviceId: string;
-    readonly platform: string;
-    readonly provider: string | null;
-    readonly preferences: Schemas["Preferences"];
-  };
+  readonly "POST /api/mobile/notifications/register": Schemas["PushRegistration"];
   readonly "GET /api/mobile/notifications/config": {
     readonly vapidPublicKey: string;
     readonly providers: readonly string[];
@@ -1546,9 +1543,19 @@ export interface ResponseData {
     readonly read: number;
     readonly unread: number;
   };
-  readonly "GET /api/users/notifications/push": Schemas["BrowserPush"];
-  readonly "PUT /api/users/notifications/push": Schemas["BrowserPush"];
-  readonly "DELETE /api/users/notifications/push": Schemas["BrowserPush"];
+  readonly "GET /api/users/notifications/config": {
+    readonly vapidPublicKey: string;
+    readonly providers: readonly string[];
+    readonly isSubscribed: boolean;
+    readonly preferences: Schemas["Preferences"];
+  };
+  readonly "POST /api/users/push-subscriptions": Schemas["PushRegistration"];
+  readonly "DELETE /api/users/push-subscriptions": {
+    readonly vapidPublicKey: string;
+    readonly providers: readonly string[];
+    readonly isSubscribed: boolean;
+    readonly preferences: Schemas["Preferences"];
+  };
   readonly "POST /api/webhooks": Schemas["WebhookWithSecret"];
   readonly "GET /api/webhooks": {
     readonly webhooks: readonly Schemas["Webhook"][];

@@ -29,7 +29,7 @@ import { FindingRecord } from "../../features/storage/integrity/model.ts";
 import { InviteRecord } from "../../features/accounts/invites/model.ts";
 import { DecisionRecord, HoldsRecord } from "../../features/mobile/mass-change/model.ts";
 import { MediaRecord } from "../../features/media/metadata/present.ts";
-import { BrowserPushRecord, InboxRecord, NotificationRecord } from "../../features/messaging/notifications/model.ts";
+import { InboxRecord, NotificationRecord, RegistrationRecord } from "../../features/messaging/notifications/model.ts";
 import { AuthenticationResponse, OptionsRecord, PasskeyRecord } from "../../features/accounts/passkeys/model.ts";
 import { MessageResponse } from "../../features/accounts/password-reset/model.ts";
 import { Photo } from "../../features/library/photos/model.ts";
@@ -68,7 +68,6 @@ export const NAMED_SCHEMAS = {
   AppPassword: AppPasswordRecord,
   AppPasswords: AppPasswordList,
   AuditEntry: AuditRecord,
-  BrowserPush: BrowserPushRecord,
   Bytes,
   ChangedFile,
   Checksum,
@@ -109,6 +108,7 @@ export const NAMED_SCHEMAS = {
   Preferences: SettingsRecord.properties.notifications,
   PreferencesUpdate: SettingsBody.properties.notifications,
   Profile: ProfileRecord,
+  PushRegistration: RegistrationRecord,
   FactorProof: FactorProofBody,
   Proof: ProofBody,
   RecoveryCodes: RecoveryCodesRecord,

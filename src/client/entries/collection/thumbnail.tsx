@@ -28,7 +28,7 @@ function Picture({ file, size }: { readonly file: FileRecord; readonly size: "sm
       // Positioned absolutely, so that a tall image doesn't make its tile taller.
       // The top of a page says what it is.
       className={cx(
-        file.mimeType.startsWith("application/") ? "object-cover object-top" : "object-cover",
+        isDocument(file) ? "object-cover object-top" : "object-cover",
         size === "small" ? "size-8 rounded-md" : "absolute inset-0 h-full w-full",
       )}
     />
@@ -43,7 +43,15 @@ function TypeIcon({ entry, size }: { readonly entry: Entry; readonly size: "smal
   );
 }
 
-/** The version is in the address, so that new content gets a new thumbnail. */
+/**
+ * The version is in the address, so that new content gets a new thumbnail. If a document has none, the server must not send
+ * the document, which can be large and is no image.
+ */
 function thumbnailOf(file: FileRecord, size: "small" | "medium"): string {
-  return apiAddress(`/api/files/${file.id}/download`, { thumbnail: size, version: file.version });
+  const query = { thumbnail: size, version: file.version };
+  return apiAddress(`/api/files/${file.id}/download`, isDocument(file) ? { ...query, fallback: "none" } : query);
+}
+
+function isDocument(file: FileRecord): boolean {
+  return file.mimeType.startsWith("application/");
 }

@@ -32,7 +32,7 @@ export function NoPreview({
 }
 
 function FirstPage({ file }: { readonly file: FileRecord }) {
-  const { src, hasFailed, onError } = usePicture(largeAddress(file));
+  const { src, hasFailed, onError } = usePicture(`${largeAddress(file)}&fallback=none`);
   if (hasFailed) return <FileIcon mimeType={file.mimeType} size={64} />;
   return (
     <img

@@ -28,7 +28,11 @@ export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly o
     case "text":
       return <TextView file={file} kind={kind} />;
     case "none":
-      return <NoPreview file={file} message={text.noPreview} hasPicture={file.hasThumbnail} />;
+      return file.hasThumbnail ? (
+        <NoPreview file={file} message={text.firstPageOnly} hasPicture />
+      ) : (
+        <NoPreview file={file} message={text.noPreview} />
+      );
   }
 }
 

@@ -29,6 +29,7 @@ export const text = defineText("preview", {
   loading: "Loading preview…",
   noPreview: "No preview is available for this file. Download it to open it on your device.",
   firstPage: "First page",
+  firstPageOnly: "This shows only the first page. Download the file to open it on your device.",
   imageFailed: "Couldn't show this image. Download it to open it on your device.",
   mediaFailed: "Your browser can't play this file. Download it to open it on your device.",
   truncated: (size: string, all: string) => `Showing the first ${size} of ${all}. Download the file to see the rest.`,

@@ -89,10 +89,13 @@ export class ContentSender {
 
   /**
    * The response to a download of this file, according to the query.
-   * @throws AppError invalid_field | thumbnail_pending | precondition_failed | range_not_satisfiable | content_missing
+   * @throws AppError not_found | invalid_field | thumbnail_pending | precondition_failed | range_not_satisfiable | content_missing
    */
   send(file: FileNode, contentRequest: ContentRequest): Response | Promise<Response> {
     const variant = readVariant(contentRequest.query["thumbnail"]);
+    if (variant !== undefined && contentRequest.query["fallback"] === "none") {
+      return this.sendThumbnail(file, variant, contentRequest);
+    }
     return variant === undefined
       ? this.#sendContent(file, contentRequest)
       : this.#sendThumbnail(file, variant, contentRequest).then(

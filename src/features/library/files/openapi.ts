@@ -51,6 +51,7 @@ export const DOWNLOAD = {
       enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
       description: "WebP of at most 128, 512 (true) or 1600 pixels; the file itself if no thumbnail can be created",
     },
+    fallback: { type: "string", enum: ["none"], description: "404 if no thumbnail can be created" },
   },
   headers: { Range: "RFC 9110 §14, one or more ranges" },
   content: { "application/octet-stream": "The content" },

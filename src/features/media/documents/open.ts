@@ -19,10 +19,15 @@ export function openTextExtractor({
   command,
   ...options
 }: Omit<TextExtractorOptions, "process"> & { readonly command: readonly string[] }): TextExtractor {
+  let wasReported = false;
   const reading: DocumentProcess = new RequestProcess({
     command,
     environment: { LC_ALL: "C", MALLOC_ARENA_MAX: "2", BUN_JSC_forceRAMSize: String(ENGINE_MEMORY_BYTES) },
     directory: "/",
+    onUnconfined: (reason) => {
+      if (!wasReported) options.log.warn("The process that reads documents is not denied the network.", { reason });
+      wasReported = true;
+    },
     timeoutMs: TIMEOUT_MS,
     memoryLimitBytes: MEMORY_LIMIT_BYTES,
     recycleBytes: RECYCLE_BYTES,

@@ -4,12 +4,12 @@ import { ContentFault } from "../processes/content-fault.ts";
 export const PAGE_TEXT_BYTES = 16 * 1024;
 
 // A4 in points, set in Helvetica, which PDFium contains: no font of the machine is needed.
-const PAGE = { width: 595, height: 842, margin: 56 };
-const FONT_POINTS = 12;
-const LINE_POINTS = 16;
+const PAGE = { width: 595, height: 842, margin: 48 };
+const FONT_POINTS = 14;
+const LINE_POINTS = 19;
 const LINES_MAX = Math.floor((PAGE.height - 2 * PAGE.margin) / LINE_POINTS);
-/** Letters of Helvetica are about half as wide as high. */
-const LINE_CHARACTERS = Math.floor((PAGE.width - 2 * PAGE.margin) / (FONT_POINTS / 2));
+/** Letters of Helvetica in a text are 0.45 times as wide as high. */
+const LINE_CHARACTERS = Math.floor((PAGE.width - 2 * PAGE.margin) / (FONT_POINTS * 0.45));
 /** Helvetica has the letters of Western Europe. A page with more others than this share would be mostly gaps. */
 const MISSING_SHARE_MAX = 0.05;
 

@@ -6,9 +6,9 @@ import type { MediaReading, Source } from "./types.ts";
 
 /** The process that reads metadata: `larder media-worker`, started only by the server. */
 export function runMediaChild(): void {
-  denyNetwork({ mayStartPrograms: false });
+  const unconfined = denyNetwork({ mayStartPrograms: false });
   yieldToOthers();
-  serveRequests("media-worker", read);
+  serveRequests("media-worker", unconfined, read);
 }
 
 async function read(source: Source): Promise<MediaReading> {

@@ -6,9 +6,9 @@ export interface RequestMessage<Request> {
   readonly request: Request;
 }
 
-/** From the process: it is ready; a part of a long reply; the end of the reply; or why there is none. */
+/** From the process: it is ready (`unconfined`: why it could not be denied the network, if so); a part of a long reply; the end of the reply; or why there is none. */
 export type ReplyMessage<Reply> =
-  | { readonly type: "hello" }
+  | { readonly type: "hello"; readonly unconfined?: string }
   | { readonly type: "part"; readonly id: number; readonly part: string }
   | { readonly type: "done"; readonly id: number; readonly reply: Reply }
   | { readonly type: "failed"; readonly id: number; readonly reason: string };

@@ -15,6 +15,8 @@ export interface RequestProcessOptions {
   /** Time limit per request. */
   readonly timeoutMs: number;
   readonly memoryLimitBytes: number;
+  /** Called at the start of a process that could not be denied the network, with the reason. */
+  readonly onUnconfined?: (reason: string) => void;
   /** A process that is larger than this after a request is replaced: memory of WebAssembly never shrinks. */
   readonly recycleBytes?: number;
 }
@@ -109,6 +111,7 @@ export class RequestProcess<Request, Reply> {
       ipc: (message: ReplyMessage<Reply>) => {
         if (message.type === "hello") {
           child.isReady = true;
+          if (message.unconfined !== undefined) this.#options.onUnconfined?.(message.unconfined);
           resolve();
         } else if (this.#child === child) this.#receive(message);
       },

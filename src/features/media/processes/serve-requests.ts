@@ -12,11 +12,13 @@ const REASON_MAX = 500;
  * process lives until the channel closes. Without a channel it ends with code 2.
  *
  * @param name the command that runs the process
+ * @param unconfined why the network could not be denied; undefined if it is
  * @param handle handles a request; `sendPart` sends a part of a reply that is too long for one message
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what a request is, only the handler knows
 export function serveRequests<Request, Reply>(
   name: string,
+  unconfined: string | undefined,
   handle: (request: Request, sendPart: (part: string) => void) => Promise<Reply>,
 ): void {
   requireParent(name);
@@ -27,7 +29,7 @@ export function serveRequests<Request, Reply>(
       (error: unknown) => send({ type: "failed", id, reason: describe(error) }),
     );
   });
-  send({ type: "hello" });
+  send({ type: "hello", ...(unconfined !== undefined && { unconfined }) });
 }
 
 /** Ends this process with its parent, or at once if the server did not start it. */

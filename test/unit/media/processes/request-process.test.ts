@@ -20,10 +20,12 @@ writeFileSync(
      }
    });
    process.on("disconnect", () => process.exit(0));
-   process.send({ type: "hello" });`,
+   process.send({ type: "hello", unconfined: "no filters" });`,
 );
+const unconfined: string[] = [];
 const reading = new RequestProcess<string, string>({
   command: [process.execPath, program],
+  onUnconfined: (reason) => unconfined.push(reason),
   environment: {},
   timeoutMs: 1_500,
   memoryLimitBytes: 300 * 1024 * 1024,
@@ -35,6 +37,7 @@ afterAll(() => {
 
 test("a file that crashes, blocks or bloats the process fails alone, and the next one is read", async () => {
   expect(await reading.request("one")).toEqual({ reply: "one", parts: ["part of one"] });
+  expect(unconfined).toEqual(["no filters"]);
   expect(await reading.request("refuse")).toEqual({ reason: "no" });
   for (const harm of ["crash", "hang", "grow"]) {
     expect(await reading.request(harm)).toMatchObject({ loss: harm === "crash" ? "crash" : "limit" });
