@@ -80,14 +80,20 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
           canHideLocation={mayContainPhotos(entry)}
         />
       ) : (
-        <ul aria-label={text.existing} className="divide-y divide-line">
-          {known.map((share) => (
-            <li key={share.id} className="py-4 first:pt-1 last:pb-0">
-              <ShareItem share={share} name={entry.name} />
-            </li>
-          ))}
-        </ul>
+        <ShareList shares={known} name={entry.name} />
       )}
     </Dialog>
+  );
+}
+
+function ShareList({ shares, name }: { readonly shares: readonly ShareRecord[]; readonly name: string }) {
+  return (
+    <ul aria-label={text.existing} className="divide-y divide-line">
+      {shares.map((share) => (
+        <li key={share.id} className="py-4 first:pt-1 last:pb-0">
+          <ShareItem share={share} name={name} />
+        </li>
+      ))}
+    </ul>
   );
 }
