@@ -553,6 +553,20 @@ export interface Schemas {
     readonly isFavorite: boolean;
     readonly shared: Schemas["ShareMark"] | null;
   };
+  readonly Pins: {
+    readonly pins: readonly {
+      readonly id: string;
+      readonly type: "folder" | "album";
+      readonly name: string;
+      readonly path?: Schemas["FolderPath"];
+      readonly share?: string;
+      readonly owner: {
+        readonly id: string;
+        readonly name: string;
+        readonly email: string;
+      } | null;
+    }[];
+  };
   readonly Plan: {
     readonly name: "free" | "pro" | "enterprise";
     readonly isDefault: boolean;
@@ -1075,6 +1089,7 @@ export interface ResponseData {
       readonly kind: "file" | "folder" | "tag" | "word";
       readonly text: string;
       readonly id?: string;
+      readonly mimeType?: string;
       readonly folder?: string;
       readonly path?: string;
       readonly share?: string;
@@ -1471,6 +1486,9 @@ export interface ResponseData {
     readonly id: string;
     readonly revokedAt: string;
   };
+  readonly "GET /api/pins": Schemas["Pins"];
+  readonly "PUT /api/pins/{id}": Schemas["Pins"];
+  readonly "DELETE /api/pins/{id}": Schemas["Pins"];
   readonly "POST /api/mobile/upload": Schemas["UploadedFile"];
   readonly "POST /api/mobile/upload/init": {
     readonly uploadSession: string;
@@ -1840,6 +1858,18 @@ export interface ResponseData {
       readonly files: number;
       readonly bytes: number;
     }[];
+    readonly texts: {
+      readonly isFilling: boolean;
+      readonly indexed: number;
+      readonly waiting: number;
+      readonly unread: readonly {
+        readonly reason: string;
+        readonly count: number;
+      }[];
+      readonly textBytes: number;
+      readonly indexBytes: number;
+      readonly fileBytes: number;
+    };
   };
   readonly "GET /api/admin/stats/history": {
     readonly days: readonly {
