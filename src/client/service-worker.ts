@@ -53,7 +53,12 @@ self.addEventListener("fetch", (event) => {
 self.addEventListener("push", (event) => {
   const { title, path, ...options } = readPush(event.data?.text());
   const icon = `${basePath}/icon-192.png`;
-  event.waitUntil(self.registration.showNotification(title, { ...options, icon, data: path }));
+  const shown = self.registration.showNotification(title, { ...options, icon, data: path });
+  event.waitUntil(Promise.all([shown, notifyPages()]));
+});
+
+self.addEventListener("pushsubscriptionchange", (event) => {
+  if (event instanceof ExtendableEvent) event.waitUntil(renewSubscription());
 });
 
 self.addEventListener("notificationclick", (event) => {
@@ -61,6 +66,32 @@ self.addEventListener("notificationclick", (event) => {
   const path: unknown = event.notification.data;
   event.waitUntil(openPage(typeof path === "string" ? path : "/files"));
 });
+
+/** Open pages fetch the inbox again. */
+async function notifyPages(): Promise<void> {
+  const tabs = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  for (const tab of tabs) tab.postMessage("notified");
+}
+
+/**
+ * Subscribes again when the browser has replaced or ended the subscription. Only if the sign-in of this browser has one:
+ * after a sign-out, nobody may get the messages of the former person.
+ */
+async function renewSubscription(): Promise<void> {
+  const response = await fetch(`${basePath}/api/users/notifications/config`);
+  if (!response.ok) return;
+  const { data }: { data: { vapidPublicKey: string; isSubscribed: boolean } } = await response.json();
+  if (!data.isSubscribed) return;
+  const { pushManager } = self.registration;
+  const subscription =
+    (await pushManager.getSubscription()) ??
+    (await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: data.vapidPublicKey }));
+  await fetch(`${basePath}/api/users/push-subscriptions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ pushToken: JSON.stringify(subscription) }),
+  });
+}
 
 /** Shows a page of this server: the tab that has it already, or a new one, so that no other tab loses its work. */
 async function openPage(path: string): Promise<void> {

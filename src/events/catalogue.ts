@@ -120,6 +120,7 @@ interface EventCatalogue {
   /** `shares`, `received`: a share for this account was created, or waited for the account; it is the recipient's. */
   "share.received": {
     readonly share: ShareFacts;
+    readonly ownerId: string;
     readonly ownerName: string;
     /** False for members of large groups. */
     readonly isMailed?: boolean;

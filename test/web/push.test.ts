@@ -7,17 +7,23 @@ import { eventually } from "../support/expect.ts";
 import { WebPushService } from "../support/push-services.ts";
 import { describeWeb } from "./support/browser.ts";
 
-const PUSH = "/api/users/notifications/push";
+const CONFIG = "/api/users/notifications/config";
+const PUSH = "/api/users/push-subscriptions";
 const services: WebPushService[] = [];
 
 afterAll(async () => {
   for (const service of services) await service.stop();
 });
 
-/** Makes the browser subscribe at a push service of the test, from its next page on. */
-async function useService(page: Page, vapidPublicKey: string): Promise<WebPushService> {
+async function startService(vapidPublicKey: string): Promise<WebPushService> {
   const service = await new WebPushService(vapidPublicKey).start();
   services.push(service);
+  return service;
+}
+
+/** Makes the browser subscribe at a push service of the test, from its next page on. */
+async function useService(page: Page, vapidPublicKey: string): Promise<WebPushService> {
+  const service = await startService(vapidPublicKey);
   await page.addInitScript((json: string) => {
     Object.defineProperty(Notification, "permission", { get: () => "granted" });
     Object.assign(Notification, { requestPermission: () => Promise.resolve("granted") });
@@ -106,7 +112,7 @@ describeWeb(
   (web) => {
     test("are turned on and off by a switch, and end with the sign-out", async () => {
       const account = await web.account();
-      const { vapidPublicKey } = (await account.client.get(PUSH)).at("data") as { vapidPublicKey: string };
+      const { vapidPublicKey } = (await account.client.get(CONFIG)).at("data") as { vapidPublicKey: string };
       const page = await web.open({
         as: account,
         path: "/settings/appearance",
@@ -140,9 +146,8 @@ describeWeb(
       expect(await page.evaluate(() => sessionStorage.getItem("test-subscribed"))).toBeNull();
       await shareWith(friend.client, await friend.client.storedId("x", { name: "four.txt" }), account);
       // The message to another sign-in shows that the queue was processed.
-      const other = await new WebPushService(vapidPublicKey).start();
-      services.push(other);
-      await account.client.put(PUSH, { subscription: other.subscription() });
+      const other = await startService(vapidPublicKey);
+      await account.client.post(PUSH, { pushToken: other.subscription() });
       await shareWith(friend.client, await friend.client.storedId("x", { name: "five.txt" }), account);
       await eventually("the other message arrives", async () => other.received.length > 0);
       expect(service.received).toHaveLength(2);
@@ -165,6 +170,38 @@ describeWeb(
       await eventually("it is opened", async () => (await recordOf(worker)).opened.length === 1);
       const { origin } = new URL(page.url());
       expect((await recordOf(worker)).opened).toEqual([`${origin}/shared/with-me?share=shr_1`]);
+    });
+
+    test("continue after the browser replaced the subscription, and open pages show it at once", async () => {
+      const account = await web.account();
+      const page = await web.open({ as: account, hasWorker: true });
+      const worker = await recordWorker(page);
+      const { vapidPublicKey } = (await account.client.get(CONFIG)).at("data") as { vapidPublicKey: string };
+      const [former, next] = [await startService(vapidPublicKey), await startService(vapidPublicKey)];
+      const change = () =>
+        worker.evaluate(async (json) => {
+          Object.assign(PushManager.prototype, { getSubscription: () => Promise.resolve(JSON.parse(json) as object) });
+          const scope = globalThis as unknown as { ExtendableEvent: typeof Event };
+          const event = new scope.ExtendableEvent("pushsubscriptionchange");
+          const done = Promise.withResolvers<void>();
+          Object.assign(event, { waitUntil: (work: Promise<void>) => void work.then(done.resolve, done.reject) });
+          self.dispatchEvent(event);
+          await done.promise;
+        }, next.subscription());
+      // A sign-in without a subscription gets none.
+      await change();
+      expect(
+        (await page.request.get(new URL(CONFIG, page.url()).href).then((response) => response.json())) as object,
+      ).toMatchObject({ data: { isSubscribed: false } });
+      const subscribe = { data: { pushToken: former.subscription() }, headers: { origin: new URL(page.url()).origin } };
+      expect((await page.request.post(new URL(PUSH, page.url()).href, subscribe)).status()).toBe(200);
+      await change();
+      const friend = await web.account("Ann");
+      await shareWith(friend.client, await friend.client.storedId("x", { name: "one.txt" }), account);
+      await eventually("the message arrives", async () => next.received.length === 1);
+      expect(former.received).toEqual([]);
+      await deliver(page, JSON.stringify({ id: "ntf_1", title: "File shared with you", body: "one", data: {} }));
+      await page.getByRole("button", { name: "Notifications, 1 unread" }).waitFor();
     });
 
     test("say why they are not available", async () => {

@@ -287,10 +287,6 @@ export interface Schemas {
     } | null;
     readonly details: Readonly<Record<string, unknown>>;
   };
-  readonly BrowserPush: {
-    readonly vapidPublicKey: string;
-    readonly isSubscribed: boolean;
-  };
   readonly Bytes: number;
   readonly ChangedFile: {
     readonly id: string;
@@ -557,6 +553,20 @@ export interface Schemas {
     readonly isFavorite: boolean;
     readonly shared: Schemas["ShareMark"] | null;
   };
+  readonly Pins: {
+    readonly pins: readonly {
+      readonly id: string;
+      readonly type: "folder" | "album";
+      readonly name: string;
+      readonly path?: Schemas["FolderPath"];
+      readonly share?: string;
+      readonly owner: {
+        readonly id: string;
+        readonly name: string;
+        readonly email: string;
+      } | null;
+    }[];
+  };
   readonly Plan: {
     readonly name: "free" | "pro" | "enterprise";
     readonly isDefault: boolean;
@@ -601,6 +611,12 @@ export interface Schemas {
     readonly plan: "free" | "pro" | "enterprise";
     readonly createdAt: string;
     readonly emailVerified: boolean;
+  };
+  readonly PushRegistration: {
+    readonly deviceId: string;
+    readonly platform: string;
+    readonly provider: string | null;
+    readonly preferences: Schemas["Preferences"];
   };
   readonly FactorProof: {
     readonly currentPassword?: Schemas["CurrentPassword"];
@@ -1073,6 +1089,7 @@ export interface ResponseData {
       readonly kind: "file" | "folder" | "tag" | "word";
       readonly text: string;
       readonly id?: string;
+      readonly mimeType?: string;
       readonly folder?: string;
       readonly path?: string;
       readonly share?: string;
@@ -1469,6 +1486,9 @@ export interface ResponseData {
     readonly id: string;
     readonly revokedAt: string;
   };
+  readonly "GET /api/pins": Schemas["Pins"];
+  readonly "PUT /api/pins/{id}": Schemas["Pins"];
+  readonly "DELETE /api/pins/{id}": Schemas["Pins"];
   readonly "POST /api/mobile/upload": Schemas["UploadedFile"];
   readonly "POST /api/mobile/upload/init": {
     readonly uploadSession: string;
@@ -1517,12 +1537,7 @@ export interface ResponseData {
     readonly findings: readonly Schemas["Finding"][];
     readonly pagination: Schemas["Pagination"];
   };
-  readonly "POST /api/mobile/notifications/register": {
-    readonly deviceId: string;
-    readonly platform: string;
-    readonly provider: string | null;
-    readonly preferences: Schemas["Preferences"];
-  };
+  readonly "POST /api/mobile/notifications/register": Schemas["PushRegistration"];
   readonly "GET /api/mobile/notifications/config": {
     readonly vapidPublicKey: string;
     readonly providers: readonly string[];
@@ -1546,9 +1561,19 @@ export interface ResponseData {
     readonly read: number;
     readonly unread: number;
   };
-  readonly "GET /api/users/notifications/push": Schemas["BrowserPush"];
-  readonly "PUT /api/users/notifications/push": Schemas["BrowserPush"];
-  readonly "DELETE /api/users/notifications/push": Schemas["BrowserPush"];
+  readonly "GET /api/users/notifications/config": {
+    readonly vapidPublicKey: string;
+    readonly providers: readonly string[];
+    readonly isSubscribed: boolean;
+    readonly preferences: Schemas["Preferences"];
+  };
+  readonly "POST /api/users/push-subscriptions": Schemas["PushRegistration"];
+  readonly "DELETE /api/users/push-subscriptions": {
+    readonly vapidPublicKey: string;
+    readonly providers: readonly string[];
+    readonly isSubscribed: boolean;
+    readonly preferences: Schemas["Preferences"];
+  };
   readonly "POST /api/webhooks": Schemas["WebhookWithSecret"];
   readonly "GET /api/webhooks": {
     readonly webhooks: readonly Schemas["Webhook"][];
@@ -1833,6 +1858,18 @@ export interface ResponseData {
       readonly files: number;
       readonly bytes: number;
     }[];
+    readonly texts: {
+      readonly isFilling: boolean;
+      readonly indexed: number;
+      readonly waiting: number;
+      readonly unread: readonly {
+        readonly reason: string;
+        readonly count: number;
+      }[];
+      readonly textBytes: number;
+      readonly indexBytes: number;
+      readonly fileBytes: number;
+    };
   };
   readonly "GET /api/admin/stats/history": {
     readonly days: readonly {

@@ -8,7 +8,7 @@ export interface PushNotice {
   /** The id of the message: a repeated one replaces the first. */
   readonly tag: string;
   /** The page to open, below the base path. */
-  readonly path: string;
+  readonly path: `/${string}`;
 }
 
 const TITLE_LENGTH_MAX = 200;
@@ -30,19 +30,24 @@ export function readPush(payload: string | undefined): PushNotice {
   };
 }
 
-/** The page about an event, from a fixed list. */
-function pathOf({ event, fileId, shareId, type }: Readonly<Record<string, unknown>>): string {
+/** The page about the event of a notification, from a fixed list. @param data untrusted */
+export function pathOf({ event, fileId, shareId, nodeId, type }: Readonly<Record<string, unknown>>): `/${string}` {
   if (typeof event !== "string") return "/files";
   if (event === "share.received") {
-    const isFolder = type === "folder" && typeof shareId === "string" && ID.test(shareId);
-    return isFolder ? `/shared/with-me?share=${shareId}` : "/shared/with-me";
+    if (type === "folder" && isId(shareId)) return `/shared/with-me?share=${shareId}`;
+    if (type === "album" && isId(nodeId)) return `/albums/${nodeId}`;
+    return type === "file" && isId(nodeId) ? `/shared/with-me?view=${nodeId}` : "/shared/with-me";
   }
   if (event === "share.guessed") return "/shared/by-me";
   if (event === "security.mass_change") return "/history?tab=holds";
   if (event.startsWith("security.") || event.startsWith("device.")) return "/settings/security";
   if (event.startsWith("storage.")) return "/settings/usage";
   if (event.startsWith("server.")) return "/admin/health";
-  return typeof fileId === "string" && ID.test(fileId) ? `/files?view=${fileId}` : "/files";
+  return isId(fileId) ? `/files?view=${fileId}` : "/files";
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === "string" && ID.test(value);
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

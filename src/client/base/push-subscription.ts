@@ -1,15 +1,20 @@
 /** The Web Push subscription of this browser. */
 
 /** Why this browser can't receive notifications. */
-export type PushObstacle = "insecure" | "unsupported" | "denied";
+export type PushObstacle = "insecure" | "unsupported" | "homeScreen" | "denied";
 
 /** Why this browser can't receive notifications; undefined if it can. */
 export function pushObstacle(): PushObstacle | undefined {
   if (!window.isSecureContext) return "insecure";
   if (!("serviceWorker" in navigator) || !("PushManager" in window) || !("Notification" in window)) {
-    return "unsupported";
+    return isApplePhone() ? "homeScreen" : "unsupported";
   }
   return Notification.permission === "denied" ? "denied" : undefined;
+}
+
+/** An iPhone or iPad, on which only an installed web app gets notifications. An iPad says that it is a Mac. */
+function isApplePhone(): boolean {
+  return /iPhone|iPad/.test(navigator.userAgent) || (/Mac/.test(navigator.userAgent) && navigator.maxTouchPoints > 1);
 }
 
 /** The current subscription; undefined if there is none. */

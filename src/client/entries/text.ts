@@ -18,6 +18,8 @@ export const text = defineText("browse", {
   tags: "Tags",
   folder: "Folder",
   isShared: "Anyone with the link can open this",
+  pin: "Pin to side bar",
+  unpin: "Unpin from side bar",
   sharedByLink: "Shared by link",
   sharedWithPeople: "Shared with people",
   sharedAsDropBox: "Drop box",
@@ -102,7 +104,6 @@ export const text = defineText("browse", {
   copyHere: "Copy here",
   alreadyHere: "Already in this folder.",
   intoItself: "You can't put a folder inside itself.",
-  moreFolders: "Show more folders",
   noFolders: "No subfolders",
 
   readOnly: "Read-only",

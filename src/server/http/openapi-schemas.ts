@@ -29,13 +29,14 @@ import { FindingRecord } from "../../features/storage/integrity/model.ts";
 import { InviteRecord } from "../../features/accounts/invites/model.ts";
 import { DecisionRecord, HoldsRecord } from "../../features/mobile/mass-change/model.ts";
 import { MediaRecord } from "../../features/media/metadata/present.ts";
-import { BrowserPushRecord, InboxRecord, NotificationRecord } from "../../features/messaging/notifications/model.ts";
+import { InboxRecord, NotificationRecord, RegistrationRecord } from "../../features/messaging/notifications/model.ts";
 import { AuthenticationResponse, OptionsRecord, PasskeyRecord } from "../../features/accounts/passkeys/model.ts";
 import { MessageResponse } from "../../features/accounts/password-reset/model.ts";
 import { Photo } from "../../features/library/photos/model.ts";
 import { TrashedItem } from "../../features/library/trash/model.ts";
 import { ChangedFile } from "../../features/mobile/sync/model.ts";
 import { RewindBody, RewindRecord } from "../../features/mobile/rewind/model.ts";
+import { PinsRecord } from "../../features/sharing/pins/model.ts";
 import { CreateShareBody, SHARE_SCHEMAS } from "../../features/sharing/shares/model.ts";
 import { GuestTusRecord, TusRecord } from "../../features/uploads/tus/model.ts";
 import { FactorProofBody, RecoveryCodesRecord } from "../../features/accounts/two-factor/model.ts";
@@ -68,7 +69,6 @@ export const NAMED_SCHEMAS = {
   AppPassword: AppPasswordRecord,
   AppPasswords: AppPasswordList,
   AuditEntry: AuditRecord,
-  BrowserPush: BrowserPushRecord,
   Bytes,
   ChangedFile,
   Checksum,
@@ -105,10 +105,12 @@ export const NAMED_SCHEMAS = {
   PasskeyAssertion: AuthenticationResponse,
   PasskeyOptions: OptionsRecord,
   Photo,
+  Pins: PinsRecord,
   Plan: PlanRecord,
   Preferences: SettingsRecord.properties.notifications,
   PreferencesUpdate: SettingsBody.properties.notifications,
   Profile: ProfileRecord,
+  PushRegistration: RegistrationRecord,
   FactorProof: FactorProofBody,
   Proof: ProofBody,
   RecoveryCodes: RecoveryCodesRecord,

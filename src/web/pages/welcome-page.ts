@@ -84,7 +84,6 @@ export function renderWelcomeDonePage(
 <p class="actions"><a class="button" href="${basePath}/files">Open your files</a></p>
 <h2>Next steps</h2>
 <ul class="steps">
-<li><a href="${basePath}/settings/profile">Add a picture of yourself</a>, so that others recognize you.</li>
 <li><a href="${basePath}/settings/connect">Connect your phone and computer</a>, to upload your photos and to work with your files.</li>
 <li><a href="${basePath}/settings/security">Protect your account</a> with a passkey or an authenticator app.</li>
 </ul>

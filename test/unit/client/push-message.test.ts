@@ -8,6 +8,8 @@ describe("a push message", () => {
     expect(pathOf({ event: "upload.completed", fileId: "file_1" })).toBe("/files?view=file_1");
     expect(pathOf({ event: "share.received", type: "folder", shareId: "shr_1" })).toBe("/shared/with-me?share=shr_1");
     expect(pathOf({ event: "share.received", type: "file", shareId: "shr_1" })).toBe("/shared/with-me");
+    expect(pathOf({ event: "share.received", type: "file", nodeId: "file_1" })).toBe("/shared/with-me?view=file_1");
+    expect(pathOf({ event: "share.received", type: "album", nodeId: "alb_1" })).toBe("/albums/alb_1");
     expect(pathOf({ event: "security.credentials_changed" })).toBe("/settings/security");
     expect(pathOf({ event: "security.mass_change" })).toBe("/history?tab=holds");
     expect(pathOf({ event: "storage.warning" })).toBe("/settings/usage");

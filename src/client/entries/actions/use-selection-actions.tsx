@@ -9,8 +9,9 @@ import type { DragRules } from "../collection/use-entry-drag.ts";
 import { newDraft } from "../collection/entry-name.tsx";
 import type { Renaming } from "../collection/grid-types.ts";
 import type { Collection } from "../collection/use-collection.ts";
-import { canMoveInto } from "./bulk.ts";
+import { canDropInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
+import { usePinItem } from "../pins/use-pin-item.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
 import { commonRights, type EntryRights, useRightsOf } from "../rights.ts";
 import { type ClipCommands, useClipCommands } from "./use-clip-commands.ts";
@@ -87,6 +88,11 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   };
   const forgetAfter = (action: Promise<readonly string[]>) => void action.then(forget);
   const moveTo = (entries: readonly Entry[], to: string) => forgetAfter(entryActions.move(entries, to));
+  const drop = (dragged: readonly Entry[] | undefined, to: string, isCopy: boolean) => {
+    const put = (entries: readonly Entry[]) => (isCopy ? entryActions.copy(entries, to) : moveTo(entries, to));
+    if (dragged === undefined) withSelected(put);
+    else void put(dragged);
+  };
   const choose = (kind: "move" | "copy" | "tags" | "album" | "share") => () =>
     withSelected((entries) => openDialog(kind, entries));
   const { areFavorites, toggleFavorite } = useFavoriteToggle(collection, known, withSelected);
@@ -95,14 +101,13 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
 
   const clip = useClipCommands({ withSelected, rights, known, count, share: options.share });
   const isOwn = canWrite && rights.isOwn;
-  const canShare = isOwn && (menuTarget !== undefined || count > 0);
   const commands: Commands<T> = {
     ...clip,
     only,
     open: onOpen,
     edit: only && when(canWrite && rights.canChange && isEditableText(only), () => openEditor(only.id)),
     download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
-    share: when(canShare, choose("share")),
+    share: when(isOwn && (menuTarget !== undefined || count > 0), choose("share")),
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
     album: when(isOwn && mayHaveFiles(known), choose("album")),
     rename: when(canWrite && rights.canManage, rename),
@@ -113,22 +118,17 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     trash: when(canWrite && rights.canManage, trash),
   };
   useSelectionShortcuts(commands, count > 0);
+  const pin = usePinItem(only);
 
   return {
     ...commands,
     items: () => [
-      ...menuItems(commands, { areDetailsOpen, areFavorites }),
+      ...menuItems(commands, { areDetailsOpen, areFavorites, pin }),
       ...(options.extraItems?.(withSelected) ?? []),
     ],
     areFavorites,
     renaming,
-    drag: isOwn
-      ? {
-          canDrop: canMoveInto,
-          onDrop: (to, entries) =>
-            entries === undefined ? withSelected((all) => moveTo(all, to)) : moveTo(entries, to),
-        }
-      : undefined,
+    drag: isOwn ? { canDrop: canDropInto, onDrop: (to, entries, isCopy) => drop(entries, to, isCopy) } : undefined,
     dialogs: [
       <ActionStatus key="status" />,
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
@@ -219,10 +219,15 @@ interface MenuState {
   readonly areDetailsOpen: boolean;
   /** Whether all selected entries are favorites. */
   readonly areFavorites: boolean;
+  /** Pins the only selected entry, or removes its pin. */
+  readonly pin: ReturnType<typeof usePinItem>;
 }
 
 /** The groups of the menu, with separators between them. */
-function menuItems<T extends Entry>(commands: Commands<T>, { areDetailsOpen, areFavorites }: MenuState): MenuItem[] {
+function menuItems<T extends Entry>(
+  commands: Commands<T>,
+  { areDetailsOpen, areFavorites, pin }: MenuState,
+): MenuItem[] {
   const { only, open } = commands;
   const favorite = areFavorites ? text.removeFavorite : text.addFavorite;
   const groups = [
@@ -237,6 +242,7 @@ function menuItems<T extends Entry>(commands: Commands<T>, { areDetailsOpen, are
       { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: commands.download },
       { label: text.share, icon: Share2, run: commands.share },
       { label: favorite, icon: Star, keys: "shift+s", run: commands.toggleFavorite },
+      ...(pin === undefined ? [] : [pin]),
       { label: text.addToAlbum, icon: BookImage, run: commands.album },
     ],
     [

@@ -1,90 +1,58 @@
-import { type InfiniteData, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Bell } from "lucide-react";
-import { useState } from "react";
-import type { ResponseData } from "../../api/generated.ts";
-import { request } from "../../api/http.ts";
-import { byPage, keys } from "../../api/queries.ts";
-import { formatRelative } from "../../base/format.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { Suspense, useEffect, useState } from "react";
+import { whenUsed } from "../../base/when-used.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { LoadMore } from "../../ui/load-more.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
+import { INBOX_KEY, useInbox } from "./inbox-query.ts";
 import { text } from "./text.ts";
 
-type Inbox = ResponseData["GET /api/users/notifications"];
+const InboxDialog = lazyPart(() => import("./inbox-dialog.tsx").then((part) => part.InboxDialog));
+whenUsed(() => void InboxDialog.preload());
 
-const KEY = [...keys.notifications, "inbox"];
-const POLL_MS = 60_000;
-
-/** The bell, with the notifications of the account in a dialog. Opening it marks all of them as read. */
+/** The bell with the number of unread notifications, and the notifications of the account in a dialog. */
 export function InboxBell() {
   const [isOpen, setIsOpen] = useState(false);
-  const queryClient = useQueryClient();
-  const inbox = useInfiniteQuery({
-    queryKey: KEY,
-    queryFn: ({ pageParam, signal }) =>
-      request<Inbox>("GET", "/api/users/notifications", { query: { page: pageParam }, signal }),
-    ...byPage,
-    refetchInterval: POLL_MS,
-  });
-  const pages = inbox.data?.pages ?? [];
-  const markRead = useMutation({ mutationFn: () => request("POST", "/api/users/notifications/read") });
-  const unread = pages[0]?.unread ?? 0;
+  const [wasOpen, setWasOpen] = useState(false);
+  const inbox = useInbox();
+  useFollowPush();
+  const unread = inbox.data?.pages[0]?.unread ?? 0;
   const open = () => {
+    setWasOpen(true);
     setIsOpen(true);
-    if (unread > 0) markRead.mutate();
-  };
-  const close = () => {
-    setIsOpen(false);
-    // From now on, only the newest ones are requested again.
-    queryClient.setQueryData<InfiniteData<Inbox, number>>(
-      KEY,
-      (loaded) => loaded && { pages: loaded.pages.slice(0, 1), pageParams: loaded.pageParams.slice(0, 1) },
-    );
-    void queryClient.invalidateQueries({ queryKey: KEY });
   };
   return (
     <>
       <span className="relative">
         <IconButton label={text.open(unread)} icon={Bell} onClick={open} />
         {unread > 0 && (
-          <span aria-hidden className="pointer-events-none absolute end-1.5 top-1.5 size-2.5 rounded-full bg-danger" />
+          <span
+            aria-hidden
+            className="pointer-events-none absolute end-0.5 top-0.5 min-w-5 rounded-full bg-danger px-1 text-center text-xs/5 font-semibold text-on-danger"
+          >
+            {text.count(unread)}
+          </span>
         )}
       </span>
-      <Dialog open={isOpen} onClose={close} title={text.title}>
-        <Messages messages={pages.flatMap((page) => page.notifications)} />
-        <LoadMore
-          hasMore={inbox.hasNextPage}
-          isLoading={inbox.isFetchingNextPage}
-          onLoad={() => void inbox.fetchNextPage()}
-        />
-      </Dialog>
+      {wasOpen && (
+        <Suspense fallback={null}>
+          <InboxDialog inbox={inbox} isOpen={isOpen} onClose={() => setIsOpen(false)} />
+        </Suspense>
+      )}
     </>
   );
 }
 
-function Messages({ messages }: { readonly messages: Inbox["notifications"] }) {
-  if (messages.length === 0) {
-    return (
-      <EmptyState icon={Bell} title={text.none}>
-        {text.noneHint}
-      </EmptyState>
-    );
-  }
-  return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolled by keyboard: the messages have no controls
-    <ul aria-label={text.title} tabIndex={0} className="divide-y divide-line">
-      {messages.map(({ id, title, body, createdAt, readAt }) => (
-        <li key={id} className="py-3 text-sm">
-          <p className="flex flex-wrap items-center gap-2 font-medium wrap-anywhere">
-            {title}
-            {readAt === null && <Badge tone="accent">{text.unread}</Badge>}
-          </p>
-          <p className="wrap-anywhere text-muted">{body}</p>
-          <p className="text-xs text-muted">{formatRelative(createdAt)}</p>
-        </li>
-      ))}
-    </ul>
-  );
+/** Fetches the inbox again as soon as the service worker has received a message. */
+function useFollowPush(): void {
+  const queryClient = useQueryClient();
+  useEffect(() => {
+    if (!("serviceWorker" in navigator)) return undefined;
+    const { serviceWorker } = navigator;
+    const follow = ({ data }: MessageEvent<unknown>) => {
+      if (data === "notified") void queryClient.invalidateQueries({ queryKey: INBOX_KEY });
+    };
+    serviceWorker.addEventListener("message", follow);
+    return () => serviceWorker.removeEventListener("message", follow);
+  }, [queryClient]);
 }

@@ -64,14 +64,6 @@ const RESOURCES: Readonly<Record<string, string>> = {
   general: "Everything else",
 };
 
-const PUSH_OBSTACLES = {
-  insecure: "Not available: browsers allow this only over HTTPS. Open Larder at its HTTPS address.",
-  unsupported:
-    "Not available: this browser doesn't support push notifications. On an iPhone or iPad, first add Larder to the home screen.",
-  denied: "Blocked: this browser doesn't allow notifications from Larder. Allow them in the browser's site settings.",
-  noKeys: "Not available: this server has no keys for Web Push. Ask your administrator.",
-};
-
 /** The text of the settings. */
 export const text = defineText("settings", {
   title: "Settings",
@@ -258,7 +250,6 @@ export const text = defineText("settings", {
   browserPushLead: "Receive notifications even when Larder is closed.",
   browserPushOn: "Notifications in this browser",
   browserPushHint: "The browser asks you to allow them. They end when you sign out.",
-  pushObstacle: (obstacle: keyof typeof PUSH_OBSTACLES) => PUSH_OBSTACLES[obstacle],
   quietHours: "Quiet hours",
   quietHoursLead: "Notifications wait until quiet hours end.",
   quietHoursOn: "Use quiet hours",

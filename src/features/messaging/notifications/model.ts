@@ -60,19 +60,21 @@ export const ReadBody = t.Object({
 /** Response of read */
 export const ReadRecord = t.Object({ read: Count, unread: Count });
 
-/** PUT /api/users/notifications/push */
+/** POST /api/users/push-subscriptions. As in the registration of a device; the sign-in stands for the device. */
 export const SubscribeBody = t.Object({
-  subscription: t.String({
+  pushToken: t.String({
     minLength: 1,
     maxLength: TOKEN_BYTES_MAX,
     description: "JSON.stringify(subscription) of PushManager.subscribe",
   }),
+  preferences: SettingsBody.properties.notifications,
 });
 
-/** Response of /api/users/notifications/push */
-export const BrowserPushRecord = t.Object({
-  vapidPublicKey: t.String({ description: "applicationServerKey, base64url" }),
+/** GET /api/users/notifications/config */
+export const BrowserConfigRecord = t.Object({
+  ...ConfigRecord.properties,
   isSubscribed: t.Boolean({ description: "Whether messages are sent to the browser of this sign-in" }),
+  preferences: SettingsRecord.properties.notifications,
 });
 
 /** POST /api/mobile/push */

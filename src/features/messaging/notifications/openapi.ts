@@ -1,6 +1,6 @@
 /** Texts of these routes in the OpenAPI document. */
 import type { RouteDocs } from "../../../http/documented.ts";
-import { BrowserPushRecord, ConfigRecord, InboxRecord, PushRecord, ReadRecord, RegistrationRecord } from "./model.ts";
+import { BrowserConfigRecord, ConfigRecord, InboxRecord, PushRecord, ReadRecord, RegistrationRecord } from "./model.ts";
 
 export const register = (): RouteDocs => ({
   tag: "Mobile",
@@ -59,30 +59,35 @@ export const listOwn = (): RouteDocs => ({
 
 export const markOwnRead = (): RouteDocs => ({
   tag: "Users",
-  summary: "Mark all your notifications as read",
-  description: "They are then read on all devices too.",
+  summary: "Mark your notifications as read",
+  description: "They are then read on all devices too. Unknown ids are ignored.",
   data: ReadRecord,
 });
 
-export const browserState = (): RouteDocs => ({
+export const browserConfiguration = (): RouteDocs => ({
   tag: "Users",
-  summary: "Get the Web Push state of this sign-in",
-  data: BrowserPushRecord,
+  summary: "Get what a browser needs for notifications",
+  description:
+    "The VAPID key for Web Push, whether this sign-in is subscribed, and the preferences that apply to it: its own, " +
+    "or the notifications in the user's settings.",
+  data: BrowserConfigRecord,
 });
 
 export const subscribe = (): RouteDocs => ({
   tag: "Users",
   summary: "Send notifications to this browser",
   description:
-    "By Web Push, until the sign-in ends or the browser unsubscribes. The notifications in the user's settings apply.",
-  data: BrowserPushRecord,
+    "By Web Push, until the sign-in ends or the browser unsubscribes. A sign-in has one subscription: a new one " +
+    "replaces it. An account has at most 20: a new one replaces the oldest. Without `preferences`, the notifications in the " +
+    "user's settings apply.",
+  data: RegistrationRecord,
   errors: ["forbidden_target"],
 });
 
 export const unsubscribe = (): RouteDocs => ({
   tag: "Users",
   summary: "Send no more notifications to this browser",
-  data: BrowserPushRecord,
+  data: BrowserConfigRecord,
 });
 
 export const push = (): RouteDocs => ({

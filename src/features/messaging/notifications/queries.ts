@@ -146,6 +146,9 @@ export function targetQueries(sqlite: Database) {
       `INSERT INTO push_targets (device_id, platform) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET
          platform = excluded.platform`,
     ),
+    preferences: sqlite.prepare<{ preferences: string | null }, [number]>(
+      "SELECT preferences FROM push_targets WHERE device_id = ?1",
+    ),
     setPreferences: sqlite.prepare<void, [number, string | null]>(
       `INSERT INTO push_targets (device_id, preferences) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET
          preferences = excluded.preferences`,
@@ -161,10 +164,14 @@ export function targetQueries(sqlite: Database) {
 export function browserQueries(sqlite: Database) {
   return {
     device: sqlite.prepare<{ id: number }, [string]>("SELECT id FROM devices WHERE session_origin = ?1"),
-    /** Null if the browser has no subscription, or its push service has forgotten it. */
-    token: sqlite.prepare<{ token: string }, [string]>(
-      `SELECT t.token FROM devices d JOIN push_targets t ON t.device_id = d.id
-       WHERE d.session_origin = ?1 AND t.token IS NOT NULL`,
+    /** The token is null if the push service has forgotten the browser. */
+    target: sqlite.prepare<{ token: string | null; preferences: string | null }, [string]>(
+      `SELECT t.token, t.preferences FROM devices d JOIN push_targets t ON t.device_id = d.id WHERE d.session_origin = ?1`,
+    ),
+    /** Deletes all but the newest. Index devices_public. */
+    makeRoom: sqlite.prepare<void, [number, number]>(
+      `DELETE FROM devices WHERE id IN (SELECT id FROM devices WHERE user_id = ?1 AND session_origin IS NOT NULL
+         ORDER BY id DESC LIMIT 1000 OFFSET ?2)`,
     ),
     /** Index sessions_public. */
     session: sqlite.prepare<{ id: number }, [string]>("SELECT id FROM sessions WHERE public_id = ?1"),

@@ -55,14 +55,7 @@ export function notificationRoutes({ notifications, guard }: NotificationRoutesO
     .post(
       "/notifications/read",
       { access: "device", scope: "device", rate: "general", audit: "unaudited", docs: docs.markRead, body: ReadBody },
-      async ({ principal, body }) => {
-        const { ids } = body;
-        if (body.all !== true && ids === undefined) {
-          throw invalidField("ids", "Send the IDs of the notifications to mark as read, or all: true.");
-        }
-        const which = body.all === true || ids === undefined ? "all" : ids;
-        return ok(await notifications.markRead(principal, deviceOf(principal), which));
-      },
+      async ({ principal, body }) => ok(await notifications.markRead(principal, deviceOf(principal), readWhich(body))),
     )
     .post(
       "/push",
@@ -75,26 +68,39 @@ export function notificationRoutes({ notifications, guard }: NotificationRoutesO
 const NO_DEVICE = { id: 0 } as const;
 const OWN_INBOX = { access: "self", scope: "never", rate: "profile", audit: "unaudited" } as const;
 
-/** /api/users/notifications: the inbox in the web app. */
+/** /api/users/notifications and /api/users/push-subscriptions: the inbox in the web app, and Web Push to its browsers. */
 export function ownInboxRoutes({ notifications, browserPush, guard }: NotificationRoutesOptions) {
-  return new Router({ prefix: "/api/users/notifications", guard })
-    .get("/", { ...OWN_INBOX, docs: docs.listOwn }, ({ principal, request }) => {
+  return new Router({ prefix: "/api/users", guard })
+    .get("/notifications", { ...OWN_INBOX, docs: docs.listOwn }, ({ principal, request }) => {
       const query = queryOf(request);
       const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
       const { items, total, unread } = notifications.list(principal, NO_DEVICE, page, limit);
       return ok({ notifications: items.map(presentNotification), unread, pagination: paginate(page, limit, total) });
     })
-    .post("/read", { ...OWN_INBOX, docs: docs.markOwnRead, parse: "none" }, async ({ principal }) =>
-      ok(await notifications.markRead(principal, NO_DEVICE, "all")),
+    .post(
+      "/notifications/read",
+      { ...OWN_INBOX, docs: docs.markOwnRead, body: ReadBody },
+      async ({ principal, body }) => ok(await notifications.markRead(principal, NO_DEVICE, readWhich(body))),
     )
-    .get("/push", { ...OWN_INBOX, docs: docs.browserState }, ({ principal }) =>
-      ok(browserPush.state(sessionPrincipalOf(principal))),
+    .get("/notifications/config", { ...OWN_INBOX, docs: docs.browserConfiguration }, ({ principal }) =>
+      ok(browserPush.config(sessionPrincipalOf(principal))),
     )
-    .put("/push", { ...OWN_INBOX, docs: docs.subscribe, body: SubscribeBody }, async ({ principal, body }) =>
-      ok(await browserPush.subscribe(sessionPrincipalOf(principal), body.subscription)),
+    .post(
+      "/push-subscriptions",
+      { ...OWN_INBOX, docs: docs.subscribe, body: SubscribeBody },
+      async ({ principal, body }) => ok(await browserPush.subscribe(sessionPrincipalOf(principal), body)),
     )
-    .delete("/push", { ...OWN_INBOX, docs: docs.unsubscribe }, async ({ principal }) =>
+    .delete("/push-subscriptions", { ...OWN_INBOX, docs: docs.unsubscribe }, async ({ principal }) =>
       ok(await browserPush.unsubscribe(sessionPrincipalOf(principal))),
     );
+}
+
+/** The messages that a request marks as read. @throws AppError invalid_field */
+function readWhich({ ids, all }: typeof ReadBody.static): readonly string[] | "all" {
+  if (all === true) return "all";
+  if (ids === undefined) {
+    throw invalidField("ids", "Send the IDs of the notifications to mark as read, or all: true.");
+  }
+  return ids;
 }

@@ -107,7 +107,7 @@ export class NotificationService {
       const device = this.#getDevice(accountId, change.deviceId);
       if (pushToken !== undefined) this.registerPushToken(tx, accountId, device, pushToken, platform);
       else if (change.platform !== undefined) this.#targets.setPlatform.run(device.id, platform);
-      if (preferences !== undefined) this.#mergePreferences(tx, device, preferences);
+      if (preferences !== undefined) this.mergePreferences(tx, device, preferences);
       return this.#readRegistration(accountId, change.deviceId);
     });
   }
@@ -145,6 +145,15 @@ export class NotificationService {
     this.#targets.setToken.run(device.id, token, platform, concurrencyGroupOf(token, platform));
     outbox.reschedule(device.id);
     tx.afterCommit(this.#options.onQueued);
+  }
+
+  /** Changes the preferences of a device, in the caller's transaction. @throws AppError invalid_field */
+  mergePreferences(tx: Transaction, device: Pick<DeviceRef, "id">, change: NotificationChange): void {
+    const { outbox, clock, onQueued } = this.#options;
+    const before = this.#targets.preferences.get(device.id)?.preferences ?? null;
+    this.#targets.setPreferences.run(device.id, mergePreferences(before, change));
+    outbox.release(device.id, clock.nowMs());
+    tx.afterCommit(onQueued);
   }
 
   /** Deletes the registration and the queued messages of a device, in the transaction that removes the device. */
@@ -299,13 +308,6 @@ export class NotificationService {
 
   #pickChannel({ token, platform, devicePlatform }: DeviceRow): PushChannel | undefined {
     return token === null ? undefined : this.#options.channels.pick({ token, platform: platform ?? devicePlatform });
-  }
-
-  #mergePreferences(tx: Transaction, device: DeviceRow, change: NotificationChange): void {
-    const { outbox, clock, onQueued } = this.#options;
-    this.#targets.setPreferences.run(device.id, mergePreferences(device.preferences, change));
-    outbox.release(device.id, clock.nowMs());
-    tx.afterCommit(onQueued);
   }
 
   #readRegistration(accountId: number, deviceId: string): Registration {

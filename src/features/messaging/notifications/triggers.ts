@@ -120,12 +120,20 @@ export class NotificationTriggers {
   }
 
   /** A share that another user made for this account. */
-  shareReceived(tx: Transaction, { accountId, share, ownerName }: EventOf<"share.received">): void {
+  shareReceived(tx: Transaction, { accountId, share, ownerId, ownerName }: EventOf<"share.received">): void {
     this.#notify(tx, accountId, {
       category: "shares",
       title: SHARED_TITLES[share.node.type],
       body: `${shorten(ownerName)} shared ${shorten(share.node.name)} with you.`,
-      data: { event: "share.received", shareId: share.publicId, type: share.node.type, name: share.node.name },
+      data: {
+        event: "share.received",
+        shareId: share.publicId,
+        type: share.node.type,
+        nodeId: share.node.publicId,
+        name: share.node.name,
+        ownerId,
+        ownerName: shorten(ownerName),
+      },
     });
   }
 

@@ -153,7 +153,12 @@ export class ReceivedShareService {
     this.#queries.assign.run(row.id, accountId);
     const { node, owner } = this.#find(row);
     if (node === undefined || owner === undefined) return;
-    this.#options.events.emit(tx, "share.received", { accountId, share: summarize(row, node), ownerName: owner.name });
+    this.#options.events.emit(tx, "share.received", {
+      accountId,
+      share: summarize(row, node),
+      ownerId: owner.publicId,
+      ownerName: owner.name,
+    });
   }
 
   #rowsOf(user: User): ReceivedRow[] {

@@ -100,7 +100,13 @@ export class GroupNotices {
     const summary = summarizeShare(share, node);
     for (const { id: accountId } of members) {
       if (users.findById(accountId)?.disabledAtMs !== null) continue;
-      events.emit(tx, "share.received", { accountId, share: summary, ownerName: owner.name, isMailed });
+      events.emit(tx, "share.received", {
+        accountId,
+        share: summary,
+        ownerId: owner.publicId,
+        ownerName: owner.name,
+        isMailed,
+      });
     }
     this.#advance.run(shareId, last.id);
     return members.length;

@@ -149,7 +149,12 @@ export class PeopleShares {
     const summary = summarizeShare(made, node);
     events.emit(tx, "share.created", { accountId: user.id, share: summary });
     if (recipientId !== null) {
-      events.emit(tx, "share.received", { accountId: recipientId, share: summary, ownerName: user.name });
+      events.emit(tx, "share.received", {
+        accountId: recipientId,
+        share: summary,
+        ownerId: user.publicId,
+        ownerName: user.name,
+      });
     }
     if (groupId !== null) notices.queue(tx, made.id);
     return made;

@@ -101,7 +101,12 @@ export class ShareService {
       const summary = summarizeShare(share, node);
       events.emit(tx, "share.created", { accountId: user.id, share: summary });
       if (recipient !== undefined) {
-        events.emit(tx, "share.received", { accountId: recipient.id, share: summary, ownerName: user.name });
+        events.emit(tx, "share.received", {
+          accountId: recipient.id,
+          share: summary,
+          ownerId: user.publicId,
+          ownerName: user.name,
+        });
       }
       return { share, node };
     });

@@ -205,7 +205,9 @@ test("new shares and new API keys notify the account", async () => {
     expiresAtMs: null,
     node: { type: "folder", publicId: "fold_1", name: "Trips" },
   } as const;
-  await bench.transaction((tx) => bench.triggers.shareReceived(tx, { accountId: ann.user.id, share, ownerName: "Bo" }));
+  await bench.transaction((tx) =>
+    bench.triggers.shareReceived(tx, { accountId: ann.user.id, share, ownerId: "usr_1", ownerName: "Bo" }),
+  );
   await bench.transaction((tx) =>
     bench.triggers.apiKeyCreated(tx, { accountId: ann.user.id, keyId: "key_1", name: "backup" }),
   );
