@@ -52,6 +52,7 @@ export const text = defineText("admin", {
   refresh: "Refresh",
 
   users: "Users",
+  groups: "Groups",
   addUser: "Add user",
   newUserHint: "If you leave the password empty, you get a one-time link for setting one.",
   searchUsers: "Search by name or email",
