@@ -553,6 +553,20 @@ export interface Schemas {
     readonly isFavorite: boolean;
     readonly shared: Schemas["ShareMark"] | null;
   };
+  readonly Pins: {
+    readonly pins: readonly {
+      readonly id: string;
+      readonly type: "folder" | "album";
+      readonly name: string;
+      readonly path?: Schemas["FolderPath"];
+      readonly share?: string;
+      readonly owner: {
+        readonly id: string;
+        readonly name: string;
+        readonly email: string;
+      } | null;
+    }[];
+  };
   readonly Plan: {
     readonly name: "free" | "pro" | "enterprise";
     readonly isDefault: boolean;
@@ -1471,6 +1485,9 @@ export interface ResponseData {
     readonly id: string;
     readonly revokedAt: string;
   };
+  readonly "GET /api/pins": Schemas["Pins"];
+  readonly "PUT /api/pins/{id}": Schemas["Pins"];
+  readonly "DELETE /api/pins/{id}": Schemas["Pins"];
   readonly "POST /api/mobile/upload": Schemas["UploadedFile"];
   readonly "POST /api/mobile/upload/init": {
     readonly uploadSession: string;

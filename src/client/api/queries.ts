@@ -22,6 +22,7 @@ export const keys = {
   favorites: [FILES, "favorites"] as const,
   recent: [FILES, "recent"] as const,
   albums: [FILES, "albums"] as const,
+  pins: [FILES, "pins"] as const,
   album: (id: string) => [FILES, "albums", "one", id] as const,
   history: [FILES, "history"] as const,
   holds: [FILES, "history", "holds"] as const,

@@ -9,15 +9,18 @@ import { useWasIdle } from "../ui/use-was-idle.ts";
 import { Button } from "../ui/button.tsx";
 import { cx } from "../ui/cx.ts";
 import { formatBytes } from "../base/format.ts";
-import { loadScript } from "../ui/lazy-part.ts";
+import { lazyPart, loadScript } from "../ui/lazy-part.ts";
 import { Menu } from "../ui/menu.tsx";
 import type { MenuItem } from "../ui/menu-items.ts";
 import { Progress } from "../ui/progress.tsx";
 import { isAt, mainNavItems, type NavItem, settingsNavItems } from "./navigation.ts";
+import { OptionalPart } from "./optional-part.tsx";
 import { useOfferedNewMenu } from "../ui/new-menu.ts";
 import { useSession } from "../api/session.ts";
 import { frameText } from "./text.ts";
 import { showError } from "../ui/toast.tsx";
+
+const PinList = lazyPart(() => import("../entries/pins/pin-list.tsx").then((part) => part.PinList));
 
 /** The "New" button, the navigation and the storage meter. In the drawer, a link replaces its history entry. */
 export function SideBar({ isInDrawer = false }: { readonly isInDrawer?: boolean }) {
@@ -27,12 +30,25 @@ export function SideBar({ isInDrawer = false }: { readonly isInDrawer?: boolean 
       {user.role !== "viewer" && <NewButton />}
       <nav aria-label={frameText.mainNavigation} className="flex flex-1 flex-col gap-4">
         <NavList items={mainNavItems()} isInDrawer={isInDrawer} />
+        <Pins isInDrawer={isInDrawer} />
         <div className="mt-auto">
           <NavList items={settingsNavItems(user.role)} isInDrawer={isInDrawer} />
         </div>
       </nav>
       <StorageMeter />
     </div>
+  );
+}
+
+function Pins({ isInDrawer }: { readonly isInDrawer: boolean }) {
+  const isIdle = useWasIdle();
+  const { close } = useOverlay("menu");
+  return (
+    isIdle && (
+      <OptionalPart>
+        <PinList isInDrawer={isInDrawer} onSamePage={close} />
+      </OptionalPart>
+    )
   );
 }
 

@@ -18,6 +18,8 @@ export const text = defineText("browse", {
   tags: "Tags",
   folder: "Folder",
   isShared: "Anyone with the link can open this",
+  pin: "Pin to side bar",
+  unpin: "Unpin from side bar",
   sharedByLink: "Shared by link",
   sharedWithPeople: "Shared with people",
   sharedAsDropBox: "Drop box",

@@ -5,6 +5,7 @@ import type { AlbumService } from "../library/albums/service.ts";
 import type { ArchiveSender } from "../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../library/archive/service.ts";
 import type { FavoriteService } from "../library/favorites/service.ts";
+import { type PinRoutesOptions, pinRoutes } from "./pins/routes.ts";
 import type { ReceivedShareService } from "./received/service.ts";
 import { receivedShareRoutes } from "./received/routes.ts";
 import { ShareDownloads } from "./shares/share-requests.ts";
@@ -24,6 +25,7 @@ interface SharingRoutesOptions
   readonly archives: ArchiveService;
   readonly archiveSender: ArchiveSender;
   readonly receivedShares: ReceivedShareService;
+  readonly pins: PinRoutesOptions["pins"];
   readonly linkGuesses: PublicRoutesOptions["guesses"];
   readonly favorites: FavoriteService;
   readonly shareSender: PublicRoutesOptions["sender"];
@@ -45,5 +47,6 @@ export function sharingRoutes(options: SharingRoutesOptions): Router[] {
     sharePictureRoutes(links),
     nodeShareRoutes(options),
     shareRoutes(options),
+    pinRoutes(options),
   ];
 }

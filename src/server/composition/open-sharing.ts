@@ -1,5 +1,6 @@
 /** Opens shares between accounts, public links, and drop boxes. */
 import { DownloadLedger } from "../../features/accounts/rate-limits/download-ledger.ts";
+import { PinService } from "../../features/sharing/pins/service.ts";
 import { ReceivedShareService } from "../../features/sharing/received/service.ts";
 import { ShareSender } from "../../features/sharing/shares/share-sender.ts";
 import { openShares } from "../../features/sharing/shares/open.ts";
@@ -33,6 +34,7 @@ export function openSharing(
       targets,
       noteEnded: () => endedShares.note(),
     }),
+    pins: new PinService({ ...storage, ...accounts, ...library }),
     shares,
     groupNotices: notices,
     shareAccess,

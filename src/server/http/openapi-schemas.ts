@@ -36,6 +36,7 @@ import { Photo } from "../../features/library/photos/model.ts";
 import { TrashedItem } from "../../features/library/trash/model.ts";
 import { ChangedFile } from "../../features/mobile/sync/model.ts";
 import { RewindBody, RewindRecord } from "../../features/mobile/rewind/model.ts";
+import { PinsRecord } from "../../features/sharing/pins/model.ts";
 import { CreateShareBody, SHARE_SCHEMAS } from "../../features/sharing/shares/model.ts";
 import { GuestTusRecord, TusRecord } from "../../features/uploads/tus/model.ts";
 import { FactorProofBody, RecoveryCodesRecord } from "../../features/accounts/two-factor/model.ts";
@@ -104,6 +105,7 @@ export const NAMED_SCHEMAS = {
   PasskeyAssertion: AuthenticationResponse,
   PasskeyOptions: OptionsRecord,
   Photo,
+  Pins: PinsRecord,
   Plan: PlanRecord,
   Preferences: SettingsRecord.properties.notifications,
   PreferencesUpdate: SettingsBody.properties.notifications,

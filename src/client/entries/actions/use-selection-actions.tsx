@@ -11,6 +11,7 @@ import type { Renaming } from "../collection/grid-types.ts";
 import type { Collection } from "../collection/use-collection.ts";
 import { canMoveInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
+import { usePinItem } from "../pins/use-pin-item.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
 import { commonRights, type EntryRights, useRightsOf } from "../rights.ts";
 import { type ClipCommands, useClipCommands } from "./use-clip-commands.ts";
@@ -95,14 +96,13 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
 
   const clip = useClipCommands({ withSelected, rights, known, count, share: options.share });
   const isOwn = canWrite && rights.isOwn;
-  const canShare = isOwn && (menuTarget !== undefined || count > 0);
   const commands: Commands<T> = {
     ...clip,
     only,
     open: onOpen,
     edit: only && when(canWrite && rights.canChange && isEditableText(only), () => openEditor(only.id)),
     download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
-    share: when(canShare, choose("share")),
+    share: when(isOwn && (menuTarget !== undefined || count > 0), choose("share")),
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
     album: when(isOwn && mayHaveFiles(known), choose("album")),
     rename: when(canWrite && rights.canManage, rename),
@@ -113,11 +113,12 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     trash: when(canWrite && rights.canManage, trash),
   };
   useSelectionShortcuts(commands, count > 0);
+  const pin = usePinItem(only);
 
   return {
     ...commands,
     items: () => [
-      ...menuItems(commands, { areDetailsOpen, areFavorites }),
+      ...menuItems(commands, { areDetailsOpen, areFavorites, pin }),
       ...(options.extraItems?.(withSelected) ?? []),
     ],
     areFavorites,
@@ -219,10 +220,15 @@ interface MenuState {
   readonly areDetailsOpen: boolean;
   /** Whether all selected entries are favorites. */
   readonly areFavorites: boolean;
+  /** Pins the only selected entry, or removes its pin. */
+  readonly pin: ReturnType<typeof usePinItem>;
 }
 
 /** The groups of the menu, with separators between them. */
-function menuItems<T extends Entry>(commands: Commands<T>, { areDetailsOpen, areFavorites }: MenuState): MenuItem[] {
+function menuItems<T extends Entry>(
+  commands: Commands<T>,
+  { areDetailsOpen, areFavorites, pin }: MenuState,
+): MenuItem[] {
   const { only, open } = commands;
   const favorite = areFavorites ? text.removeFavorite : text.addFavorite;
   const groups = [
@@ -237,6 +243,7 @@ function menuItems<T extends Entry>(commands: Commands<T>, { areDetailsOpen, are
       { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: commands.download },
       { label: text.share, icon: Share2, run: commands.share },
       { label: favorite, icon: Star, keys: "shift+s", run: commands.toggleFavorite },
+      ...(pin === undefined ? [] : [pin]),
       { label: text.addToAlbum, icon: BookImage, run: commands.album },
     ],
     [

@@ -7,6 +7,7 @@ import { useCanWrite } from "../../api/session.ts";
 import { type Album, albumQuery } from "../../entries/albums/api.ts";
 import { ActionStatus } from "../../entries/actions/action-status.tsx";
 import { EntryDialogs } from "../../entries/dialogs/entry-dialogs.tsx";
+import { usePinItem } from "../../entries/pins/use-pin-item.ts";
 import { Button, buttonClassName, type ButtonStyle } from "../../ui/button.tsx";
 import { confirmThen } from "../../ui/confirm.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -15,6 +16,7 @@ import { IconButton } from "../../ui/icon-button.tsx";
 import { EllipsisVertical, Plus, Share2, Trash2 } from "../../ui/icons.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { Menu } from "../../ui/menu.tsx";
+import type { MenuItems } from "../../ui/menu-items.ts";
 import { Page } from "../../ui/page.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { AlbumGrid } from "./album-grid.tsx";
@@ -126,7 +128,10 @@ function AlbumActions({
   readonly changes: ReturnType<typeof useAlbumChanges>;
 }) {
   const [dialog, setDialog] = useState<"share" | "edit">();
-  if (!canChange) return null;
+  const pin = usePinItem(album);
+  if (!canChange) {
+    return pin && <MoreMenu items={() => [pin]} />;
+  }
   const close = () => setDialog(undefined);
   const confirmRemoval = () =>
     confirmThen(
@@ -139,10 +144,9 @@ function AlbumActions({
       <Button icon={Share2} onClick={() => setDialog("share")}>
         {text.share}
       </Button>
-      <Menu
-        align="end"
-        trigger={<IconButton label={text.more} icon={EllipsisVertical} hasTooltip={false} />}
+      <MoreMenu
         items={() => [
+          ...(pin === undefined ? [] : [pin]),
           { label: text.edit, icon: PenLine, run: () => setDialog("edit") },
           { label: text.remove, icon: Trash2, danger: true, run: confirmRemoval },
         ]}
@@ -153,6 +157,11 @@ function AlbumActions({
       </Suspense>
     </>
   );
+}
+
+function MoreMenu({ items }: { readonly items: MenuItems }) {
+  const trigger = <IconButton label={text.more} icon={EllipsisVertical} hasTooltip={false} />;
+  return <Menu align="end" trigger={trigger} items={items} />;
 }
 
 function AddPhotosButton({ album, variant = "secondary" }: { readonly album: Album } & Pick<ButtonStyle, "variant">) {

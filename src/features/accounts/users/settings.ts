@@ -40,6 +40,9 @@ export type NotificationChange = PartOf<NotificationPreferences>;
 /** The body of PUT /api/users/settings. */
 export type SettingsChange = PartOf<Settings>;
 
+/** What is stored: the settings that were ever set, and the pins. */
+type StoredSettings = SettingsChange & { readonly pins?: readonly string[] };
+
 const DEFAULTS: Settings = {
   language: "en",
   timezone: "UTC",
@@ -73,12 +76,26 @@ export function changeSettings(json: string, change: SettingsChange): string {
   // Settings that the user has not set are not stored: the configuration may change their defaults.
   const keep = change.versioning?.keep ?? parse(json).versioning?.keep;
   const versioning = keep === undefined ? undefined : { keep };
-  return JSON.stringify({ ...merge(readSettings(json), change), versioning });
+  const pins = readPins(json);
+  return JSON.stringify({ ...merge(readSettings(json), change), versioning, ...(pins.length > 0 && { pins }) });
 }
 
-function parse(json: string): SettingsChange {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by changeSettings alone
-  return JSON.parse(json) as SettingsChange;
+/** Most folders and albums that an account can pin. */
+export const PINS_MAX = 50;
+
+/** The ids of the folders and albums that the account pinned, in order. They are stored among its settings. */
+export function readPins(json: string): readonly string[] {
+  return parse(json).pins ?? [];
+}
+
+/** The stored JSON with other pins. */
+export function changePins(json: string, change: (pins: readonly string[]) => readonly string[]): string {
+  return JSON.stringify({ ...parse(json), pins: change(readPins(json)) });
+}
+
+function parse(json: string): StoredSettings {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by changeSettings and changePins alone
+  return JSON.parse(json) as StoredSettings;
 }
 
 function merge(base: Settings, change: SettingsChange): Settings {

@@ -127,10 +127,17 @@ export class FavoriteService {
   ): Promise<{ favorites: Favorite[]; total: number }> {
     const ids = await this.visibleIds(user, sort, order);
     const found = this.#options.tree.findByIds([...ids.subarray(offset, offset + limit)]);
-    const received = found.filter(({ accountId }) => accountId !== user.id);
+    return { favorites: await this.show(user, found), total: ids.length };
+  }
+
+  /**
+   * Nodes as the user sees them, without those of others that are not shared with the user any more.
+   * @throws AppError overloaded
+   */
+  async show(user: User, nodes: readonly TreeNode[]): Promise<Favorite[]> {
+    const received = nodes.filter(({ accountId }) => accountId !== user.id);
     const seen = received.length === 0 ? NONE : await this.#asReceived(user, received);
-    const favorites = found.flatMap((node) => (node.accountId === user.id ? [{ node }] : (seen.get(node.id) ?? [])));
-    return { favorites, total: ids.length };
+    return nodes.flatMap((node) => (node.accountId === user.id ? [{ node }] : (seen.get(node.id) ?? [])));
   }
 
   /** The row ids of all favorites that the user can see. @throws AppError overloaded */
