@@ -37,7 +37,7 @@ CREATE TABLE `hidden_shares` (
 --> statement-breakpoint
 CREATE INDEX `hidden_shares_user` ON `hidden_shares` (`user_id`);
 --> statement-breakpoint
--- The record of an account in the store journal names its groups, that of a share the accounts that hid it.
+-- The record of an account in the store journal names its groups, that of a share its group and the accounts that hid it.
 CREATE TRIGGER `store_journal_member_added` AFTER INSERT ON `group_members`
 BEGIN
 	INSERT INTO `store_journal_again` (account_id, node_id) VALUES (NEW.user_id, 0)
@@ -53,6 +53,9 @@ END;
 CREATE TRIGGER `store_journal_group_renamed` AFTER UPDATE OF `name` ON `groups`
 BEGIN
 	INSERT INTO `store_journal_again` (account_id, node_id) SELECT user_id, 0 FROM `group_members` WHERE group_id = NEW.id
+		UNION SELECT n.account_id, n.id FROM `shares` s JOIN `nodes` n ON n.id = s.node_id WHERE s.group_id = NEW.id
+		UNION SELECT a.account_id, -a.id FROM `shares` s JOIN `albums` a ON a.id = s.album_id WHERE s.group_id = NEW.id
+	ORDER BY 1
 	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
 END;
 --> statement-breakpoint

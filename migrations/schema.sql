@@ -1681,6 +1681,9 @@ END;
 CREATE TRIGGER `store_journal_group_renamed` AFTER UPDATE OF `name` ON `groups`
 BEGIN
 	INSERT INTO `store_journal_again` (account_id, node_id) SELECT user_id, 0 FROM `group_members` WHERE group_id = NEW.id
+		UNION SELECT n.account_id, n.id FROM `shares` s JOIN `nodes` n ON n.id = s.node_id WHERE s.group_id = NEW.id
+		UNION SELECT a.account_id, -a.id FROM `shares` s JOIN `albums` a ON a.id = s.album_id WHERE s.group_id = NEW.id
+	ORDER BY 1
 	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
 END;
 

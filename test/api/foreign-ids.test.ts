@@ -317,6 +317,7 @@ async function compare(operation: SampledOperation, send: (ids: Record<Kind, str
 function isHarmless({ name }: SampledOperation): boolean {
   return [
     "POST /api/mobile/notifications/read",
+    "POST /api/users/notifications/read",
     "POST /api/mobile/files/durability",
     "POST /api/mobile/sync/files",
     "POST /api/mobile/conflicts/resolve",

@@ -112,7 +112,7 @@ const viewersMay = [
   /^(PUT|DELETE) \/api\/mobile\/devices\/\{deviceId\}(\/settings)?$/,
   /^POST \/api\/mobile\/notifications\//,
   /^POST \/api\/users\/notifications\/read$/,
-  /^(PUT|DELETE) \/api\/users\/notifications\/push$/,
+  /^(POST|DELETE) \/api\/users\/push-subscriptions$/,
   // Read requests that use POST for their lists.
   /^POST \/api\/files\/archive$/,
   // Notes what the viewer read.

@@ -114,7 +114,7 @@ describeWeb("albums", (web) => {
     await dialog.getByRole("textbox", { name: "Name" }).fill("For you");
     await dialog.getByRole("button", { name: "Continue" }).click();
     const sharing = page.getByRole("dialog", { name: "Share “For you”" });
-    await sharing.getByRole("radio", { name: "One person with an account" }).click();
+    await sharing.getByRole("radio", { name: "People with an account" }).click();
     await web.lookAt(page, "album-share");
     await sharing.getByRole("textbox", { name: /email/i }).fill(recipient.email);
     await sharing.getByRole("button", { name: /^Share/ }).click();

@@ -206,6 +206,9 @@ describeWeb("actions on files", (web) => {
     await account.client.folderId("2024", "/Archive");
     for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(name, { name });
     const page = await web.open({ as: account });
+    // Without the tree in the side bar, the dialog is the first to load folders.
+    await page.evaluate(() => window.localStorage.setItem("larder-folder-tree-closed", "yes"));
+    await page.reload();
     await row(page, "a.txt").click();
     await row(page, "b.txt").click({ modifiers: ["Shift"] });
     const dialog = page.getByRole("dialog", { name: "Move 2 items" });

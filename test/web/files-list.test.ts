@@ -11,7 +11,7 @@ describeWeb("lists of folders", (web) => {
     await account.client.stored("333", { name: "a.txt" });
     await account.client.stored("22", { name: "c.txt", fields: { tags: "blue, green, red", isPublic: "true" } });
     const page = await web.open({ as: account });
-    await row(page, "c.txt").getByRole("img", { name: "Anyone with the link can open this" }).waitFor();
+    await row(page, "c.txt").getByRole("img", { name: "Shared by link" }).waitFor();
     await web.lookAt(page, "files-list");
     const header = page.getByRole("columnheader", { name: "Name" });
     expect(await header.getAttribute("aria-sort")).toBe("ascending");

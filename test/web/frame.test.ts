@@ -133,7 +133,7 @@ describeWeb("the frame of the pages", (web) => {
     await web.lookAt(page, "help");
     await closeByKey(page, help);
     await page.keyboard.press("/");
-    const search = page.getByRole("searchbox", { name: "Search files and folders" });
+    const search = page.getByRole("combobox", { name: "Search files and folders" });
     await page.waitForFunction(() => document.activeElement?.getAttribute("type") === "search");
     await search.fill("budget");
     await search.press("Enter");

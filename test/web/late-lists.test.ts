@@ -13,7 +13,7 @@ describeWeb("a list that loads late", (web) => {
     await page.keyboard.type("re");
     await load();
     await page.keyboard.type("port");
-    expect(await page.getByRole("searchbox", { name: "Search files and folders" }).inputValue()).toBe("report");
+    expect(await page.getByRole("combobox", { name: "Search files and folders" }).inputValue()).toBe("report");
   });
 
   test("leaves the focus in an open menu", async () => {

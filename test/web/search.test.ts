@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
+import type { Account } from "../support/client.ts";
 import { eventually, expectFocus, names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 import { untilKeysWork } from "./support/focus.ts";
+
+/** Waits until the background has read a text. */
+async function untilInTexts({ client }: Account, word: string): Promise<void> {
+  while ((await client.get(`/api/files/search?q=content:${word}`)).list("data.files").length === 0) await Bun.sleep(50);
+}
 
 describeWeb("the search", (web) => {
   test("finds by words and filters, highlights matches, and keeps everything in the address", async () => {
@@ -64,7 +70,7 @@ describeWeb("the search", (web) => {
     const page = await web.open({ as: await web.account(), path: "/search" });
     await page.getByText("Search your files").waitFor();
     await web.lookAt(page, "search-start");
-    const field = page.getByRole("searchbox");
+    const field = page.getByRole("combobox", { name: "Search files and folders" });
     await field.fill("zebra");
     await field.press("Enter");
     await page.getByText("No results").waitFor();
@@ -82,7 +88,7 @@ describeWeb("the search", (web) => {
       const body = await response.json();
       await route.fulfill({ response, json: { ...body, data: { ...body.data, isIndexing: true } } });
     });
-    const field = page.getByRole("searchbox");
+    const field = page.getByRole("combobox", { name: "Search files and folders" });
     await field.fill("quagga");
     await field.press("Enter");
     await page.getByText("No results").waitFor();
@@ -101,7 +107,7 @@ describeWeb("the search", (web) => {
       const missing = { ...data, files: [], pagination: { ...data.pagination, total: 0 }, isIndexing: true };
       return route.fulfill({ response, json: { ...body, data: missing } });
     });
-    const field = page.getByRole("searchbox");
+    const field = page.getByRole("combobox", { name: "Search files and folders" });
     await field.fill("quagga");
     await field.press("Enter");
     await page.getByText("Recent changes may not appear yet.").waitFor();
@@ -127,5 +133,58 @@ describeWeb("the search", (web) => {
     await page.getByRole("button", { name: "Undo" }).click();
     await row(page, "report three.txt").waitFor();
     expect(await account.client.names("/Deep")).toEqual(["report three.txt"]);
+  });
+
+  test("suggests while typing, by keyboard, mouse, and touch", async () => {
+    const account = await web.account();
+    await account.client.folderId("Marmalade");
+    await account.client.storedId(
+      "Knead the marzipan for five minutes and cover the cake with it. Every guest marvels at it.",
+      { name: "marble.txt", fields: { tags: "Marathon" } },
+    );
+    await untilInTexts(account, "marzipan");
+    const page = await web.open({ as: account });
+    await row(page, "marble.txt").waitFor();
+    await untilKeysWork(page);
+    const field = page.getByRole("combobox", { name: "Search files and folders" });
+    const option = (name: string) => page.getByRole("option", { name });
+    await page.keyboard.press("/");
+    await page.keyboard.type("mar");
+    await option("marzipan").waitFor();
+    await web.lookAt(page, "search-suggestions");
+    expect(await page.getByRole("option").count()).toBe(5);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    expect(await field.getAttribute("aria-activedescendant")).toBe(
+      await page.locator('[role="option"][aria-selected="true"]').getAttribute("id"),
+    );
+    await page.keyboard.press("Escape");
+    await option("marzipan").waitFor({ state: "detached" });
+    expect(await field.inputValue()).toBe("mar");
+
+    await page.keyboard.type("z");
+    await option("marzipan").waitFor();
+    await option("Marmalade").waitFor({ state: "detached" });
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("q") === "marzipan");
+    await row(page, "marble.txt").locator("mark", { hasText: "marzipan" }).waitFor();
+    await web.lookAt(page, "search-contents");
+    await page.getByLabel("Search in").selectOption("Names");
+    await page.getByText("No results").waitFor();
+    expect(new URL(page.url()).searchParams.get("q")).toBe("name:marzipan");
+
+    await field.fill("marm");
+    await option("Marmalade").click();
+    await page.waitForURL((url) => url.pathname === "/files/Marmalade");
+
+    const phone = await web.open({ as: account, size: "phone", path: "/files" });
+    await untilKeysWork(phone);
+    await phone.getByRole("combobox", { name: "Search files and folders" }).tap();
+    await phone.keyboard.type("marb");
+    await web.lookAt(phone, "search-suggestions-phone");
+    await phone.getByRole("option", { name: "marble.txt" }).tap();
+    await phone.getByRole("dialog", { name: /marble\.txt/ }).waitFor();
   });
 });

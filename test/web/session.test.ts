@@ -11,7 +11,7 @@ async function endSessions(account: Account): Promise<void> {
 
 /** Makes the page send a request, by a search. */
 async function search(page: Page, words: string): Promise<void> {
-  const field = page.getByRole("searchbox", { name: "Search files and folders" });
+  const field = page.getByRole("combobox", { name: "Search files and folders" });
   await field.fill(words);
   await field.press("Enter");
 }

@@ -142,7 +142,7 @@ describeWeb("shared with me", (web) => {
     const { friend } = await sharedFolder(web, "read", { versions: false });
     const page = await web.open({ as: friend, path: "/shared/with-me" });
     await row(page, "Holiday").waitFor();
-    const reading = ["Open", "Download as ZIP", "Add to favorites", "Pin to side bar", "Copy to…", "Details"];
+    const reading = ["Open", "Download as ZIP", "Add to favorites", "Pin to side bar", "Copy", "Copy to…", "Details"];
     expect(await menuOf(page, "Holiday")).toEqual([...reading, "Leave"]);
     await row(page, "Holiday").dblclick();
     await page.getByRole("heading", { level: 1, name: "Holiday" }).waitFor();

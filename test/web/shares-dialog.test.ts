@@ -130,8 +130,8 @@ describeWeb("the share dialog", (web) => {
     await dialog.getByRole("button", { name: "Create link" }).click();
     await dialog.getByLabel("Link to Inbox").waitFor();
     await dialog.getByRole("button", { name: "Add share" }).click();
-    await dialog.getByRole("radio", { name: /^One person/ }).check();
-    await dialog.getByLabel("Account email").fill("friend@example.org");
+    await dialog.getByRole("radio", { name: /^People/ }).check();
+    await dialog.getByRole("combobox", { name: "People, groups, or email addresses" }).fill("friend@example.org");
     await dialog.getByLabel("Permissions").selectOption("write");
     const versions = dialog.getByRole("checkbox", { name: "Show earlier versions" });
     expect(await versions.isChecked()).toBe(true);

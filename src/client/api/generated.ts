@@ -1089,6 +1089,7 @@ export interface ResponseData {
       readonly kind: "file" | "folder" | "tag" | "word";
       readonly text: string;
       readonly id?: string;
+      readonly mimeType?: string;
       readonly folder?: string;
       readonly path?: string;
       readonly share?: string;
@@ -1857,6 +1858,18 @@ export interface ResponseData {
       readonly files: number;
       readonly bytes: number;
     }[];
+    readonly texts: {
+      readonly isFilling: boolean;
+      readonly indexed: number;
+      readonly waiting: number;
+      readonly unread: readonly {
+        readonly reason: string;
+        readonly count: number;
+      }[];
+      readonly textBytes: number;
+      readonly indexBytes: number;
+      readonly fileBytes: number;
+    };
   };
   readonly "GET /api/admin/stats/history": {
     readonly days: readonly {

@@ -5,6 +5,7 @@ import type { MouseEvent } from "react";
 import { useOverlay } from "../base/overlays.ts";
 import { Plus, Upload } from "../ui/icons.ts";
 import { usageQuery } from "../api/queries.ts";
+import { useIsWide } from "../entries/details-state.ts";
 import { useWasIdle } from "../ui/use-was-idle.ts";
 import { Button } from "../ui/button.tsx";
 import { cx } from "../ui/cx.ts";
@@ -20,6 +21,7 @@ import { useSession } from "../api/session.ts";
 import { frameText } from "./text.ts";
 import { showError } from "../ui/toast.tsx";
 
+const FolderSection = lazyPart(() => import("./folder-section.tsx").then((part) => part.FolderSection));
 const PinList = lazyPart(() => import("../entries/pins/pin-list.tsx").then((part) => part.PinList));
 
 /** The "New" button, the navigation and the storage meter. In the drawer, a link replaces its history entry. */
@@ -31,12 +33,27 @@ export function SideBar({ isInDrawer = false }: { readonly isInDrawer?: boolean 
       <nav aria-label={frameText.mainNavigation} className="flex flex-1 flex-col gap-4">
         <NavList items={mainNavItems()} isInDrawer={isInDrawer} />
         <Pins isInDrawer={isInDrawer} />
+        {!isInDrawer && <Folders />}
         <div className="mt-auto">
           <NavList items={settingsNavItems(user.role)} isInDrawer={isInDrawer} />
         </div>
       </nav>
       <StorageMeter />
     </div>
+  );
+}
+
+/** The folder tree of wide screens. What the page shows comes first. */
+function Folders() {
+  const isIdle = useWasIdle();
+  const isWide = useIsWide();
+  return (
+    isIdle &&
+    isWide && (
+      <OptionalPart>
+        <FolderSection />
+      </OptionalPart>
+    )
   );
 }
 

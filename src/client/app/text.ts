@@ -7,6 +7,7 @@ export const frameText = defineText("frame", {
   home: "Home",
   goHome: "Go to Home",
   files: "Files",
+  folders: "Folders",
   photos: "Photos",
   albums: "Albums",
   favorites: "Favorites",

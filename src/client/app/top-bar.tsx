@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Keyboard, Menu as MenuIcon, Moon, Sun, SunMoon } from "lucide-react";
-import { LogOut, Search, Settings } from "../ui/icons.ts";
-import { type Ref, useEffect, useState } from "react";
+import { LogOut, Settings } from "../ui/icons.ts";
+import type { Ref } from "react";
 import { messageOf } from "../api/http.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
@@ -11,12 +11,11 @@ import { toast } from "../ui/toast.tsx";
 import { uiText } from "../ui/text.ts";
 import { Tooltip } from "../ui/tooltip.tsx";
 import { useWasIdle } from "../ui/use-was-idle.ts";
-import { useTextSearch } from "../base/search-params.ts";
 import { useSession, signOut } from "../api/session.ts";
 import { setTheme, useTheme } from "../base/theme.ts";
 import { OptionalPart } from "./optional-part.tsx";
+import { SearchField } from "./search-field.tsx";
 import { frameText } from "./text.ts";
-import { Form } from "../ui/form.tsx";
 
 const InboxBell = lazyPart(() => import("../features/inbox/inbox-bell.tsx").then((part) => part.InboxBell));
 
@@ -51,41 +50,6 @@ export function TopBar({
         <AccountMenu onHelp={onHelp} />
       </div>
     </header>
-  );
-}
-
-function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> }) {
-  const navigate = useNavigate();
-  const query = useTextSearch()["q"] ?? "";
-  const [text, setText] = useState(query);
-  useEffect(() => setText(query), [query]);
-  const submit = () => {
-    if (text.trim() !== "") void navigate({ to: "/search", search: { q: text.trim() } });
-  };
-  return (
-    // The form is inside the landmark: browsers then offer earlier searches.
-    <search className="min-w-0 max-w-2xl flex-1">
-      <Form onSubmit={submit} className="relative">
-        <Search
-          aria-hidden
-          size={18}
-          className="pointer-events-none absolute start-3.5 top-1/2 -translate-y-1/2 text-muted"
-        />
-        <input
-          ref={inputRef}
-          type="search"
-          name="q"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          aria-label={frameText.searchLabel}
-          aria-keyshortcuts="/ Control+K"
-          placeholder={frameText.search}
-          autoComplete="off"
-          enterKeyHint="search"
-          className="control h-11 w-full rounded-full border border-transparent bg-sunken ps-10 pe-4 text-base text-ink focus:border-line-strong focus:bg-raised sm:text-sm"
-        />
-      </Form>
-    </search>
   );
 }
 

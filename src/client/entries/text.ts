@@ -104,7 +104,6 @@ export const text = defineText("browse", {
   copyHere: "Copy here",
   alreadyHere: "Already in this folder.",
   intoItself: "You can't put a folder inside itself.",
-  moreFolders: "Show more folders",
   noFolders: "No subfolders",
 
   readOnly: "Read-only",

@@ -154,6 +154,11 @@ export function storageFamilies(services: Services, totals: DatabaseTotals): Met
       ["search", totals.searchLag],
       ["commits", writer.waiting],
     ]),
+    counter(
+      "larder_texts_read_total",
+      "Files whose text was read since the server started.",
+      services.textIndexer.read,
+    ),
     gauge("larder_transactions_waiting", "Transactions waiting for a commit.", writer.waiting),
     gauge("larder_rate_limit_subjects", "Users and addresses with current rate-limit counts.", limiter.subjects),
     ...safetyFamilies(services, totals),

@@ -50,9 +50,10 @@ describe("the form of a share", () => {
       ...dropBox,
       maxUploadsPerAddress: 200,
     });
-    const forPerson = { ...EMPTY_DRAFT, kind: "account", user: " ana@example.org ", canWrite: true } as const;
+    const forPerson = { ...EMPTY_DRAFT, kind: "account", typed: " ana@example.org ", canWrite: true } as const;
     expect(toShareBody({ ...forPerson, hasPassword: true, password: "left over" }, "file")).toEqual({
-      user: "ana@example.org",
+      users: ["ana@example.org"],
+      groups: [],
       permissions: "write",
       versions: false,
     });
@@ -99,7 +100,7 @@ describe("the form of a share", () => {
   });
 
   test.each([
-    [{ kind: "account" }, "user"],
+    [{ kind: "account" }, "recipients"],
     [{ expiry: "date" }, "date"],
     [{ expiry: "date", date: "2001-01-01T00:00" }, "date"],
     [{ hasPassword: true, password: "abc" }, "password"],

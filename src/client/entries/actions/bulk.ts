@@ -152,6 +152,11 @@ export function canMoveInto(entries: readonly Entry[], folder: string): boolean 
   return !entries.every((entry) => entry.folder === folder) && !entries.some((entry) => contains(entry, folder));
 }
 
+/** The same for copies too, which may be made in the folder of the entries. */
+export function canDropInto(entries: readonly Entry[], folder: string, isCopy: boolean): boolean {
+  return isCopy ? !entries.some((entry) => contains(entry, folder)) : canMoveInto(entries, folder);
+}
+
 /** Whether a folder is an entry or below it. */
 export function contains(entry: Entry, folder: string): boolean {
   return entry.type === "folder" && (folder === entry.path || folder.startsWith(`${entry.path}/`));

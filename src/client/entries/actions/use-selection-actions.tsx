@@ -9,7 +9,7 @@ import type { DragRules } from "../collection/use-entry-drag.ts";
 import { newDraft } from "../collection/entry-name.tsx";
 import type { Renaming } from "../collection/grid-types.ts";
 import type { Collection } from "../collection/use-collection.ts";
-import { canMoveInto } from "./bulk.ts";
+import { canDropInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
 import { usePinItem } from "../pins/use-pin-item.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
@@ -88,6 +88,11 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   };
   const forgetAfter = (action: Promise<readonly string[]>) => void action.then(forget);
   const moveTo = (entries: readonly Entry[], to: string) => forgetAfter(entryActions.move(entries, to));
+  const drop = (dragged: readonly Entry[] | undefined, to: string, isCopy: boolean) => {
+    const put = (entries: readonly Entry[]) => (isCopy ? entryActions.copy(entries, to) : moveTo(entries, to));
+    if (dragged === undefined) withSelected(put);
+    else void put(dragged);
+  };
   const choose = (kind: "move" | "copy" | "tags" | "album" | "share") => () =>
     withSelected((entries) => openDialog(kind, entries));
   const { areFavorites, toggleFavorite } = useFavoriteToggle(collection, known, withSelected);
@@ -123,13 +128,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     ],
     areFavorites,
     renaming,
-    drag: isOwn
-      ? {
-          canDrop: canMoveInto,
-          onDrop: (to, entries) =>
-            entries === undefined ? withSelected((all) => moveTo(all, to)) : moveTo(entries, to),
-        }
-      : undefined,
+    drag: isOwn ? { canDrop: canDropInto, onDrop: (to, entries, isCopy) => drop(entries, to, isCopy) } : undefined,
     dialogs: [
       <ActionStatus key="status" />,
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,

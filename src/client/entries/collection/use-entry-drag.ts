@@ -7,9 +7,9 @@ import type { Collection } from "./use-collection.ts";
 
 /** A drag of entries within this page, and what happens on drop. */
 interface EntryDrag {
-  /** Whether the entries can be dropped on a folder: it is neither one of them nor their parent folder. */
-  accepts(folder: string): boolean;
-  drop(folder: string): void;
+  /** Whether the entries can be moved or copied to a folder: it is not one of them, and for a move not their folder. */
+  accepts(folder: string, isCopy: boolean): boolean;
+  drop(folder: string, isCopy: boolean): void;
 }
 
 /** Marks drags of this page; files from the desktop have another type. */
@@ -25,9 +25,23 @@ export function useIsDragging(): boolean {
 /** Which drops are allowed, and what they do. */
 export interface DragRules<T extends Entry> {
   /** @param entries the loaded entries of the selection; the move itself loads the rest */
-  canDrop(entries: readonly T[], folder: string): boolean;
+  canDrop(entries: readonly T[], folder: string, isCopy: boolean): boolean;
   /** @param entries the dragged entries; undefined for the whole selection */
-  onDrop(folder: string, entries: readonly T[] | undefined): void;
+  onDrop(folder: string, entries: readonly T[] | undefined, isCopy: boolean): void;
+}
+
+/** What a drop at the pointer does. */
+export interface DropTarget {
+  readonly effect: "move" | "copy";
+  drop(): void;
+}
+
+/** What a drop of dragged entries on a folder does; undefined if it is not possible. With Ctrl or Alt, they are copied. */
+export function entryDropAt(event: DragEvent, folder: string): DropTarget | undefined {
+  const drag = isEntryDrag(event) ? dragged.get() : undefined;
+  const isCopy = event.ctrlKey || event.altKey;
+  if (drag?.accepts(folder, isCopy) !== true) return undefined;
+  return { effect: isCopy ? "copy" : "move", drop: () => drag.drop(folder, isCopy) };
 }
 
 /** Makes an element that represents a folder accept dragged entries. `isOver`: highlight it. */
@@ -37,9 +51,10 @@ export function useDropFolder(folder: string | undefined) {
     isOver,
     handlers: {
       onDragOver: (event: DragEvent) => {
-        if (folder === undefined || !isEntryDrag(event) || dragged.get()?.accepts(folder) !== true) return;
+        const target = folder === undefined ? undefined : entryDropAt(event, folder);
+        if (target === undefined) return;
         event.preventDefault();
-        event.dataTransfer.dropEffect = "move";
+        event.dataTransfer.dropEffect = target.effect;
         setOver(true);
       },
       onDragLeave: () => setOver(false),
@@ -48,8 +63,7 @@ export function useDropFolder(folder: string | undefined) {
         if (folder === undefined || !isEntryDrag(event)) return;
         event.preventDefault();
         event.stopPropagation();
-        const drag = dragged.get();
-        if (drag?.accepts(folder) === true) drag.drop(folder);
+        entryDropAt(event, folder)?.drop();
       },
     },
   };
@@ -65,7 +79,8 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
     if (position === undefined || entry?.type !== "folder" || !isEntryDrag(event)) return undefined;
     // If everything is selected, only the pressed entry is known, and the folder may be part of the selection.
     if (collection.isSelected(entry.id)) return undefined;
-    return dragged.get()?.accepts(entry.path) === true ? { position, path: entry.path } : undefined;
+    const target = entryDropAt(event, entry.path);
+    return target && { ...target, position };
   };
 
   return {
@@ -81,11 +96,11 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
         const entries =
           isPart && collection.selection.kind === "some" ? [...collection.selection.entries.values()] : [entry];
         event.dataTransfer.setData(DRAG_TYPE, "1");
-        event.dataTransfer.effectAllowed = "move";
+        event.dataTransfer.effectAllowed = "copyMove";
         showCount(event, isPart ? collection.count : 1);
         dragged.set({
-          accepts: (folder) => rules.canDrop(entries, folder),
-          drop: (folder) => rules.onDrop(folder, dropped),
+          accepts: (folder, isCopy) => rules.canDrop(entries, folder, isCopy),
+          drop: (folder, isCopy) => rules.onDrop(folder, dropped, isCopy),
         });
       },
       onDragEnd: () => {
@@ -97,7 +112,7 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
         setTarget(folder?.position);
         if (folder === undefined) return;
         event.preventDefault();
-        event.dataTransfer.dropEffect = "move";
+        event.dataTransfer.dropEffect = folder.effect;
       },
       onDragLeave: () => setTarget(undefined),
       onDrop: (event: DragEvent) => {
@@ -106,7 +121,7 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
         if (folder === undefined) return;
         event.preventDefault();
         event.stopPropagation();
-        dragged.get()?.drop(folder.path);
+        folder.drop();
       },
     },
   };

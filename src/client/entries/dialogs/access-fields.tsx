@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { useCanWrite } from "../../api/session.ts";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { text } from "../text.ts";
-import { FolderTree } from "./folder-tree.tsx";
+import { FolderTree, IN_DIALOG } from "../tree/folder-tree.tsx";
 
 /** What a program may see and do. */
 export interface ProgramAccess {
@@ -55,6 +55,7 @@ export function AccessFields({
       {folder !== undefined && (
         <div className="w-full">
           <FolderTree
+            {...IN_DIALOG}
             chosen={folder}
             onChoose={(chosen) => onChange({ ...value, folder: chosen })}
             isForbidden={(path) => path === "/"}

@@ -5,7 +5,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { contains } from "../actions/bulk.ts";
 import { text } from "../text.ts";
-import { FolderTree } from "./folder-tree.tsx";
+import { FolderTree, IN_DIALOG } from "../tree/folder-tree.tsx";
 import { NewFolderDialog } from "./new-folder-dialog.tsx";
 
 /** Chooses the destination folder of a move or copy. The person can create a folder on the way. */
@@ -60,7 +60,7 @@ export function DestinationDialog({
         </>
       }
     >
-      <FolderTree key={createdPath} chosen={folder} onChoose={setFolder} isForbidden={isForbidden} />
+      <FolderTree key={createdPath} {...IN_DIALOG} chosen={folder} onChoose={setFolder} isForbidden={isForbidden} />
       <p className="mt-2 min-h-5 text-sm text-muted" aria-live="polite">
         {problem ?? folder}
       </p>

@@ -1,10 +1,12 @@
 /** API requests for shares: list, create, change and revoke. */
 import type { QueryClient } from "@tanstack/react-query";
 import type { ResponseData } from "../../api/generated.ts";
-import { request } from "../../api/http.ts";
+import { ApiError, request } from "../../api/http.ts";
 import { keys, listQuery } from "../../api/queries.ts";
 import type { GridSort } from "../collection/grid-types.ts";
 import { PAGE_SIZE } from "../collection/page-window.ts";
+import type { Chip } from "../../ui/chip-field.tsx";
+import { text } from "./text.ts";
 import type { Entry, Pagination, ShareRecord } from "../../api/types.ts";
 
 /** What can be shared: a file, folder or album, from a listing or from a share's record. */
@@ -23,7 +25,9 @@ export function mayContainPhotos({ type, mimeType }: ShareTarget): boolean {
 
 /** The body of POST …/shares and PATCH /api/shares/{id}. */
 export interface ShareBody {
-  readonly user?: string;
+  /** Email addresses, and ids of people. */
+  readonly users?: readonly string[];
+  readonly groups?: readonly string[];
   readonly permissions?: "read" | "upload" | "write";
   readonly label?: string | null;
   readonly expiresAt?: string | null;
@@ -65,9 +69,47 @@ export function fetchShares({ field: sort, order }: ShareOrder, page: number, si
 /** The shares that others have created for the account. */
 export const receivedQuery = listQuery<ReceivedShare>(keys.received, "/api/shares/received", "shares");
 
-/** @throws ApiError, OfflineError */
-export function createShare(target: ShareTarget, body: ShareBody): Promise<ShareRecord> {
-  return request<ShareRecord>("POST", sharesPath(target), { body });
+/** @returns one share, or one for each person and group @throws ApiError, OfflineError */
+export async function createShares(target: ShareTarget, body: ShareBody): Promise<readonly ShareRecord[]> {
+  const made = await request<ResponseData["POST /api/files/{id}/shares"]>("POST", sharesPath(target), { body });
+  return "shares" in made ? made.shares : [made];
+}
+
+/** Whether the server lets people find each other; known after the first search. */
+let canFindPeople = true;
+
+/** People and groups by name; none if the server does not let people find each other. @throws ApiError, OfflineError */
+export async function fetchPeople(searched: string, signal: AbortSignal): Promise<readonly Chip[]> {
+  if (!canFindPeople) return [];
+  try {
+    const { people, groups } = await request<ResponseData["GET /api/users/people"]>("GET", "/api/users/people", {
+      query: { q: searched },
+      signal,
+    });
+    return [
+      ...groups.map(({ id, name, members }): Chip => ({ id, name, kind: "group", detail: text.groupMembers(members) })),
+      ...people.map(({ id, name, email }): Chip => {
+        return { id, name, kind: "person", ...(email !== undefined && { detail: email }) };
+      }),
+    ];
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    canFindPeople = false;
+    return [];
+  }
+}
+
+/** What ending a share means, as text. */
+export function revokeBody(share: ShareRecord): string {
+  if (share.kind !== "account") return text.revokeLink;
+  const { kind, name } = recipientOf(share);
+  return text.revokePerson(kind === "group" ? text.groupShare(name) : name);
+}
+
+/** Whom a share between accounts is for. */
+export function recipientOf({ user, person, group }: ShareRecord): Chip {
+  if (group !== null) return { ...group, kind: "group" };
+  return person === null ? { id: user ?? "", name: user ?? "", kind: "email" } : { ...person, kind: "person" };
 }
 
 /** @throws ApiError, OfflineError */

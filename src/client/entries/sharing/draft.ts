@@ -1,5 +1,6 @@
 /** The state of the share form, and the request that it makes. */
 import type { ShareRecord } from "../../api/types.ts";
+import type { Chip } from "../../ui/chip-field.tsx";
 import type { ShareBody, ShareTarget } from "./api.ts";
 import { text } from "./text.ts";
 
@@ -12,7 +13,10 @@ export type DraftExpiry = "never" | "1" | "7" | "30" | "date" | "unchanged";
 /** The state of the form. Numbers are as typed. */
 export interface ShareDraft {
   readonly kind: DraftKind;
-  readonly user: string;
+  /** The people and groups of a new share, */
+  readonly recipients: readonly Chip[];
+  /** and the text after them, which may be an email address. */
+  readonly typed: string;
   readonly canWrite: boolean;
   /** For shares with an account: whether earlier versions are visible. */
   readonly showsVersions: boolean;
@@ -32,7 +36,7 @@ export interface ShareDraft {
 }
 
 /** Fields that are validated before the request. */
-type DraftField = "user" | "date" | "password" | "downloads" | "uploadMegabytes" | "uploadsPerAddress";
+type DraftField = "recipients" | "date" | "password" | "downloads" | "uploadMegabytes" | "uploadsPerAddress";
 
 /** The problems by field. */
 export type DraftProblems = Partial<Record<DraftField, string>>;
@@ -45,7 +49,8 @@ const UPLOADS_MAX = 200;
 /** The form at the start. */
 export const EMPTY_DRAFT: ShareDraft = {
   kind: "link",
-  user: "",
+  recipients: [],
+  typed: "",
   canWrite: false,
   showsVersions: false,
   label: "",
@@ -66,7 +71,8 @@ export const EMPTY_DRAFT: ShareDraft = {
 export function toDraft(share: ShareRecord): ShareDraft {
   return {
     kind: share.kind === "upload" || share.kind === "account" ? share.kind : "link",
-    user: share.user ?? "",
+    recipients: [],
+    typed: "",
     canWrite: share.permissions === "write",
     showsVersions: share.versions === true,
     label: share.label ?? "",
@@ -92,7 +98,9 @@ export function findProblems(draft: ShareDraft, former?: ShareRecord): DraftProb
   const isLink = draft.kind !== "account";
   const isPasswordUnchanged = former?.hasPassword === true && draft.password === "";
   return {
-    ...(draft.kind === "account" && draft.user.trim() === "" && { user: text.emailMissing }),
+    ...(draft.kind === "account" &&
+      former === undefined &&
+      !hasRecipients(draft) && { recipients: text.peopleMissing }),
     ...(draft.expiry === "date" && !isFuture(draft.date) && { date: text.expiryMissing }),
     ...(isLink &&
       draft.hasPassword &&
@@ -116,7 +124,7 @@ export function findProblems(draft: ShareDraft, former?: ShareRecord): DraftProb
 export function toShareBody(draft: ShareDraft, type: ShareTarget["type"], former?: ShareRecord): ShareBody {
   const label = draft.label.trim();
   return {
-    ...(former === undefined && draft.kind === "account" && { user: draft.user.trim() }),
+    ...(former === undefined && draft.kind === "account" && toRecipients(draft)),
     ...(draft.kind === "upload" && former === undefined && { permissions: "upload" as const }),
     ...(draft.kind === "account" &&
       type !== "album" && {
@@ -136,6 +144,30 @@ export function toShareBody(draft: ShareDraft, type: ShareTarget["type"], former
       maxUploadBytes: draft.limitsUploads ? toBytes(draft) : null,
       maxUploadsPerAddress: Number(draft.uploadsPerAddress),
     }),
+  };
+}
+
+/** The email addresses of a text that contains nothing else. */
+export function readEmails(typed: string): Chip[] {
+  // Programs copy addresses as `Ada King <ada@example.org>, bea@example.org`.
+  const parts = typed.split(/[,;\n]+|>\s+/u).flatMap((part) => (part.trim() === "" ? [] : [part.trim()]));
+  const words = parts.flatMap((part) => /<([^<>]+)>?$/u.exec(part)?.[1] ?? part.split(/\s+/u));
+  if (!words.every((word) => EMAIL.test(word))) return [];
+  return [...new Set(words)].map((email) => ({ id: email.toLowerCase(), name: email, kind: "email" }));
+}
+
+const EMAIL = /^[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@<>,;]+$/u;
+
+/** Whether all that was typed is somebody. */
+function hasRecipients({ recipients, typed }: ShareDraft): boolean {
+  return typed.trim() === "" ? recipients.length > 0 : readEmails(typed).length > 0;
+}
+
+function toRecipients({ recipients, typed }: ShareDraft): Pick<ShareBody, "users" | "groups"> {
+  const all = [...recipients, ...readEmails(typed)];
+  return {
+    users: all.flatMap(({ kind, id, name }) => (kind === "group" ? [] : kind === "email" ? [name] : [id])),
+    groups: all.flatMap(({ kind, id }) => (kind === "group" ? [id] : [])),
   };
 }
 

@@ -7,7 +7,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { createShare, invalidateShares, mayContainPhotos, type ShareTarget, sharesOfQuery } from "./api.ts";
+import { createShares, invalidateShares, mayContainPhotos, type ShareTarget, sharesOfQuery } from "./api.ts";
 import { toShareBody, EMPTY_DRAFT, findProblems } from "./draft.ts";
 import { ShareForm } from "./share-form.tsx";
 import { ShareItem } from "./share-item.tsx";
@@ -26,13 +26,20 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
   const known = shares.data ?? [];
   const hasForm = shares.isSuccess && (isAdding || known.length === 0);
   const create = useMutation({
-    mutationFn: () => createShare(entry, toShareBody(draft, entry.type)),
-    onSuccess: async (created: ShareRecord) => {
-      queryClient.setQueryData(sharesOfQuery(entry).queryKey, (before) => [created, ...(before ?? [])]);
+    mutationFn: () => createShares(entry, toShareBody(draft, entry.type)),
+    onSuccess: async (created: readonly ShareRecord[]) => {
+      const ids = new Set(created.map(({ id }) => id));
+      queryClient.setQueryData(sharesOfQuery(entry).queryKey, (before) => [
+        ...created,
+        ...(before ?? []).filter(({ id }) => !ids.has(id)),
+      ]);
       setIsAdding(false);
       setDraft(EMPTY_DRAFT);
       setIsChecked(false);
-      toast({ text: created.kind === "account" ? text.createdForPerson : text.created, tone: "success" });
+      toast({
+        text: created[0]?.kind === "account" ? text.createdForPeople(created.length) : text.created,
+        tone: "success",
+      });
       await invalidateShares(queryClient);
     },
   });
@@ -73,14 +80,20 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
           canHideLocation={mayContainPhotos(entry)}
         />
       ) : (
-        <ul aria-label={text.existing} className="divide-y divide-line">
-          {known.map((share) => (
-            <li key={share.id} className="py-4 first:pt-1 last:pb-0">
-              <ShareItem share={share} name={entry.name} />
-            </li>
-          ))}
-        </ul>
+        <ShareList shares={known} name={entry.name} />
       )}
     </Dialog>
+  );
+}
+
+function ShareList({ shares, name }: { readonly shares: readonly ShareRecord[]; readonly name: string }) {
+  return (
+    <ul aria-label={text.existing} className="divide-y divide-line">
+      {shares.map((share) => (
+        <li key={share.id} className="py-4 first:pt-1 last:pb-0">
+          <ShareItem share={share} name={name} />
+        </li>
+      ))}
+    </ul>
   );
 }

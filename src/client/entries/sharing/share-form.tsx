@@ -7,6 +7,7 @@ import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import type { ShareTarget } from "./api.ts";
 import type { DraftExpiry, DraftProblems, ShareDraft } from "./draft.ts";
+import { PeopleField } from "./people-field.tsx";
 import { text } from "./text.ts";
 import { Form } from "../../ui/form.tsx";
 
@@ -96,15 +97,7 @@ function PersonFields({
   return (
     <>
       {isNew && (
-        <TextField
-          label={text.email}
-          type="email"
-          autoComplete="email"
-          required
-          value={draft.user}
-          error={problems.user}
-          onChange={(user) => onChange({ user })}
-        />
+        <PeopleField chosen={draft.recipients} typed={draft.typed} error={problems.recipients} onChange={onChange} />
       )}
       {type !== "album" && <RightsFields draft={draft} onChange={onChange} />}
     </>

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Inbox, Pencil, QrCode, Unlink, UserRound } from "lucide-react";
+import { Inbox, Pencil, QrCode, Unlink } from "lucide-react";
 import { Link2 } from "../../ui/icons.ts";
 import { useState } from "react";
 import type { ShareRecord } from "../../api/types.ts";
@@ -7,7 +7,9 @@ import { Button } from "../../ui/button.tsx";
 import { CopyField } from "../../ui/copy-field.tsx";
 import { formatDate } from "../../base/format.ts";
 import { toast, showError } from "../../ui/toast.tsx";
-import { invalidateShares, revokeShare } from "./api.ts";
+import { invalidateShares, recipientOf, revokeBody, revokeShare, updateShare } from "./api.ts";
+import { ChipPicture } from "../../ui/chip-field.tsx";
+import { Select } from "../../ui/select.tsx";
 import { QrDialog } from "./qr-code.tsx";
 import { ShareEditor } from "./share-editor.tsx";
 import { describeCounts, describeKind, ShareBadges } from "./share-state.tsx";
@@ -27,15 +29,14 @@ export function ShareItem({ share, name }: { readonly share: ShareRecord; readon
     onError: showError,
   });
   const isLink = share.kind !== "account";
-  const Icon = share.kind === "upload" ? Inbox : share.kind === "account" ? UserRound : Link2;
   const confirmRevoke = () => {
-    const body = isLink ? text.revokeLink : text.revokePerson(share.user ?? "");
+    const body = revokeBody(share);
     confirmThen({ title: text.revokeTitle, body, action: text.revoke, danger: true }, revoke.mutate);
   };
   return (
     <div className="flex flex-col gap-3">
       <div className="flex items-start gap-3">
-        <Icon aria-hidden size={20} className="mt-0.5 shrink-0 text-muted" />
+        <Sign share={share} />
         <div className="min-w-0 flex-1">
           <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm">
             <span className="font-medium break-words">{share.label ?? describeKind(share)}</span>
@@ -50,7 +51,8 @@ export function ShareItem({ share, name }: { readonly share: ShareRecord; readon
         </div>
       </div>
       {isLink && <CopyField label={text.linkOf(name)} value={share.url} />}
-      <div className="flex flex-wrap gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        {!isLink && share.album === undefined && <RightsMenu share={share} />}
         {isLink && (
           <Button size="small" icon={QrCode} onClick={() => setShown("qr")}>
             {text.qr}
@@ -69,5 +71,38 @@ export function ShareItem({ share, name }: { readonly share: ShareRecord; readon
       {shown === "qr" && <QrDialog url={share.url} name={name} onClose={() => setShown(undefined)} />}
       {shown === "edit" && <ShareEditor share={share} name={name} onClose={() => setShown(undefined)} />}
     </div>
+  );
+}
+
+/** The picture of the person or group, or the sign of a link. */
+function Sign({ share }: { readonly share: ShareRecord }) {
+  if (share.kind === "account") return <ChipPicture chip={recipientOf(share)} size={32} />;
+  const Icon = share.kind === "upload" ? Inbox : Link2;
+  return <Icon aria-hidden size={20} className="mt-0.5 shrink-0 text-muted" />;
+}
+
+/** What a person or the members of a group may do. A change applies at once. */
+function RightsMenu({ share }: { readonly share: ShareRecord }) {
+  const queryClient = useQueryClient();
+  const change = useMutation({
+    mutationFn: (permissions: "read" | "write") =>
+      updateShare(share.id, { permissions, versions: permissions === "write" }),
+    onSuccess: async () => {
+      toast({ text: text.saved });
+      await invalidateShares(queryClient);
+    },
+    onError: showError,
+  });
+  return (
+    <Select
+      label={text.rightsOf(recipientOf(share).name)}
+      isLabelHidden
+      value={change.isPending ? change.variables : share.permissions === "write" ? "write" : "read"}
+      onChange={change.mutate}
+      options={[
+        { value: "read", label: text.mayRead },
+        { value: "write", label: text.mayWrite },
+      ]}
+    />
   );
 }

@@ -2,6 +2,7 @@ import { EyeOff, KeyRound, Pin } from "lucide-react";
 import type { ShareRecord } from "../../api/types.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { formatBytes, formatDateTime, formatRelative } from "../../base/format.ts";
+import { recipientOf } from "./api.ts";
 import { text } from "./text.ts";
 
 /** Why a share can no longer be opened; undefined if it can. */
@@ -23,7 +24,7 @@ export function describeKind(share: ShareRecord): string {
     case "upload":
       return text.kindUpload;
     case "account":
-      return text.kindAccount(share.user ?? "");
+      return text.kindAccount(recipientOf(share).name);
     case "link":
       return text.kindLink;
   }

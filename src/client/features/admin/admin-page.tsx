@@ -19,6 +19,7 @@ interface Section {
 }
 
 const UsersSection = lazyPart(() => import("./users/users-section.tsx").then((part) => part.UsersSection));
+const GroupsSection = lazyPart(() => import("./groups/groups-section.tsx").then((part) => part.GroupsSection));
 const InvitesSection = lazyPart(() => import("./sections/invites-section.tsx").then((part) => part.InvitesSection));
 const PlansSection = lazyPart(() => import("./sections/plans-section.tsx").then((part) => part.PlansSection));
 const SettingsSection = lazyPart(() => import("./settings/settings-section.tsx").then((part) => part.SettingsSection));
@@ -33,6 +34,7 @@ function sections(): Section[] {
   return [
     { name: "health", title: text.health, Content: HealthSection },
     { name: "users", title: text.users, Content: UsersSection },
+    { name: "groups", title: text.groups, Content: GroupsSection },
     { name: "invites", title: text.invites, Content: InvitesSection },
     { name: "settings", title: text.settings, Content: SettingsSection },
     { name: "plans", title: text.plans, Content: PlansSection },

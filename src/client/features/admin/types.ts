@@ -21,6 +21,12 @@ export type AccountSession = ResponseData["GET /api/admin/users/{id}/sessions"][
 /** An app password of an account, without its folder. */
 export type AppPassword = Schemas["AppPassword"];
 
+/** A group as administrators see it. */
+export type Group = ResponseData["GET /api/admin/groups"]["groups"][number];
+
+/** A member of a group. */
+export type GroupMember = ResponseData["GET /api/admin/groups/{id}/members"]["members"][number];
+
 /** An invitation in the list. */
 export type Invite = Schemas["Invite"];
 

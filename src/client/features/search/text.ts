@@ -16,6 +16,8 @@ export const text = defineText("search", {
   sharedWithMe: "Shared with me",
   sharedBy: (name: string) => `Shared by ${name}`,
   page: (n: number) => `Page ${n}: `,
+  suggestions: "Suggestions",
+  suggestionCount: (n: number) => plural(n, "# suggestion", "# suggestions"),
   excerpt: "Found in the content",
   filters: "Filters",
   filtersSet: (n: number) => `Filters (${n})`,

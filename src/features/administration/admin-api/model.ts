@@ -261,6 +261,20 @@ export const StorageUsageRecord = t.Object({
   kinds: t.Array(t.Object({ kind: t.String({ enum: [...STORAGE_KINDS] }), files: Count, bytes: Count }), {
     description: "Files only, without earlier versions and trash",
   }),
+  texts: t.Object(
+    {
+      isFilling: t.Boolean({ description: "Whether the files that existed before the index are still being read" }),
+      indexed: Count,
+      waiting: Count,
+      unread: Type.Array(t.Object({ reason: t.String(), count: Count }), {
+        description: "Files without text, or whose text can't be read, by reason",
+      }),
+      textBytes: Count,
+      indexBytes: Type.Integer({ description: "Of the words" }),
+      fileBytes: Type.Integer({ description: "Of the words and the compressed texts" }),
+    },
+    { description: "The index of the texts of files; all 0 if it is off" },
+  ),
 });
 
 export const PAGE_LIMIT_MAX = 100;

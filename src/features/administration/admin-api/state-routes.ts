@@ -6,6 +6,7 @@ import { readInteger, queryOf } from "../../../http/fields.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { TextIndexer } from "../../library/text-index/indexer.ts";
 import { ADMIN_READ } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -24,13 +25,14 @@ export interface StateRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
   readonly jobs: { list(): readonly JobState[] };
+  readonly textIndexer: Pick<TextIndexer, "status">;
   readonly health: () => Promise<ServerHealth>;
   /** The settings with their sources. */
   readonly configuration: () => Pick<LoadedConfig, "values" | "sources" | "file">;
 }
 
 export function stateRoutes(options: StateRoutesOptions) {
-  const { statistics, reader, samples, guard, clock, jobs, health, configuration } = options;
+  const { statistics, reader, samples, guard, clock, jobs, textIndexer, health, configuration } = options;
   const startedAtMs = clock.nowMs();
   return new Router({ prefix: "/api/admin", guard })
     .get("/health", { ...ADMIN_READ, docs: docs.health }, async () => {
@@ -38,7 +40,10 @@ export function stateRoutes(options: StateRoutesOptions) {
       return ok(presentHealth(present, { queues, jobs: jobs.list(), startedAtMs, nowMs: clock.nowMs() }));
     })
     .get("/config", { ...ADMIN_READ, docs: docs.configuration }, () => ok(presentConfig(configuration())))
-    .get("/stats/storage", { ...ADMIN_READ, docs: docs.storageUsage }, async () => ok(await readStorageUsage(reader)))
+    .get("/stats/storage", { ...ADMIN_READ, docs: docs.storageUsage }, async () => {
+      const [usage, texts] = await Promise.all([readStorageUsage(reader), textIndexer.status()]);
+      return ok({ ...usage, texts });
+    })
     .get("/stats/history", { ...ADMIN_READ, docs: docs.statsHistory }, async ({ request }) => {
       const query = queryOf(request);
       const days = readInteger(query, "days", { min: 1, max: DAYS_MAX, default: 30 });

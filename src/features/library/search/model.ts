@@ -66,6 +66,7 @@ export const SuggestionsRecord = t.Object({
       kind: t.String({ enum: ["file", "folder", "tag", "word"] }),
       text: t.String({ description: "The name, the tag, or the word in lower case and without accents" }),
       id: t.Optional(t.String()),
+      mimeType: t.Optional(t.String({ description: "Of a file" })),
       folder: t.Optional(t.String({ description: "The path of the folder that contains it" })),
       path: t.Optional(t.String({ description: "Of a folder" })),
       share: Share,

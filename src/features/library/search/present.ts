@@ -77,6 +77,7 @@ export function presentSuggestedNode({ node, from }: SeenHit) {
   return {
     kind: node.kind,
     text: node.name,
+    mimeType: node.kind === "file" ? node.mediaType : undefined,
     id: node.publicId,
     folder: node.folder,
     path: node.kind === "folder" ? node.path : undefined,

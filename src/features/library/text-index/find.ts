@@ -64,17 +64,18 @@ export class TextFinder {
     const scores = new Map<number, number>();
     for (const ofWord of found) for (const [id, score] of ofWord) scores.set(id, (scores.get(id) ?? 0) + score);
     const elsewhere = new Elsewhere(this.#live);
+    const missingOf = (blobId: number) => words.filter((_word, at) => found[at]?.has(blobId) !== true);
+    const candidates = [...scores]
+      .filter(([blobId]) => missingOf(blobId).every(({ elsewhere: query }) => query !== null))
+      .sort((a, b) => b[1] - a[1])
+      .map(([blobId]) => blobId);
     const hits = new Map<number, Hit>();
-    for (const [blobId, score] of [...scores].sort((a, b) => b[1] - a[1])) {
-      if (hits.size >= limit) break;
-      const missing = words.filter((_word, at) => found[at]?.has(blobId) !== true);
-      if (missing.some(({ elsewhere: query }) => query === null)) continue;
-      for (const { file, isOwn } of this.#filesWith(blobId, visible)) {
-        if (!missing.every((word) => elsewhere.has(file, word)) || hits.has(file.id)) continue;
-        hits.set(file.id, { id: file.id, score: score * recency(file.modifiedAtMs), isOwn });
-      }
+    for (const file of this.#filesOf(candidates, visible)) {
+      if (!missingOf(file.blobId).every((word) => elsewhere.has(file, word)) || hits.has(file.id)) continue;
+      const score = (scores.get(file.blobId) ?? 0) * recency(file.modifiedAtMs);
+      hits.set(file.id, { id: file.id, score, isOwn: file.isOwn });
     }
-    const best = [...hits.values()].sort((a, b) => b.score - a.score || b.id - a.id);
+    const best = [...hits.values()].sort((a, b) => b.score - a.score || b.id - a.id).slice(0, limit);
     const ids = (isOwn: boolean) => best.filter((hit) => hit.isOwn === isOwn).map(({ id }) => id);
     return { own: ids(true), received: ids(false) };
   }
@@ -95,7 +96,7 @@ export class TextFinder {
     const untilMs = performance.now() + COMPLETION_MS;
     const found: { readonly word: string; readonly count: number }[] = [];
     for (let from = start; performance.now() < untilMs; ) {
-      const next = this.#countNext(from, start, (blobId) => !this.#filesWith(blobId, visible).next().done);
+      const next = this.#countNext(from, start, (blobId) => this.#isReadable(blobId, visible));
       if (next === undefined) break;
       if (next.count > 0 && next.word.length <= COMPLETED_WORD_MAX && /\p{L}/u.test(next.word)) found.push(next);
       from = `${next.word}\u0001`;
@@ -123,14 +124,27 @@ export class TextFinder {
     return scopes.map((scope) => ({ ...scope, blobs: this.#live.blobsIn(scope), reached: new Map() }));
   }
 
-  /** The files with a content that the caller may read: in a scope, and not deleted. */
-  *#filesWith(blobId: number, scopes: readonly OpenScope[]): Generator<{ file: FoundFile; isOwn: boolean }, undefined> {
+  /** The files with these contents that the caller may read: in a scope, and not deleted. */
+  *#filesOf(
+    blobIds: readonly number[],
+    scopes: readonly OpenScope[],
+  ): Generator<FoundFile & { readonly isOwn: boolean }> {
     for (const { accountId, rootId, blobs, reached } of scopes) {
-      const files = blobs.has(blobId) ? this.#live.filesWith(blobId, accountId) : [];
-      for (const file of files) {
-        if (this.#live.reaches(file.id, rootId, reached)) yield { file, isOwn: rootId === null };
+      const inScope = blobIds.filter((blobId) => blobs.has(blobId));
+      for (const file of inScope.length === 0 ? [] : this.#live.filesWithAny(inScope, accountId)) {
+        const isReadable =
+          file.id === rootId || (file.parentId > 0 && this.#live.reaches(file.parentId, rootId, reached));
+        if (isReadable) yield { ...file, isOwn: rootId === null };
       }
     }
+  }
+
+  #isReadable(blobId: number, scopes: readonly OpenScope[]): boolean {
+    return scopes.some(
+      ({ accountId, rootId, blobs, reached }) =>
+        blobs.has(blobId) &&
+        this.#live.filesWith(blobId, accountId).some(({ id }) => this.#live.reaches(id, rootId, reached)),
+    );
   }
 
   /** The texts that contain a word or phrase, with their scores. */

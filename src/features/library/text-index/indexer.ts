@@ -55,6 +55,7 @@ export class TextIndexer {
   #clearing: Promise<void> = Promise.resolve();
   #isStopped = false;
   #revision = 0;
+  #read = 0;
 
   constructor(options: TextIndexerOptions) {
     this.#options = options;
@@ -85,6 +86,11 @@ export class TextIndexer {
   /** Changes whenever other texts may be found. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** The number of files that were read since the start. */
+  get read(): number {
+    return this.#read;
   }
 
   /** Files have changed: follows soon. For effects after a commit. */
@@ -135,7 +141,7 @@ export class TextIndexer {
       const blob = isDone() ? undefined : await this.#orOff(() => thread.call("next", []));
       if (blob === undefined) return;
       await this.#waitForUploads(stop);
-      if (!isDone()) await this.#orOff(() => this.#read(blob, stop));
+      if (!isDone()) await this.#orOff(() => this.#readText(blob, stop));
       this.#revision++;
       await Bun.sleep(REST_MS);
     }
@@ -159,10 +165,11 @@ export class TextIndexer {
     }
   }
 
-  async #read(blob: WaitingBlob, stop: AbortSignal): Promise<void> {
+  async #readText(blob: WaitingBlob, stop: AbortSignal): Promise<void> {
     const { thread, extractor, log } = this.#options;
     const digest = digestFromBytes(blob.digest);
     let extracted: ExtractedText;
+    this.#read++;
     try {
       extracted = await extractor.extract(digest, blob.mediaType, stop);
     } catch (error) {

@@ -1,5 +1,6 @@
 /** What the text index reads of the main database: which blobs are in use, and which files a caller may read. */
 import type { Database } from "bun:sqlite";
+import { parseNumbers } from "../../../db/parse-numbers.ts";
 import { openReadOnly } from "../../../db/open.ts";
 import { FILE, FOLDER } from "../../../tree/model/rows.ts";
 import { documentFormat } from "../../media/documents/types.ts";
@@ -9,7 +10,9 @@ import type { SearchScope, WaitingBlob } from "./types.ts";
 export interface FoundFile {
   readonly id: number;
   readonly accountId: number;
-  readonly parentId: number | null;
+  readonly blobId: number;
+  /** 0 if it is in no folder, as in the trash. */
+  readonly parentId: number;
   readonly modifiedAtMs: number;
 }
 
@@ -20,6 +23,8 @@ interface FileContent extends WaitingBlob {
 
 /** Files that are looked at for one blob. */
 const USES_MAX = 1_000;
+/** Files that a search finds in one account. */
+const FOUND_MAX = 20_000;
 /** Levels of folders; more than a tree can have. */
 const LEVELS_MAX = 1_000;
 /** Scopes whose blobs are remembered. */
@@ -34,6 +39,7 @@ export class LiveFiles {
   readonly #parent;
   readonly #uses;
   readonly #usesOf;
+  readonly #found;
   readonly #seen = new Map<string, { readonly seq: number; readonly blobs: ReadonlySet<number> }>();
 
   constructor(path: string) {
@@ -44,9 +50,18 @@ export class LiveFiles {
     this.#uses = this.#sqlite.prepare<{ id: number }, [number, number]>(
       "SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 LIMIT ?2",
     );
-    this.#usesOf = this.#sqlite.prepare<FoundFile, [number, number, number]>(
-      `SELECT id, account_id AS accountId, parent_id AS parentId, modified_at AS modifiedAtMs
-       FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 AND account_id = ?2 LIMIT ?3`,
+    this.#usesOf = this.#sqlite.prepare<{ id: number }, [number, number, number]>(
+      "SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 AND account_id = ?2 LIMIT ?3",
+    );
+    this.#found = this.#sqlite.prepare<
+      Record<"ids" | "blobs" | "parents" | "times", string | null>,
+      [string, number, number]
+    >(
+      `SELECT group_concat(id) AS ids, group_concat(blob_id) AS blobs, group_concat(parent_id) AS parents,
+         group_concat(modified_at) AS times
+       FROM (SELECT n.id, n.blob_id, max(0, ifnull(n.parent_id, 0)) AS parent_id, max(0, n.modified_at) AS modified_at
+         FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_blob ON n.blob_id = j.value AND n.account_id = ?2
+         LIMIT ?3)`,
     );
   }
 
@@ -150,8 +165,22 @@ export class LiveFiles {
   }
 
   /** The files of an account with this blob. */
-  filesWith(blobId: number, accountId: number): FoundFile[] {
+  filesWith(blobId: number, accountId: number): { readonly id: number }[] {
     return this.#usesOf.all(blobId, accountId, USES_MAX);
+  }
+
+  /** The files of an account with these blobs, in their order; at most {@link FOUND_MAX}. */
+  filesWithAny(blobIds: readonly number[], accountId: number): FoundFile[] {
+    // Texts of numbers are read several times faster than as many rows.
+    const row = this.#found.get(JSON.stringify(blobIds), accountId, FOUND_MAX);
+    const [ids, blobs, parents, times] = [row?.ids, row?.blobs, row?.parents, row?.times].map(parseNumbers);
+    return Array.from(ids ?? [], (id, at) => ({
+      id,
+      accountId,
+      blobId: blobs?.[at] ?? 0,
+      parentId: parents?.[at] ?? 0,
+      modifiedAtMs: times?.[at] ?? 0,
+    }));
   }
 
   /** The blobs of the files in a scope; also some that are deleted. */

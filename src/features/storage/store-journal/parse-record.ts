@@ -31,6 +31,9 @@ const Share = Type.Object({
   maxUploadsPerAddress: Type.Optional(Type.Integer()),
   recipient: Type.Optional(Type.String()),
   recipientEmail: Type.Optional(Type.String()),
+  group: Type.Optional(Type.String({ minLength: 1 })),
+  groupName: Type.Optional(Type.String()),
+  hiddenBy: Type.Optional(Type.Array(Type.String())),
   passwordHash: Type.Optional(Type.String({ minLength: 1 })),
   maxDownloads: Type.Optional(Type.Integer({ minimum: 1 })),
   downloads: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -98,6 +101,16 @@ const isAccount = checker(
     settings: Type.Record(Type.String(), Type.Unknown()),
     unconfirmedSince: Type.Optional(Milliseconds),
     historySince: Type.Optional(Milliseconds),
+    groups: Type.Optional(
+      Type.Array(
+        Type.Object({
+          id: Type.String({ minLength: 1 }),
+          name: Type.String({ minLength: 1 }),
+          created: Milliseconds,
+          added: Milliseconds,
+        }),
+      ),
+    ),
   }),
 );
 

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { numbers, type Read } from "../../../db/reader.ts";
 import { AlbumRecords } from "./album-records.ts";
-import type { AccountRecord, JournaledRow } from "./records.ts";
+import { type AccountRecord, type GroupMembership, type JournaledRow, parseList } from "./records.ts";
 
 /** The progress of the objects of an account. */
 export interface Position {
@@ -53,6 +53,9 @@ const sharesSql = (
     'expires', s.expires_at, 'pinned', s.pinned_version, 'hidesLocation', s.hides_location, 'canWrite', s.can_write,
     'showsVersions', s.shows_versions, 'maxUploadsPerAddress', s.max_uploads_per_address,
     'recipient', (SELECT public_id FROM users WHERE id = s.recipient_id), 'recipientEmail', s.recipient_email_key,
+    'group', (SELECT public_id FROM groups WHERE id = s.group_id), 'groupName', (SELECT name FROM groups WHERE id = s.group_id),
+    'hiddenBy', CASE WHEN EXISTS (SELECT 1 FROM hidden_shares h WHERE h.share_id = s.id) THEN json((SELECT json_group_array(u.public_id)
+      FROM hidden_shares h JOIN users u ON u.id = h.user_id WHERE h.share_id = s.id)) END,
     'passwordHash', s.password_hash, 'maxDownloads', s.max_downloads, 'downloads', nullif(s.downloads, 0),
     'maxUploadBytes', s.max_upload_bytes, 'uploadedBytes', nullif(s.uploaded_bytes, 0)))
   FROM shares s WHERE ${condition})`;
@@ -163,11 +166,14 @@ export class StoreJournalTables {
       "DELETE FROM store_journal_again WHERE account_id = ?1 AND node_id = ?2 AND times = ?3",
     );
     this.#account = sqlite.prepare<
-      Omit<AccountRecord, "settings" | "quota" | "disabled" | "unconfirmedSince" | "historySince"> & AccountRest,
+      Omit<AccountRecord, "settings" | "quota" | "disabled" | "unconfirmedSince" | "historySince" | "groups"> &
+        AccountRest,
       [number]
     >(
       `SELECT u.public_id AS account, u.email, u.name, u.role, u.plan, u.created_at AS created, u.settings AS settingsJson,
          u.disabled_at AS disabledAt, a.quota_bytes AS quotaBytes, u.email_unconfirmed_since AS unconfirmedSince,
+         (SELECT json_group_array(json_object('id', g.public_id, 'name', g.name, 'created', g.created_at, 'added', m.added_at))
+           FROM group_members m JOIN groups g ON g.id = m.group_id WHERE m.user_id = u.id) AS groupsJson,
          (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'history_since') AS historySince FROM users u JOIN accounts a ON a.id = u.id WHERE u.id = ?1`,
     );
     this.#erased = sqlite.prepare<PendingAccount, []>(
@@ -258,7 +264,7 @@ export class StoreJournalTables {
   account(accountId: number): AccountRecord | undefined {
     const row = this.#account.get(accountId);
     if (row === null) return undefined;
-    const { settingsJson, disabledAt, quotaBytes, unconfirmedSince, historySince, ...rest } = row;
+    const { settingsJson, disabledAt, quotaBytes, unconfirmedSince, historySince, groupsJson, ...rest } = row;
     const settings: unknown = JSON.parse(settingsJson);
     return {
       ...rest,
@@ -267,6 +273,7 @@ export class StoreJournalTables {
       settings,
       ...(unconfirmedSince !== null && { unconfirmedSince }),
       ...(historySince !== null && { historySince }),
+      ...(groupsJson !== "[]" && { groups: parseList<GroupMembership>(groupsJson) }),
     };
   }
 }
@@ -277,4 +284,6 @@ interface AccountRest {
   readonly quotaBytes: number | null;
   readonly unconfirmedSince: number | null;
   readonly historySince: number | null;
+  /** JSON array of {@link GroupMembership}. */
+  readonly groupsJson: string;
 }

@@ -31,6 +31,7 @@ import { parseAccountRecord } from "./parse-record.ts";
 import { insertAlbums } from "./rebuilt-albums.ts";
 import type { RebuiltRowsOptions } from "./rebuilt-rows.ts";
 import { TreeBuilder, type RebuiltTree } from "./rebuilt-tree.ts";
+import { GroupRecords } from "./group-rows.ts";
 import type { AccountRecord, FileRecord } from "./records.ts";
 import { StagedRecords } from "./staged-records.ts";
 import { describeOrphan, findOrphans } from "./orphans-in-journal.ts";
@@ -260,6 +261,7 @@ export function insertAccount(
       account.unconfirmedSince ?? null,
     );
   if (row === null) throw new Error("an inserted account has an id");
+  new GroupRecords(sqlite).join(row.id, account);
   sqlite
     .query<void, (number | null)[]>("INSERT INTO accounts (id, root_id, quota_bytes) VALUES (?1, 0, ?2)")
     .run(row.id, account.quota ?? null);

@@ -77,6 +77,11 @@ export interface ShareRecord {
   /** Public id of the receiving account, or the folded email of a person without one. */
   readonly recipient?: string;
   readonly recipientEmail?: string;
+  /** Or the public id and the name of the group that it is for, */
+  readonly group?: string;
+  readonly groupName?: string;
+  /** and the public ids of the members who hid it. */
+  readonly hiddenBy?: readonly string[];
 }
 
 /** The location of a node before a rename, a move or the trash. */
@@ -133,6 +138,15 @@ export interface GoneRecord {
   readonly gone: string;
 }
 
+/** The membership of an account in a group. */
+export interface GroupMembership {
+  readonly id: string;
+  readonly name: string;
+  /** When the group was made, and when the account was added. */
+  readonly created: number;
+  readonly added: number;
+}
+
 /** An account, in an object of its own. Contains no passwords or keys. */
 export interface AccountRecord {
   readonly account: string;
@@ -147,6 +161,8 @@ export interface AccountRecord {
   readonly settings: unknown;
   /** When the unconfirmed email was set; absent for a confirmed one. */
   readonly unconfirmedSince?: number;
+  /** The groups that it is a member of. */
+  readonly groups?: readonly GroupMembership[];
   /** Start of the stored history of locations; absent if that is complete. */
   readonly historySince?: number;
 }
@@ -239,7 +255,7 @@ export function toRecord(row: JournaledRow): FileRecord | FolderRecord | GoneRec
 }
 
 /** Parses a JSON array and drops the nulls that SQL writes for absent values. */
-function parseList<Item>(json: string): Item[] {
+export function parseList<Item>(json: string): Item[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made by the statement that reads the row
   return JSON.parse(json, (_key, value: unknown) => value ?? undefined) as Item[];
 }

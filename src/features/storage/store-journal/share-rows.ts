@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { GroupRecords } from "./group-rows.ts";
 import type { ShareRecord } from "./records.ts";
 
 type Value = string | number | null | Uint8Array;
@@ -10,13 +11,15 @@ export type ShareTarget = { readonly nodeId: number } | { readonly albumId: numb
 export class ShareRecords {
   readonly #insert;
   readonly #update;
+  readonly #groups: GroupRecords;
 
   constructor(sqlite: Database) {
+    this.#groups = new GroupRecords(sqlite);
     this.#insert = sqlite.prepare<undefined, Value[]>(
       `INSERT OR IGNORE INTO shares (public_id, label, expires_at, password_hash, max_downloads, downloads, pinned_version,
          hides_location, max_upload_bytes, uploaded_bytes, can_write, shows_versions, max_uploads_per_address, grant_epoch, account_id,
-         node_id, kind, nonce, token_hash, created_at, recipient_email_key, recipient_id, album_id)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)`,
+         node_id, kind, nonce, token_hash, created_at, recipient_email_key, recipient_id, album_id, group_id)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)`,
     );
     this.#update = sqlite.prepare<undefined, Value[]>(
       `UPDATE shares SET label = ?2, expires_at = ?3, password_hash = ?4, max_downloads = ?5, downloads = max(downloads, ?6),
@@ -38,7 +41,9 @@ export class ShareRecords {
       share.recipientEmail ?? null,
       recipientId,
       "albumId" in target ? target.albumId : null,
+      this.#groups.idOf(share),
     );
+    this.#groups.hide(share);
   }
 
   /** Gives a share the settings of its record. */

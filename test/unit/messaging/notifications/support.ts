@@ -97,6 +97,9 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
     get dispatcher() {
       return parts.dispatcher;
     },
+    get browserPush() {
+      return parts.browserPush;
+    },
     /** Like a restart after a crash: only the database remains. */
     async restart() {
       await parts.dispatcher.close();

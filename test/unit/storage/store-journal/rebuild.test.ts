@@ -60,7 +60,7 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
     quotaBytes: null,
   };
   const name = random.pick(NAMES);
-  const kind = random.below(21);
+  const kind = random.below(23);
   tree.run((tx) => {
     const copying = { onConflict: "rename", preserveMetadata: true, quotaBytes: null, createdBy: accountId } as const;
     if (node === undefined || kind <= 3) {
@@ -90,7 +90,38 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
     else if (kind === 18) addShare(accountId, otherId, node, random);
     else if (kind === 19) changeShare(random);
     else if (kind === 20) toggleFavorite(random.pick([accountId, otherId]), node.id);
+    else if (kind === 21) changeGroups(random.pick([accountId, otherId]), random);
+    else if (kind === 22) hideShare(otherId, random);
   });
+}
+
+/** Makes, renames or deletes a group, or adds or removes a member. */
+function changeGroups(accountId: number, random: Random): void {
+  const { sqlite } = tree.db;
+  const [group, name] = [random.below(3) + 1, `group ${random.below(1_000_000_000)}`];
+  if (random.chance(0.1)) sqlite.run("DELETE FROM groups WHERE id = ?1", [group]);
+  else if (random.chance(0.2)) sqlite.run("UPDATE groups SET name = ?2, name_key = ?2 WHERE id = ?1", [group, name]);
+  else if (random.chance(0.3)) {
+    sqlite.run("DELETE FROM group_members WHERE group_id = ?1 AND user_id = ?2", [group, accountId]);
+  } else {
+    addGroup(group, name);
+    sqlite.run("INSERT OR IGNORE INTO group_members VALUES (?1, ?2, 7)", [group, accountId]);
+  }
+}
+
+function addGroup(id: number, name: string): void {
+  tree.db.sqlite.run("INSERT OR IGNORE INTO groups VALUES (?1, ?2, ?3, ?3, 5)", [id, `grp_${name.slice(6)}`, name]);
+}
+
+function hideShare(accountId: number, random: Random): void {
+  const id = random.below(20);
+  const { sqlite } = tree.db;
+  const { changes } = sqlite.run("DELETE FROM hidden_shares WHERE share_id = ?1", [id]);
+  if (changes > 0) return;
+  sqlite.run("INSERT OR IGNORE INTO hidden_shares SELECT id, ?2 FROM shares WHERE id = ?1 AND group_id IS NOT NULL", [
+    id,
+    accountId,
+  ]);
 }
 
 function toggleFavorite(accountId: number, nodeId: number): void {
@@ -118,6 +149,13 @@ function addShare(accountId: number, otherId: number, node: TreeNode, random: Ra
       random.below(2),
       random.pick([null, otherId]),
     );
+  if (random.chance(0.6)) return;
+  const group = random.below(3) + 1;
+  addGroup(group, `group ${random.below(1_000_000_000)}`);
+  tree.db.sqlite.run("UPDATE shares SET kind = 'account', recipient_id = NULL, group_id = ?2 WHERE public_id = ?1", [
+    ownId,
+    group,
+  ]);
 }
 
 function changeShare(random: Random): void {

@@ -78,12 +78,20 @@ const TABLE_CONTENTS: Readonly<Record<string, string>> = {
     s.max_downloads, s.max_upload_bytes, s.max_uploads_per_address, CASE WHEN ifnull(s.max_downloads, s.max_upload_bytes) IS NOT NULL
       THEN json_array(s.downloads, s.uploaded_bytes) END AS used,
     (SELECT public_id FROM users WHERE id = s.recipient_id) AS recipient,
+    (SELECT public_id FROM groups WHERE id = s.group_id) AS recipient_group,
     (SELECT public_id FROM users WHERE id = s.account_id) AS account FROM shares s JOIN nodes n ON n.id = s.node_id
     ORDER BY 1`,
   places: `SELECT n.public_id, p.at, (SELECT public_id FROM nodes WHERE id = p.parent_id) AS parent, p.kind, p.name, p.sort_key
     FROM former_places p JOIN nodes n ON n.id = p.node_id ORDER BY 1, p.seq`,
   favorites: `SELECT n.public_id, u.public_id AS account FROM favorites f JOIN nodes n ON n.id = f.node_id
     JOIN users u ON u.id = f.account_id ORDER BY 1, 2`,
+  // A group without members and shares is in no record.
+  groups: `SELECT public_id, name, name_key FROM groups g WHERE EXISTS (SELECT 1 FROM group_members m WHERE m.group_id = g.id)
+    OR EXISTS (SELECT 1 FROM shares s WHERE s.group_id = g.id) ORDER BY 1`,
+  members: `SELECT g.public_id, u.public_id AS account, m.added_at FROM group_members m JOIN groups g ON g.id = m.group_id
+    JOIN users u ON u.id = m.user_id ORDER BY 1, 2`,
+  hidden: `SELECT s.public_id, u.public_id AS account FROM hidden_shares h JOIN shares s ON s.id = h.share_id
+    JOIN users u ON u.id = h.user_id ORDER BY 1, 2`,
   blobs: "SELECT lower(hex(digest)) AS digest, size_bytes, crc32, refs FROM blobs WHERE refs > 0 ORDER BY 1",
 };
 

@@ -13,7 +13,7 @@ export const text = defineText("admin-settings", {
     })[group] ?? group,
   groupHints: (group: string) =>
     ({
-      signup: "Who can create an account.",
+      signup: "Who can create an account, and whom they find.",
       plans: "How much the accounts on each plan can store.",
       rates: "How many requests accounts can send. Sign-ins with wrong passwords are always limited.",
       retention: "How long deleted and replaced files can be restored.",
@@ -69,6 +69,7 @@ export const text = defineText("admin-settings", {
 const LABELS: Readonly<Record<string, string>> = {
   signup: "Who can sign up",
   defaultPlan: "Plan of new accounts",
+  showPeople: "People find each other",
   rateLimits: "Limit requests",
   rateLimitScale: "Factor for all limits",
   "trash.keep": "Keep items in trash",
@@ -88,6 +89,7 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 const HINTS: Readonly<Record<string, string>> = {
+  showPeople: "When they share. If not, they enter whole email addresses.",
   rateLimitScale: "2 allows twice as many requests. Limits that you set individually don't change.",
   "versions.keep": "The minimum. Users can change the number for their account.",
   "versions.maxAge": "The minimum. Also how far back History goes, at most 90 days.",
@@ -103,6 +105,9 @@ const CHOICES: Readonly<Record<string, string>> = {
   "signup.open": "Everyone",
   "signup.invite": "Only invited people",
   "signup.closed": "No one",
+  "showPeople.off": "No",
+  "showPeople.on": "By name",
+  "showPeople.emails": "By name and email",
   "mail.secure.starttls": "STARTTLS",
   "mail.secure.tls": "TLS",
   "mail.secure.none": "None",

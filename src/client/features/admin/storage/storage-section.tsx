@@ -1,4 +1,5 @@
 import { useState } from "react";
+import type { ResponseData } from "../../../api/generated.ts";
 import { Card } from "../../../ui/card.tsx";
 import { formatBytes, formatNumber } from "../../../base/format.ts";
 import { Select } from "../../../ui/select.tsx";
@@ -23,6 +24,7 @@ export function StorageSection() {
     <div className="flex flex-col gap-4">
       <Loaded query={stats}>{(data) => <Totals stats={data} />}</Loaded>
       <Loaded query={usage}>{(data) => <StorageBars usage={data} />}</Loaded>
+      <Loaded query={usage}>{({ texts }) => <Texts texts={texts} />}</Loaded>
       <div className="flex flex-wrap items-end justify-between gap-3 pt-2">
         <h2 className="text-lg font-semibold">{text.growth}</h2>
         <Select
@@ -40,6 +42,25 @@ export function StorageSection() {
 
 function periodName(days: number): string {
   return days < 365 ? text.lastDays(days) : text.lastYears(Math.round(days / 365));
+}
+
+/** Progress and size of the index for searching in contents. */
+function Texts({ texts }: { readonly texts: ResponseData["GET /api/admin/stats/storage"]["texts"] }) {
+  return (
+    <Card title={text.texts}>
+      <DescriptionList
+        isRuled
+        items={[
+          [text.textsIndexed, formatNumber(texts.indexed)],
+          [text.textsWaiting, formatNumber(texts.waiting)],
+          ...texts.unread.map(({ reason, count }) => [text.textsUnread(reason), formatNumber(count)] as const),
+          [text.textsSize, formatBytes(texts.textBytes)],
+          [text.textsWords, formatBytes(texts.indexBytes)],
+          [text.textsFile, formatBytes(texts.fileBytes)],
+        ]}
+      />
+    </Card>
+  );
 }
 
 function Totals({ stats: { storage, users } }: { readonly stats: Stats }) {

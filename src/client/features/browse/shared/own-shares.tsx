@@ -9,7 +9,7 @@ import { PAGE_SIZE } from "../../../entries/collection/page-window.ts";
 import { type PageSource, readAll } from "../../../entries/collection/read-pages.ts";
 import { Day } from "../../../entries/entry-columns.tsx";
 import { sortOptions } from "../../../entries/list-sort.ts";
-import { fetchShares } from "../../../entries/sharing/api.ts";
+import { fetchShares, recipientOf } from "../../../entries/sharing/api.ts";
 import {
   closedBecause,
   describeCounts,
@@ -157,7 +157,7 @@ function Kind({ share }: { readonly share: ShareRecord }) {
   return (
     <span className="flex min-w-0 items-center gap-1.5">
       <span className="truncate" title={describeKind(share)}>
-        <bdi>{share.user ?? describeKind(share)}</bdi>
+        <bdi>{share.kind === "account" ? recipientOf(share).name : describeKind(share)}</bdi>
       </span>
       {icons.map(([Icon, label]) => (
         <span key={label} role="img" aria-label={label} title={label} className="shrink-0">

@@ -125,6 +125,7 @@ export function ownerName({ owner }: ReceivedShare): string {
   return owner.name || owner.email;
 }
 
-function rightsText({ permissions }: ReceivedShare): string {
+/** What the share allows, in words. */
+export function rightsText({ permissions }: ReceivedShare): string {
   return permissions === "write" ? text.mayWriteBadge : text.mayReadBadge;
 }

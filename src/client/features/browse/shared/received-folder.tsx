@@ -10,6 +10,7 @@ import { Download } from "../../../ui/icons.ts";
 import { LinkButton } from "../../../ui/link-button.tsx";
 import type { Crumb } from "../breadcrumbs.tsx";
 import { FolderView } from "../folder-view.tsx";
+import { ownerName, rightsText } from "./received-entries.tsx";
 import { contentRights } from "./received-rights.ts";
 
 /** A folder that another account shares: the same list as an own folder, with what the share allows. */
@@ -44,7 +45,14 @@ export function ReceivedFolder({
           name: top.name,
           canWrite: permissions === "write",
           crumbs: crumbsAbove(share.id, top.name, path),
-          actions: path === "/" && top.itemCount > 0 && download,
+          actions: (
+            <>
+              <span className="text-sm text-muted">
+                <bdi>{text.sharedBy(ownerName(share))}</bdi> · {rightsText(share)}
+              </span>
+              {path === "/" && top.itemCount > 0 && download}
+            </>
+          ),
           goTo: (target) => void navigate({ to: "/shared/with-me", search: { share: share.id, path: target } }),
         }}
       />

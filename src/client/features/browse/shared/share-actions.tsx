@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Pencil, QrCode, Unlink } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { invalidateShares, revokeShare } from "../../../entries/sharing/api.ts";
+import { invalidateShares, revokeBody, revokeShare } from "../../../entries/sharing/api.ts";
 import { QrDialog } from "../../../entries/sharing/qr-code.tsx";
 import { ShareEditor } from "../../../entries/sharing/share-editor.tsx";
 import { text } from "../../../entries/sharing/text.ts";
@@ -87,8 +87,7 @@ function useRevoke() {
   return async (entries: readonly OwnShare[]): Promise<string[]> => {
     const [first] = entries;
     if (first === undefined) return [];
-    const isLink = first.share.kind !== "account";
-    const body = isLink ? text.revokeLink : text.revokePerson(first.share.user ?? "");
+    const body = revokeBody(first.share);
     const isSure = await confirm({
       title: text.revokeTitle,
       body: entries.length === 1 ? body : text.revokeMany(entries.length),
