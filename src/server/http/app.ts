@@ -4,7 +4,7 @@ import {
   authenticateFirst,
   authGuard,
   type AuthGuardOptions,
-  findSignedIn,
+  findSignIn,
 } from "../../features/accounts/auth/guard.ts";
 import { sessionCookies } from "../../features/accounts/auth/routes.ts";
 import { signInMethods } from "../../features/accounts/oidc/sign-in-methods.ts";
@@ -108,7 +108,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       webRoutes({
         basePath,
         methodsAt,
-        isSignedIn: async (request) => (await findSignedIn(auth, request)) !== undefined,
+        isSignedIn: async (request) => (await findSignIn(auth, request)) !== undefined,
       }),
     );
   const app = router.plugin;

@@ -252,11 +252,6 @@ export async function findSignIn(
   }
 }
 
-/** The user of {@link findSignIn}. */
-export async function findSignedIn(auth: Pick<AuthService, "identify">, request: Request): Promise<User | undefined> {
-  return (await findSignIn(auth, request))?.user;
-}
-
 /**
  * The caller of a public route that does more for accounts. API keys count as anonymous there, because no scope covers
  * such routes, and so do app passwords. So does a cookie on a changing request that another site may have sent.

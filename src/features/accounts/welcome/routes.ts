@@ -12,7 +12,7 @@ import {
   WELCOME_PAGE_POLICY,
   type WelcomePageFrame,
 } from "../../../web/pages/welcome-page.ts";
-import { findSignedIn, findSignIn } from "../auth/guard.ts";
+import { findSignIn } from "../auth/guard.ts";
 import { isFromOurPage } from "../auth/own-forms.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
@@ -50,7 +50,7 @@ export function welcomeRoutes(options: WelcomeRoutesOptions) {
   const linkEnded = () => pageResponse(renderWelcomeGonePage(basePath), 404, HEADERS);
   const frame = async (): Promise<WelcomePageFrame> => ({ basePath, scripts: await options.welcomeScripts() });
   const show = async (request: Request, token: string, user: User, problem?: string, status = 200) => {
-    const signedInAs = (await findSignedIn(options.auth, request))?.email;
+    const signedInAs = (await findSignIn(options.auth, request))?.user.email;
     const model = { token, name: user.name, email: user.email, signedInAs, ...(problem !== undefined && { problem }) };
     return pageResponse(renderWelcomePage(await frame(), model), status, HEADERS);
   };
