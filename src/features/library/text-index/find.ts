@@ -23,7 +23,7 @@ const RECENCY_DAYS = 90;
 const DAY_MS = 86_400_000;
 /** Texts in which a phrase is looked for, the best ones first. */
 const PHRASES_MAX = 400;
-/** How long one search looks for phrases: every other search waits meanwhile. Texts after that do not match. */
+/** How long one search looks for phrases: every other search waits for it. Texts after that do not match. */
 const PHRASES_MS = 300;
 /** Files that match a word by name, of one account. */
 const ELSEWHERE_MAX = 20_000;
