@@ -12,7 +12,7 @@ const MEMBERS = 500;
 let tree: TestTree;
 afterEach(() => tree.close());
 
-test("500 members are notified in batches, each once, without email; those who left meanwhile are not", async () => {
+test("500 members are notified in batches, each once, without email; nobody is who left before their turn", async () => {
   tree = new TestTree();
   const { sqlite } = tree.db;
   const owner = tree.addAccount();
