@@ -147,7 +147,7 @@ describe("recent files of others", () => {
     expectError(await reader.client.post(`/api/files/${file}/opened`, {}), 404, "not_found");
     await shareWith(owner.client, folder, reader, { permissions: "write" });
     const writable = await reader.client.get("/api/files/recent");
-    expect(writable.at("data.files.0")).toMatchObject({ permission: "write", canManage: true, showsVersions: false });
+    expect(writable.at("data.files.0")).toMatchObject({ permission: "write", canManage: true, showsVersions: true });
     await owner.client.post("/api/files/trash", { fileIds: [folder] });
     expect(await recent(reader.client)).toEqual([]);
   });
