@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { shareWith } from "../support/account-shares.ts";
-import { row } from "./files-helpers.ts";
+import { expectSelected, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 
 const isDimmed = (page: Page, name: string) =>
@@ -165,6 +165,41 @@ describeWeb("copy, cut and paste", (web) => {
     await page.getByText("This folder is empty").waitFor();
     await page.keyboard.press("ControlOrMeta+V");
     await row(page, "plan.txt").waitFor();
+  });
+
+  test("shows the progress of many entries", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    await Promise.all(
+      Array.from({ length: 200 }, (_, n) =>
+        account.client.storedId("a", { name: `${1000 + n}.txt`, fields: { folder: "/Many" } }),
+      ),
+    );
+    const page = await web.open({ as: account, path: "/files/Many" });
+    await row(page, "1000.txt").waitFor();
+    // Keys work as soon as the list is shown, without a click.
+    await page.keyboard.press("ControlOrMeta+A");
+    await expectSelected(page, 200);
+    await page.keyboard.press("ControlOrMeta+C");
+    await page.getByText("200 items copied.").waitFor({ state: "attached" });
+    const isShown = Promise.withResolvers<void>();
+    await page.route("**/api/files/copy", async (route) => {
+      await isShown.promise;
+      await route.continue();
+    });
+    await page.goto(new URL("/files/Box", page.url()).href);
+    await page.getByText("This folder is empty").waitFor();
+    await page.keyboard.press("ControlOrMeta+V");
+    await page.getByText("Working…").waitFor();
+    isShown.resolve();
+    await page.getByText("200 items copied to Box.").waitFor();
+    await page.getByText("Working…").waitFor({ state: "detached" });
+    await row(page, "1000.txt").waitFor();
+    await page.keyboard.press("End");
+    await row(page, "1199.txt").waitFor();
+    expect((await account.client.get("/api/files?folder=/Box")).at("data.pagination.total")).toBe(200);
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await page.getByText("This folder is empty").waitFor();
   });
 
   test("text in fields stays with the browser", async () => {
