@@ -40,7 +40,8 @@ export function editingRoutes({ permissions, tree, users, guard }: EditingRoutes
           lock === undefined
             ? null
             : {
-                program: lock.program,
+                // The name of a device of whoever locked it: nobody else learns it here.
+                program: lock.createdBy === user.id ? lock.program : null,
                 person: personOf(lock.createdBy, user, owner),
                 expiresAt: toTimestamp(lock.expiresAtMs),
               },
