@@ -36,7 +36,7 @@ test("an extraction that was killed leaves nothing, and the archive can be extra
 
 /**
  * Begins an extraction, and stops the server's process when rows of some files are stored, but the folder is not visible.
- * Stopped, it can't go on, however slow this test is. @returns the id of the extraction
+ * A stopped process changes nothing more, however slow this test is. @returns the id of the extraction
  */
 async function stopInTheMiddle(server: TestServer, admin: Client, client: Client, archive: string): Promise<string> {
   for (let tries = 0; tries < TRIES; tries++) {

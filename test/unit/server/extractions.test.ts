@@ -1,5 +1,5 @@
 // What happens around an extraction while it runs. The server is a whole one, in this process; the reading of archives
-// waits until a test lets it go on.
+// waits until a test releases it.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { loadConfig } from "../../../src/config/load.ts";
@@ -24,8 +24,8 @@ let target: Target;
 let admin: Account;
 
 /** While set, no content of an archive is read. */
-let hold: PromiseWithResolvers<void> | undefined;
-let held = 0;
+let barrier: PromiseWithResolvers<void> | undefined;
+let blockedReads = 0;
 
 beforeAll(async () => {
   data = await temporaryDirectory();
@@ -35,10 +35,10 @@ beforeAll(async () => {
   const { blobs } = services;
   const open = blobs.open.bind(blobs);
   blobs.open = async (...range) => {
-    if (hold !== undefined) {
-      held++;
-      await hold.promise;
-      held--;
+    if (barrier !== undefined) {
+      blockedReads++;
+      await barrier.promise;
+      blockedReads--;
     }
     return open(...range);
   };
@@ -56,8 +56,8 @@ beforeAll(async () => {
 }, 120_000);
 
 afterEach(() => {
-  hold?.resolve();
-  hold = undefined;
+  barrier?.resolve();
+  barrier = undefined;
 });
 
 afterAll(async () => {
@@ -92,16 +92,16 @@ async function begin(as: Account, archive: string, body: object = {}): Promise<s
 }
 
 /** Begins an extraction, and waits until it reads the archive. */
-async function beginHeld(as: Account, archive: string, body: object = {}): Promise<string> {
-  hold = Promise.withResolvers<void>();
+async function beginBlocked(as: Account, archive: string, body: object = {}): Promise<string> {
+  barrier = Promise.withResolvers<void>();
   const id = await begin(as, archive, body);
-  await eventually("the archive is read", () => held > 0);
+  await eventually("the archive is read", () => blockedReads > 0);
   return id;
 }
 
 function release(): void {
-  hold?.resolve();
-  hold = undefined;
+  barrier?.resolve();
+  barrier = undefined;
 }
 
 /** The extraction as the server knows it: its account may be signed out. */
@@ -125,12 +125,12 @@ const end = (as: Account, id: string) => eventually("it is done", () => stateOf(
 describe("extractions", () => {
   test("run one at a time for each account, and two on the server", async () => {
     const [ada, ben, cem] = [await addAccount(), await addAccount(), await addAccount()];
-    hold = Promise.withResolvers<void>();
+    barrier = Promise.withResolvers<void>();
     const first = await begin(ada, await store(ada));
     const second = await begin(ada, await store(ada, { folder: "/in" }));
     const other = await begin(ben, await store(ben));
     const third = await begin(cem, await store(cem));
-    await eventually("two archives are read", () => held === 2);
+    await eventually("two archives are read", () => blockedReads === 2);
     expect([stateOf(ada, first), stateOf(ada, second)]).toEqual(["running", "waiting"]);
     expect([stateOf(ben, other), stateOf(cem, third)]).toEqual(["running", "waiting"]);
     release();
@@ -148,7 +148,7 @@ describe("extractions", () => {
   test("that would wait too long are rejected", async () => {
     const ada = await addAccount();
     const archive = await store(ada);
-    const running = await beginHeld(ada, archive);
+    const running = await beginBlocked(ada, archive);
     const waiting: string[] = [];
     for (let n = 0; n < 4; n++) waiting.push(await begin(ada, archive));
     expectError(await ada.client.post(`/api/files/${archive}/extract`, {}), 503, "overloaded");
@@ -162,14 +162,14 @@ describe("extractions", () => {
   test("continue when the client is gone", async () => {
     const ada = await addAccount();
     const archive = await store(ada);
-    hold = Promise.withResolvers<void>();
+    barrier = Promise.withResolvers<void>();
     const connection = new AbortController();
     const request = fetch(`${target.url}/api/files/${archive}/extract`, {
       method: "POST",
       headers: { authorization: `Bearer ${ada.token}` },
       signal: connection.signal,
     }).catch(() => undefined);
-    await eventually("the archive is read", () => held > 0);
+    await eventually("the archive is read", () => blockedReads > 0);
     connection.abort();
     await request;
     release();
@@ -185,7 +185,7 @@ describe("extractions", () => {
 describe("the folder does not appear if, during the extraction,", () => {
   test("the session ends", async () => {
     const ada = await addAccount();
-    const id = await beginHeld(ada, await store(ada));
+    const id = await beginBlocked(ada, await store(ada));
     expectStatus(await ada.client.post("/api/auth/signout"), 200);
     expect(await reasonOf(ada, id)).toBe("revoked_token");
     const again = await signIn(ada.email, ada.password ?? "");
@@ -194,7 +194,7 @@ describe("the folder does not appear if, during the extraction,", () => {
 
   test("the account is disabled", async () => {
     const ada = await addAccount();
-    const id = await beginHeld(ada, await store(ada));
+    const id = await beginBlocked(ada, await store(ada));
     const change = (disabled: boolean) => admin.client.patch(`/api/admin/users/${ada.id}`, { disabled });
     expectStatus(await change(true), 200);
     const reason = await reasonOf(ada, id);
@@ -206,7 +206,7 @@ describe("the folder does not appear if, during the extraction,", () => {
 
   test("the account becomes a viewer", async () => {
     const ada = await addAccount();
-    const id = await beginHeld(ada, await store(ada));
+    const id = await beginBlocked(ada, await store(ada));
     expectStatus(
       await admin.client.patch(`/api/admin/users/${ada.id}`, { role: "viewer", currentPassword: admin.password }),
       200,
@@ -223,7 +223,7 @@ describe("the folder does not appear if, during the extraction,", () => {
     const archive = await store(owner, { folder: "/team" });
     const folder = (await owner.client.get("/api/files")).string("data.files.0.id");
     const share = await shareWith(owner.client, folder, writer, { permissions: "write" });
-    const id = await beginHeld(writer, archive);
+    const id = await beginBlocked(writer, archive);
     const path = `/api/shares/${share}`;
     if (reason === "not_found") expectStatus(await owner.client.delete(path), 200);
     else expectStatus(await owner.client.patch(path, { permissions: "read" }), 200);
@@ -234,7 +234,7 @@ describe("the folder does not appear if, during the extraction,", () => {
   test("other files take the storage", async () => {
     const ada = await addAccount();
     const archive = await store(ada);
-    const id = await beginHeld(ada, archive);
+    const id = await beginBlocked(ada, archive);
     await ada.client.stored(Buffer.alloc(QUOTA - ZIP.length - CONTENT.length + 1), { name: "large.bin" });
     expect(await reasonOf(ada, id)).toBe("quota_exceeded");
     expect(await ada.client.names()).toEqual(["large.bin", "things.zip"]);
@@ -243,7 +243,7 @@ describe("the folder does not appear if, during the extraction,", () => {
   test("the server stops", async () => {
     const ada = await addAccount();
     const archive = await store(ada);
-    const id = await beginHeld(ada, archive);
+    const id = await beginBlocked(ada, archive);
     const closed = services.extractions.close();
     release();
     await closed;
