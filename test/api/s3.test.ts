@@ -133,7 +133,7 @@ describe("a file that is only in the bucket", () => {
     const content = "inside ".repeat(100);
     const zip = makeZip([
       { name: "a/inside.txt", content, isDeflated: true },
-      { name: "random", content: randomContent(50_000) },
+      { name: "random", content: Buffer.from(randomContent(50_000)) },
     ]);
     const id = await storeInBucketOnly(zip, { name: "bucket.zip", type: "application/zip" });
     const listed = await admin.client.get(`/api/files/${id}/archive?path=a`);
