@@ -160,9 +160,11 @@ function dragRules(
 function useContentCommands(only: Entry | undefined, canWrite: boolean, { canChange }: EntryRights) {
   const openEditor = useOpenEditor();
   const extract = useExtract();
+  const openDialog = useOpenEntryDialog();
   return {
     edit: only && when(canWrite && canChange && isEditableText(only), () => openEditor(only.id)),
     extract: only && when(canWrite && isArchive(only), () => extract(only)),
+    extractTo: only && when(canWrite && isArchive(only), () => openDialog("extract", [only])),
   };
 }
 
@@ -234,6 +236,7 @@ interface Commands<T extends Entry> extends ClipCommands {
   open(entry: T): void;
   readonly edit: (() => void) | undefined;
   readonly extract: (() => void) | undefined;
+  readonly extractTo: (() => void) | undefined;
   readonly download: (() => void) | undefined;
   readonly share: (() => void) | undefined;
   readonly toggleFavorite: (() => void) | undefined;
@@ -272,6 +275,7 @@ function menuItems<T extends Entry>(
       },
       { label: text.edit, icon: SquarePen, keys: "e", run: commands.edit },
       { label: archivesText.extractHere, icon: PackageOpen, run: commands.extract },
+      { label: archivesText.extractTo, icon: PackageOpen, run: commands.extractTo },
       { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: commands.download },
       { label: text.share, icon: Share2, run: commands.share },
       { label: favorite, icon: Star, keys: "shift+s", run: commands.toggleFavorite },
