@@ -75,6 +75,7 @@ test("members stay, and those who left stay out, after a backup, a rebuild, and 
     await withServer({ dataDir: join(base, "backup") }, async (copy) => {
       expect(await statusesOf(copy, accounts, file)).toEqual([200, 404, 200]);
     });
+    await rm(base, { recursive: true });
 
     await server.stop();
     await loseDatabase(server, /^(larder\.(db|state)|snapshots$)/);
