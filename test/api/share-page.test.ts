@@ -4,6 +4,7 @@ import { eventually, expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { field, file, form, formType } from "../support/multipart.ts";
+import { pdf } from "../support/sample-library.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -22,6 +23,16 @@ function linksIn(page: ApiResponse): string[] {
 const asForm = { "content-type": "application/x-www-form-urlencoded" };
 
 describe("the page of a shared folder", () => {
+  test("shows pictures of documents, but opens only photos as an image", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("Mixed");
+    await client.storedId(pdf(["A plan"]), { name: "plan.pdf", fields: { folder: "/Mixed" } });
+    await client.storedId(await jpegPhoto(40, 30), { name: "beach.jpg", fields: { folder: "/Mixed" } });
+    const page = await server().visitor.get(`/s/${await createShare(client, `folders/${folder}`)}`);
+    expect(page.text.match(/thumbnail=(small|medium)/g)).toHaveLength(2);
+    expect(page.text.match(/data-view="\w+"/g)).toEqual(['data-view="image"']);
+  });
+
   test("lists files and folders, and links to subfolders, the parent folder and each file", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("Summer & Sun");

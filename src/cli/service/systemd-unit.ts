@@ -123,7 +123,8 @@ RestrictRealtime=yes
 RestrictNamespaces=yes
 KeyringMode=private
 SystemCallArchitectures=native
-SystemCallFilter=@system-service
+# seccomp: the processes that read files deny themselves the network.
+SystemCallFilter=@system-service seccomp
 SystemCallFilter=~@privileged
 SystemCallErrorNumber=EPERM
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
@@ -168,7 +169,8 @@ LockPersonality=yes
 RestrictRealtime=yes
 RestrictNamespaces=yes
 SystemCallArchitectures=native
-SystemCallFilter=@system-service
+# seccomp: the processes that read files deny themselves the network.
+SystemCallFilter=@system-service seccomp
 SystemCallErrorNumber=EPERM
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
 MemoryMax=2G

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
 import { FolderUp, HardDrive } from "lucide-react";
-import type { MouseEvent } from "react";
+import { type MouseEvent, useEffect, useState } from "react";
 import { useOverlay } from "../base/overlays.ts";
+import { whenUsed } from "../base/when-used.ts";
 import { Plus, Upload } from "../ui/icons.ts";
 import { usageQuery } from "../api/queries.ts";
 import { useIsWide } from "../entries/details-state.ts";
@@ -43,12 +44,13 @@ export function SideBar({ isInDrawer = false }: { readonly isInDrawer?: boolean 
   );
 }
 
-/** The folder tree of wide screens. What the page shows comes first. */
+/** The folder tree of wide screens. Only an action needs it, so it loads when the person first uses the page. */
 function Folders() {
-  const isIdle = useWasIdle();
+  const [isUsed, setUsed] = useState(false);
+  useEffect(() => whenUsed(() => setUsed(true)), []);
   const isWide = useIsWide();
   return (
-    isIdle &&
+    isUsed &&
     isWide && (
       <OptionalPart>
         <FolderSection />

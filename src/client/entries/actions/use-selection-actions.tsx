@@ -1,4 +1,4 @@
-import { BookImage, CopyPlus, PenLine, Scissors, SquarePen } from "lucide-react";
+import { BookImage, CopyPlus, PackageOpen, PenLine, Scissors, SquarePen } from "lucide-react";
 import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { type ReactNode, useMemo, useState } from "react";
 import type { Entry } from "../../api/types.ts";
@@ -17,6 +17,9 @@ import { commonRights, type EntryRights, useRightsOf } from "../rights.ts";
 import { type ClipCommands, useClipCommands } from "./use-clip-commands.ts";
 import { useEntryActions } from "./use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
+import { isArchive } from "../archives/archive-type.ts";
+import { text as archivesText } from "../archives/text.ts";
+import { useExtract } from "../archives/use-extract.ts";
 import { isEditableText, useOpenEditor } from "../editing/edit-text.ts";
 import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
 import { text } from "../text.ts";
@@ -71,7 +74,6 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const canWrite = useCanWrite();
   const entryActions = useEntryActions();
   const openDialog = useOpenEntryDialog();
-  const openEditor = useOpenEditor();
   const { selection, count } = collection;
   const known = selection.kind === "some" ? [...selection.entries.values()] : [];
   const only = menuTarget ?? (count === 1 && known.length === 1 ? known[0] : undefined);
@@ -105,7 +107,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     ...clip,
     only,
     open: onOpen,
-    edit: only && when(canWrite && rights.canChange && isEditableText(only), () => openEditor(only.id)),
+    ...useContentCommands(only, canWrite, rights),
     download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
     share: when(isOwn && (menuTarget !== undefined || count > 0), choose("share")),
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
@@ -133,6 +135,16 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
       <ActionStatus key="status" />,
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
     ],
+  };
+}
+
+/** The commands that depend on what is in the only selected file. */
+function useContentCommands(only: Entry | undefined, canWrite: boolean, { canChange }: EntryRights) {
+  const openEditor = useOpenEditor();
+  const extract = useExtract();
+  return {
+    edit: only && when(canWrite && canChange && isEditableText(only), () => openEditor(only.id)),
+    extract: only && when(canWrite && isArchive(only), () => extract(only)),
   };
 }
 
@@ -203,6 +215,7 @@ interface Commands<T extends Entry> extends ClipCommands {
   readonly only: T | undefined;
   open(entry: T): void;
   readonly edit: (() => void) | undefined;
+  readonly extract: (() => void) | undefined;
   readonly download: (() => void) | undefined;
   readonly share: (() => void) | undefined;
   readonly toggleFavorite: (() => void) | undefined;
@@ -239,6 +252,7 @@ function menuItems<T extends Entry>(
         run: only && (() => open(only)),
       },
       { label: text.edit, icon: SquarePen, keys: "e", run: commands.edit },
+      { label: archivesText.extractHere, icon: PackageOpen, run: commands.extract },
       { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: commands.download },
       { label: text.share, icon: Share2, run: commands.share },
       { label: favorite, icon: Star, keys: "shift+s", run: commands.toggleFavorite },

@@ -1,7 +1,8 @@
 import type { FileRecord } from "../../api/types.ts";
+import { isArchiveType } from "../archives/archive-type.ts";
 
 /** How a file is shown. `none`: only its name and a download button. */
-type PreviewKind = "image" | "video" | "audio" | "pdf" | "markdown" | "code" | "text" | "none";
+type PreviewKind = "image" | "video" | "audio" | "pdf" | "markdown" | "code" | "text" | "archive" | "none";
 
 /** highlight.js languages by file extension (its common ones). */
 const LANGUAGES: Readonly<Record<string, string>> = {
@@ -99,6 +100,7 @@ export function previewKind({ mimeType, name }: Pick<FileRecord, "mimeType" | "n
   if (mimeType.startsWith("video/")) return mimeType === "video/mp2t" && extensionOf(name) === "ts" ? "code" : "video";
   if (mimeType.startsWith("audio/")) return "audio";
   if (mimeType === "application/pdf") return "pdf";
+  if (isArchiveType(mimeType)) return "archive";
   if (mimeType === "text/markdown" || /\.(?:md|markdown)$/i.test(name)) return "markdown";
   if (languageOf(name) !== undefined) return "code";
   return TEXT_TYPES.test(mimeType) || PLAIN_EXTENSIONS.has(extensionOf(name)) ? "text" : "none";

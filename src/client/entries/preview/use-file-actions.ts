@@ -1,16 +1,15 @@
-import { BookImage, Film, PenLine, SquarePen } from "lucide-react";
+import { BookImage, Film, PenLine } from "lucide-react";
 import type { FileRecord } from "../../api/types.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { Download, FolderInput, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { useEntryActions } from "../actions/use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
-import { isEditableText, useOpenEditor } from "../editing/edit-text.ts";
-import { useRightsOf } from "../rights.ts";
 import { hasMotion, motionAddress } from "../live.ts";
 import { text as entriesText } from "../text.ts";
 import type { PreviewAction } from "./actions.ts";
 import { downloadAddress } from "./addresses.ts";
 import { text } from "./text.ts";
+import { useContentActions } from "./use-content-actions.ts";
 
 /** Options of {@link useFileActions}. */
 interface FileActionsOptions {
@@ -29,20 +28,9 @@ export function useFileActions(
 ): readonly PreviewAction[] {
   const openDialog = useOpenEntryDialog();
   const { trash, favorite } = useEntryActions();
-  const openEditor = useOpenEditor();
-  const rightsOf = useRightsOf();
+  const contentActions = useContentActions(file);
   const canMark = useCanWrite();
   if (file === undefined) return [];
-  // The list knows the rights to received files, which the preview does not change otherwise.
-  const canEdit = canMark && rightsOf(file).canChange && isEditableText(file);
-  const edit: PreviewAction = {
-    label: entriesText.edit,
-    icon: SquarePen,
-    keys: "e",
-    shownIn: "bar",
-    run: () => openEditor(file.id),
-  };
-  const edits = canEdit ? [edit] : [];
   const details: PreviewAction = {
     label: text.details,
     icon: Info,
@@ -73,13 +61,13 @@ export function useFileActions(
   const video: readonly PreviewAction[] = hasMotion(file)
     ? [{ label: text.downloadVideo, icon: Film, href: motionAddress(file, false), download: "" }]
     : [];
-  if (!canChange) return [...edits, { ...download, shownIn: "bar" }, ...marks, details, ...video];
+  if (!canChange) return [...contentActions, { ...download, shownIn: "bar" }, ...marks, details, ...video];
   const moveToTrash = () => {
     onTrash();
     void trash([file]);
   };
   return [
-    ...edits,
+    ...contentActions,
     { label: entriesText.share, icon: Share2, shownIn: "bar", run: () => openDialog("share", [file]) },
     download,
     ...marks,
