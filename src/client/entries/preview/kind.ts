@@ -94,6 +94,14 @@ const SHOWN_BY_BROWSERS = new Set([
   "image/vnd.microsoft.icon",
 ]);
 
+/** Kinds that are shown as text. */
+const TEXT_KINDS: ReadonlySet<PreviewKind> = new Set(["markdown", "code", "text"]);
+
+/** Whether a file is text, by its type and its name. Its content may be something else. */
+export function isText(file: Pick<FileRecord, "mimeType" | "name">): boolean {
+  return TEXT_KINDS.has(previewKind(file));
+}
+
 /** How to show a file, by its type and then by its name. */
 export function previewKind({ mimeType, name }: Pick<FileRecord, "mimeType" | "name">): PreviewKind {
   if (mimeType.startsWith("image/")) return "image";
