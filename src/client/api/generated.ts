@@ -1250,6 +1250,8 @@ export interface ResponseData {
       readonly activity: "added" | "edited" | "renamed" | "moved" | "restored" | "changed" | "opened";
       readonly activityAt: string;
       readonly permission: "own" | "write" | "read";
+      readonly canManage: boolean;
+      readonly showsVersions: boolean;
     })[];
     readonly nextCursor: string | null;
   };
