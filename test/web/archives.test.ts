@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { shareWith } from "../support/account-shares.ts";
 import { hostileZips, makeZip } from "../support/zip-files.ts";
 import { describeWeb } from "./support/browser.ts";
-import { untilMenuFocused } from "./support/focus.ts";
+import { untilFocused, untilMenuFocused } from "./support/focus.ts";
 import { openPreview, overlay } from "./support/preview.ts";
 
 const TRIP = makeZip([
@@ -68,6 +68,53 @@ describeWeb("archives", (web) => {
       .getByText(/"\.\.\/out\.txt" in this archive has a name that is not allowed\. Nothing was extracted/)
       .waitFor();
     expect(await account.client.names()).toEqual(["evil.zip"]);
+  });
+
+  test("are extracted into a folder that the person chooses", async () => {
+    const account = await web.account();
+    await account.client.storedId(TRIP, { name: "trip.zip", type: "application/zip", fields: { folder: "/in" } });
+    await account.client.folderId("travel");
+    const page = await web.open({ as: account, path: "/files/in" });
+    await page.getByRole("main").getByText("trip.zip", { exact: true }).click({ button: "right" });
+    await untilMenuFocused(page);
+    await page.getByRole("menuitem", { name: "Extract to…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Extract to" });
+    await untilFocused(page, dialog);
+    await dialog.getByRole("treeitem", { name: "in", selected: true }).waitFor();
+    await dialog.getByRole("treeitem", { name: "travel" }).click();
+    await web.lookAt(page, "archive-destination");
+    await dialog.getByRole("button", { name: "Extract here" }).click();
+    await page.getByText("Extracted to trip.").waitFor();
+    await page.getByRole("button", { name: "Open folder" }).click();
+    await page.getByRole("main").getByText("packing list.md", { exact: true }).waitFor();
+    expect(await account.client.names("/travel")).toEqual(["trip"]);
+    expect(await account.client.names("/in")).toEqual(["trip.zip"]);
+  });
+
+  test("and documents of office programs have icons of their kind, also without a media type", async () => {
+    const account = await web.account();
+    const zip = makeZip([{ name: "content.xml", content: "<a/>" }]);
+    const kinds = {
+      "a.docx": [zip, "document"],
+      "b.odt": [zip, "document"],
+      "c.pdf": ["%PDF-1.7", "document"],
+      "d.xlsx": [zip, "spreadsheet"],
+      "e.ods": [zip, "spreadsheet"],
+      "f.pptx": [zip, "presentation"],
+      "g.odp": [zip, "presentation"],
+      "h.zip": [zip, "archive"],
+      "i.tar.gz": [Bun.gzipSync("content"), "archive"],
+      "j.7z": [Buffer.from("377abcaf271c0004", "hex"), "archive"],
+    } as const;
+    for (const [name, [content]] of Object.entries(kinds)) {
+      await account.client.storedId(content, { name, type: "application/octet-stream" });
+    }
+    const page = await web.open({ as: account });
+    for (const [name, [, icon]] of Object.entries(kinds)) {
+      const row = page.getByRole("main").getByRole("row").filter({ hasText: name });
+      await row.locator(`[data-icon="${icon}"]`).first().waitFor();
+    }
+    await web.lookAt(page, "icons");
   });
 
   test("that others share for viewing are extracted into one's own files", async () => {

@@ -125,6 +125,25 @@ describeWeb("the folder tree in the side bar", (web) => {
     await row(page, "b.txt").waitFor();
   });
 
+  test("takes files from the desktop", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    const page = await web.open({ as: account, path: "/files" });
+    await use(page);
+    await item(page, "Box").waitFor();
+    const transfer = await page.evaluateHandle(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(["from the desktop"], "desktop.txt", { type: "text/plain" }));
+      return data;
+    });
+    for (const type of ["dragenter", "dragover", "drop"]) {
+      await item(page, "Box").dispatchEvent(type, { dataTransfer: transfer });
+    }
+    await item(page, "Box").click();
+    await row(page, "desktop.txt").waitFor();
+    expect(await account.client.names("/")).toEqual(["Box"]);
+  });
+
   test("shows the current one of 300 folders, and renders only the visible ones", async () => {
     const account = await web.account();
     await Promise.all(Array.from({ length: 300 }, (_, n) => account.client.folderId(`f${1000 + n}`, "/Many")));

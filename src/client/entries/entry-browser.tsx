@@ -10,7 +10,7 @@ import { useCutIds } from "./clipboard.ts";
 import type { GridColumn, GridDisplay, GridSort } from "./collection/grid-types.ts";
 import { ListSkeleton } from "./collection/list-skeleton.tsx";
 import type { Collection } from "./collection/use-collection.ts";
-import { useIsDragging } from "./collection/use-entry-drag.ts";
+import { useIsDragging } from "./collection/entry-drop.ts";
 import { afterFocusReturns, type FocusBefore } from "./focus.ts";
 import { entriesBeingRemoved } from "./actions/use-entry-actions.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";

@@ -24,6 +24,15 @@ export const OWNER_RIGHTS: EntryRights = {
   isFileOrFolder: true,
 };
 
+/** What others share, in lists that do not know what the share allows: its page offers the rest. */
+export const RECEIVED_RIGHTS: EntryRights = {
+  ...OWNER_RIGHTS,
+  isOwn: false,
+  canManage: false,
+  canChange: false,
+  showsVersions: false,
+};
+
 /** The rights to an entry of the surrounding list. */
 export type RightsOf = (entry: Pick<Entry, "id">) => EntryRights;
 

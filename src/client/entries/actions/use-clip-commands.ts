@@ -38,7 +38,8 @@ interface ClipOptions {
 export function useClipCommands({ withSelected, rights, known, count, share }: ClipOptions): ClipCommands {
   const canWrite = useCanWrite();
   const canCopy = canWrite && rights.isFileOrFolder;
-  const canCut = canWrite && rights.canManage;
+  // To move an entry of others back, its share must be known.
+  const canCut = canWrite && rights.canManage && (rights.isOwn || share !== undefined);
   const put = (verb: Clip["verb"]) => () =>
     withSelected((entries) => {
       setClipboard({ verb, entries, share });
@@ -78,6 +79,25 @@ export function usePaste(target: PasteTarget | undefined): (() => void) | undefi
     ...(isCut ? [{ keys: "escape", label: text.cancelCut, run: () => setClipboard(undefined) }] : []),
   ]);
   return run;
+}
+
+/**
+ * Pastes into a folder of a list.
+ * @param entry the only selected entry
+ * @param share the received share that the list is of
+ * @returns a function that pastes; undefined if nothing was copied or cut, and where the person may not add anything
+ */
+export function usePasteInto(
+  entry: Entry | undefined,
+  rights: EntryRights,
+  share: string | undefined,
+): (() => void) | undefined {
+  const clip = useClipboard();
+  const actions = useEntryActions();
+  const canWrite = useCanWrite();
+  const isTarget = rights.isFileOrFolder && (rights.isOwn || (rights.canChange && share !== undefined));
+  if (clip === undefined || entry?.type !== "folder" || !canWrite || !isTarget) return undefined;
+  return () => void paste(actions, clip, { folder: entry.path, share }).catch(showError);
 }
 
 /** Copies what was copied, and moves what was cut. */

@@ -1,10 +1,11 @@
-import { BookImage, CopyPlus, PackageOpen, PenLine, Scissors, SquarePen } from "lucide-react";
+import { BookImage, ClipboardPaste, CopyPlus, PackageOpen, PenLine, Scissors, SquarePen } from "lucide-react";
 import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { type ReactNode, useMemo, useState } from "react";
 import type { Entry } from "../../api/types.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { createStore } from "../../base/store.ts";
 import type { MenuItem } from "../../ui/menu-items.ts";
+import type { DropAction } from "../collection/entry-drop.ts";
 import type { DragRules } from "../collection/use-entry-drag.ts";
 import { newDraft } from "../collection/entry-name.tsx";
 import type { Renaming } from "../collection/grid-types.ts";
@@ -14,8 +15,8 @@ import { downloadEntries } from "./download.ts";
 import { usePinItem } from "../pins/use-pin-item.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
 import { commonRights, type EntryRights, useRightsOf } from "../rights.ts";
-import { type ClipCommands, useClipCommands } from "./use-clip-commands.ts";
-import { useEntryActions } from "./use-entry-actions.ts";
+import { type ClipCommands, useClipCommands, usePasteInto } from "./use-clip-commands.ts";
+import { type EntryActions, useEntryActions } from "./use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
 import { isArchive } from "../archives/archive-type.ts";
 import { text as archivesText } from "../archives/text.ts";
@@ -89,12 +90,6 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     focusList();
   };
   const forgetAfter = (action: Promise<readonly string[]>) => void action.then(forget);
-  const moveTo = (entries: readonly Entry[], to: string) => forgetAfter(entryActions.move(entries, to));
-  const drop = (dragged: readonly Entry[] | undefined, to: string, isCopy: boolean) => {
-    const put = (entries: readonly Entry[]) => (isCopy ? entryActions.copy(entries, to) : moveTo(entries, to));
-    if (dragged === undefined) withSelected(put);
-    else void put(dragged);
-  };
   const choose = (kind: "move" | "copy" | "tags" | "album" | "share") => () =>
     withSelected((entries) => openDialog(kind, entries));
   const { areFavorites, toggleFavorite } = useFavoriteToggle(collection, known, withSelected);
@@ -108,6 +103,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     only,
     open: onOpen,
     ...useContentCommands(only, canWrite, rights),
+    pasteInto: usePasteInto(only, rights, options.share),
     download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
     share: when(isOwn && (menuTarget !== undefined || count > 0), choose("share")),
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
@@ -130,7 +126,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     ],
     areFavorites,
     renaming,
-    drag: isOwn ? { canDrop: canDropInto, onDrop: (to, entries, isCopy) => drop(entries, to, isCopy) } : undefined,
+    drag: isOwn ? dragRules(entryActions, withSelected, forgetAfter) : undefined,
     dialogs: [
       <ActionStatus key="status" />,
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
@@ -138,13 +134,37 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   };
 }
 
+/** What drops of dragged entries do. */
+function dragRules(
+  actions: EntryActions,
+  withSelected: (action: (entries: readonly Entry[]) => unknown) => void,
+  forgetAfter: (action: Promise<readonly string[]>) => void,
+): DragRules<Entry> {
+  const run = (dragged: readonly Entry[] | undefined, action: (entries: readonly Entry[]) => unknown) => {
+    if (dragged === undefined) withSelected(action);
+    else void action(dragged);
+  };
+  const dropActions: Readonly<Record<DropAction, (entries: readonly Entry[]) => unknown>> = {
+    favorite: (entries) => actions.favorite(entries, true),
+    trash: (entries) => forgetAfter(actions.trash(entries)),
+  };
+  return {
+    canDrop: canDropInto,
+    onDrop: (to, dragged, isCopy) =>
+      run(dragged, (entries) => (isCopy ? actions.copy(entries, to) : forgetAfter(actions.move(entries, to)))),
+    onAction: (action, dragged) => run(dragged, dropActions[action]),
+  };
+}
+
 /** The commands that depend on what is in the only selected file. */
 function useContentCommands(only: Entry | undefined, canWrite: boolean, { canChange }: EntryRights) {
   const openEditor = useOpenEditor();
   const extract = useExtract();
+  const openDialog = useOpenEntryDialog();
   return {
     edit: only && when(canWrite && canChange && isEditableText(only), () => openEditor(only.id)),
     extract: only && when(canWrite && isArchive(only), () => extract(only)),
+    extractTo: only && when(canWrite && isArchive(only), () => openDialog("extract", [only])),
   };
 }
 
@@ -216,11 +236,13 @@ interface Commands<T extends Entry> extends ClipCommands {
   open(entry: T): void;
   readonly edit: (() => void) | undefined;
   readonly extract: (() => void) | undefined;
+  readonly extractTo: (() => void) | undefined;
   readonly download: (() => void) | undefined;
   readonly share: (() => void) | undefined;
   readonly toggleFavorite: (() => void) | undefined;
   readonly album: (() => void) | undefined;
   readonly rename: (() => void) | undefined;
+  readonly pasteInto: (() => void) | undefined;
   readonly move: (() => void) | undefined;
   readonly copy: (() => void) | undefined;
   readonly tags: (() => void) | undefined;
@@ -253,6 +275,7 @@ function menuItems<T extends Entry>(
       },
       { label: text.edit, icon: SquarePen, keys: "e", run: commands.edit },
       { label: archivesText.extractHere, icon: PackageOpen, run: commands.extract },
+      { label: archivesText.extractTo, icon: PackageOpen, run: commands.extractTo },
       { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: commands.download },
       { label: text.share, icon: Share2, run: commands.share },
       { label: favorite, icon: Star, keys: "shift+s", run: commands.toggleFavorite },
@@ -263,6 +286,7 @@ function menuItems<T extends Entry>(
       { label: text.rename, icon: PenLine, keys: "f2", run: only && commands.rename },
       { label: text.cutItems, icon: Scissors, keys: "mod+x", run: commands.cutItems },
       { label: text.copyItems, icon: Copy, keys: "mod+c", run: commands.copyItems },
+      { label: text.pasteInto, icon: ClipboardPaste, run: commands.pasteInto },
       { label: text.move, icon: FolderInput, run: commands.move },
       { label: text.copy, icon: CopyPlus, run: commands.copy },
       { label: text.editTags, icon: Tag, run: commands.tags },

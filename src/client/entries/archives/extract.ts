@@ -18,8 +18,8 @@ const POLL_MS = { first: 200, last: 3_000, factor: 1.5 } as const;
 
 /** Where an archive is extracted to. */
 interface ExtractOptions {
-  /** Next to the archive; otherwise into the top folder of the person's own files. */
-  readonly isNextToArchive: boolean;
+  /** One of the person's own folders; undefined for the folder of the archive. */
+  readonly folderPath: string | undefined;
   /** Opens the new folder; undefined if it has no page of its own. */
   readonly openFolder: ((path: string) => void) | undefined;
 }
@@ -27,9 +27,9 @@ interface ExtractOptions {
 /** Extracts an archive into a new folder. Never throws: errors are shown. */
 export async function extractArchive(
   file: Pick<FileRecord, "id">,
-  { isNextToArchive, openFolder }: ExtractOptions,
+  { folderPath, openFolder }: ExtractOptions,
 ): Promise<void> {
-  const body = isNextToArchive ? {} : { folderPath: "/" };
+  const body = folderPath === undefined ? {} : { folderPath };
   try {
     const begun = await request<Extraction>("POST", `/api/files/${file.id}/extract`, { body });
     show(begun, await untilEnded(begun), openFolder);

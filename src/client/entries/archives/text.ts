@@ -4,6 +4,9 @@ import { defineText, plural } from "../../base/text.ts";
 export const text = defineText("archives", {
   extract: "Extract",
   extractHere: "Extract into a new folder",
+  extractTo: "Extract to…",
+  chooseTitle: "Extract to",
+  chooseHere: "Extract here",
   extracting: (name: string) => `Extracting ${name}…`,
   waiting: (name: string) => `${name} waits for another extraction…`,
   checking: (name: string) => `Checking ${name}…`,

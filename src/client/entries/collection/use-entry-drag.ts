@@ -1,26 +1,9 @@
 import { type DragEvent, useState } from "react";
 import type { Entry } from "../../api/types.ts";
-import { createStore, useStore } from "../../base/store.ts";
 import { text } from "../text.ts";
+import { type DropAction, DRAG_TYPE, dragged, entryDropAt, isEntryDrag } from "./entry-drop.ts";
 import { positionOf } from "./use-grid-pointer.ts";
 import type { Collection } from "./use-collection.ts";
-
-/** A drag of entries within this page, and what happens on drop. */
-interface EntryDrag {
-  /** Whether the entries can be moved or copied to a folder: it is not one of them, and for a move not their folder. */
-  accepts(folder: string, isCopy: boolean): boolean;
-  drop(folder: string, isCopy: boolean): void;
-}
-
-/** Marks drags of this page; files from the desktop have another type. */
-const DRAG_TYPE = "application/x-larder-entries";
-
-const dragged = createStore<EntryDrag | undefined>(undefined);
-
-/** Whether entries are being dragged, so that folders elsewhere on the page can show themselves as targets. */
-export function useIsDragging(): boolean {
-  return useStore(dragged) !== undefined;
-}
 
 /** Which drops are allowed, and what they do. */
 export interface DragRules<T extends Entry> {
@@ -28,45 +11,8 @@ export interface DragRules<T extends Entry> {
   canDrop(entries: readonly T[], folder: string, isCopy: boolean): boolean;
   /** @param entries the dragged entries; undefined for the whole selection */
   onDrop(folder: string, entries: readonly T[] | undefined, isCopy: boolean): void;
-}
-
-/** What a drop at the pointer does. */
-export interface DropTarget {
-  readonly effect: "move" | "copy";
-  drop(): void;
-}
-
-/** What a drop of dragged entries on a folder does; undefined if it is not possible. With Ctrl or Alt, they are copied. */
-export function entryDropAt(event: DragEvent, folder: string): DropTarget | undefined {
-  const drag = isEntryDrag(event) ? dragged.get() : undefined;
-  const isCopy = event.ctrlKey || event.altKey;
-  if (drag?.accepts(folder, isCopy) !== true) return undefined;
-  return { effect: isCopy ? "copy" : "move", drop: () => drag.drop(folder, isCopy) };
-}
-
-/** Makes an element that represents a folder accept dragged entries. `isOver`: highlight it. */
-export function useDropFolder(folder: string | undefined) {
-  const [isOver, setOver] = useState(false);
-  return {
-    isOver,
-    handlers: {
-      onDragOver: (event: DragEvent) => {
-        const target = folder === undefined ? undefined : entryDropAt(event, folder);
-        if (target === undefined) return;
-        event.preventDefault();
-        event.dataTransfer.dropEffect = target.effect;
-        setOver(true);
-      },
-      onDragLeave: () => setOver(false),
-      onDrop: (event: DragEvent) => {
-        setOver(false);
-        if (folder === undefined || !isEntryDrag(event)) return;
-        event.preventDefault();
-        event.stopPropagation();
-        entryDropAt(event, folder)?.drop();
-      },
-    },
-  };
+  /** The same for a drop on a link of the side bar. */
+  onAction(action: DropAction, entries: readonly T[] | undefined): void;
 }
 
 /** Drag and drop of the entries of a grid, onto its folders and other targets. */
@@ -101,6 +47,8 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
         dragged.set({
           accepts: (folder, isCopy) => rules.canDrop(entries, folder, isCopy),
           drop: (folder, isCopy) => rules.onDrop(folder, dropped, isCopy),
+          favorite: () => rules.onAction("favorite", dropped),
+          trash: () => rules.onAction("trash", dropped),
         });
       },
       onDragEnd: () => {
@@ -125,10 +73,6 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
       },
     },
   };
-}
-
-function isEntryDrag(event: DragEvent): boolean {
-  return event.dataTransfer.types.includes(DRAG_TYPE);
 }
 
 /** Shows a small label at the pointer instead of an image of the row. */

@@ -4,11 +4,21 @@ import type { Entry, FolderRecord } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { contains } from "../actions/bulk.ts";
+import { text as archivesText } from "../archives/text.ts";
 import { text } from "../text.ts";
 import { FolderTree, IN_DIALOG } from "../tree/folder-tree.tsx";
 import { NewFolderDialog } from "./new-folder-dialog.tsx";
 
-/** Chooses the destination folder of a move or copy. The person can create a folder on the way. */
+/** What the folder is chosen for. */
+type DestinationVerb = "move" | "copy" | "extract";
+
+const LABELS = {
+  move: { title: text.moveTitle, choose: text.moveHere },
+  copy: { title: text.copyTitle, choose: text.copyHere },
+  extract: { title: () => archivesText.chooseTitle, choose: archivesText.chooseHere },
+} as const;
+
+/** Chooses the destination folder of a move, a copy, or an extraction. The person can create a folder on the way. */
 export function DestinationDialog({
   verb,
   entries,
@@ -18,7 +28,7 @@ export function DestinationDialog({
   onChosen,
   onClose,
 }: {
-  readonly verb: "move" | "copy";
+  readonly verb: DestinationVerb;
   /** The loaded entries of the selection. */
   readonly entries: readonly Entry[];
   readonly count: number;
@@ -40,7 +50,7 @@ export function DestinationDialog({
     <Dialog
       open
       onClose={onClose}
-      title={verb === "move" ? text.moveTitle(count) : text.copyTitle(count)}
+      title={LABELS[verb].title(count)}
       footer={
         <>
           <Button icon={FolderPlus} variant="quiet" className="me-auto" onClick={() => setCreating(true)}>
@@ -55,7 +65,7 @@ export function DestinationDialog({
               onChosen(folder);
             }}
           >
-            {verb === "move" ? text.moveHere : text.copyHere}
+            {LABELS[verb].choose}
           </Button>
         </>
       }

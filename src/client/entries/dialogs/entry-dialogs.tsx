@@ -8,7 +8,9 @@ import { HasAddress } from "../../ui/dialog.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { showError } from "../../ui/toast.tsx";
 import { useEntryActions } from "../actions/use-entry-actions.ts";
+import { useExtract } from "../archives/use-extract.ts";
 import { entryQuery } from "../entry-query.ts";
+import { useRightsOf } from "../rights.ts";
 import { dialogEntries, ENTRY_DIALOGS, type EntryDialogKind } from "./entry-dialog-address.ts";
 
 const DestinationDialog = lazyPart(() => import("./destination-dialog.tsx").then((part) => part.DestinationDialog));
@@ -76,6 +78,8 @@ function OneDialog({
   readonly onClose: () => void;
 } & Omit<EntryDialogsProps, "isInPreview" | "onClosed">) {
   const actions = useEntryActions();
+  const extract = useExtract();
+  const rightsOf = useRightsOf();
   const [first] = entries;
   if (first === undefined) return null;
   switch (kind) {
@@ -97,6 +101,7 @@ function OneDialog({
           onClose={onClose}
         />
       );
+    case "extract":
     case "move":
     case "copy":
       return (
@@ -104,10 +109,12 @@ function OneDialog({
           verb={kind}
           entries={entries}
           count={entries.length}
-          from={from ?? first.folder}
+          // An archive of somebody else is in none of one's own folders.
+          from={kind === "extract" && !rightsOf(first).isOwn ? "/" : (from ?? first.folder)}
           makeFolder={actions.makeFolder}
           onChosen={(to) => {
-            if (kind === "move") void actions.move(entries, to).then(onMoved);
+            if (kind === "extract") extract(first, to);
+            else if (kind === "move") void actions.move(entries, to).then(onMoved);
             else void actions.copy(entries, to);
           }}
           onClose={onClose}

@@ -7,6 +7,7 @@ import { useCanWrite } from "../../api/session.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
 import { useEditActions } from "../editing/use-edit-actions.tsx";
+import { useRightsOf } from "../rights.ts";
 import type { PreviewAction } from "./actions.ts";
 import { largeAddress } from "./addresses.ts";
 import { previewKind } from "./kind.ts";
@@ -29,7 +30,7 @@ const BESIDE = window.matchMedia("(min-width: 40rem)");
 /** Props of the preview. */
 export interface PreviewProps extends StepProps {
   readonly onClose: () => void;
-  /** Whether the person may share, change, and trash the files; by default if the account may. */
+  /** Whether the person may share, change, and trash the files; by default their own ones, if the account may. */
   readonly canChange?: boolean;
   /** Further actions of the page, before the others. */
   readonly extraActions?: readonly PreviewAction[];
@@ -46,7 +47,8 @@ export function Preview(props: PreviewProps) {
   const details = useDetails();
   const file = useFileWithMotion(items[index]);
   const { position, total, go, moves } = useSteps(props);
-  const canChange = props.canChange ?? mayWrite;
+  const rightsOf = useRightsOf();
+  const canChange = props.canChange ?? (mayWrite && (file === undefined || rightsOf(file).isOwn));
   const editing = useEditActions(file, canChange);
   const slideshow = usePreviewSlideshow(items, file, props.onIndexChange);
   const actions = [

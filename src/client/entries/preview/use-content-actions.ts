@@ -4,6 +4,7 @@ import type { FileRecord } from "../../api/types.ts";
 import { isArchiveType } from "../archives/archive-type.ts";
 import { text as archivesText } from "../archives/text.ts";
 import { useExtract } from "../archives/use-extract.ts";
+import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
 import { isEditableText, useOpenEditor } from "../editing/edit-text.ts";
 import { useRightsOf } from "../rights.ts";
 import { text } from "../text.ts";
@@ -15,9 +16,13 @@ export function useContentActions(file: FileRecord | undefined): readonly Previe
   const rightsOf = useRightsOf();
   const openEditor = useOpenEditor();
   const extract = useExtract();
+  const openDialog = useOpenEntryDialog();
   if (file === undefined || !canWrite) return [];
   if (isArchiveType(file.mimeType)) {
-    return [{ label: archivesText.extractHere, icon: PackageOpen, run: () => extract(file) }];
+    return [
+      { label: archivesText.extractHere, icon: PackageOpen, run: () => extract(file) },
+      { label: archivesText.extractTo, icon: PackageOpen, run: () => openDialog("extract", [file]) },
+    ];
   }
   if (!isEditableText(file) || !rightsOf(file).canChange) return [];
   return [{ label: text.edit, icon: SquarePen, keys: "e", shownIn: "bar", run: () => openEditor(file.id) }];

@@ -2,7 +2,7 @@ import { Link, type LinkProps, useNavigate } from "@tanstack/react-router";
 import { ChevronRight } from "../../ui/icons.ts";
 import { cx } from "../../ui/cx.ts";
 import { Menu } from "../../ui/menu.tsx";
-import { useDropFolder } from "../../entries/collection/use-entry-drag.ts";
+import { useDropFolder } from "../../entries/collection/entry-drop.ts";
 import { folderParam } from "../../entries/folder-address.ts";
 import { text } from "../../entries/text.ts";
 

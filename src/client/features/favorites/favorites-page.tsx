@@ -12,6 +12,7 @@ import { EntryBrowser } from "../../entries/entry-browser.tsx";
 import { columnsOf, locationOf as folderOf, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { filesOfList } from "../../entries/preview-source.ts";
+import { OWNER_RIGHTS, RECEIVED_RIGHTS, RightsContext } from "../../entries/rights.ts";
 import { sortOptions, useListSort } from "../../entries/list-sort.ts";
 import { text as entriesText } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
@@ -47,28 +48,36 @@ export function FavoritesPage() {
           {text.emptyHint}
         </EmptyState>
       ) : (
-        <EntryBrowser
-          collection={collection}
-          label={text.listLabel}
-          folder="/"
-          kind="favorites"
-          previewSource={previewSource}
-          columns={COLUMNS}
-          onOpenFolder={openFolder}
-          subtitle={locationAndSize}
-          sort={sort}
-          toolbar={
-            <>
-              <span className="text-sm text-muted">{pages.total !== undefined && entriesText.items(pages.total)}</span>
-              <div className="flex shrink-0">
-                <ViewOptions sort={sort} />
-              </div>
-            </>
-          }
-        />
+        <RightsContext value={rightsOf}>
+          <EntryBrowser
+            collection={collection}
+            label={text.listLabel}
+            folder="/"
+            kind="favorites"
+            previewSource={previewSource}
+            columns={COLUMNS}
+            onOpenFolder={openFolder}
+            subtitle={locationAndSize}
+            sort={sort}
+            toolbar={
+              <>
+                <span className="text-sm text-muted">
+                  {pages.total !== undefined && entriesText.items(pages.total)}
+                </span>
+                <div className="flex shrink-0">
+                  <ViewOptions sort={sort} />
+                </div>
+              </>
+            }
+          />
+        </RightsContext>
       )}
     </Page>
   );
+}
+
+function rightsOf(entry: Pick<Favorite, "id" | "share">) {
+  return entry.share === undefined ? OWNER_RIGHTS : RECEIVED_RIGHTS;
 }
 
 function useFavorites({ field: sort, order }: GridSort): PageSource<Favorite> {

@@ -18,7 +18,7 @@ import { filePage, isFile, type PreviewSource, searchPages } from "../../entries
 import { columnsOf, locationOf, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { sortOf, sortOptions } from "../../entries/list-sort.ts";
-import { type EntryRights, OWNER_RIGHTS, RightsContext } from "../../entries/rights.ts";
+import { OWNER_RIGHTS, RECEIVED_RIGHTS, RightsContext } from "../../entries/rights.ts";
 import { text as entriesText } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
 import { splitByMatches, searchTerms } from "./query-terms.ts";
@@ -162,16 +162,7 @@ function useOpenFolder(): (path: string, folder: Hit) => void {
   };
 }
 
-/** What others share is only shown here: what else is allowed depends on the share, whose page knows it. */
-const RECEIVED_RIGHTS: EntryRights = {
-  ...OWNER_RIGHTS,
-  isOwn: false,
-  canManage: false,
-  canChange: false,
-  showsVersions: false,
-};
-
-function rightsOf(entry: Pick<Hit, "id" | "share">): EntryRights {
+function rightsOf(entry: Pick<Hit, "id" | "share">) {
   return entry.share === undefined ? OWNER_RIGHTS : RECEIVED_RIGHTS;
 }
 
