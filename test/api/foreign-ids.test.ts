@@ -82,6 +82,7 @@ const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/users/passkeys/", "passkey"],
   ["/api/users/app-passwords/", "appPassword"],
   ["/api/users/locks/", "lock"],
+  ["/api/users/{id}/avatar", "user"],
   ["/api/webhooks/", "webhook"],
   ["/api/admin/users/", "user"],
   ["/api/admin/invites/", "invite"],

@@ -648,6 +648,9 @@ export interface Schemas {
     readonly plan: "free" | "pro" | "enterprise";
     readonly createdAt: string;
     readonly emailVerified: boolean;
+    readonly avatar: {
+      readonly version: string;
+    } | null;
   };
   readonly PushRegistration: {
     readonly deviceId: string;
@@ -1515,6 +1518,27 @@ export interface ResponseData {
   readonly "GET /api/pins": Schemas["Pins"];
   readonly "PUT /api/pins/{id}": Schemas["Pins"];
   readonly "DELETE /api/pins/{id}": Schemas["Pins"];
+  readonly "GET /api/users/avatars": {
+    readonly people: readonly {
+      readonly id: string;
+      readonly version: string;
+    }[];
+  };
+  readonly "PUT /api/users/avatar": {
+    readonly avatar: {
+      readonly version: string;
+    } | null;
+  };
+  readonly "DELETE /api/users/avatar": {
+    readonly avatar: {
+      readonly version: string;
+    } | null;
+  };
+  readonly "DELETE /api/admin/users/{id}/avatar": {
+    readonly avatar: {
+      readonly version: string;
+    } | null;
+  };
   readonly "POST /api/mobile/upload": Schemas["UploadedFile"];
   readonly "POST /api/mobile/upload/init": {
     readonly uploadSession: string;
