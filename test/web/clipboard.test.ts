@@ -130,7 +130,7 @@ describeWeb("copy, cut and paste", (web) => {
     const page = await web.open({ as: account, path: "/files" });
     await row(page, "a.txt").click();
     await page.keyboard.press("ControlOrMeta+C");
-    const field = page.getByRole("searchbox", { name: "Search files and folders" });
+    const field = page.getByRole("combobox", { name: "Search files and folders" });
     await field.click();
     await page.keyboard.press("ControlOrMeta+V");
     expect(await field.inputValue()).toBe("a.txt");

@@ -13,7 +13,7 @@ import { canDropInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
 import { usePinItem } from "../pins/use-pin-item.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
-import { commonRights, type EntryRights, useRightsOf } from "../rights.ts";
+import { canMove, commonRights, type EntryRights, useRightsOf } from "../rights.ts";
 import { type ClipCommands, useClipCommands } from "./use-clip-commands.ts";
 import { useEntryActions } from "./use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
@@ -54,8 +54,6 @@ interface SelectionActionsOptions<T extends Entry> {
   readonly menuTarget: T | undefined;
   /** The current folder, at which the destination dialog opens. */
   readonly folder: string;
-  /** The received share that the list is of. */
-  readonly share?: string | undefined;
   onOpen(entry: T): void;
   readonly areDetailsOpen: boolean;
   onDetails(): void;
@@ -87,9 +85,9 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     focusList();
   };
   const forgetAfter = (action: Promise<readonly string[]>) => void action.then(forget);
-  const moveTo = (entries: readonly Entry[], to: string) => forgetAfter(entryActions.move(entries, to));
-  const drop = (dragged: readonly Entry[] | undefined, to: string, isCopy: boolean) => {
-    const put = (entries: readonly Entry[]) => (isCopy ? entryActions.copy(entries, to) : moveTo(entries, to));
+  const drop: DragRules<Entry>["onDrop"] = (to, dragged, effect) => {
+    const put = (entries: readonly Entry[]) =>
+      effect === "copy" ? entryActions.copy(entries, to) : forgetAfter(entryActions.move(entries, to));
     if (dragged === undefined) withSelected(put);
     else void put(dragged);
   };
@@ -99,7 +97,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const { renaming, rename } = useRenaming(collection, only, focusList);
   const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries, { canUndo: rights.isOwn })));
 
-  const clip = useClipCommands({ withSelected, rights, known, count, share: options.share });
+  const clip = useClipCommands({ withSelected, rights, known, count });
   const isOwn = canWrite && rights.isOwn;
   const commands: Commands<T> = {
     ...clip,
@@ -111,7 +109,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
     album: when(isOwn && mayHaveFiles(known), choose("album")),
     rename: when(canWrite && rights.canManage, rename),
-    move: when(isOwn, choose("move")),
+    move: when(canWrite && canMove(rights), choose("move")),
     copy: when(canWrite && rights.isFileOrFolder, choose("copy")),
     tags: when(canWrite && rights.canChange && mayHaveFiles(known), choose("tags")),
     details: when(rights.isFileOrFolder, onDetails),
@@ -128,7 +126,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     ],
     areFavorites,
     renaming,
-    drag: isOwn ? { canDrop: canDropInto, onDrop: (to, entries, isCopy) => drop(entries, to, isCopy) } : undefined,
+    drag: canWrite && rights.isFileOrFolder ? { effectOn: dropEffects(rights), onDrop: drop } : undefined,
     dialogs: [
       <ActionStatus key="status" />,
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
@@ -167,6 +165,16 @@ function useRights<T extends Entry>(
   const ofLoaded = useMemo(() => commonRights(() => loaded().values(), rightsOf), [loaded, rightsOf]);
   if (menuTarget !== undefined) return rightsOf(menuTarget);
   return known.length > 0 ? commonRights(() => known, rightsOf) : ofLoaded;
+}
+
+/** Entries are moved within their root, and copied to any other: a file stays with its owner. */
+function dropEffects(rights: EntryRights): DragRules<Entry>["effectOn"] {
+  return (to, entries, wantsCopy) => {
+    const isSameRoot = rights.share === to.share && (rights.isOwn || rights.share !== undefined);
+    const isCopy = wantsCopy || !isSameRoot || !canMove(rights);
+    if (isSameRoot && !canDropInto(entries, to.folder, isCopy)) return undefined;
+    return isCopy ? "copy" : "move";
+  };
 }
 
 function when(isAllowed: boolean, action: () => void): (() => void) | undefined {

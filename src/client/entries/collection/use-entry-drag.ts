@@ -1,16 +1,22 @@
 import { type DragEvent, useState } from "react";
 import type { Entry } from "../../api/types.ts";
 import { createStore, useStore } from "../../base/store.ts";
+import type { Destination } from "../actions/bulk.ts";
 import { text } from "../text.ts";
 import { positionOf } from "./use-grid-pointer.ts";
 import type { Collection } from "./use-collection.ts";
 
 /** A drag of entries within this page, and what happens on drop. */
 interface EntryDrag {
-  /** Whether the entries can be moved or copied to a folder: it is not one of them, and for a move not their folder. */
-  accepts(folder: string, isCopy: boolean): boolean;
-  drop(folder: string, isCopy: boolean): void;
+  /** What a drop on a folder does; undefined if it is not possible. */
+  effectOn(to: Destination, wantsCopy: boolean): DropEffect | undefined;
+  drop(to: Destination, effect: DropEffect): void;
+  /** The folder or album if it alone is dragged, which can be pinned. */
+  readonly only: Pick<Entry, "id" | "name"> | undefined;
 }
+
+/** What a drop does. */
+export type DropEffect = "move" | "copy";
 
 /** Marks drags of this page; files from the desktop have another type. */
 const DRAG_TYPE = "application/x-larder-entries";
@@ -24,28 +30,43 @@ export function useIsDragging(): boolean {
 
 /** Which drops are allowed, and what they do. */
 export interface DragRules<T extends Entry> {
-  /** @param entries the loaded entries of the selection; the move itself loads the rest */
-  canDrop(entries: readonly T[], folder: string, isCopy: boolean): boolean;
+  /**
+   * What a drop does; undefined if it is not possible.
+   * @param entries the loaded entries of the selection; the move itself loads the rest
+   */
+  effectOn(to: Destination, entries: readonly T[], wantsCopy: boolean): DropEffect | undefined;
   /** @param entries the dragged entries; undefined for the whole selection */
-  onDrop(folder: string, entries: readonly T[] | undefined, isCopy: boolean): void;
+  onDrop(to: Destination, entries: readonly T[] | undefined, effect: DropEffect): void;
+}
+
+/** Which folders of a list take something. */
+export interface FolderDrops<T extends Entry> {
+  /** Where a drop on a folder of the list goes; undefined if the person may not add anything there. */
+  destinationOf(folder: T): Destination | undefined;
+  /** Takes files from the desktop. */
+  onDropFiles?: ((to: Destination, transfer: DataTransfer) => void) | undefined;
 }
 
 /** What a drop at the pointer does. */
 export interface DropTarget {
-  readonly effect: "move" | "copy";
+  readonly effect: DropEffect;
   drop(): void;
 }
 
 /** What a drop of dragged entries on a folder does; undefined if it is not possible. With Ctrl or Alt, they are copied. */
-export function entryDropAt(event: DragEvent, folder: string): DropTarget | undefined {
+export function entryDropAt(event: DragEvent, to: Destination): DropTarget | undefined {
   const drag = isEntryDrag(event) ? dragged.get() : undefined;
-  const isCopy = event.ctrlKey || event.altKey;
-  if (drag?.accepts(folder, isCopy) !== true) return undefined;
-  return { effect: isCopy ? "copy" : "move", drop: () => drag.drop(folder, isCopy) };
+  const effect = drag?.effectOn(to, event.ctrlKey || event.altKey);
+  return drag && effect && { effect, drop: () => drag.drop(to, effect) };
+}
+
+/** The folder or album that is being dragged alone. */
+export function draggedAlone(event: DragEvent): EntryDrag["only"] {
+  return isEntryDrag(event) ? dragged.get()?.only : undefined;
 }
 
 /** Makes an element that represents a folder accept dragged entries. `isOver`: highlight it. */
-export function useDropFolder(folder: string | undefined) {
+export function useDropFolder(folder: Destination | undefined) {
   const [isOver, setOver] = useState(false);
   return {
     isOver,
@@ -70,17 +91,30 @@ export function useDropFolder(folder: string | undefined) {
 }
 
 /** Drag and drop of the entries of a grid, onto its folders and other targets. */
-export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: DragRules<T> | undefined) {
+export function useEntryDrag<T extends Entry>(
+  collection: Collection<T>,
+  rules: DragRules<T> | undefined,
+  drops: FolderDrops<T>,
+) {
   const [target, setTarget] = useState<number>();
 
   const folderAt = (event: DragEvent) => {
     const position = positionOf(event.target);
     const entry = position === undefined ? undefined : collection.pages.at(position);
-    if (position === undefined || entry?.type !== "folder" || !isEntryDrag(event)) return undefined;
-    // If everything is selected, only the pressed entry is known, and the folder may be part of the selection.
-    if (collection.isSelected(entry.id)) return undefined;
-    const target = entryDropAt(event, entry.path);
+    if (position === undefined || entry?.type !== "folder") return undefined;
+    const target = isEntryDrag(event) ? entriesOn(event, entry) : filesOn(event, entry);
     return target && { ...target, position };
+  };
+  const entriesOn = (event: DragEvent, folder: T): DropTarget | undefined => {
+    // If everything is selected, only the pressed entry is known, and the folder may be part of the selection.
+    const to = collection.isSelected(folder.id) ? undefined : drops.destinationOf(folder);
+    return to && entryDropAt(event, to);
+  };
+  const filesOn = ({ dataTransfer }: DragEvent, folder: T): DropTarget | undefined => {
+    const { onDropFiles } = drops;
+    if (onDropFiles === undefined || !dataTransfer.types.includes("Files")) return undefined;
+    const to = drops.destinationOf(folder);
+    return to && { effect: "copy", drop: () => onDropFiles(to, dataTransfer) };
   };
 
   return {
@@ -99,8 +133,9 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
         event.dataTransfer.effectAllowed = "copyMove";
         showCount(event, isPart ? collection.count : 1);
         dragged.set({
-          accepts: (folder, isCopy) => rules.canDrop(entries, folder, isCopy),
-          drop: (folder, isCopy) => rules.onDrop(folder, dropped, isCopy),
+          effectOn: (to, wantsCopy) => rules.effectOn(to, entries, wantsCopy),
+          drop: (to, effect) => rules.onDrop(to, dropped, effect),
+          only: isPart && collection.count > 1 ? undefined : entry,
         });
       },
       onDragEnd: () => {
@@ -111,6 +146,7 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
         const folder = folderAt(event);
         setTarget(folder?.position);
         if (folder === undefined) return;
+        // The zone around the list sees it too, and leaves the files to the folder.
         event.preventDefault();
         event.dataTransfer.dropEffect = folder.effect;
       },
@@ -120,7 +156,6 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
         setTarget(undefined);
         if (folder === undefined) return;
         event.preventDefault();
-        event.stopPropagation();
         folder.drop();
       },
     },

@@ -9,6 +9,7 @@ import { lazyPart } from "../../ui/lazy-part.ts";
 import { showError } from "../../ui/toast.tsx";
 import { useEntryActions } from "../actions/use-entry-actions.ts";
 import { entryQuery } from "../entry-query.ts";
+import { commonRights, useRightsOf } from "../rights.ts";
 import { dialogEntries, ENTRY_DIALOGS, type EntryDialogKind } from "./entry-dialog-address.ts";
 
 const DestinationDialog = lazyPart(() => import("./destination-dialog.tsx").then((part) => part.DestinationDialog));
@@ -76,8 +77,10 @@ function OneDialog({
   readonly onClose: () => void;
 } & Omit<EntryDialogsProps, "isInPreview" | "onClosed">) {
   const actions = useEntryActions();
+  const rightsOf = useRightsOf();
   const [first] = entries;
   if (first === undefined) return null;
+  const { share, isOwn } = commonRights(() => entries, rightsOf);
   switch (kind) {
     case "share":
       return entries.length === 1 ? (
@@ -103,8 +106,8 @@ function OneDialog({
         <DestinationDialog
           verb={kind}
           entries={entries}
-          count={entries.length}
-          from={from ?? first.folder}
+          // A shared item itself has no folder that its recipient could see.
+          from={isOwn || share !== undefined ? { folder: from ?? first.folder, share } : { folder: "/" }}
           makeFolder={actions.makeFolder}
           onChosen={(to) => {
             if (kind === "move") void actions.move(entries, to).then(onMoved);

@@ -52,7 +52,9 @@ function PinItem({
   const canWrite = useCanWrite();
   const link = linkTo(pin);
   const isCurrent = isAt(pin, pathname, searchStr);
-  const folderDrop = useDropFolder(pin.type === "folder" && pin.share === undefined ? pin.path : undefined);
+  const { type, path, share } = pin;
+  const ownFolder = type === "folder" && path !== undefined && share === undefined ? { folder: path } : undefined;
+  const folderDrop = useDropFolder(ownFolder);
   const pinDrop = useReorder(pins, index);
   const items = usePinMenu(pins, index);
   const onClick = (event: MouseEvent) => {

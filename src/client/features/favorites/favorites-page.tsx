@@ -9,6 +9,8 @@ import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import { EntryBrowser } from "../../entries/entry-browser.tsx";
+import { RightsContext } from "../../entries/rights.ts";
+import { useMixedRights } from "../../entries/sharing/received-rights.ts";
 import { columnsOf, locationOf as folderOf, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { filesOfList } from "../../entries/preview-source.ts";
@@ -33,6 +35,7 @@ export function FavoritesPage() {
   const collection = useCollection(source);
   const previewSource = useMemo(() => filesOfList(source), [source]);
   const { pages } = collection;
+  const rightsOf = useMixedRights([...pages.known().values()].some(({ share }) => share !== undefined));
   const openFolder = (path: string) => {
     const opened = [...pages.known().values()].find((entry) => entry.type === "folder" && entry.path === path);
     if (opened?.share === undefined) goToFolder(path);
@@ -47,25 +50,29 @@ export function FavoritesPage() {
           {text.emptyHint}
         </EmptyState>
       ) : (
-        <EntryBrowser
-          collection={collection}
-          label={text.listLabel}
-          folder="/"
-          kind="favorites"
-          previewSource={previewSource}
-          columns={COLUMNS}
-          onOpenFolder={openFolder}
-          subtitle={locationAndSize}
-          sort={sort}
-          toolbar={
-            <>
-              <span className="text-sm text-muted">{pages.total !== undefined && entriesText.items(pages.total)}</span>
-              <div className="flex shrink-0">
-                <ViewOptions sort={sort} />
-              </div>
-            </>
-          }
-        />
+        <RightsContext value={rightsOf}>
+          <EntryBrowser
+            collection={collection}
+            label={text.listLabel}
+            folder="/"
+            kind="favorites"
+            previewSource={previewSource}
+            columns={COLUMNS}
+            onOpenFolder={openFolder}
+            subtitle={locationAndSize}
+            sort={sort}
+            toolbar={
+              <>
+                <span className="text-sm text-muted">
+                  {pages.total !== undefined && entriesText.items(pages.total)}
+                </span>
+                <div className="flex shrink-0">
+                  <ViewOptions sort={sort} />
+                </div>
+              </>
+            }
+          />
+        </RightsContext>
       )}
     </Page>
   );

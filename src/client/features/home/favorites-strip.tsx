@@ -60,7 +60,7 @@ export function FavoritesStrip({ favorites }: { readonly favorites: readonly Fav
 function FavoriteCard({ favorite }: { readonly favorite: Favorite }) {
   const { open } = useSteppedOverlay("view");
   const isOwnFolder = favorite.type === "folder" && favorite.share === undefined;
-  const { isOver, handlers } = useDropFolder(isOwnFolder ? favorite.path : undefined);
+  const { isOver, handlers } = useDropFolder(isOwnFolder ? { folder: favorite.path } : undefined);
   const showFile = (event: MouseEvent) => {
     if (favorite.type === "folder" || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();

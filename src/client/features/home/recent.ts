@@ -42,5 +42,5 @@ export const rightsOfRecent: RightsOf = (entry) => {
   const permission = "permission" in entry ? entry.permission : "own";
   if (permission === "own") return OWNER_RIGHTS;
   const canChange = permission === "write";
-  return { isOwn: false, canManage: false, canChange, showsVersions: false, isFileOrFolder: true };
+  return { isOwn: false, canManage: false, canChange, showsVersions: false, isFileOrFolder: true, share: undefined };
 };
