@@ -75,6 +75,21 @@ BEGIN
 	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
 END;
 --> statement-breakpoint
+-- A membership that ended and a deleted group are noted like a share that has ended: neither returns when the database is
+-- rebuilt or restored. A membership is named by its group, its account, and when it began. Those of a deleted group or
+-- account need no note.
+CREATE TRIGGER `store_journal_membership_ended` AFTER DELETE ON `group_members`
+BEGIN
+	INSERT OR IGNORE INTO `ended_shares` (public_id, ended_at)
+	SELECT g.public_id || '/' || u.public_id || '/' || OLD.added_at, CAST(unixepoch('subsec') * 1000 AS INTEGER)
+		FROM `groups` g CROSS JOIN `users` u WHERE g.id = OLD.group_id AND u.id = OLD.user_id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `store_journal_group_ended` AFTER DELETE ON `groups`
+BEGIN
+	INSERT OR IGNORE INTO `ended_shares` (public_id, ended_at) VALUES (OLD.public_id, CAST(unixepoch('subsec') * 1000 AS INTEGER));
+END;
+--> statement-breakpoint
 -- Shares with a group whose members are not notified yet, and the last member who was. A job does it in small steps.
 CREATE TABLE `group_notices` (
 	`share_id` integer PRIMARY KEY NOT NULL,

@@ -1703,6 +1703,18 @@ BEGIN
 	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
 END;
 
+CREATE TRIGGER `store_journal_membership_ended` AFTER DELETE ON `group_members`
+BEGIN
+	INSERT OR IGNORE INTO `ended_shares` (public_id, ended_at)
+	SELECT g.public_id || '/' || u.public_id || '/' || OLD.added_at, CAST(unixepoch('subsec') * 1000 AS INTEGER)
+		FROM `groups` g CROSS JOIN `users` u WHERE g.id = OLD.group_id AND u.id = OLD.user_id;
+END;
+
+CREATE TRIGGER `store_journal_group_ended` AFTER DELETE ON `groups`
+BEGIN
+	INSERT OR IGNORE INTO `ended_shares` (public_id, ended_at) VALUES (OLD.public_id, CAST(unixepoch('subsec') * 1000 AS INTEGER));
+END;
+
 CREATE TABLE `group_notices` (
 	`share_id` integer PRIMARY KEY NOT NULL,
 	`after_user_id` integer NOT NULL,

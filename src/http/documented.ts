@@ -29,7 +29,7 @@ export interface RouteDocs {
   readonly summary: string;
   readonly description?: string;
   /** Status of success; 200 by default. 204 has no body. */
-  readonly status?: 200 | 201 | 204;
+  readonly status?: 200 | 201 | 202 | 204;
   /** The schema of `data`, */
   readonly data?: Schema;
   /** or of the whole body, including `success`, */

@@ -171,7 +171,8 @@ function contentHeaders(options: SendBlobOptions, lengthBytes: number): Record<s
   return headers;
 }
 
-function policyFor(mediaType: string): string {
+/** The content security policy under which browsers show this type. */
+export function policyFor(mediaType: string): string {
   if (mediaType === "application/pdf") return PDF_POLICY;
   return mediaType.startsWith("audio/") || mediaType.startsWith("video/") ? MEDIA_POLICY : SANDBOX_POLICY;
 }

@@ -26,7 +26,8 @@ type IdPrefix =
   | "evt"
   | "aud"
   | "fnd"
-  | "lck";
+  | "lck"
+  | "ext";
 
 let lastMs = 0;
 let lastRandom: number[] = [];

@@ -1,4 +1,5 @@
 import type { Transaction, Writer } from "../db/transaction.ts";
+import { type FolderBuild, FolderBuilder } from "./operations/build-folder.ts";
 import {
   mergeContent,
   mergeFile,
@@ -8,7 +9,7 @@ import {
   type NextContent,
 } from "./operations/merge-newer.ts";
 import { sweepJournal } from "./journal/sweep.ts";
-import { copy, copyLarge, type RunStep } from "./operations/copy.ts";
+import { copy, copyLarge } from "./operations/copy.ts";
 import { createFile, createFolder } from "./operations/create.ts";
 import { deleteFile, deleteFolder, detachRoot, reapSome } from "./operations/delete.ts";
 import { createAccountRoot, ensureFolderId } from "./operations/make-folder.ts";
@@ -274,10 +275,12 @@ export class TreeWriter {
     options: CopyOptions,
     deviceId?: number,
   ): Promise<FolderNode> {
-    const { lockTokens = [] } = options;
-    const run: RunStep = (step, runOptions) =>
-      writer.run((tx) => this.withLockTokens(lockTokens, () => this.by(deviceId, () => step(tx))), runOptions);
-    return copyLarge(this.#store, run, folder, destinationPath, options);
+    return copyLarge(this.#store, writer, folder, destinationPath, { ...options, deviceId });
+  }
+
+  /** Begins a folder of new files: see {@link FolderBuilder}. Not inside a transaction. */
+  buildFolder(writer: Writer, build: FolderBuild): Promise<FolderBuilder> {
+    return FolderBuilder.begin(this.#store, writer, build);
   }
 
   /** Notes a change of a node that listings show and that is stored elsewhere: ETags of the folders above change. */

@@ -50,10 +50,28 @@ describe("GET /api/files/{id}/editing", () => {
     await shareWith(owner.client, id, other, { permissions: "write" });
     const dav = await connectDav(owner, { name: "Writer" });
     expectStatus(await tryLock(dav, "a.txt", { depth: "0", timeout: "Second-600" }), 200);
-    for (const as of [owner, writer, other]) {
-      const { canWrite, lock } = await stateFor(as, id);
-      expect({ canWrite, person: lock?.person }).toEqual({ canWrite: true, person: "Ada" });
+    expect(await stateFor(owner, id)).toEqual({ canWrite: true, lock: { program: "Writer", person: "Ada" } });
+    // The name of the program may be that of the owner's device.
+    for (const as of [writer, other]) {
+      expect(await stateFor(as, id)).toEqual({ canWrite: true, lock: { program: null, person: "Ada" } });
     }
+  });
+
+  test("hides a recipient's device from the owner, and a recipient from the others", async () => {
+    const [owner, writer, other] = [
+      await server().signUp({ name: "Ada" }),
+      await server().signUp({ name: "Ben" }),
+      await server().signUp({ name: "Cem" }),
+    ];
+    await owner.client.storedId("text", { name: "a.txt", fields: { folder: "/team" } });
+    const id = (await owner.client.get("/api/files?folder=/team")).string("data.files.0.id");
+    const folder = (await owner.client.get("/api/files")).string("data.files.0.id");
+    for (const as of [writer, other]) await shareWith(owner.client, folder, as, { permissions: "write" });
+    const dav = await connectDav(writer, { name: "Ben's laptop" });
+    expectStatus(await tryLock(dav, "Shared%20with%20me/team/a.txt", { depth: "0", timeout: "Second-600" }), 200);
+    expect((await stateFor(writer, id)).lock).toEqual({ program: "Ben's laptop", person: "Ben" });
+    expect((await stateFor(owner, id)).lock).toEqual({ program: null, person: "Ben" });
+    expect((await stateFor(other, id)).lock).toEqual({ program: null, person: null });
   });
 });
 

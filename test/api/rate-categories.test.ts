@@ -162,6 +162,8 @@ const routesByCategory: Record<string, string[]> = {
   operations: [
     "GET /api/users/people",
     "GET /api/files/{id}/editing",
+    "GET /api/files/extractions",
+    "DELETE /api/files/extractions/{id}",
     "GET /api/files/{id}",
     "PUT /api/files/{id}",
     "DELETE /api/files/{id}",
@@ -209,6 +211,8 @@ const routesByCategory: Record<string, string[]> = {
   ],
   listing: [
     "GET /api/files",
+    "GET /api/files/{id}/archive",
+    "GET /api/files/extractions/{id}",
     "GET /api/files/folders/{id}",
     "GET /api/files/search",
     "GET /api/files/recent",
@@ -229,6 +233,7 @@ const routesByCategory: Record<string, string[]> = {
     "GET /api/public/{token}/files",
   ],
   downloads: [
+    "GET /api/files/{id}/archive/entry",
     "GET /api/files/{id}/download",
     "GET /api/files/{id}/motion",
     "GET /api/files/{id}/versions/{version}/download",
@@ -238,6 +243,7 @@ const routesByCategory: Record<string, string[]> = {
     "GET /s/{token}/download",
   ],
   uploads: [
+    "POST /api/files/{id}/extract",
     "POST /api/files/{id}/edit",
     "PUT /api/files/{id}/content",
     "POST /api/files/upload",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { shareWith, soonExpiry, waitForExpiry } from "../support/account-shares.ts";
-import type { Client } from "../support/client.ts";
+import { basic, createAppPassword } from "../support/app-passwords.ts";
+import { Client } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
@@ -20,10 +21,10 @@ async function open(client: Client, id: string): Promise<void> {
   expectStatus(await client.post(`/api/files/${id}/opened`, {}), 200);
 }
 
-/** Waits until the clock shows another millisecond. */
+/** Sends other requests until the clock shows another millisecond. */
 async function afterNow(): Promise<void> {
   const now = Date.now();
-  while (Date.now() <= now + 1) await Bun.sleep(1);
+  while (Date.now() <= now + 1) await server().visitor.get("/health/live");
 }
 
 describe("GET /api/files/recent", () => {
@@ -53,7 +54,13 @@ describe("GET /api/files/recent", () => {
     ];
     expect(await recent(client)).toEqual(expected);
     const first = await client.get("/api/files/recent?limit=1");
-    expect(first.at("data.files.0")).toMatchObject({ id: id("opened"), folder: "/", permission: "own", version: 1 });
+    expect(first.at("data.files.0")).toMatchObject({
+      id: id("opened"),
+      folder: "/",
+      permission: "own",
+      canManage: true,
+      version: 1,
+    });
     // A change after the opening counts.
     await afterNow();
     await client.putContent(id("opened"), "other");
@@ -125,16 +132,33 @@ describe("recent files of others", () => {
     await open(reader.client, file);
     await owner.client.putContent(file, "other");
     const listed = await reader.client.get("/api/files/recent");
-    expect(listed.at("data.files.0")).toMatchObject({ id: file, folder: "/", permission: "read", activity: "opened" });
+    expect(listed.at("data.files.0")).toMatchObject({
+      id: file,
+      folder: "/",
+      permission: "read",
+      canManage: false,
+      showsVersions: false,
+      activity: "opened",
+    });
     expect(listed.text).not.toContain("secret");
     expect(await recent(owner.client)).toEqual(["plan.txt edited"]);
     await owner.client.delete(`/api/shares/${share}`);
     expect(await recent(reader.client)).toEqual([]);
     expectError(await reader.client.post(`/api/files/${file}/opened`, {}), 404, "not_found");
     await shareWith(owner.client, folder, reader, { permissions: "write" });
-    expect((await reader.client.get("/api/files/recent")).at("data.files.0.permission")).toBe("write");
+    const writable = await reader.client.get("/api/files/recent");
+    expect(writable.at("data.files.0")).toMatchObject({ permission: "write", canManage: true, showsVersions: true });
     await owner.client.post("/api/files/trash", { fileIds: [folder] });
     expect(await recent(reader.client)).toEqual([]);
+  });
+
+  test("that are shared themselves can't be renamed or deleted, as in the list of shares", async () => {
+    const [owner, reader] = [await server().signUp(), await server().signUp()];
+    const file = await owner.client.storedId("1", { name: "plan.txt" });
+    await shareWith(owner.client, file, reader, { permissions: "write", versions: true });
+    await open(reader.client, file);
+    const listed = await reader.client.get("/api/files/recent");
+    expect(listed.at("data.files.0")).toMatchObject({ permission: "write", canManage: false, showsVersions: true });
   });
 
   test("are hidden when their share expires", async () => {
@@ -165,6 +189,34 @@ describe("recent files of others", () => {
     const { authorization } = program;
     expectError(await server().visitor.get("/api/files/recent", { authorization }), 401);
   });
+});
+
+test("an API key needs the right to read files, and an app password limited to a folder is refused", async () => {
+  const account = await server().signUp();
+  const { client, password } = account;
+  const file = await client.storedId("1", { name: "plan.txt" });
+  const key = async (scope: string) => {
+    const made = await client.post("/api/users/api-keys", { name: scope, scopes: [scope], currentPassword: password });
+    expectStatus(made, 201);
+    return new Client(server(), made.string("data.key"));
+  };
+  const reading = await key("files:read");
+  await open(reading, file);
+  expect(await recent(reading)).toEqual(["plan.txt opened"]);
+  const profile = await key("profile");
+  expectError(await profile.get("/api/files/recent"), 403, "scope");
+  expectError(await profile.post(`/api/files/${file}/opened`, {}), 403, "scope");
+  await client.folderId("photos");
+  const { username, password: secret } = await createAppPassword(account, { folder: "/photos" });
+  const program = { headers: basic(username, secret) };
+  for (const [method, path] of [
+    ["GET", "/api/files/recent"],
+    ["POST", `/api/files/${file}/opened`],
+  ] as const) {
+    const response = await server().visitor.request(method, path, program);
+    expectError(response, 401);
+    expect(response.text).not.toContain("plan");
+  }
 });
 
 test("a viewer has a list of opened files", async () => {

@@ -9,6 +9,7 @@ import { jpegPhoto } from "../support/images.ts";
 import { runJob } from "../support/jobs.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { TestS3 } from "../support/s3-server.ts";
+import { makeZip } from "../support/zip-files.ts";
 import { dispose, runLarder, startServer, temporaryDirectory, type TestServer } from "../support/server.ts";
 
 let s3: TestS3;
@@ -126,6 +127,28 @@ describe("a file that is only in the bucket", () => {
     expectStatus(whole, 200);
     expect(digestOf(whole.bytes)).toBe(digestOf(content));
     expect(existsSync(blobPath(content))).toBe(true);
+  }, 120_000);
+
+  test("is listed and extracted if it is an archive", async () => {
+    const content = "inside ".repeat(100);
+    const zip = makeZip([
+      { name: "a/inside.txt", content, isDeflated: true },
+      { name: "random", content: Buffer.from(randomContent(50_000)) },
+    ]);
+    const id = await storeInBucketOnly(zip, { name: "bucket.zip", type: "application/zip" });
+    const listed = await admin.client.get(`/api/files/${id}/archive?path=a`);
+    expect(listed.strings("data.entries", "path")).toEqual(["a/inside.txt"]);
+    await evict();
+    expect((await admin.client.get(`/api/files/${id}/archive/entry?path=a/inside.txt`)).text).toBe(content);
+    await evict();
+    expect(existsSync(blobPath(zip))).toBe(false);
+    const begun = await admin.client.post(`/api/files/${id}/extract`, { folderPath: "/extracted" });
+    expectStatus(begun, 202);
+    await eventually("the archive is extracted", async () => {
+      const progress = await admin.client.get(`/api/files/extractions/${begun.string("data.id")}`);
+      return progress.at("data.state") === "done";
+    });
+    expect(await admin.client.names("/extracted/bucket/a")).toEqual(["inside.txt"]);
   }, 120_000);
 
   test("works in archives, shares, thumbnails, versions and checks", async () => {

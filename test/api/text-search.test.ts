@@ -2,39 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { shareWith, soonExpiry, waitForExpiry } from "../support/account-shares.ts";
-import type { ApiResponse, Client } from "../support/client.ts";
 import { confirmIdentity } from "../support/confirm-identity.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { asObject } from "../support/openapi.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, withServer } from "../support/server.ts";
+import { names, search, suggestions, untilFound } from "../support/text-search.ts";
 
 const server = sharedServer({ hasAccounts: true });
-
-async function search(client: Client, q: string, more = ""): Promise<ApiResponse> {
-  const response = await client.get(`/api/files/search?q=${encodeURIComponent(q)}${more}`);
-  expectStatus(response, 200);
-  return response;
-}
-
-async function names(client: Client, q: string, more = ""): Promise<string[]> {
-  return (await search(client, q, more)).strings("data.files", "name");
-}
-
-/** Searches until the background has read a text. */
-async function untilFound(client: Client, q: string, count = 1): Promise<ApiResponse> {
-  for (;;) {
-    const response = await search(client, q);
-    if (response.strings("data.files", "name").length === count) return response;
-    await Bun.sleep(50);
-  }
-}
-
-async function suggestions(client: Client, q: string): Promise<string[]> {
-  const response = await client.get(`/api/files/search/suggestions?q=${encodeURIComponent(q)}`);
-  expectStatus(response, 200);
-  return response.strings("data.suggestions", "text");
-}
 
 describe("GET /api/files/search: contents", () => {
   test("finds a file by words in its text, and shows them in a snippet", async () => {
@@ -81,6 +56,15 @@ describe("GET /api/files/search: contents", () => {
     }
     expect(await names(client, "京東")).toEqual([]);
     expect(await names(client, "都北")).toEqual([]);
+  });
+
+  test("finds a long phrase only as a whole", async () => {
+    const { client } = await server().signUp();
+    const numbers = Array.from({ length: 40 }, (_, at) => `langsatz${at}`);
+    await client.storedId(numbers.join(" "), { name: "whole.txt" });
+    await client.storedId(numbers.with(35, "other").join(", "), { name: "other.txt" });
+    await untilFound(client, "langsatz0", 2);
+    expect(await names(client, `"${numbers.join(" ")}"`)).toEqual(["whole.txt"]);
   });
 
   test("ranks names before contents, and finds what changed under its new words only", async () => {

@@ -89,6 +89,38 @@ describe("a thumbnail", () => {
     expect((await getThumbnail(client, photo, "small&fallback=none")).header("content-type")).toBe("image/webp");
   });
 
+  test("of a text is its first 2,048 bytes as they are, and neither a download nor counted as one", async () => {
+    const { client } = await server().signUp();
+    const long = `<h1>${"é".repeat(1500)}`;
+    for (const [content, expected] of [
+      [long, Buffer.from(long).subarray(0, 2048)],
+      ["short", Buffer.from("short")],
+      ["", Buffer.alloc(0)],
+    ] as const) {
+      const id = await client.storedId(content, { name: "page.html" });
+      const response = await client.get(`/api/files/${id}/download?thumbnail=text`);
+      expectStatus(response, 200);
+      expect(Buffer.from(response.bytes).equals(expected)).toBe(true);
+      expect(response.header("content-type")).toBe("text/plain; charset=utf-8");
+      expect(response.header("content-security-policy")).toContain("sandbox");
+      expect(response.header("x-ratelimit-resource")).toBe("general");
+      const again = { "if-none-match": response.header("etag") };
+      expectStatus(await client.get(`/api/files/${id}/download?thumbnail=text`, again), 304);
+      const further = await client.get(`/api/files/${id}/download?thumbnail=text`, { range: "bytes=2048-" });
+      expect(further.status).toBe(416);
+      expect((await client.get(`/api/files/${id}`)).at("data.downloadCount")).toBe(0);
+    }
+  });
+
+  test("of a text is only for who may read the file, and not for guests of a link", async () => {
+    const { client } = await server().signUp();
+    const other = await server().signUp();
+    const id = await client.storedId("secret", { name: "t.txt", fields: { isPublic: "true" } });
+    expectError(await other.client.get(`/api/files/${id}/download?thumbnail=text`), 404, "not_found");
+    const page = new URL((await client.get(`/api/files/${id}`)).string("data.shareLink")).pathname;
+    expectError(await server().visitor.get(`${page.replace("/s/", "/api/public/")}/download?thumbnail=text`), 400);
+  });
+
   test("has its own ETag, and supports conditions", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await jpegPhoto(300, 300), { name: "p.jpg" });

@@ -121,6 +121,21 @@ describe("the page /welcome", () => {
     expect(page.text).toContain(`<strong>${ann.email}</strong> is signed in`);
     expect((await open(token)).text).not.toContain("is signed in");
   });
+
+  test("ends the session that it replaces, and no other, so that its person's messages stop in this browser", async () => {
+    const ann = await server().signUp();
+    const signedIn = await server().visitor.post("/api/auth/signin", { ...ann, cookie: true });
+    const replaced = new Client(server(), /larder_session=([^;]+)/.exec(signedIn.header("set-cookie"))?.[1]);
+    const isSignedIn = async (client: Client) => (await client.get("/api/auth/session")).status === 200;
+    const cookie = `larder_session=${replaced.token}`;
+    // A form of another site ends nothing.
+    const foreign = { cookie, "sec-fetch-site": "cross-site", origin: "https://evil.example" };
+    expectStatus(await send((await addPerson()).token, {}, foreign), 201);
+    expect(await isSignedIn(replaced)).toBe(true);
+    expectStatus(await send((await addPerson()).token, {}, { cookie }), 201);
+    expect(await isSignedIn(replaced)).toBe(false);
+    expect(await isSignedIn(ann.client)).toBe(true);
+  });
 });
 
 describe("a link for a new person ends", () => {

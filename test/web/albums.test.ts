@@ -116,7 +116,7 @@ describeWeb("albums", (web) => {
     const sharing = page.getByRole("dialog", { name: "Share “For you”" });
     await sharing.getByRole("radio", { name: "People with an account" }).click();
     await web.lookAt(page, "album-share");
-    await sharing.getByRole("textbox", { name: /email/i }).fill(recipient.email);
+    await sharing.getByRole("combobox", { name: /email/i }).fill(recipient.email);
     await sharing.getByRole("button", { name: /^Share/ }).click();
     await sharing.getByText(recipient.email).first().waitFor();
     await closeByKey(page, sharing);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { shareWith } from "../support/account-shares.ts";
-import { row } from "./files-helpers.ts";
+import { expectSelected, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 
 const isDimmed = (page: Page, name: string) =>
@@ -83,6 +83,49 @@ describeWeb("copy, cut and paste", (web) => {
     expect(await stranger.getByRole("menuitem", { name: "Paste" }).count()).toBe(0);
   });
 
+  test("pastes into a folder by its menu, into received ones only if they can be changed", async () => {
+    const [owner, person] = [await web.account(), await web.account()];
+    for (const [name, permissions] of [
+      ["Readable", "read"],
+      ["Writable", "write"],
+    ] as const) {
+      await shareWith(owner.client, await owner.client.folderId(name), person, { permissions });
+      await owner.client.folderId("Inner", `/${name}`);
+    }
+    await person.client.folderId("Box");
+    await person.client.storedId("a", { name: "a.txt" });
+    const page = await web.open({ as: person, path: "/files" });
+    const pasteInto = page.getByRole("menuitem", { name: "Paste into folder" });
+    await row(page, "Box").click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    expect(await pasteInto.count()).toBe(0);
+    await page.getByRole("menuitem", { name: "Rename" }).press("Escape");
+    await row(page, "a.txt").click();
+    await page.keyboard.press("ControlOrMeta+C");
+    await row(page, "a.txt").click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    expect(await pasteInto.count()).toBe(0);
+    await page.getByRole("menuitem", { name: "Rename" }).press("Escape");
+    await row(page, "Box").click({ button: "right" });
+    await pasteInto.click();
+    await page.getByText("1 item copied to Box.").waitFor();
+    expect(await person.client.names("/Box")).toEqual(["a.txt"]);
+    for (const [name, count] of [
+      ["Readable", 0],
+      ["Writable", 1],
+    ] as const) {
+      await page.getByRole("link", { name: "Shared with me" }).first().click();
+      await openFolder(page, name);
+      await row(page, "Inner").click({ button: "right" });
+      await page.getByRole("menuitem", { name: "Open" }).waitFor();
+      expect([name, await pasteInto.count()]).toEqual([name, count]);
+      if (count === 0) await page.getByRole("menuitem", { name: "Open" }).press("Escape");
+    }
+    await pasteInto.click();
+    await page.getByText("1 item copied to Inner.").waitFor();
+    expect(await owner.client.names("/Writable/Inner")).toEqual(["a.txt"]);
+  });
+
   test("works on phones, by the menus", async () => {
     const account = await web.account();
     await account.client.folderId("Box");
@@ -122,6 +165,41 @@ describeWeb("copy, cut and paste", (web) => {
     await page.getByText("This folder is empty").waitFor();
     await page.keyboard.press("ControlOrMeta+V");
     await row(page, "plan.txt").waitFor();
+  });
+
+  test("shows the progress of many entries", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    await Promise.all(
+      Array.from({ length: 200 }, (_, n) =>
+        account.client.storedId("a", { name: `${1000 + n}.txt`, fields: { folder: "/Many" } }),
+      ),
+    );
+    const page = await web.open({ as: account, path: "/files/Many" });
+    await row(page, "1000.txt").waitFor();
+    // Keys work as soon as the list is shown, without a click.
+    await page.keyboard.press("ControlOrMeta+A");
+    await expectSelected(page, 200);
+    await page.keyboard.press("ControlOrMeta+C");
+    await page.getByText("200 items copied.").waitFor({ state: "attached" });
+    const isShown = Promise.withResolvers<void>();
+    await page.route("**/api/files/copy", async (route) => {
+      await isShown.promise;
+      await route.continue();
+    });
+    await page.goto(new URL("/files/Box", page.url()).href);
+    await page.getByText("This folder is empty").waitFor();
+    await page.keyboard.press("ControlOrMeta+V");
+    await page.getByText("Working…").waitFor();
+    isShown.resolve();
+    await page.getByText("200 items copied to Box.").waitFor();
+    await page.getByText("Working…").waitFor({ state: "detached" });
+    await row(page, "1000.txt").waitFor();
+    await page.keyboard.press("End");
+    await row(page, "1199.txt").waitFor();
+    expect((await account.client.get("/api/files?folder=/Box")).at("data.pagination.total")).toBe(200);
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await page.getByText("This folder is empty").waitFor();
   });
 
   test("text in fields stays with the browser", async () => {

@@ -175,7 +175,7 @@ describeWeb("the editor", (web) => {
     const dav = await connectDav(account, { name: "Writer" });
     expectStatus(await tryLock(dav, "a.txt", { depth: "0", timeout: "Second-600" }), 200);
     const owner = await web.open({ as: account, path: `/edit/${id}` });
-    await owner.getByText(/has locked this file until/).waitFor();
+    await owner.getByText(/^Writer has locked this file until/).waitFor();
     await web.lookAt(owner, "editor-locked");
     await untilReady(owner);
     await owner.keyboard.type("more ");

@@ -7,6 +7,13 @@ const treeOf = (page: Page) => page.getByRole("tree", { name: "Folders" });
 const item = (page: Page, name: string) => treeOf(page).getByRole("treeitem", { name, exact: true });
 const title = (page: Page, name: string) => page.getByRole("heading", { level: 1, name }).waitFor();
 
+/** Moves the pointer: only then the tree is loaded. */
+async function use(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.mouse.move(600, 300);
+  await page.mouse.move(610, 310);
+}
+
 async function names(page: Page): Promise<string[]> {
   return treeOf(page)
     .getByRole("treeitem")
@@ -25,6 +32,7 @@ describeWeb("the folder tree in the side bar", (web) => {
       await account.client.folderId(name, path);
     }
     const page = await web.open({ as: account, path: "/files" });
+    await use(page);
     await item(page, "Photos").waitFor();
     await web.lookAt(page, "folder-tree");
     await item(page, "Photos").locator("[data-part=toggle]").click();
@@ -35,6 +43,7 @@ describeWeb("the folder tree in the side bar", (web) => {
     await title(page, "Sea");
     await item(page, "Sea").waitFor();
     await page.reload();
+    await use(page);
     await item(page, "Sea").waitFor();
     await page.goBack();
     await page.goBack();
@@ -48,6 +57,7 @@ describeWeb("the folder tree in the side bar", (web) => {
     await page.getByRole("button", { name: "Folders" }).click();
     await treeOf(page).waitFor({ state: "detached" });
     await page.reload();
+    await use(page);
     await row(page, "Books").waitFor();
     expect(await treeOf(page).count()).toBe(0);
   });
@@ -57,6 +67,7 @@ describeWeb("the folder tree in the side bar", (web) => {
     await account.client.folderId("2024", "/Photos");
     for (const name of ["Alpha", "Beta", "Zeta"]) await account.client.folderId(name);
     const page = await web.open({ as: account, path: "/files" });
+    await use(page);
     await item(page, "Alpha").focus();
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
     for (const [key, expected] of [
@@ -86,6 +97,7 @@ describeWeb("the folder tree in the side bar", (web) => {
     await account.client.folderId("Inner", "/Box");
     for (const name of ["a.txt", "b.txt"]) await account.client.storedId(name, { name });
     const page = await web.open({ as: account, path: "/files" });
+    await use(page);
     await item(page, "Box").waitFor();
     await row(page, "a.txt").dragTo(item(page, "Box"));
     await page.getByText("1 item moved to Box.").waitFor();
@@ -113,10 +125,30 @@ describeWeb("the folder tree in the side bar", (web) => {
     await row(page, "b.txt").waitFor();
   });
 
+  test("takes files from the desktop", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    const page = await web.open({ as: account, path: "/files" });
+    await use(page);
+    await item(page, "Box").waitFor();
+    const transfer = await page.evaluateHandle(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(["from the desktop"], "desktop.txt", { type: "text/plain" }));
+      return data;
+    });
+    for (const type of ["dragenter", "dragover", "drop"]) {
+      await item(page, "Box").dispatchEvent(type, { dataTransfer: transfer });
+    }
+    await item(page, "Box").click();
+    await row(page, "desktop.txt").waitFor();
+    expect(await account.client.names("/")).toEqual(["Box"]);
+  });
+
   test("shows the current one of 300 folders, and renders only the visible ones", async () => {
     const account = await web.account();
     await Promise.all(Array.from({ length: 300 }, (_, n) => account.client.folderId(`f${1000 + n}`, "/Many")));
     const page = await web.open({ as: account, path: "/files/Many/f1250" });
+    await use(page);
     await item(page, "f1250").waitFor();
     expect(await item(page, "f1250").getAttribute("aria-setsize")).toBe("300");
     expect((await names(page)).length).toBeLessThan(80);

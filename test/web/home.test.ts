@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { shareWith } from "../support/account-shares.ts";
+import { expectStatus } from "../support/expect.ts";
 import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
-import { closeByKey, untilFocused } from "./support/focus.ts";
+import { closeByKey, closeMenu, untilFocused } from "./support/focus.ts";
 
 describeWeb("the home page", (web) => {
   test("opens first, and shows a new person what to do", async () => {
@@ -34,7 +35,7 @@ describeWeb("the home page", (web) => {
       favorite: true,
     });
     await shareWith(owner.client, await owner.client.storedId("d", { name: "plan.txt" }), account);
-    const page = await web.open({ as: account, path: "/home" });
+    const page = await web.open({ as: account, path: "/home", hasOwnClock: true });
     await row(page, "note.txt").getByText("Edited").waitFor();
     await row(page, "report.txt").getByText("/Letters").waitFor();
     const names = () =>
@@ -51,7 +52,7 @@ describeWeb("the home page", (web) => {
     const preview = page.getByRole("dialog", { name: "report.txt" });
     await untilFocused(page, preview);
     const sent = page.waitForResponse((response) => response.url().endsWith("/opened"));
-    await page.waitForTimeout(1_100);
+    await page.clock.fastForward(1_100);
     await closeByKey(page, preview);
     expect((await sent).status()).toBe(200);
     await row(page, "report.txt").getByText("Opened").waitFor();
@@ -79,6 +80,50 @@ describeWeb("the home page", (web) => {
     await page.goBack();
     await favorites.getByRole("link", { name: "All favorites" }).click();
     await page.getByRole("heading", { level: 1, name: "Favorites" }).waitFor();
+  });
+
+  test("leads to pinned folders, which take dropped files", async () => {
+    const account = await web.account();
+    const box = await account.client.folderId("Box");
+    await account.client.storedId("a", { name: "a.txt" });
+    expectStatus(await account.client.put(`/api/pins/${box}`, {}), 200);
+    const page = await web.open({ as: account, path: "/home" });
+    const pinned = page.getByRole("region", { name: "Pinned items" }).getByRole("link", { name: "Box" });
+    await row(page, "a.txt").dragTo(pinned);
+    await page.getByText("1 item moved to Box.").waitFor();
+    await pinned.click();
+    await page.getByRole("heading", { level: 1, name: "Box" }).waitFor();
+    await row(page, "a.txt").waitFor();
+  });
+
+  test("offers for received files what their share allows", async () => {
+    const [owner, person] = [await web.account(), await web.account()];
+    const team = await owner.client.folderId("Team");
+    const inFolder = await owner.client.storedId("a", { name: "in.txt", fields: { folder: "/Team" } });
+    const alone = await owner.client.storedId("b", { name: "alone.txt" });
+    await shareWith(owner.client, team, person, { permissions: "write" });
+    await shareWith(owner.client, alone, person, { permissions: "write" });
+    for (const id of [inFolder, alone]) expectStatus(await person.client.post(`/api/files/${id}/opened`, {}), 200);
+    const page = await web.open({ as: person, path: "/home" });
+    const offered = async (name: string) => {
+      await row(page, name).click({ button: "right" });
+      await page.getByRole("menuitem", { name: "Edit tags…" }).waitFor();
+      const labels = await page.getByRole("menuitem").allTextContents();
+      return ["Edit", "Rename", "Cut", "Share", "Move to trash"].filter((label) =>
+        labels.some((one) => one.startsWith(label) && !one.startsWith("Edit tags")),
+      );
+    };
+    expect(await offered("alone.txt")).toEqual(["Edit"]);
+    await closeMenu(page);
+    expect(await offered("in.txt")).toEqual(["Edit", "Rename", "Move to trash"]);
+    await page.getByRole("menuitem", { name: "Move to trash" }).click();
+    await row(page, "in.txt").waitFor({ state: "detached" });
+    expect(await owner.client.names("/Team")).toEqual([]);
+    // The preview offers nothing that the server would reject.
+    await row(page, "alone.txt").dblclick();
+    const preview = page.getByRole("dialog", { name: "alone.txt" });
+    await preview.getByRole("link", { name: "Download alone.txt" }).waitFor();
+    expect(await preview.getByRole("button", { name: "Share" }).count()).toBe(0);
   });
 
   test("shows received files with the actions of their share, also on phones", async () => {

@@ -59,6 +59,25 @@ describeWeb("pins in the side bar", (web) => {
     await page.getByRole("heading", { level: 1, name: "Bills" }).waitFor();
   });
 
+  test("the links to Favorites and Trash take dropped entries, one or the selection", async () => {
+    const account = await web.account();
+    for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.storedId(name, { name });
+    const page = await web.open({ as: account, path: "/files" });
+    const link = (name: string) =>
+      page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true });
+    await row(page, "c.txt").dragTo(link("Favorites"));
+    await page.getByText("1 item added to favorites.").waitFor();
+    expect((await account.client.get("/api/favorites")).strings("data.favorites", "name")).toEqual(["c.txt"]);
+    await row(page, "a.txt").click();
+    await row(page, "b.txt").click({ modifiers: ["Shift"] });
+    await row(page, "a.txt").dragTo(link("Trash"));
+    await row(page, "b.txt").waitFor({ state: "detached" });
+    expect(await names(page)).toEqual(["c.txt"]);
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await row(page, "b.txt").waitFor();
+    expect(await account.client.names("/")).toEqual(["a.txt", "b.txt", "c.txt"]);
+  });
+
   test("of received folders and albums are there for phones too, and go when the share ends", async () => {
     const owner = await web.account("Olivia Owner");
     const friend = await web.account();

@@ -40,7 +40,7 @@ export async function rebuildNewer(command: RunningCommand): Promise<ExitCode> {
       onProgress: everySecond(command.terminal, (records: number) => `${records} journal entries read …`),
     });
     // The applied changes go into the store journal, like all others.
-    if (!isDryRun && report.accounts.length > 0) await services.storeJournal.flush();
+    if (!isDryRun) await services.storeJournal.flush();
     const overQuota = report.accounts.filter(({ email }) => isOverQuota(services, email));
     return printReport(report, new Set(overQuota), command);
   };
@@ -64,19 +64,22 @@ function printReport(report: MergeReport, overQuota: ReadonlySet<MergedAccount>,
     missing: presentMissing(missing),
   };
   const notes = accounts.flatMap((account) => notesOn(account, overQuota.has(account)));
-  command.print(json, describeAccounts(accounts, isDryRun) + toLines(notes));
+  command.print(json, describeAccounts(report, isDryRun) + toLines([...notes, ...notesOnGroups(report)]));
   if (!command.isJson) command.terminal.error(toLines(problemsOf(report)));
   return missing.length + damaged.length > 0 ? EXIT.problems : EXIT.success;
 }
 
-function describeAccounts(accounts: readonly MergedAccount[], isDryRun: boolean): string {
-  if (accounts.length === 0) return "The journal has no changes newer than the database.\n";
+function describeAccounts({ accounts, groups }: MergeReport, isDryRun: boolean): string {
+  const ending = isDryRun ? "Dry run: these changes would be applied. Nothing was changed." : "Applied these changes.";
+  if (accounts.length === 0) {
+    const hasGroups = groups.groups + groups.joined + groups.left > 0;
+    return hasGroups ? `${ending}\n` : "The journal has no changes newer than the database.\n";
+  }
   const heading = ["EMAIL", "FILES", "FOLDERS", "VERSIONS", "TAGS"];
   const rows = accounts.map(({ email, files, folders, versions, labels }) => [
     email,
     ...[files, folders, versions, labels].map(String),
   ]);
-  const ending = isDryRun ? "Dry run: these changes would be applied. Nothing was changed." : "Applied these changes.";
   return `${toTable([heading, ...rows])}\n${ending}\n`;
 }
 
@@ -105,6 +108,11 @@ function notesOn(account: MergedAccount, isOverQuota: boolean): string[] {
     ...(shares + revoked > 0 ? [`${email}: ${shares} links and shares restored, ${revoked} revoked.`] : []),
     ...(isOverQuota ? [`${email} now exceeds its quota. Nothing was removed.`] : []),
   ];
+}
+
+function notesOnGroups({ groups: { groups, joined, left } }: MergeReport): string[] {
+  if (groups + joined + left === 0) return [];
+  return [`Groups: ${groups} deleted, ${left} memberships ended, ${joined} memberships restored.`];
 }
 
 function problemsOf({ damaged, missing }: MergeReport): string[] {

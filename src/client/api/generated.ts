@@ -260,6 +260,36 @@ export interface Schemas {
   readonly AppPasswords: {
     readonly appPasswords: readonly Schemas["AppPassword"][];
   };
+  readonly ArchiveEntry: {
+    readonly name: string;
+    readonly path: string;
+    readonly type: "file" | "folder";
+    readonly mimeType?: string;
+    readonly size?: number;
+    readonly compressedSize?: number;
+    readonly modifiedAt: string | null;
+    readonly isEncrypted: boolean;
+  };
+  readonly Extraction: {
+    readonly id: string;
+    readonly fileId: string;
+    readonly fileName: string;
+    readonly state: "waiting" | "running" | "done" | "failed" | "canceled";
+    readonly files: number;
+    readonly filesDone: number;
+    readonly bytes: number;
+    readonly bytesDone: number;
+    readonly startedAt: string;
+    readonly folder: {
+      readonly id: string;
+      readonly path: Schemas["FolderPath"];
+    } | null;
+    readonly error: {
+      readonly reason: string;
+      readonly message: string;
+      readonly details: Readonly<Record<string, unknown>>;
+    } | null;
+  };
   readonly AuditEntry: {
     readonly id: string;
     readonly at: string;
@@ -1217,6 +1247,8 @@ export interface ResponseData {
       readonly activity: "added" | "edited" | "renamed" | "moved" | "restored" | "changed" | "opened";
       readonly activityAt: string;
       readonly permission: "own" | "write" | "read";
+      readonly canManage: boolean;
+      readonly showsVersions: boolean;
     })[];
     readonly nextCursor: string | null;
   };
@@ -1258,6 +1290,17 @@ export interface ResponseData {
       readonly expiresAt: string;
     } | null;
   };
+  readonly "GET /api/files/{id}/archive": {
+    readonly path: string;
+    readonly entries: readonly Schemas["ArchiveEntry"][];
+    readonly pagination: Schemas["Pagination"];
+  };
+  readonly "POST /api/files/{id}/extract": Schemas["Extraction"];
+  readonly "GET /api/files/extractions": {
+    readonly extractions: readonly Schemas["Extraction"][];
+  };
+  readonly "GET /api/files/extractions/{id}": Schemas["Extraction"];
+  readonly "DELETE /api/files/extractions/{id}": Schemas["Extraction"];
   readonly "GET /api/files/{id}/versions": {
     readonly versions: readonly {
       readonly version: number;

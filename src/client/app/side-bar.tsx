@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
 import { FolderUp, HardDrive } from "lucide-react";
-import type { MouseEvent } from "react";
+import { type MouseEvent, useEffect, useState } from "react";
 import { useOverlay } from "../base/overlays.ts";
+import { whenUsed } from "../base/when-used.ts";
 import { Plus, Upload } from "../ui/icons.ts";
 import { usageQuery } from "../api/queries.ts";
+import { type DropAction, useDropAction } from "../entries/collection/entry-drop.ts";
 import { useIsWide } from "../entries/details-state.ts";
 import { useWasIdle } from "../ui/use-was-idle.ts";
 import { Button } from "../ui/button.tsx";
@@ -43,12 +45,13 @@ export function SideBar({ isInDrawer = false }: { readonly isInDrawer?: boolean 
   );
 }
 
-/** The folder tree of wide screens. What the page shows comes first. */
+/** The folder tree of wide screens. Only an action needs it, so it loads when the person first uses the page. */
 function Folders() {
-  const isIdle = useWasIdle();
+  const [isUsed, setUsed] = useState(false);
+  useEffect(() => whenUsed(() => setUsed(true)), []);
   const isWide = useIsWide();
   return (
-    isIdle &&
+    isUsed &&
     isWide && (
       <OptionalPart>
         <FolderSection />
@@ -80,21 +83,50 @@ function NavList({ items, isInDrawer }: { readonly items: readonly NavItem[]; re
   };
   return (
     <ul className="flex flex-col gap-0.5">
-      {items.map(({ path, label, icon: Icon }) => (
-        <li key={path}>
-          <Link
-            to={path}
+      {items.map((item) => (
+        <li key={item.path}>
+          <NavLink
+            item={item}
             replace={isInDrawer}
-            onClick={(event) => onClick(event, path)}
-            {...(isAt(pathname, path) && { "aria-current": "page" as const })}
-            className="control flex items-center gap-3 rounded-full px-4 text-sm font-medium text-ink no-underline hover:bg-sunken aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent"
-          >
-            <Icon aria-hidden size={20} className="shrink-0" />
-            <span className="truncate">{label}</span>
-          </Link>
+            isCurrent={isAt(pathname, item.path)}
+            onClick={(event) => onClick(event, item.path)}
+          />
         </li>
       ))}
     </ul>
+  );
+}
+
+/** What a drop of entries on a link does. */
+const DROP_ACTIONS: Partial<Record<NavItem["path"], DropAction>> = { "/favorites": "favorite", "/trash": "trash" };
+
+function NavLink({
+  item: { path, label, icon: Icon },
+  replace,
+  isCurrent,
+  onClick,
+}: {
+  readonly item: NavItem;
+  readonly replace: boolean;
+  readonly isCurrent: boolean;
+  readonly onClick: (event: MouseEvent) => void;
+}) {
+  const { isOver, handlers } = useDropAction(DROP_ACTIONS[path]);
+  return (
+    <Link
+      to={path}
+      replace={replace}
+      onClick={onClick}
+      {...handlers}
+      {...(isCurrent && { "aria-current": "page" as const })}
+      className={cx(
+        "control flex items-center gap-3 rounded-full px-4 text-sm font-medium text-ink no-underline hover:bg-sunken aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent",
+        isOver && "bg-accent-soft ring-2 ring-accent",
+      )}
+    >
+      <Icon aria-hidden size={20} className="shrink-0" />
+      <span className="truncate">{label}</span>
+    </Link>
   );
 }
 

@@ -20,7 +20,7 @@ export const storeJournal = sqliteTable("store_journal", {
   epoch: text("epoch").notNull(),
 });
 
-/** Ended shares that are not yet recorded in the metadata journal. */
+/** Ended shares, groups and memberships that are not yet recorded in the metadata journal. */
 export const endedShares = sqliteTable("ended_shares", {
   publicId: text("public_id").primaryKey(),
   endedAt: integer("ended_at").notNull(),

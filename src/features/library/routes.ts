@@ -18,6 +18,7 @@ import { type SearchRoutesOptions, searchRoutes } from "./search/routes.ts";
 import { type TagRoutesOptions, tagRoutes } from "./tags/routes.ts";
 import { type TrashRoutesOptions, trashRoutes } from "./trash/routes.ts";
 import { type VersionRoutesOptions, versionRoutes } from "./versions/routes.ts";
+import { extractionRoutes, type ZipRoutesOptions, zipRoutes } from "./zip/routes.ts";
 
 /** Dependencies of the routes of files and folders. */
 export interface LibraryRoutesOptions
@@ -36,6 +37,7 @@ export interface LibraryRoutesOptions
     PictureEditRoutesOptions,
     VersionRoutesOptions,
     FavoriteRoutesOptions,
+    ZipRoutesOptions,
     RecentRoutesOptions,
     HistoryRoutesOptions {
   readonly hasThumbnail: PhotoRoutesOptions["hasThumbnail"];
@@ -65,6 +67,8 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     fileDownloadRoutes(options),
     pictureEditRoutes(options),
     editingRoutes(options),
+    zipRoutes(options),
+    extractionRoutes(options),
     versionRoutes(options),
     historyRoutes(options),
     favoriteRoutes(options),

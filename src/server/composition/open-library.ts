@@ -20,6 +20,9 @@ import { TrashService } from "../../features/library/trash/service.ts";
 import { RecentFiles } from "../../features/library/recent/service.ts";
 import { PictureEdits } from "../../features/library/picture-edits/service.ts";
 import { VersionService } from "../../features/library/versions/service.ts";
+import { Extractions } from "../../features/library/zip/extractions.ts";
+import { Extractor } from "../../features/library/zip/extractor.ts";
+import { ZipBrowser } from "../../features/library/zip/zip-browser.ts";
 import { PublicLinks } from "../../features/sharing/shares/file-links.ts";
 import { oncePerTurn } from "../../lib/once-per-turn.ts";
 import { Turns } from "../../lib/turns.ts";
@@ -80,6 +83,8 @@ export function openLibrary(storage: Storage, accounts: Accounts, media: Media, 
     versions: new VersionService({ ...dependencies, findUser: (id) => users.findById(id) }),
     history: new HistoryService({ ...dependencies, maxAgeMs: () => historyAgeMs(config.versions.maxAgeMs) }),
     trash: new TrashService({ ...dependencies, livePairs: media.livePairs, keepMs: () => config.trash.keepMs }),
+    zipBrowser: new ZipBrowser(blobs),
+    extractions: new Extractions({ extractor: new Extractor({ ...dependencies, ...uploadOptions }), clock, log }),
     archives: new ArchiveService({ tree, blobs, log }),
     archiveSender: new ArchiveSender({ transfers, downloads: new DownloadLedger(), clock }),
   };

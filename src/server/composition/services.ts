@@ -94,6 +94,7 @@ async function closeServices(
   { takeSnapshot = false, endsProcess = false }: NonNullable<Parameters<Services["close"]>[0]>,
 ): Promise<boolean> {
   services.nameSearches.close();
+  await services.extractions.close();
   await Promise.all([
     services.integrity.close(),
     services.searchIndexer.stop(),

@@ -1,11 +1,6 @@
 /** The table of contents of the API: guards and routes, in the order in which they handle a request. */
 import { accountsRoutes } from "../../features/accounts/routes.ts";
-import {
-  authenticateFirst,
-  authGuard,
-  type AuthGuardOptions,
-  findSignedIn,
-} from "../../features/accounts/auth/guard.ts";
+import { authenticateFirst, authGuard, type AuthGuardOptions, findSignIn } from "../../features/accounts/auth/guard.ts";
 import { sessionCookies } from "../../features/accounts/auth/routes.ts";
 import { signInMethods } from "../../features/accounts/oidc/sign-in-methods.ts";
 import { rateLimitGuard } from "../../features/accounts/rate-limits/guard.ts";
@@ -108,7 +103,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       webRoutes({
         basePath,
         methodsAt,
-        isSignedIn: async (request) => (await findSignedIn(auth, request)) !== undefined,
+        isSignedIn: async (request) => (await findSignIn(auth, request)) !== undefined,
       }),
     );
   const app = router.plugin;

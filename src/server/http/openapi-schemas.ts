@@ -33,6 +33,7 @@ import { InboxRecord, NotificationRecord, RegistrationRecord } from "../../featu
 import { AuthenticationResponse, OptionsRecord, PasskeyRecord } from "../../features/accounts/passkeys/model.ts";
 import { MessageResponse } from "../../features/accounts/password-reset/model.ts";
 import { Photo } from "../../features/library/photos/model.ts";
+import { ArchiveEntryRecord, ExtractionRecord } from "../../features/library/zip/model.ts";
 import { TrashedItem } from "../../features/library/trash/model.ts";
 import { ChangedFile } from "../../features/mobile/sync/model.ts";
 import { RewindBody, RewindRecord } from "../../features/mobile/rewind/model.ts";
@@ -68,6 +69,8 @@ export const NAMED_SCHEMAS = {
   ApiKey: ApiKeyRecord,
   AppPassword: AppPasswordRecord,
   AppPasswords: AppPasswordList,
+  ArchiveEntry: ArchiveEntryRecord,
+  Extraction: ExtractionRecord,
   AuditEntry: AuditRecord,
   Bytes,
   ChangedFile,

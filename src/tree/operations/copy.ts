@@ -3,7 +3,7 @@
  * towards the quota.
  */
 import { rows } from "../../db/reader.ts";
-import type { Transaction } from "../../db/transaction.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { parentPath, ROOT_PATH } from "../../lib/path.ts";
 import { copyBelow } from "./copy-below.ts";
@@ -31,6 +31,19 @@ interface FolderCopy {
 
 /** Runs a step of a large copy in a transaction of its own. */
 export type RunStep = <T>(step: (tx: Transaction) => T, options?: { readonly isRepeatable: boolean }) => Promise<T>;
+
+/** Runs steps in the name of a device, and with the lock tokens of a request. */
+export function stepsOf(
+  store: TreeStore,
+  writer: Writer,
+  {
+    deviceId = null,
+    lockTokens = [],
+  }: { readonly deviceId?: number | null | undefined; readonly lockTokens?: readonly string[] | undefined },
+): RunStep {
+  return (step, options) =>
+    writer.run((tx) => store.locks.withLockTokens(lockTokens, () => store.by(deviceId, () => step(tx))), options);
+}
 
 /** The totals that a copy of a folder adds to an account. */
 interface CopyTotals {
@@ -121,11 +134,12 @@ function copyFolder(
 /** @see TreeWriter.copyLarge */
 export async function copyLarge(
   store: TreeStore,
-  run: RunStep,
+  writer: Writer,
   ref: NodeRef,
   destinationPath: string,
-  options: CopyOptions,
+  options: CopyOptions & { readonly deviceId: number | undefined },
 ): Promise<FolderNode> {
+  const run = stepsOf(store, writer, options);
   const source = store.findFolder(ref);
   if (source === undefined) throw notFound("The folder");
   const expected = await countBelow(store, source.id);

@@ -187,6 +187,8 @@ test("every route acknowledges changes by its method, except these", async () =>
   );
   expect(exceptions.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
     "GET /api/auth/oidc/callback",
+    "GET /api/files/extractions",
+    "GET /api/files/extractions/:id",
     "GET /api/mobile/files/:id/durability",
     "GET /api/mobile/queue/",
     "GET /api/mobile/upload/:uploadId",

@@ -4,6 +4,7 @@ import { createStore, useStore } from "../../base/store.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Progress } from "../../ui/progress.tsx";
+import { ExtractionStatus } from "../archives/extraction-status.tsx";
 import { text } from "../text.ts";
 
 interface RunningAction {
@@ -35,6 +36,7 @@ export function ActionStatus() {
   const action = useStore(running);
   return (
     <>
+      <ExtractionStatus className="fixed inset-x-4 bottom-36 z-40 mx-auto max-w-sm sm:bottom-6" />
       {action !== undefined && (
         <div
           role="status"

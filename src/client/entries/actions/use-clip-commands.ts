@@ -73,6 +73,23 @@ export function usePaste(target: Destination | undefined): (() => void) | undefi
   return run;
 }
 
+/**
+ * Pastes into a folder of a list.
+ * @param entry the only selected entry
+ * @returns a function that pastes; undefined if nothing was copied or cut, and where the person may not add anything
+ */
+export function usePasteInto(
+  entry: Entry | undefined,
+  { isOwn, canChange, share }: EntryRights,
+): (() => void) | undefined {
+  const clip = useClipboard();
+  const actions = useEntryActions();
+  const canWrite = useCanWrite();
+  const isTarget = isOwn || (canChange && share !== undefined);
+  if (clip === undefined || entry?.type !== "folder" || !canWrite || !isTarget) return undefined;
+  return () => void paste(actions, clip, { folder: entry.path, share }).catch(showError);
+}
+
 /** Copies what was copied, and moves what was cut: a file stays with its owner, so elsewhere it is copied too. */
 export async function paste(actions: EntryActions, clip: Clip, to: Destination): Promise<void> {
   if (clip.verb === "copy") return await actions.copy(clip.entries, to);

@@ -1,10 +1,11 @@
-import { BookImage, CopyPlus, PenLine, Scissors, SquarePen } from "lucide-react";
+import { BookImage, ClipboardPaste, CopyPlus, PackageOpen, PenLine, Scissors, SquarePen } from "lucide-react";
 import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { type ReactNode, useMemo, useState } from "react";
 import type { Entry } from "../../api/types.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { createStore } from "../../base/store.ts";
 import type { MenuItem } from "../../ui/menu-items.ts";
+import type { DropAction } from "../collection/entry-drop.ts";
 import type { DragRules } from "../collection/use-entry-drag.ts";
 import { newDraft } from "../collection/entry-name.tsx";
 import type { Renaming } from "../collection/grid-types.ts";
@@ -14,9 +15,12 @@ import { downloadEntries } from "./download.ts";
 import { usePinItem } from "../pins/use-pin-item.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
 import { canMove, commonRights, type EntryRights, useRightsOf } from "../rights.ts";
-import { type ClipCommands, useClipCommands } from "./use-clip-commands.ts";
-import { useEntryActions } from "./use-entry-actions.ts";
+import { type ClipCommands, useClipCommands, usePasteInto } from "./use-clip-commands.ts";
+import { type EntryActions, useEntryActions } from "./use-entry-actions.ts";
 import { useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
+import { isArchive } from "../archives/archive-type.ts";
+import { text as archivesText } from "../archives/text.ts";
+import { useExtract } from "../archives/use-extract.ts";
 import { isEditableText, useOpenEditor } from "../editing/edit-text.ts";
 import { EntryDialogs } from "../dialogs/entry-dialogs.tsx";
 import { text } from "../text.ts";
@@ -69,7 +73,6 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   const canWrite = useCanWrite();
   const entryActions = useEntryActions();
   const openDialog = useOpenEntryDialog();
-  const openEditor = useOpenEditor();
   const { selection, count } = collection;
   const known = selection.kind === "some" ? [...selection.entries.values()] : [];
   const only = menuTarget ?? (count === 1 && known.length === 1 ? known[0] : undefined);
@@ -85,12 +88,6 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     focusList();
   };
   const forgetAfter = (action: Promise<readonly string[]>) => void action.then(forget);
-  const drop: DragRules<Entry>["onDrop"] = (to, dragged, effect) => {
-    const put = (entries: readonly Entry[]) =>
-      effect === "copy" ? entryActions.copy(entries, to) : forgetAfter(entryActions.move(entries, to));
-    if (dragged === undefined) withSelected(put);
-    else void put(dragged);
-  };
   const choose = (kind: "move" | "copy" | "tags" | "album" | "share") => () =>
     withSelected((entries) => openDialog(kind, entries));
   const { areFavorites, toggleFavorite } = useFavoriteToggle(collection, known, withSelected);
@@ -103,7 +100,8 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     ...clip,
     only,
     open: onOpen,
-    edit: only && when(canWrite && rights.canChange && isEditableText(only), () => openEditor(only.id)),
+    ...useContentCommands(only, canWrite, rights),
+    pasteInto: usePasteInto(only, rights),
     download: when(rights.isFileOrFolder, () => withSelected(downloadEntries)),
     share: when(isOwn && (menuTarget !== undefined || count > 0), choose("share")),
     toggleFavorite: when(canWrite && rights.isFileOrFolder, toggleFavorite),
@@ -126,11 +124,49 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     ],
     areFavorites,
     renaming,
-    drag: canWrite && rights.isFileOrFolder ? { effectOn: dropEffects(rights), onDrop: drop } : undefined,
+    drag: canWrite && rights.isFileOrFolder ? dragRules(rights, entryActions, withSelected, forgetAfter) : undefined,
     dialogs: [
       <ActionStatus key="status" />,
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
     ],
+  };
+}
+
+/** What drops of dragged entries do. */
+function dragRules(
+  rights: EntryRights,
+  actions: EntryActions,
+  withSelected: (action: (entries: readonly Entry[]) => unknown) => void,
+  forgetAfter: (action: Promise<readonly string[]>) => void,
+): DragRules<Entry> {
+  const run = (dragged: readonly Entry[] | undefined, action: (entries: readonly Entry[]) => unknown) => {
+    if (dragged === undefined) withSelected(action);
+    else void action(dragged);
+  };
+  const dropActions: Readonly<Record<DropAction, (entries: readonly Entry[]) => unknown>> = {
+    favorite: (entries) => actions.favorite(entries, true),
+    trash: (entries) => forgetAfter(actions.trash(entries, { canUndo: rights.isOwn })),
+  };
+  return {
+    effectOn: dropEffects(rights),
+    onDrop: (to, dragged, effect) =>
+      run(dragged, (entries) =>
+        effect === "copy" ? actions.copy(entries, to) : forgetAfter(actions.move(entries, to)),
+      ),
+    actionFor: (action) =>
+      action === "trash" && !rights.canManage ? undefined : (dragged) => run(dragged, dropActions[action]),
+  };
+}
+
+/** The commands that depend on what is in the only selected file. */
+function useContentCommands(only: Entry | undefined, canWrite: boolean, { canChange }: EntryRights) {
+  const openEditor = useOpenEditor();
+  const extract = useExtract();
+  const openDialog = useOpenEntryDialog();
+  return {
+    edit: only && when(canWrite && canChange && isEditableText(only), () => openEditor(only.id)),
+    extract: only && when(canWrite && isArchive(only), () => extract(only)),
+    extractTo: only && when(canWrite && isArchive(only), () => openDialog("extract", [only])),
   };
 }
 
@@ -211,11 +247,14 @@ interface Commands<T extends Entry> extends ClipCommands {
   readonly only: T | undefined;
   open(entry: T): void;
   readonly edit: (() => void) | undefined;
+  readonly extract: (() => void) | undefined;
+  readonly extractTo: (() => void) | undefined;
   readonly download: (() => void) | undefined;
   readonly share: (() => void) | undefined;
   readonly toggleFavorite: (() => void) | undefined;
   readonly album: (() => void) | undefined;
   readonly rename: (() => void) | undefined;
+  readonly pasteInto: (() => void) | undefined;
   readonly move: (() => void) | undefined;
   readonly copy: (() => void) | undefined;
   readonly tags: (() => void) | undefined;
@@ -247,6 +286,8 @@ function menuItems<T extends Entry>(
         run: only && (() => open(only)),
       },
       { label: text.edit, icon: SquarePen, keys: "e", run: commands.edit },
+      { label: archivesText.extractHere, icon: PackageOpen, run: commands.extract },
+      { label: archivesText.extractTo, icon: PackageOpen, run: commands.extractTo },
       { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: commands.download },
       { label: text.share, icon: Share2, run: commands.share },
       { label: favorite, icon: Star, keys: "shift+s", run: commands.toggleFavorite },
@@ -257,6 +298,7 @@ function menuItems<T extends Entry>(
       { label: text.rename, icon: PenLine, keys: "f2", run: only && commands.rename },
       { label: text.cutItems, icon: Scissors, keys: "mod+x", run: commands.cutItems },
       { label: text.copyItems, icon: Copy, keys: "mod+c", run: commands.copyItems },
+      { label: text.pasteInto, icon: ClipboardPaste, run: commands.pasteInto },
       { label: text.move, icon: FolderInput, run: commands.move },
       { label: text.copy, icon: CopyPlus, run: commands.copy },
       { label: text.editTags, icon: Tag, run: commands.tags },

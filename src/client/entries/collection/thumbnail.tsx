@@ -3,14 +3,19 @@ import type { Entry, FileRecord } from "../../api/types.ts";
 import { cx } from "../../ui/cx.ts";
 import { FileIcon } from "../../ui/file-icon.tsx";
 import { usePicture } from "../../ui/use-picture.ts";
+import { TextPicture, useFirstLines } from "./text-picture.tsx";
 
-/** The thumbnail of an entry, or the icon of its type if there is none (yet). */
+/** The thumbnail of an entry, the first lines of a text, or the icon of the type if there is neither (yet). */
 export function Thumbnail({ entry, size }: { readonly entry: Entry; readonly size: "small" | "medium" }) {
-  return entry.type === "file" && entry.hasThumbnail ? (
-    <Picture file={entry} size={size} />
-  ) : (
-    <TypeIcon entry={entry} size={size} />
-  );
+  if (entry.type === "folder") return <TypeIcon entry={entry} size={size} />;
+  if (entry.hasThumbnail) return <Picture file={entry} size={size} />;
+  // In a row there is no room for letters.
+  return size === "small" ? <TypeIcon entry={entry} size={size} /> : <FirstLines file={entry} />;
+}
+
+function FirstLines({ file }: { readonly file: FileRecord }) {
+  const lines = useFirstLines(file);
+  return lines === "" ? <TypeIcon entry={file} size="medium" /> : <TextPicture file={file} lines={lines} />;
 }
 
 function Picture({ file, size }: { readonly file: FileRecord; readonly size: "small" | "medium" }) {

@@ -1,32 +1,18 @@
 import { type DragEvent, useState } from "react";
 import type { Entry } from "../../api/types.ts";
-import { createStore, useStore } from "../../base/store.ts";
 import type { Destination } from "../actions/bulk.ts";
 import { text } from "../text.ts";
+import {
+  type DropAction,
+  type DropEffect,
+  type DropTarget,
+  DRAG_TYPE,
+  dragged,
+  entryDropAt,
+  isEntryDrag,
+} from "./entry-drop.ts";
 import { positionOf } from "./use-grid-pointer.ts";
 import type { Collection } from "./use-collection.ts";
-
-/** A drag of entries within this page, and what happens on drop. */
-interface EntryDrag {
-  /** What a drop on a folder does; undefined if it is not possible. */
-  effectOn(to: Destination, wantsCopy: boolean): DropEffect | undefined;
-  drop(to: Destination, effect: DropEffect): void;
-  /** The folder or album if it alone is dragged, which can be pinned. */
-  readonly only: Pick<Entry, "id" | "name"> | undefined;
-}
-
-/** What a drop does. */
-export type DropEffect = "move" | "copy";
-
-/** Marks drags of this page; files from the desktop have another type. */
-const DRAG_TYPE = "application/x-larder-entries";
-
-const dragged = createStore<EntryDrag | undefined>(undefined);
-
-/** Whether entries are being dragged, so that folders elsewhere on the page can show themselves as targets. */
-export function useIsDragging(): boolean {
-  return useStore(dragged) !== undefined;
-}
 
 /** Which drops are allowed, and what they do. */
 export interface DragRules<T extends Entry> {
@@ -37,6 +23,8 @@ export interface DragRules<T extends Entry> {
   effectOn(to: Destination, entries: readonly T[], wantsCopy: boolean): DropEffect | undefined;
   /** @param entries the dragged entries; undefined for the whole selection */
   onDrop(to: Destination, entries: readonly T[] | undefined, effect: DropEffect): void;
+  /** What a drop on a link of the side bar does; undefined if it is not allowed. */
+  actionFor(action: DropAction): ((entries: readonly T[] | undefined) => void) | undefined;
 }
 
 /** Which folders of a list take something. */
@@ -45,49 +33,6 @@ export interface FolderDrops<T extends Entry> {
   destinationOf(folder: T): Destination | undefined;
   /** Takes files from the desktop. */
   onDropFiles?: ((to: Destination, transfer: DataTransfer) => void) | undefined;
-}
-
-/** What a drop at the pointer does. */
-export interface DropTarget {
-  readonly effect: DropEffect;
-  drop(): void;
-}
-
-/** What a drop of dragged entries on a folder does; undefined if it is not possible. With Ctrl or Alt, they are copied. */
-export function entryDropAt(event: DragEvent, to: Destination): DropTarget | undefined {
-  const drag = isEntryDrag(event) ? dragged.get() : undefined;
-  const effect = drag?.effectOn(to, event.ctrlKey || event.altKey);
-  return drag && effect && { effect, drop: () => drag.drop(to, effect) };
-}
-
-/** The folder or album that is being dragged alone. */
-export function draggedAlone(event: DragEvent): EntryDrag["only"] {
-  return isEntryDrag(event) ? dragged.get()?.only : undefined;
-}
-
-/** Makes an element that represents a folder accept dragged entries. `isOver`: highlight it. */
-export function useDropFolder(folder: Destination | undefined) {
-  const [isOver, setOver] = useState(false);
-  return {
-    isOver,
-    handlers: {
-      onDragOver: (event: DragEvent) => {
-        const target = folder === undefined ? undefined : entryDropAt(event, folder);
-        if (target === undefined) return;
-        event.preventDefault();
-        event.dataTransfer.dropEffect = target.effect;
-        setOver(true);
-      },
-      onDragLeave: () => setOver(false),
-      onDrop: (event: DragEvent) => {
-        setOver(false);
-        if (folder === undefined || !isEntryDrag(event)) return;
-        event.preventDefault();
-        event.stopPropagation();
-        entryDropAt(event, folder)?.drop();
-      },
-    },
-  };
 }
 
 /** Drag and drop of the entries of a grid, onto its folders and other targets. */
@@ -102,19 +47,13 @@ export function useEntryDrag<T extends Entry>(
     const position = positionOf(event.target);
     const entry = position === undefined ? undefined : collection.pages.at(position);
     if (position === undefined || entry?.type !== "folder") return undefined;
-    const target = isEntryDrag(event) ? entriesOn(event, entry) : filesOn(event, entry);
+    const target = isEntryDrag(event) ? entriesOn(event, entry) : filesOn(event, drops, entry);
     return target && { ...target, position };
   };
   const entriesOn = (event: DragEvent, folder: T): DropTarget | undefined => {
     // If everything is selected, only the pressed entry is known, and the folder may be part of the selection.
     const to = collection.isSelected(folder.id) ? undefined : drops.destinationOf(folder);
     return to && entryDropAt(event, to);
-  };
-  const filesOn = ({ dataTransfer }: DragEvent, folder: T): DropTarget | undefined => {
-    const { onDropFiles } = drops;
-    if (onDropFiles === undefined || !dataTransfer.types.includes("Files")) return undefined;
-    const to = drops.destinationOf(folder);
-    return to && { effect: "copy", drop: () => onDropFiles(to, dataTransfer) };
   };
 
   return {
@@ -135,7 +74,10 @@ export function useEntryDrag<T extends Entry>(
         dragged.set({
           effectOn: (to, wantsCopy) => rules.effectOn(to, entries, wantsCopy),
           drop: (to, effect) => rules.onDrop(to, dropped, effect),
-          only: isPart && collection.count > 1 ? undefined : entry,
+          actionFor: (action) => {
+            const run = rules.actionFor(action);
+            return run && (() => run(dropped));
+          },
         });
       },
       onDragEnd: () => {
@@ -162,8 +104,15 @@ export function useEntryDrag<T extends Entry>(
   };
 }
 
-function isEntryDrag(event: DragEvent): boolean {
-  return event.dataTransfer.types.includes(DRAG_TYPE);
+/** What a drop of files from the desktop on a folder does; undefined if it is not possible. */
+function filesOn<T extends Entry>(
+  { dataTransfer }: DragEvent,
+  { onDropFiles, destinationOf }: FolderDrops<T>,
+  folder: T,
+): DropTarget | undefined {
+  if (onDropFiles === undefined || !dataTransfer.types.includes("Files")) return undefined;
+  const to = destinationOf(folder);
+  return to && { effect: "copy", drop: () => onDropFiles(to, dataTransfer) };
 }
 
 /** Shows a small label at the pointer instead of an image of the row. */

@@ -7,6 +7,7 @@ import { CopyField } from "../../ui/copy-field.tsx";
 import { DescriptionList } from "../../ui/description-list.tsx";
 import { formatBytes, formatDateTime, formatDuration, formatNumber, formatRelative } from "../../base/format.ts";
 import { describeMediaType } from "../../base/media-types.ts";
+import { TextPicture, useFirstLines } from "../collection/text-picture.tsx";
 import { folderParam } from "../folder-address.ts";
 import { AlbumLinks } from "./album-links.tsx";
 import { useRightsOf } from "../rights.ts";
@@ -57,12 +58,14 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
         const { description = "", ...fields } = info.metadata;
         return (
           <div className="flex flex-col gap-5">
-            {info.hasThumbnail && (
+            {info.hasThumbnail ? (
               <img
                 src={apiAddress(`/api/files/${file.id}/download`, { thumbnail: "medium", version: info.version })}
                 alt=""
                 className="max-h-52 w-full rounded-lg bg-sunken object-contain"
               />
+            ) : (
+              <FirstLines file={info} />
             )}
             <DescriptionList items={listDetails(info, isOwn)} />
             {isOwn && <AlbumLinks id={file.id} />}
@@ -74,6 +77,16 @@ function FileInfoPart({ file }: { readonly file: FileRecord }) {
         );
       }}
     </Loaded>
+  );
+}
+
+function FirstLines({ file }: { readonly file: FileInfo }) {
+  const lines = useFirstLines(file);
+  if (lines === "") return null;
+  return (
+    <div className="relative h-44 overflow-hidden rounded-lg border border-line">
+      <TextPicture file={file} lines={lines} />
+    </div>
   );
 }
 

@@ -6,6 +6,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Select } from "../../ui/select.tsx";
 import { contains, type Destination } from "../actions/bulk.ts";
+import { text as archivesText } from "../archives/text.ts";
 import { receivedQuery } from "../sharing/api.ts";
 import { text } from "../text.ts";
 import { FolderTree, IN_DIALOG } from "../tree/folder-tree.tsx";
@@ -19,29 +20,39 @@ interface Root {
   readonly label: string;
 }
 
+/** What the folder is chosen for. */
+type DestinationVerb = "move" | "copy" | "extract";
+
+const LABELS = {
+  move: { title: text.moveTitle, choose: text.moveHere },
+  copy: { title: text.copyTitle, choose: text.copyHere },
+  extract: { title: () => archivesText.chooseTitle, choose: archivesText.chooseHere },
+} as const;
+
 interface DestinationDialogProps {
-  readonly verb: "move" | "copy";
+  readonly verb: DestinationVerb;
   readonly entries: readonly Entry[];
-  /** The folder of the entries. Its share is undefined too if it is unknown. */
-  readonly from: Destination;
+  /** The folder of the entries; undefined if it is unknown. */
+  readonly from: Destination | undefined;
   readonly makeFolder: (name: string, path: string, share: string | undefined) => Promise<FolderRecord>;
   readonly onChosen: (to: Destination) => void;
   readonly onClose: () => void;
 }
 
-/** Chooses the destination folder of a move or copy. The person can create a folder on the way. */
+/** Chooses the destination folder of a move, a copy, or an extraction. The person can create a folder on the way. */
 export function DestinationDialog({ verb, entries, from, makeFolder, onChosen, onClose }: DestinationDialogProps) {
   // The copies of what others share are mostly for oneself.
   const [chosen, setChosen] = useState<Destination>(
-    verb === "copy" && from.share !== undefined ? { folder: "/" } : from,
+    from === undefined || (verb !== "move" && from.share !== undefined) ? { folder: "/" } : from,
   );
   const { folder, share } = chosen;
-  const roots = useRoots(verb, from.share);
+  const roots = useRoots(verb, from?.share);
   const root = roots.find((one) => one.share === share);
   const [isCreating, setCreating] = useState(false);
   // The tree opens at the selected folder. After a folder was created, it is mounted again to show it.
   const [createdPath, setCreatedPath] = useState("");
-  const isForbidden = (path: string) => share === from.share && entries.some((entry) => contains(entry, path));
+  const isForbidden = (path: string) =>
+    from !== undefined && share === from.share && entries.some((entry) => contains(entry, path));
   const isHere = verb === "move" && entries.every((entry) => entry.folder === folder);
   const problem = isForbidden(folder) ? text.intoItself : isHere ? text.alreadyHere : undefined;
   const choose = () => {
@@ -58,10 +69,10 @@ export function DestinationDialog({ verb, entries, from, makeFolder, onChosen, o
     <Dialog
       open
       onClose={onClose}
-      title={verb === "move" ? text.moveTitle(entries.length) : text.copyTitle(entries.length)}
+      title={LABELS[verb].title(entries.length)}
       footer={
         <Footer
-          label={verb === "move" ? text.moveHere : text.copyHere}
+          label={LABELS[verb].choose}
           onNewFolder={() => setCreating(true)}
           onChoose={problem === undefined ? choose : undefined}
           onClose={onClose}
@@ -141,7 +152,7 @@ function RootChooser({
 }
 
 /** Where entries can go: moved ones stay in their root, copies go to any that the person may change. */
-function useRoots(verb: "move" | "copy", share: string | undefined): readonly Root[] {
+function useRoots(verb: DestinationVerb, share: string | undefined): readonly Root[] {
   const { data: shares = [] } = useQuery({ ...receivedQuery, enabled: verb === "copy" || share !== undefined });
   const own: Root = { share: undefined, name: text.home, label: text.home };
   const received = shares.flatMap(({ id, folder, permissions, owner }): Root[] =>
@@ -150,5 +161,6 @@ function useRoots(verb: "move" | "copy", share: string | undefined): readonly Ro
       : [{ share: id, name: folder.name, label: text.sharedRoot(folder.name, owner.name || owner.email) }],
   );
   if (verb === "copy") return [own, ...received];
+  if (verb === "extract") return [own];
   return share === undefined ? [own] : received.filter((root) => root.share === share);
 }

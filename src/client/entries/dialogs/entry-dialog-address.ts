@@ -3,7 +3,7 @@ import { createStore } from "../../base/store.ts";
 import type { Entry } from "../../api/types.ts";
 
 /** The dialogs for files and folders: the values of `dialog=` in the address. */
-export const ENTRY_DIALOGS = ["share", "rename", "move", "copy", "tags", "album"] as const;
+export const ENTRY_DIALOGS = ["share", "rename", "move", "copy", "tags", "album", "extract"] as const;
 
 /** One of {@link ENTRY_DIALOGS}. */
 export type EntryDialogKind = (typeof ENTRY_DIALOGS)[number];

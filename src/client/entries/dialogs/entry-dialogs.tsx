@@ -8,6 +8,7 @@ import { HasAddress } from "../../ui/dialog.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { showError } from "../../ui/toast.tsx";
 import { useEntryActions } from "../actions/use-entry-actions.ts";
+import { useExtract } from "../archives/use-extract.ts";
 import { entryQuery } from "../entry-query.ts";
 import { commonRights, useRightsOf } from "../rights.ts";
 import { dialogEntries, ENTRY_DIALOGS, type EntryDialogKind } from "./entry-dialog-address.ts";
@@ -77,6 +78,7 @@ function OneDialog({
   readonly onClose: () => void;
 } & Omit<EntryDialogsProps, "isInPreview" | "onClosed">) {
   const actions = useEntryActions();
+  const extract = useExtract();
   const rightsOf = useRightsOf();
   const [first] = entries;
   if (first === undefined) return null;
@@ -100,6 +102,7 @@ function OneDialog({
           onClose={onClose}
         />
       );
+    case "extract":
     case "move":
     case "copy":
       return (
@@ -107,10 +110,11 @@ function OneDialog({
           verb={kind}
           entries={entries}
           // A shared item itself has no folder that its recipient could see.
-          from={isOwn || share !== undefined ? { folder: from ?? first.folder, share } : { folder: "/" }}
+          from={isOwn || share !== undefined ? { folder: from ?? first.folder, share } : undefined}
           makeFolder={actions.makeFolder}
           onChosen={(to) => {
-            if (kind === "move") void actions.move(entries, to).then(onMoved);
+            if (kind === "extract") extract(first, to.folder);
+            else if (kind === "move") void actions.move(entries, to).then(onMoved);
             else void actions.copy(entries, to);
           }}
           onClose={onClose}

@@ -1,16 +1,16 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, type LinkProps, useLocation } from "@tanstack/react-router";
-import { BookImage, FolderSymlink, PinOff } from "lucide-react";
+import { Link, useLocation } from "@tanstack/react-router";
+import { PinOff } from "lucide-react";
 import { type DragEvent, type MouseEvent, useState } from "react";
 import { useCanWrite } from "../../api/session.ts";
 import { cx } from "../../ui/cx.ts";
-import { ArrowDown, ArrowUp, EllipsisVertical, Folder } from "../../ui/icons.ts";
+import { ArrowDown, ArrowUp, EllipsisVertical } from "../../ui/icons.ts";
 import { ContextMenu, Menu } from "../../ui/menu.tsx";
 import type { MenuItem } from "../../ui/menu-items.ts";
-import { useDropFolder } from "../collection/use-entry-drag.ts";
-import { folderParam } from "../folder-address.ts";
+import { useDropFolder } from "../collection/entry-drop.ts";
 import { movePin, removePin } from "./actions.ts";
 import { type Pin, pinsQuery } from "./api.ts";
+import { dropFolderOf, iconOf, linkTo } from "./link.ts";
 import { text } from "./text.ts";
 
 /** The type of the data of a dragged pin. */
@@ -52,9 +52,7 @@ function PinItem({
   const canWrite = useCanWrite();
   const link = linkTo(pin);
   const isCurrent = isAt(pin, pathname, searchStr);
-  const { type, path, share } = pin;
-  const ownFolder = type === "folder" && path !== undefined && share === undefined ? { folder: path } : undefined;
-  const folderDrop = useDropFolder(ownFolder);
+  const folderDrop = useDropFolder(dropFolderOf(pin));
   const pinDrop = useReorder(pins, index);
   const items = usePinMenu(pins, index);
   const onClick = (event: MouseEvent) => {
@@ -62,7 +60,7 @@ function PinItem({
     event.preventDefault();
     onSamePage();
   };
-  const Icon = pin.type === "album" ? BookImage : pin.owner === null ? Folder : FolderSymlink;
+  const Icon = iconOf(pin);
   const title = pin.owner === null ? pin.name : `${pin.name} – ${text.sharedBy(pin.owner.name || pin.owner.email)}`;
   return (
     <ContextMenu items={canWrite ? items : []}>
@@ -159,12 +157,6 @@ function useReorder(pins: readonly Pin[], index: number) {
     },
   });
   return { isOver, handlers };
-}
-
-function linkTo({ type, id, path = "/", share }: Pin): Pick<LinkProps, "to" | "params" | "search"> {
-  if (type === "album") return { to: "/albums/$albumId", params: { albumId: id } };
-  if (share !== undefined) return { to: "/shared/with-me", search: { share, path } };
-  return { to: "/files/$", params: { _splat: folderParam(path) } };
 }
 
 function isAt({ type, id, path = "/", share }: Pin, pathname: string, search: string): boolean {

@@ -1,7 +1,8 @@
 import type { FileRecord } from "../../api/types.ts";
+import { isArchiveType } from "../archives/archive-type.ts";
 
 /** How a file is shown. `none`: only its name and a download button. */
-type PreviewKind = "image" | "video" | "audio" | "pdf" | "markdown" | "code" | "text" | "none";
+type PreviewKind = "image" | "video" | "audio" | "pdf" | "markdown" | "code" | "text" | "archive" | "none";
 
 /** highlight.js languages by file extension (its common ones). */
 const LANGUAGES: Readonly<Record<string, string>> = {
@@ -93,12 +94,21 @@ const SHOWN_BY_BROWSERS = new Set([
   "image/vnd.microsoft.icon",
 ]);
 
+/** Kinds that are shown as text. */
+const TEXT_KINDS: ReadonlySet<PreviewKind> = new Set(["markdown", "code", "text"]);
+
+/** Whether a file is text, by its type and its name. Its content may be something else. */
+export function isText(file: Pick<FileRecord, "mimeType" | "name">): boolean {
+  return TEXT_KINDS.has(previewKind(file));
+}
+
 /** How to show a file, by its type and then by its name. */
 export function previewKind({ mimeType, name }: Pick<FileRecord, "mimeType" | "name">): PreviewKind {
   if (mimeType.startsWith("image/")) return "image";
   if (mimeType.startsWith("video/")) return mimeType === "video/mp2t" && extensionOf(name) === "ts" ? "code" : "video";
   if (mimeType.startsWith("audio/")) return "audio";
   if (mimeType === "application/pdf") return "pdf";
+  if (isArchiveType(mimeType)) return "archive";
   if (mimeType === "text/markdown" || /\.(?:md|markdown)$/i.test(name)) return "markdown";
   if (languageOf(name) !== undefined) return "code";
   return TEXT_TYPES.test(mimeType) || PLAIN_EXTENSIONS.has(extensionOf(name)) ? "text" : "none";

@@ -8,6 +8,7 @@ import { MediaView } from "./media-view.tsx";
 import { NoPreview } from "./no-preview.tsx";
 import { text } from "./text.ts";
 
+const ArchiveView = lazyPart(() => import("../archives/archive-view.tsx").then((part) => part.ArchiveView));
 const LiveLayer = lazyPart(() => import("./live-layer.tsx").then((part) => part.LiveLayer));
 const PdfView = lazyPart(() => import("./pdf-view.tsx").then((part) => part.PdfView));
 const TextView = lazyPart(() => import("./text-view.tsx").then((part) => part.TextView));
@@ -27,6 +28,8 @@ export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly o
     case "code":
     case "text":
       return <TextView file={file} kind={kind} />;
+    case "archive":
+      return <ArchiveView file={file} />;
     case "none":
       return file.hasThumbnail ? (
         <NoPreview file={file} message={text.firstPageOnly} hasPicture />

@@ -1,16 +1,16 @@
-import { BookImage, Film, PenLine, SquarePen } from "lucide-react";
+import { BookImage, Film, PenLine } from "lucide-react";
 import type { FileRecord } from "../../api/types.ts";
 import { useCanWrite } from "../../api/session.ts";
 import { Download, FolderInput, Info, Share2, Star, Tag, Trash2 } from "../../ui/icons.ts";
 import { type EntryActions, useEntryActions } from "../actions/use-entry-actions.ts";
 import { type EntryDialogKind, useOpenEntryDialog } from "../dialogs/entry-dialog-address.ts";
-import { isEditableText, useOpenEditor } from "../editing/edit-text.ts";
 import { canMove, NO_RIGHTS, useRightsOf } from "../rights.ts";
 import { hasMotion, motionAddress } from "../live.ts";
 import { text as entriesText } from "../text.ts";
 import type { PreviewAction } from "./actions.ts";
 import { downloadAddress } from "./addresses.ts";
 import { text } from "./text.ts";
+import { useContentActions } from "./use-content-actions.ts";
 
 /** Options of {@link useFileActions}. */
 interface FileActionsOptions {
@@ -27,7 +27,7 @@ export function useFileActions(
 ): readonly PreviewAction[] {
   const openDialog = useOpenEntryDialog();
   const { trash, favorite } = useEntryActions();
-  const openEditor = useOpenEditor();
+  const contentActions = useContentActions(file);
   const rightsOf = useRightsOf();
   const canWrite = useCanWrite();
   if (file === undefined) return [];
@@ -39,10 +39,6 @@ export function useFileActions(
     void trash([file], { canUndo: isOwn });
   };
   const offered: readonly [isOffered: boolean, action: PreviewAction][] = [
-    [
-      canChange && isEditableText(file),
-      { label: entriesText.edit, icon: SquarePen, keys: "e", shownIn: "bar", run: () => openEditor(file.id) },
-    ],
     [isOwn, { label: entriesText.share, icon: Share2, shownIn: "bar", run: open("share") }],
     [true, downloadAction(file, canManage ? "wide" : "bar")],
     [canWrite, favoriteAction(file, favorite)],
@@ -54,7 +50,7 @@ export function useFileActions(
     [hasMotion(file), { label: text.downloadVideo, icon: Film, href: motionAddress(file, false), download: "" }],
     [canChange, { label: entriesText.editTags, icon: Tag, run: open("tags") }],
   ];
-  return offered.flatMap(([isOffered, action]) => (isOffered ? [action] : []));
+  return [...contentActions, ...offered.flatMap(([isOffered, action]) => (isOffered ? [action] : []))];
 }
 
 function downloadAction(file: FileRecord, shownIn: "wide" | "bar"): PreviewAction {

@@ -261,7 +261,7 @@ function FolderLine({
       <span
         aria-hidden="true"
         data-part="toggle"
-        className="grid size-6 shrink-0 box-items-center rounded hover:bg-raised pointer-coarse:size-10"
+        className="grid size-6 shrink-0 place-items-center rounded hover:bg-raised pointer-coarse:size-10"
         onClick={(event) => {
           event.stopPropagation();
           toggle(path, !isOpen);

@@ -1,5 +1,5 @@
 import { type DragEvent, useEffect, useRef, useState } from "react";
-import { type DropTarget, entryDropAt } from "../collection/use-entry-drag.ts";
+import { type DropTarget, entryDropAt } from "../collection/entry-drop.ts";
 
 /** A folder that is closed opens after something hovers over it for this long. */
 const OPENS_AFTER_MS = 800;

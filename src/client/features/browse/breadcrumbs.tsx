@@ -3,7 +3,7 @@ import { ChevronRight } from "../../ui/icons.ts";
 import { cx } from "../../ui/cx.ts";
 import { Menu } from "../../ui/menu.tsx";
 import type { Destination } from "../../entries/actions/bulk.ts";
-import { useDropFolder } from "../../entries/collection/use-entry-drag.ts";
+import { useDropFolder } from "../../entries/collection/entry-drop.ts";
 import { folderParam } from "../../entries/folder-address.ts";
 import { text } from "../../entries/text.ts";
 

@@ -30,6 +30,7 @@ import type { NewFileKind } from "../../entries/dialogs/new-file-dialog.tsx";
 import { folderFiles } from "../../entries/preview-source.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
+import { ActionStatus } from "../../entries/actions/action-status.tsx";
 import { usePaste } from "../../entries/actions/use-clip-commands.ts";
 import { folderName, useEntryActions } from "../../entries/actions/use-entry-actions.ts";
 import { columnsOf } from "../../entries/entry-columns.tsx";
@@ -375,6 +376,7 @@ function EmptyFolder({
         >
           {canWrite ? <EmptyHint /> : text.emptyReadOnly}
         </EmptyState>
+        <ActionStatus />
       </div>
     </ContextMenu>
   );

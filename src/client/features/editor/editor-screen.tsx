@@ -195,7 +195,8 @@ function Messages({
   const messages: ReactNode[] = [];
   if (!canWrite) messages.push(<Notice key="read-only">{text.readOnlyHint}</Notice>);
   if (canWrite && lock !== null) {
-    const who = lock.person ?? lock.program ?? text.someProgram;
+    // Only programs of the person themselves are named.
+    const who = lock.program ?? lock.person ?? text.someProgram;
     messages.push(
       <Notice key="lock" tone="danger">
         {text.locked(who, formatDateTime(lock.expiresAt))}

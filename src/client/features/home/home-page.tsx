@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { FolderSearch, House, MonitorSmartphone } from "lucide-react";
+import { useMemo } from "react";
 import { useCanWrite } from "../../api/session.ts";
 import { formatDateTime, formatRelative } from "../../base/format.ts";
 import type { GridColumn } from "../../entries/collection/grid-types.ts";
@@ -17,17 +18,18 @@ import { Upload } from "../../ui/icons.ts";
 import { Page } from "../../ui/page.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
-import { FavoritesStrip, useFirstFavorites } from "./favorites-strip.tsx";
-import { type RecentFile, recentSource, rightsOfRecent } from "./recent.ts";
+import { type RecentFile, recentSource, rightsOfHome } from "./recent.ts";
+import { type Favorite, FavoritesStrip, PinsStrip, useFirstFavorites, usePins } from "./strips.tsx";
 import { text } from "./text.ts";
 
-/** The start page: favorites, and the files that the person added, changed or opened last. */
+/** The start page: pins, favorites, and the files that the person added, changed or opened last. */
 export function HomePage() {
   const canWrite = useCanWrite();
   const collection = useCollection(recentSource);
   const favorites = useFirstFavorites();
   const { pages } = collection;
-  const isNew = pages.total === 0 && (favorites === undefined || favorites.length === 0);
+  const pins = usePins();
+  const isNew = pages.total === 0 && (favorites ?? []).length === 0 && (pins ?? []).length === 0;
   return (
     <Page title={text.title} fill>
       <DropZone folder="/" disabled={!canWrite} className="flex min-h-0 flex-1 flex-col">
@@ -37,8 +39,9 @@ export function HomePage() {
           <FirstSteps canWrite={canWrite} />
         ) : (
           <>
+            {pins !== undefined && <PinsStrip pins={pins} />}
             {favorites !== undefined && <FavoritesStrip favorites={favorites} />}
-            <RecentFiles collection={collection} />
+            <RecentFiles collection={collection} favorites={favorites} />
           </>
         )}
       </DropZone>
@@ -46,10 +49,19 @@ export function HomePage() {
   );
 }
 
-function RecentFiles({ collection }: { readonly collection: Collection<RecentFile> }) {
+function RecentFiles({
+  collection,
+  favorites,
+}: {
+  readonly collection: Collection<RecentFile>;
+  readonly favorites: readonly Favorite[] | undefined;
+}) {
   const goToFolder = useGoToFolder();
+  // The preview shows favorites too.
+  const { known } = collection.pages;
+  const rightsOf = useMemo(() => rightsOfHome(known().values(), favorites ?? []), [known, favorites]);
   return (
-    <RightsContext value={rightsOfRecent}>
+    <RightsContext value={rightsOf}>
       <EntryBrowser
         collection={collection}
         label={text.recent}

@@ -2,9 +2,10 @@
 import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
+import type { Entry } from "../../api/types.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
-import { OWNER_RIGHTS, type RightsOf } from "../../entries/rights.ts";
+import { type EntryRights, NO_RIGHTS, OWNER_RIGHTS, type RightsOf } from "../../entries/rights.ts";
 
 /** A recent file, with what happened to it. */
 export type RecentFile = ResponseData["GET /api/files/recent"]["files"][number] & {
@@ -37,10 +38,20 @@ export const recentSource: PageSource<RecentFile> = {
   },
 };
 
-/** The rights to recent files: some are shared by others. */
-export const rightsOfRecent: RightsOf = (entry) => {
-  const permission = "permission" in entry ? entry.permission : "own";
-  if (permission === "own") return OWNER_RIGHTS;
-  const canChange = permission === "write";
-  return { isOwn: false, canManage: false, canChange, showsVersions: false, isFileOrFolder: true, share: undefined };
-};
+/** The rights to what the page lists: some of it is shared by others. */
+export function rightsOfHome(recent: Iterable<RecentFile>, favorites: readonly Pick<Entry, "id">[]): RightsOf {
+  const rights = new Map<string, EntryRights>();
+  for (const favorite of favorites) if ("share" in favorite) rights.set(favorite.id, NO_RIGHTS);
+  for (const { id, permission, canManage, showsVersions } of recent) {
+    if (permission === "own") continue;
+    rights.set(id, {
+      isOwn: false,
+      canManage,
+      canChange: permission === "write",
+      showsVersions,
+      isFileOrFolder: true,
+      share: undefined,
+    });
+  }
+  return ({ id }) => rights.get(id) ?? OWNER_RIGHTS;
+}

@@ -5,6 +5,7 @@ import type { RecentFile } from "./recent.ts";
 export const text = defineText("home", {
   title: "Home",
   recent: "Recent",
+  pinned: "Pinned items",
   favorites: "Favorites",
   allFavorites: "All favorites",
   activity: "Activity",

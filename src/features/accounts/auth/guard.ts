@@ -19,6 +19,7 @@ import {
   notByKey,
   type Principal,
   type Uploader,
+  type SessionPrincipal,
 } from "./principal.ts";
 import type { Scope, ScopeRule } from "./scopes.ts";
 import type { AuthService } from "./service.ts";
@@ -233,14 +234,17 @@ export function uploaderOf(request: Request): Uploader {
 }
 
 /**
- * The user whose session cookie a request for a page carries. The guard does not authenticate pages.
+ * The sign-in whose session cookie a request for a page carries. The guard does not authenticate pages.
  * @returns undefined if nobody is signed in
  */
-export async function findSignedIn(auth: Pick<AuthService, "identify">, request: Request): Promise<User | undefined> {
+export async function findSignIn(
+  auth: Pick<AuthService, "identify">,
+  request: Request,
+): Promise<SessionPrincipal | undefined> {
   const session = readCookie(request.headers.get("cookie"));
   if (session === undefined) return undefined;
   try {
-    return (await auth.identify(session)).user;
+    return await auth.identify(session);
   } catch (error) {
     // An expired session: nobody is signed in.
     if (error instanceof AppError) return undefined;

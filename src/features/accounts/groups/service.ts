@@ -20,7 +20,7 @@ interface GroupServiceOptions {
   readonly writer: Pick<Writer, "run">;
   readonly clock: Clock;
   readonly users: Pick<UserService, "findByPublicId">;
-  /** Records durably, outside the database, which shares have ended. */
+  /** Records durably, outside the database, which shares, groups and memberships have ended. */
   readonly noteEnded: () => Promise<void>;
 }
 
@@ -120,10 +120,12 @@ export class GroupService {
 
   /** @throws AppError not_found for an unknown group or account, or one that is no member */
   async removeMember(publicId: string, userId: string): Promise<void> {
-    await this.#options.writer.run(() => {
+    const { writer, noteEnded } = this.#options;
+    await writer.run(() => {
       const { changes } = this.#queries.removeMember.run(this.get(publicId).id, this.#getUser(userId).id);
       if (changes === 0) throw notFound("This member");
     });
+    await noteEnded();
   }
 
   /** @throws AppError not_found */

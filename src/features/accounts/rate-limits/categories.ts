@@ -55,7 +55,7 @@ function unrouted(path: string): Category | undefined {
 }
 
 /** The values of `thumbnail` that select a thumbnail. With any other value, the whole file may be sent. */
-const THUMBNAIL_VALUES: ReadonlySet<string> = new Set(["", "true", "1", "small", "medium", "large"]);
+const THUMBNAIL_VALUES: ReadonlySet<string> = new Set(["", "true", "1", "small", "medium", "large", "text"]);
 
 function requestsThumbnail(query: string): boolean {
   if (query === "") return false;

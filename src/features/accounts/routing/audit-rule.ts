@@ -28,6 +28,7 @@ export const AUDIT_ACTIONS = [
   "file.copy",
   "file.delete",
   "file.download",
+  "file.extract",
   "file.move",
   "file.replace",
   "file.tag",

@@ -12,7 +12,7 @@ import {
   WELCOME_PAGE_POLICY,
   type WelcomePageFrame,
 } from "../../../web/pages/welcome-page.ts";
-import { findSignedIn } from "../auth/guard.ts";
+import { findSignIn } from "../auth/guard.ts";
 import { isFromOurPage } from "../auth/own-forms.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
@@ -50,7 +50,7 @@ export function welcomeRoutes(options: WelcomeRoutesOptions) {
   const linkEnded = () => pageResponse(renderWelcomeGonePage(basePath), 404, HEADERS);
   const frame = async (): Promise<WelcomePageFrame> => ({ basePath, scripts: await options.welcomeScripts() });
   const show = async (request: Request, token: string, user: User, problem?: string, status = 200) => {
-    const signedInAs = (await findSignedIn(options.auth, request))?.email;
+    const signedInAs = (await findSignIn(options.auth, request))?.user.email;
     const model = { token, name: user.name, email: user.email, signedInAs, ...(problem !== undefined && { problem }) };
     return pageResponse(renderWelcomePage(await frame(), model), status, HEADERS);
   };
@@ -88,11 +88,15 @@ export function welcomeRoutes(options: WelcomeRoutesOptions) {
 }
 
 /**
- * Signs the new person in, in place of anybody else in this browser.
+ * Signs the new person in, in place of anybody else in this browser, whose session ends: otherwise the browser would
+ * still show the messages of that person.
  * @returns the Set-Cookie header; undefined if the person must sign in: a form of another site must not sign anybody in
  *   to an account whose password that site knows, and a second factor is never left out
  */
 async function signIn({ auth, twoFactor, cookies }: WelcomeRoutesOptions, request: Request, user: User) {
   if (!isFromOurPage(request) || twoFactor.methodsOf(user.id).length > 0) return undefined;
-  return cookies.forSignIn(request, await auth.signInConfirmed(user, clientOf(request)));
+  const replaced = await findSignIn(auth, request);
+  const signedIn = await auth.signInConfirmed(user, clientOf(request));
+  if (replaced !== undefined) await auth.signOut(replaced, false);
+  return cookies.forSignIn(request, signedIn);
 }

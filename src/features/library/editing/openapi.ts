@@ -8,7 +8,7 @@ export const editing = (): RouteDocs => ({
   summary: "Whether a file can be edited",
   description:
     "For editors, before a person begins to type: whether the caller may change the content, and the WebDAV lock that " +
-    "prevents it. `person` is only set if the caller may know who locked the file.",
+    "prevents it. `person` is only set if the caller may know who locked the file, `program` only if it was a program of the caller.",
   data: t.Object({
     canWrite: t.Boolean(),
     lock: t.Union([

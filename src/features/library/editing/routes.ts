@@ -40,7 +40,8 @@ export function editingRoutes({ permissions, tree, users, guard }: EditingRoutes
           lock === undefined
             ? null
             : {
-                program: lock.program,
+                // Often the name of the device of the person who locked it: nobody else learns it here.
+                program: lock.createdBy === user.id ? lock.program : null,
                 person: personOf(lock.createdBy, user, owner),
                 expiresAt: toTimestamp(lock.expiresAtMs),
               },

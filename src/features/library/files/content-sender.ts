@@ -79,6 +79,9 @@ export function downloadBy(
 /** How long a request waits for a thumbnail in progress. */
 const THUMBNAIL_WAIT_MS = 5_000;
 
+/** More lines than fit into a tile. */
+const START_BYTES_MAX = 2048;
+
 /** Sends the content or the thumbnail of a file, and counts downloads. */
 export class ContentSender {
   readonly #options: ContentSenderOptions;
@@ -92,6 +95,7 @@ export class ContentSender {
    * @throws AppError not_found | invalid_field | thumbnail_pending | precondition_failed | range_not_satisfiable | content_missing
    */
   send(file: FileNode, contentRequest: ContentRequest): Response | Promise<Response> {
+    if (contentRequest.query["thumbnail"] === "text") return this.#sendStart(file, contentRequest);
     const variant = readVariant(contentRequest.query["thumbnail"]);
     if (variant !== undefined && contentRequest.query["fallback"] === "none") {
       return this.sendThumbnail(file, variant, contentRequest);
@@ -143,6 +147,24 @@ export class ContentSender {
     this.#count(file, contentRequest.callerKey, sent, isPreview);
     if (sent.kind !== "head" && sent.kind !== "notModified") contentRequest.onContentSent?.();
     return sent.response;
+  }
+
+  /** The first bytes, of which a page makes the picture of a text. Like a thumbnail, they are not counted as a download. */
+  async #sendStart(file: FileNode, contentRequest: ContentRequest): Promise<Response> {
+    const sizeBytes = Math.min(file.sizeBytes, START_BYTES_MAX);
+    const bytes = await this.#options.blobs.read(file.digest, 0, sizeBytes);
+    const { response } = sendBlob({
+      ...contentRequest,
+      commonHeaders: contentRequest.set.headers,
+      blob: { sizeBytes, path: () => this.#options.blobs.pathOf(file.digest), read: () => bytes },
+      etag: `"${file.digest}-text"`,
+      lastModifiedMs: file.contentAtMs,
+      mediaType: "text/plain",
+      fileName: `${file.name}.txt`,
+      inline: true,
+    });
+    contentRequest.set.headers = {};
+    return response;
   }
 
   #sendContent(file: FileNode, contentRequest: ContentRequest): Response | Promise<Response> {

@@ -48,8 +48,10 @@ export const DOWNLOAD = {
     preview: { type: "boolean", description: "As inline, and not counted as a download" },
     thumbnail: {
       type: "string",
-      enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
-      description: "WebP of at most 128, 512 (true) or 1600 pixels; the file itself if no thumbnail can be created",
+      enum: ["true", "false", "1", "0", "small", "medium", "large", "text", ""],
+      description:
+        "WebP of at most 128, 512 (true) or 1600 pixels; the file itself if no thumbnail can be created. " +
+        "text: the first 2,048 bytes of any file, as they are",
     },
     fallback: { type: "string", enum: ["none"], description: "404 if no thumbnail can be created" },
   },

@@ -13,6 +13,8 @@ const RecentItem = {
       }),
       activityAt: Timestamp,
       permission: t.String({ enum: ["own", "write", "read"], description: "write, read: it is shared with you" }),
+      canManage: t.Boolean({ description: "Whether you may rename, move and delete it" }),
+      showsVersions: t.Boolean({ description: "Whether you may see its earlier versions" }),
     }),
   ],
 };

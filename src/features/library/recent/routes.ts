@@ -34,11 +34,11 @@ export function recentRoutes({ recent, guard, hasThumbnail, favorites, shareMark
       const marks = [favorites.among(principal.user, nodes), shareMarks.among(principal.user, nodes)] as const;
       const context = presentContextOf(request, hasThumbnail, ...marks);
       return ok({
-        files: files.map(({ file, kind, atMs, permission }) => ({
+        files: files.map(({ file, kind, atMs, ...rights }) => ({
           ...presentFileItem(file, context),
           activity: kind,
           activityAt: toTimestamp(atMs),
-          permission,
+          ...rights,
         })),
         nextCursor: next === undefined ? null : `${next.seq}-${next.openedAtMs}-${next.openedThen}`,
       });

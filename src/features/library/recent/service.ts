@@ -37,6 +37,9 @@ const SCANNED_MAX = 2_048;
 /** A version is stored shortly before its journal row. */
 const SAME_CHANGE_MS = 1_000;
 
+/** The rights to one's own files. */
+const OWNED = { canManage: true, showsVersions: true } as const;
+
 /** Before all changes and openings. */
 const BEGINNING: RecentPosition = {
   seq: Number.MAX_SAFE_INTEGER,
@@ -120,7 +123,7 @@ export class RecentFiles {
         const file = known.get(change.nodeId ?? 0);
         const isOpenedSince = (openedAt.get(change.nodeId ?? 0) ?? -1) >= change.atMs;
         if (file !== undefined && !isOpenedSince) {
-          files.push({ file, kind: kindOf(change), atMs: change.atMs, permission: "own" });
+          files.push({ file, kind: kindOf(change), atMs: change.atMs, permission: "own", ...OWNED });
         }
       }
       if (changes.length < CHUNK && files.length < limit) {
@@ -158,18 +161,20 @@ export class RecentFiles {
   #asOpened(user: User, { publicId, atMs }: OpenedRow): RecentFile | undefined {
     const { permissions } = this.#options;
     try {
-      const { node: file, isOwn } = permissions.file(user, publicId, "read");
-      const permission = isOwn ? "own" : this.#canWrite(user, publicId) ? "write" : "read";
-      return { file, kind: "opened", atMs, permission };
+      const { node: file, isOwn, showsVersions } = permissions.file(user, publicId, "read");
+      if (isOwn) return { file, kind: "opened", atMs, permission: "own", ...OWNED };
+      const permission = this.#has(user, publicId, "write") ? "write" : "read";
+      const canManage = permission === "write" && this.#has(user, publicId, "manage");
+      return { file, kind: "opened", atMs, permission, canManage, showsVersions };
     } catch (error) {
       if (error instanceof AppError) return undefined;
       throw error;
     }
   }
 
-  #canWrite(user: User, publicId: string): boolean {
+  #has(user: User, publicId: string, permission: "write" | "manage"): boolean {
     try {
-      this.#options.permissions.file(user, publicId, "write");
+      this.#options.permissions.file(user, publicId, permission);
       return true;
     } catch (error) {
       if (error instanceof AppError) return false;

@@ -13,6 +13,10 @@ export interface RecentFile {
   readonly atMs: number;
   /** What the user may do with it. */
   readonly permission: "own" | "write" | "read";
+  /** Whether the user may rename, move, and delete it. */
+  readonly canManage: boolean;
+  /** Whether the user may see its earlier versions. */
+  readonly showsVersions: boolean;
 }
 
 /** Where a list of recent files continues: with the changes before a journal number, and the openings after these. */

@@ -23,6 +23,8 @@ const RECENCY_DAYS = 90;
 const DAY_MS = 86_400_000;
 /** Texts in which a phrase is looked for, the best ones first. */
 const PHRASES_MAX = 400;
+/** How long one search looks for phrases: every other search waits for it. Texts after that do not match. */
+const PHRASES_MS = 300;
 /** Files that match a word by name, of one account. */
 const ELSEWHERE_MAX = 20_000;
 /** Segments of a text that are read for one snippet. */
@@ -46,21 +48,30 @@ interface Hit {
 
 type Scores = ReadonlyMap<number, number>;
 
+type FinderTables = Pick<
+  IndexTables,
+  "blobOf" | "findByDigest" | "lengthOf" | "match" | "matchIn" | "segment" | "size" | "vocabulary"
+>;
+type FinderFiles = Pick<LiveFiles, "blobsIn" | "filesWith" | "filesWithAny" | "matchElsewhere" | "reaches">;
+
 /** Searches the index for callers who may read the files of some scopes only. */
 export class TextFinder {
-  readonly #tables: IndexTables;
-  readonly #live: LiveFiles;
+  readonly #tables: FinderTables;
+  readonly #live: FinderFiles;
+  readonly #nowMs: () => number;
 
-  constructor(tables: IndexTables, live: LiveFiles) {
+  constructor(tables: FinderTables, live: FinderFiles, nowMs: () => number = () => performance.now()) {
     this.#tables = tables;
     this.#live = live;
+    this.#nowMs = nowMs;
   }
 
   /** The matching files of the scopes, best first. */
   find({ scopes, words, limit }: TextQuery): TextHits {
     const visible = this.#open(scopes);
     const isVisible = (blobId: number) => visible.some(({ blobs }) => blobs.has(blobId));
-    const found = words.map(({ inText }) => (inText === undefined ? NONE : this.#score(inText, isVisible)));
+    const untilMs = this.#nowMs() + PHRASES_MS;
+    const found = words.map(({ inText }) => (inText === undefined ? NONE : this.#score(inText, isVisible, untilMs)));
     const scores = new Map<number, number>();
     for (const ofWord of found) for (const [id, score] of ofWord) scores.set(id, (scores.get(id) ?? 0) + score);
     const elsewhere = new Elsewhere(this.#live);
@@ -148,7 +159,7 @@ export class TextFinder {
   }
 
   /** The texts that contain a word or phrase, with their scores. */
-  #score({ queries, pattern, isPhrase }: IndexWord, isVisible: (blobId: number) => boolean): Scores {
+  #score({ queries, pattern, isPhrase }: IndexWord, isVisible: (blobId: number) => boolean, untilMs: number): Scores {
     let found: Map<number, number> | undefined;
     for (const query of queries) {
       const counts = new Map<number, number>();
@@ -164,7 +175,7 @@ export class TextFinder {
     if (!isPhrase) return scores;
     const expression = new RegExp(pattern, "u");
     const best = [...scores].sort((a, b) => b[1] - a[1]).slice(0, PHRASES_MAX);
-    return new Map(best.filter(([blobId]) => this.#contains(blobId, queries, expression)));
+    return new Map(best.filter(([blobId]) => this.#contains(blobId, queries, expression, untilMs)));
   }
 
   /** BM25 with segments in place of words. */
@@ -181,10 +192,12 @@ export class TextFinder {
     return scores;
   }
 
-  /** Whether a phrase is in a text. It may be cut by the end of a segment. */
-  #contains(blobId: number, queries: readonly string[], expression: RegExp): boolean {
+  /** Whether a phrase is in a text, as far as there is time. It may be cut by the end of a segment. */
+  #contains(blobId: number, queries: readonly string[], expression: RegExp, untilMs: number): boolean {
+    if (this.#nowMs() > untilMs) return false;
     const [rarest = ""] = queries.toSorted((a, b) => b.length - a.length);
     for (const segmentId of this.#tables.matchIn(blobId, rarest)) {
+      if (this.#nowMs() > untilMs) return false;
       const before = this.#textOf(blobId, segmentId - 1).slice(-256);
       const after = this.#textOf(blobId, segmentId + 1).slice(0, 256);
       if (expression.test(foldText(before + this.#textOf(blobId, segmentId) + after))) return true;
@@ -220,10 +233,10 @@ const NONE: Scores = new Map();
 
 /** The files whose name, tags, description or metadata contain words; read at most once for each word and account. */
 class Elsewhere {
-  readonly #live: LiveFiles;
+  readonly #live: FinderFiles;
   readonly #found = new Map<string, ReadonlySet<number>>();
 
-  constructor(live: LiveFiles) {
+  constructor(live: FinderFiles) {
     this.#live = live;
   }
 

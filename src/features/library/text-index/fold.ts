@@ -16,6 +16,8 @@ const WORD = new RegExp(`[${WORD_CHARACTER}]+`, "gu");
 const LONG_WORD = new RegExp(`[${WORD_CHARACTER}]{65,}`, "gu");
 /** Longer words, such as keys and encoded data, are cut. */
 const WORD_MAX = 64;
+/** Queries for one phrase: more narrow the candidates little, and each reads the index. */
+const QUERIES_MAX = 16;
 
 /** The options of the index that {@link toIndexText} relies on. */
 export const TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'";
@@ -59,7 +61,11 @@ export function toIndexWord(value: string, isPhrase: boolean): IndexWord | undef
     return pairs.length === 1 ? [quote(token, true)] : pairs.slice(0, -1).map((pair) => quote(pair, false));
   });
   const isOneWord = queries.length === 1;
-  return { queries: [...new Set(queries)], pattern: patternOf(tokens, isPhrase), isPhrase: !isOneWord };
+  return {
+    queries: [...new Set(queries)].slice(0, QUERIES_MAX),
+    pattern: patternOf(tokens, isPhrase),
+    isPhrase: !isOneWord,
+  };
 }
 
 /** Words, with runs of scripts without spaces apart. */

@@ -42,26 +42,19 @@ export interface Pdfium {
 /** The memory that PDFium may grow to. Beyond it, an allocation fails, and with it the document. */
 const MEMORY_BYTES_MAX = 160 * 1024 * 1024;
 
-let loading: Promise<Pdfium> | undefined;
+let compiled: WebAssembly.Module | undefined;
 
-/** PDFium, loaded once, in 0.1 s. */
-export function loadPdfium(): Promise<Pdfium> {
-  loading ??= load();
-  return loading;
-}
-
-/** Forgets a PDFium that broke off: its memory is in no defined state. The next document gets a new one. */
-export function discardPdfium(): void {
-  loading = undefined;
-}
-
-async function load(): Promise<Pdfium> {
-  const compiled = new WebAssembly.Module(readFileSync(wasmPath));
+/**
+ * A new PDFium, in some milliseconds; the first one takes 0.1 s. Each document gets its own: one that breaks PDFium finds
+ * nothing of other people's documents in its memory, and changes nothing of how they are read.
+ */
+export async function loadPdfium(): Promise<Pdfium> {
+  const program = (compiled ??= new WebAssembly.Module(readFileSync(wasmPath)));
   const vendor: unknown = await PDFiumModule({
     instantiateWasm: (imports, onSuccess) => {
-      const instance = new WebAssembly.Instance(compiled, limitMemory(imports));
+      const instance = new WebAssembly.Instance(program, limitMemory(imports));
       // The declared callback takes the module; the called one takes the instance.
-      Reflect.apply(onSuccess, undefined, [instance, compiled]);
+      Reflect.apply(onSuccess, undefined, [instance, program]);
       return instance.exports;
     },
   });

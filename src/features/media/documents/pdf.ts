@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { ContentFault } from "../processes/content-fault.ts";
-import { discardPdfium, loadPdfium, type Pdfium } from "./load-pdfium.ts";
+import { loadPdfium, type Pdfium } from "./load-pdfium.ts";
 
 /** A file is in memory while it is read. */
 const SIZE_BYTES_MAX = 100 * 1024 * 1024;
@@ -44,7 +44,6 @@ export async function withPdf<T>(source: string | Uint8Array, use: (pdf: Pdf) =>
   } catch (error) {
     if (error instanceof ContentFault || (error instanceof Error && "code" in error)) throw error;
     // PDFium ended itself: no memory, or a state that it does not expect.
-    discardPdfium();
     throw new ContentFault("PDFium cannot read it", error);
   }
 }

@@ -22,7 +22,7 @@ import {
   type SharedEntry,
   type SharedView,
 } from "../../../web/pages/shared-folder-page.ts";
-import { findSignedIn } from "../../accounts/auth/guard.ts";
+import { findSignIn } from "../../accounts/auth/guard.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import type { UserService } from "../../accounts/users/service.ts";
@@ -133,7 +133,7 @@ export class SharePages {
 
   /** The page of a share between accounts, if its recipient is signed in. */
   async received(token: string, request: Request): Promise<Response | undefined> {
-    const user = await findSignedIn(this.#options.auth, request);
+    const user = (await findSignIn(this.#options.auth, request))?.user;
     const opened = user === undefined ? undefined : this.#options.shareAccess.findReceived(token, user);
     if (opened === undefined) return undefined;
     const { node, owner, share } = opened;

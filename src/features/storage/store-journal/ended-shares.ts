@@ -1,7 +1,8 @@
 /**
  * Links and shares that have ended: one line each in a file of the store journal, on disk before the response to a
  * revocation. The objects of the journal follow some seconds later. Without the line, a database that was lost in
- * between would open the link again when it is rebuilt, and so would a restored one.
+ * between would open the link again when it is rebuilt, and so would a restored one. Deleted groups and memberships that
+ * ended have lines too, for the same reason.
  */
 import type { Database } from "bun:sqlite";
 import { type FileHandle, mkdir, open, readFile, rename, stat } from "node:fs/promises";
@@ -87,7 +88,7 @@ export class EndedShares {
 }
 
 /**
- * Ids of all shares that are noted as ended; none if the file is missing. Skips a truncated line.
+ * Ids of all shares, groups and memberships that are noted as ended; none if the file is missing. Skips a truncated line.
  * @param sqlite database whose ended shares count as well, if they are not written yet
  */
 export async function readEndedShares(root: string, sqlite?: Database): Promise<ReadonlySet<string>> {

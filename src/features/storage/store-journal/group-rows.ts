@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { nameKey } from "../../accounts/users/service.ts";
 import { numberedName } from "../../../tree/tables/names.ts";
-import type { AccountRecord, ShareRecord } from "./records.ts";
+import type { AccountRecord, GroupMembership, ShareRecord } from "./records.ts";
 
 /**
  * Writes groups from records of accounts and shares, which name them. A group without members and shares is in no record.
@@ -29,11 +29,16 @@ export class GroupRecords {
     );
   }
 
-  /** Makes an account a member of the groups of its record. */
-  join(accountId: number, { groups = [] }: AccountRecord): void {
-    for (const { id, name, created, added } of groups) {
-      this.#join.run(this.#findOrAdd(id, name, created), accountId, added);
+  /**
+   * Makes an account a member of the groups of its record, except where the membership or the group is noted as ended.
+   * @returns the number of new memberships
+   */
+  join(accountId: number, record: AccountRecord, isEnded: (id: string) => boolean): number {
+    let joined = 0;
+    for (const { id, name, created, added } of openMemberships(record, isEnded)) {
+      joined += this.#join.run(this.#findOrAdd(id, name, created), accountId, added).changes;
     }
+    return joined;
   }
 
   /** The row id of the group of a share; null if the share is not for a group. */
@@ -55,4 +60,17 @@ export class GroupRecords {
     if (made === null) throw new Error("an inserted group has an id");
     return made.id;
   }
+}
+
+/** The memberships of a record that are not noted as ended. */
+export function openMemberships(
+  { account, groups = [] }: AccountRecord,
+  isEnded: (id: string) => boolean,
+): GroupMembership[] {
+  return groups.filter(({ id, added }) => !isEnded(id) && !isEnded(membershipId(id, account, added)));
+}
+
+/** The id by which the end of a membership is noted. An account that joins again has another one. */
+export function membershipId(group: string, account: string, addedAtMs: number): string {
+  return `${group}/${account}/${addedAtMs}`;
 }

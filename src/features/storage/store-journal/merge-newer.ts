@@ -1,10 +1,10 @@
 /**
  * Merges newer objects of the store journal into a database that was restored to an earlier state: files, folders,
- * versions, tags, moves, renames, links and shares. It deletes only revoked links and shares; deletions of files are
- * only counted. A second run changes nothing.
+ * versions, tags, moves, renames, links, shares and memberships of groups. It deletes only revoked links and shares, deleted
+ * groups and ended memberships; deletions of files are only counted. A second run changes nothing.
  */
 import type { Database } from "bun:sqlite";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Layout } from "../../../blobs/layout.ts";
 import type { Writer } from "../../../db/transaction.ts";
@@ -17,8 +17,16 @@ import { BlobFinder } from "./blob-finder.ts";
 import { readEndedShares } from "./ended-shares.ts";
 import { asideFolderOf, findNewer, markMerged, type NewerObjects } from "./newer-objects.ts";
 import { type ContinuingObjects, findContinuing } from "./continuing-objects.ts";
+import { GroupMerge, type GroupMergeCounts } from "./group-merge.ts";
 import { ShareMerge } from "./share-merge.ts";
-import { chooseObjects, type DamagedObject, listObjects } from "./object-file.ts";
+import {
+  ACCOUNTS_FOLDER,
+  accountPath,
+  chooseObjects,
+  type DamagedObject,
+  listObjects,
+  namesIn,
+} from "./object-file.ts";
 import type { CopyStart } from "./opened-copy.ts";
 import { countRecords, insertAccount, type MissingContent, readAccountRecord, stageObjects } from "./rebuild.ts";
 import type { AccountRecord } from "./records.ts";
@@ -70,6 +78,7 @@ export interface MergedAccount extends MergeResult {
 /** The result of {@link mergeNewer}, or of its dry run. */
 export interface MergeReport {
   readonly accounts: readonly MergedAccount[];
+  readonly groups: GroupMergeCounts;
   /** Objects that could not be read completely, with the reason. The next run tries them again. */
   readonly damaged: readonly DamagedObject[];
   readonly missing: readonly MissingContent[];
@@ -96,11 +105,13 @@ export async function mergeNewer(options: MergeOptions): Promise<MergeReport> {
   const damaged: DamagedObject[] = [];
   const accounts = new Map<string, MergedAccount>();
   const staged = new StagedRecords(options.workingFile);
+  let groups: GroupMergeCounts;
   try {
     const newer = (await findNewer(sqlite, root, epoch)).filter((objects) => !excluded.has(asideFolderOf(objects)));
     const chosen = await chooseAccounts(newer, options, damaged);
     const ended = await readEndedShares(root, sqlite);
-    const isEnded = (shareId: string) => ended.has(shareId);
+    const isEnded = (id: string) => ended.has(id);
+    groups = await mergeGroups(isEnded, options, damaged);
     for (const { objects, account } of chosen) {
       const faultsBefore = damaged.length;
       const missingBefore = finder.missing.size;
@@ -121,7 +132,30 @@ export async function mergeNewer(options: MergeOptions): Promise<MergeReport> {
     staged.close();
   }
   const missing = [...finder.missing.entries()].map(([digest, content]) => ({ digest, ...content }));
-  return { accounts: [...accounts.values()], damaged, missing, returned: finder.returned };
+  return { accounts: [...accounts.values()], groups, damaged, missing, returned: finder.returned };
+}
+
+/** Merges the memberships of all accounts, or of the requested one. Their records have no number in a journal. */
+async function mergeGroups(
+  isEnded: (id: string) => boolean,
+  options: MergeOptions,
+  damaged: DamagedObject[],
+): Promise<GroupMergeCounts> {
+  const { sqlite, root, email } = options;
+  const merge = new GroupMerge({ ...options, isEnded });
+  if (email === undefined) await merge.removeGroups();
+  const recorded = new Set(await namesIn(join(root, ACCOUNTS_FOLDER)));
+  const accounts = sqlite
+    .query<{ id: string; key: string }, []>("SELECT public_id AS id, email_key AS key FROM users")
+    .all()
+    .filter(({ key }) => email === undefined || key === emailKey(email));
+  await merge.endMemberships(new Set(accounts.map(({ id }) => id)));
+  for (const { id } of accounts) {
+    if (!recorded.has(basename(accountPath(root, id)))) continue;
+    const record = await readAccountRecord(root, id, damaged);
+    if (record !== undefined) await merge.join(record);
+  }
+  return merge.counts;
 }
 
 /** Ends the shares of a copy that are noted as ended, also in accounts without newer objects. */
@@ -212,10 +246,10 @@ async function mergeAccount(
 
 function makeAccount(
   account: AccountRecord,
-  { sqlite, writer, treeWriter, passwordHash }: MergeOptions,
+  { sqlite, writer, treeWriter, passwordHash, isEnded }: MergeOptions & { readonly isEnded: (id: string) => boolean },
 ): Promise<number> {
   return writer.run((tx) => {
-    const id = insertAccount(sqlite, account, { passwordHash });
+    const id = insertAccount(sqlite, account, { passwordHash }, isEnded);
     treeWriter.createAccountRoot(tx, id);
     return id;
   });

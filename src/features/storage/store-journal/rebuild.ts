@@ -106,13 +106,10 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
     noteOrigin(sqlite, options);
     const damaged: DamagedObject[] = [];
     const records = await readAccounts(root, nowMs, damaged);
-    const ids = new Map(records.map((record) => [record.account, insertAccount(sqlite, record, options)]));
     const ended = await readEndedShares(root);
-    const builderOptions: RebuiltRowsOptions = {
-      nowMs,
-      userIdOf: (publicId) => ids.get(publicId) ?? null,
-      isEnded: (shareId) => ended.has(shareId),
-    };
+    const isEnded = (id: string) => ended.has(id);
+    const ids = new Map(records.map((record) => [record.account, insertAccount(sqlite, record, options, isEnded)]));
+    const builderOptions: RebuiltRowsOptions = { nowMs, userIdOf: (publicId) => ids.get(publicId) ?? null, isEnded };
     const builder = new TreeBuilder(sqlite, builderOptions);
     const layout = new Layout(dataDirectory);
     const recipient = findRecipient(records, options.recoverFor);
@@ -232,11 +229,16 @@ function lostEmail(account: string): string {
   return `${account.toLowerCase()}@lost.invalid`;
 }
 
-/** Inserts the rows of an account without a tree, to which nobody can sign in yet. @returns its row id */
+/**
+ * Inserts the rows of an account without a tree, to which nobody can sign in yet.
+ * @param isEnded whether a membership or a group is noted as ended
+ * @returns its row id
+ */
 export function insertAccount(
   sqlite: Database,
   account: AccountRecord,
   { passwordHash }: Pick<RebuildOptions, "passwordHash">,
+  isEnded: (id: string) => boolean,
 ): number {
   const isTaken = sqlite.query("SELECT 1 FROM users WHERE email_key = ?1").get(emailKey(account.email)) !== null;
   const email = isTaken ? lostEmail(account.account) : account.email;
@@ -261,7 +263,7 @@ export function insertAccount(
       account.unconfirmedSince ?? null,
     );
   if (row === null) throw new Error("an inserted account has an id");
-  new GroupRecords(sqlite).join(row.id, account);
+  new GroupRecords(sqlite).join(row.id, account, isEnded);
   sqlite
     .query<void, (number | null)[]>("INSERT INTO accounts (id, root_id, quota_bytes) VALUES (?1, 0, ?2)")
     .run(row.id, account.quota ?? null);

@@ -175,6 +175,7 @@ export class ShareMerge {
     const { accountId } = this.#options;
     if (existing !== undefined) {
       if (share.epoch > existing.epoch) this.#batches.add(() => this.#rows.update(share));
+      if (share.hiddenBy !== undefined) this.#batches.add(() => this.#rows.hide(share));
       return;
     }
     const recipientId = share.recipient === undefined ? null : (this.#userId.get(share.recipient)?.id ?? null);

@@ -46,6 +46,11 @@ export class ShareRecords {
     this.#groups.hide(share);
   }
 
+  /** Hides a share of a group from the members who hid it. */
+  hide(share: ShareRecord): void {
+    this.#groups.hide(share);
+  }
+
   /** Gives a share the settings of its record. */
   update(share: ShareRecord): void {
     this.#update.run(...settingsOf(share));

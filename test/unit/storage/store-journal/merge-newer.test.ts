@@ -618,3 +618,61 @@ test.each(seedsToRun([1, 2]))(
   },
   120_000,
 );
+
+/** Names of the groups of an account. */
+function groupsOf(accountId: number): string[] {
+  const names = tree.db.sqlite.query<{ name: string }, [number]>(
+    "SELECT g.name FROM group_members m JOIN groups g ON g.id = m.group_id WHERE m.user_id = ?1 ORDER BY 1",
+  );
+  return names.all(accountId).map(({ name }) => name);
+}
+
+test("memberships that ended stay ended, new ones are merged, a deleted group is deleted, and hidden shares stay hidden", async () => {
+  const run = (sql: string, values: (string | number)[]) => tree.db.sqlite.run(sql, values);
+  const addGroup = (name: string) =>
+    run("INSERT INTO groups (public_id, name, name_key, created_at) VALUES (?1, ?1, ?1, 1)", [name]);
+  const join = (id: number, group: string, at: number) =>
+    run("INSERT INTO group_members SELECT id, ?1, ?3 FROM groups WHERE name = ?2", [id, group, at]);
+  const leave = (id: number, group: string) =>
+    run("DELETE FROM group_members WHERE user_id = ?1 AND group_id = (SELECT id FROM groups WHERE name = ?2)", [
+      id,
+      group,
+    ]);
+  const files = new Map<string, FileNode>();
+  const accountId = await live(
+    (id) => {
+      for (const name of ["stays", "left", "deleted", "came back"]) {
+        addGroup(name);
+        join(id, name, 10);
+      }
+      files.set("shared", add(id, "/", "shared", "shared"));
+      share(files.get("shared") ?? add(id, "/", "never", "never"), "of a group", { kind: "account" });
+      run(
+        "UPDATE shares SET group_id = (SELECT id FROM groups WHERE name = 'stays'), recipient_id = NULL WHERE public_id = ?1",
+        ["of a group"],
+      );
+    },
+    (id) => {
+      for (const name of ["left", "came back"]) leave(id, name);
+      run("DELETE FROM groups WHERE name = ?1", ["deleted"]);
+      addGroup("new");
+      join(id, "new", 20);
+      join(id, "came back", 20);
+      run("INSERT INTO hidden_shares SELECT id, ?1 FROM shares WHERE public_id = 'of a group'", [id]);
+    },
+  );
+  expect(groupsOf(accountId)).toEqual(["came back", "deleted", "left", "stays"]);
+  const planned = await merge(true);
+  const report = await merge();
+  expect(report).toEqual(planned);
+  expect(report.groups).toEqual({ groups: 1, joined: 2, left: 2 });
+  expect(groupsOf(accountId)).toEqual(["came back", "new", "stays"]);
+  expect(tree.db.sqlite.query("SELECT 1 FROM groups WHERE name = 'deleted'").get()).toBeNull();
+  expect(tree.db.sqlite.query("SELECT user_id FROM hidden_shares").values()).toEqual([[accountId]]);
+
+  leave(accountId, "new");
+  join(accountId, "left", 30);
+  expect((await merge()).groups).toEqual({ groups: 0, joined: 0, left: 0 });
+  expect(groupsOf(accountId)).toEqual(["came back", "left", "stays"]);
+  await expectSound();
+});

@@ -105,7 +105,11 @@ function changeGroups(accountId: number, random: Random): void {
     sqlite.run("DELETE FROM group_members WHERE group_id = ?1 AND user_id = ?2", [group, accountId]);
   } else {
     addGroup(group, name);
-    sqlite.run("INSERT OR IGNORE INTO group_members VALUES (?1, ?2, 7)", [group, accountId]);
+    sqlite.run("INSERT OR IGNORE INTO group_members VALUES (?1, ?2, ?3)", [
+      group,
+      accountId,
+      random.below(1_000_000_000),
+    ]);
   }
 }
 

@@ -61,6 +61,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "file.download": "downloaded a file",
   "file.change": "changed a file",
   "file.copy": "copied a file",
+  "file.extract": "extracted an archive",
   "file.move": "moved a file",
   "file.replace": "replaced a file",
   "file.tag": "tagged a file",

@@ -1,0 +1,65 @@
+import { AppError } from "../../../errors.ts";
+import { contentDisposition } from "../../../http/content-disposition.ts";
+import { evaluateConditions } from "../../../http/conditional.ts";
+import { canInline, policyFor } from "../../../http/send-blob.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import { typeInArchive } from "./present.ts";
+import type { ZipEntry } from "./zip-directory.ts";
+
+/** A request for a file in an archive. */
+interface EntryRequest {
+  readonly request: Request;
+  /** The response headers so far; the sender takes them over. */
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly archive: FileNode;
+  readonly entry: ZipEntry;
+  readonly read: () => AsyncGenerator<Uint8Array>;
+  readonly inline: boolean;
+}
+
+/**
+ * The response with a file of an archive, under the same policies as other stored content. Without ranges: each would
+ * inflate the file from its beginning.
+ * @throws AppError precondition_failed
+ */
+export function sendEntry({ request, headers, archive, entry, read, inline }: EntryRequest): Response {
+  const name = entry.name.slice(entry.name.lastIndexOf("/") + 1);
+  const mediaType = typeInArchive(name);
+  const etag = `"${archive.digest}-${entry.offset}"`;
+  const isInline = inline && canInline(mediaType);
+  const sent = {
+    ...Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, String(value)])),
+    "content-type": isInline && mediaType === "text/plain" ? "text/plain; charset=utf-8" : mediaType,
+    "content-disposition": contentDisposition(name, isInline),
+    "content-security-policy": policyFor(mediaType),
+    "x-content-type-options": "nosniff",
+    "accept-ranges": "none",
+    "cache-control": "private, no-cache",
+    etag,
+    vary: "Authorization, Cookie",
+  };
+  const condition = evaluateConditions(request.headers, request.method, {
+    etag,
+    lastModifiedMs: archive.contentAtMs,
+  });
+  if (condition === "preconditionFailed") {
+    throw new AppError("precondition_failed", "The archive has changed. Open it again.", { etag });
+  }
+  if (condition === "notModified") return new Response(null, { status: 304, headers: sent });
+  if (request.method === "HEAD") return new Response(null, { headers: sent });
+  return new Response(streamOf(read()), { headers: sent });
+}
+
+/** A stream that reads only as fast as its consumer, and stops reading when that is gone. */
+function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async () => {
+      await chunks.return(undefined);
+    },
+  });
+}

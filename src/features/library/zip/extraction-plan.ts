@@ -1,0 +1,218 @@
+/**
+ * Decides whether an archive may be extracted, before anything is written: names that lead out of the folder, links,
+ * encryption, too much compression, and entries that overlap are rejected as a whole.
+ */
+import { AppError } from "../../../errors.ts";
+import { normalizeName } from "../../../lib/path.ts";
+import {
+  addSizes,
+  EMPTY_PATH,
+  LEVELS_MAX,
+  PATH_BYTES_MAX,
+  type PathSize,
+  sizeOfStep,
+} from "../../../tree/tables/heights.ts";
+import { type ContentRange, DEFLATED, findContent, STORED } from "./zip-content.ts";
+import type { ZipEntry } from "./zip-directory.ts";
+import { type ZipBlob, type ZipBlobs, ZipSource } from "./zip-source.ts";
+
+/** A folder to be created. */
+export interface PlannedFolder {
+  readonly name: string;
+  /** Undefined for the outermost folder. */
+  readonly parent: PlannedFolder | undefined;
+  /** An upper bound of the paths below it. */
+  below: PathSize;
+}
+
+/** A file to be created. */
+export interface PlannedFile {
+  readonly name: string;
+  readonly parent: PlannedFolder;
+  readonly entry: ZipEntry;
+  readonly range: ContentRange;
+}
+
+/** What an extraction creates. Folders come before those in them. */
+export interface ExtractionPlan {
+  readonly folders: readonly PlannedFolder[];
+  readonly files: readonly PlannedFile[];
+  readonly fileBytes: number;
+}
+
+/** Content that is larger than its stored bytes by more than this factor is rejected. */
+const RATIO_MAX = 200;
+/** Smaller content may have any ratio: a page of blanks is no danger. */
+const RATIO_FREE_BYTES = 1024 * 1024;
+
+const UNIX_FOLDER = 0x4000;
+const UNIX_FILE = 0x8000;
+const UNIX_LINK = 0xa000;
+
+/**
+ * Plans an extraction into a folder of this name.
+ * @throws AppError invalid_request, with the problem and the entry
+ */
+export async function planExtraction(
+  blobs: ZipBlobs,
+  blob: ZipBlob,
+  entries: readonly ZipEntry[],
+  folderName: string,
+): Promise<ExtractionPlan> {
+  const tree = new PlannedTree(folderName);
+  const contents = new Map<ZipEntry, { readonly name: string; readonly parent: PlannedFolder }>();
+  for (const entry of entries) {
+    const names = namesOf(entry);
+    checkKind(entry);
+    if (entry.name.endsWith("/")) {
+      tree.addFolder(names, entry);
+    } else {
+      checkContent(entry);
+      contents.set(entry, tree.addFile(names, entry));
+    }
+  }
+  const fileBytes = sum(entries, ({ sizeBytes }) => sizeBytes);
+  rejectRatio(
+    fileBytes,
+    sum(entries, ({ compressedBytes }) => compressedBytes),
+  );
+  const ranges = await findRanges(blobs, blob, [...contents.keys()]);
+  const files = [...contents].map(([entry, location]) => {
+    const range = ranges.get(entry);
+    if (range === undefined) throw rejected("damaged", entry, "has no content");
+    return { ...location, entry, range };
+  });
+  return { folders: tree.folders, files, fileBytes };
+}
+
+/** The folders and names of an archive. */
+class PlannedTree {
+  readonly folders: PlannedFolder[];
+  /** By path in the archive; false for files. */
+  readonly #byPath = new Map<string, PlannedFolder | false>();
+  readonly #named = new Set<string>();
+
+  constructor(name: string) {
+    const top: PlannedFolder = { name, parent: undefined, below: EMPTY_PATH };
+    this.folders = [top];
+    this.#byPath.set("", top);
+  }
+
+  addFolder(names: readonly string[], entry: ZipEntry): void {
+    const path = names.join("/");
+    if (this.#named.has(path)) throw rejected("duplicate", entry, "is in the archive twice");
+    this.#named.add(path);
+    this.#folder(names, entry);
+  }
+
+  addFile(names: readonly string[], entry: ZipEntry): { readonly name: string; readonly parent: PlannedFolder } {
+    const path = names.join("/");
+    if (this.#byPath.has(path)) throw rejected("duplicate", entry, "is in the archive twice");
+    const parent = this.#folder(names.slice(0, -1), entry);
+    this.#byPath.set(path, false);
+    return { name: names.at(-1) ?? "", parent };
+  }
+
+  #folder(names: readonly string[], entry: ZipEntry): PlannedFolder {
+    const path = names.join("/");
+    const known = this.#byPath.get(path);
+    if (known === false) throw rejected("duplicate", entry, "is a file and a folder at once");
+    if (known !== undefined) return known;
+    const name = names.at(-1) ?? "";
+    const parent = this.#folder(names.slice(0, -1), entry);
+    const folder: PlannedFolder = { name, parent, below: EMPTY_PATH };
+    this.#byPath.set(path, folder);
+    this.folders.push(folder);
+    raise(folder);
+    return folder;
+  }
+}
+
+/** Raises the bounds of the folders above a new one. */
+function raise(folder: PlannedFolder): void {
+  for (let at = folder; at.parent !== undefined; at = at.parent) {
+    const size = addSizes(sizeOfStep(at.name), at.below);
+    const { parent } = at;
+    if (parent.below.levels >= size.levels && parent.below.bytes >= size.bytes) return;
+    parent.below = {
+      levels: Math.max(parent.below.levels, size.levels),
+      bytes: Math.max(parent.below.bytes, size.bytes),
+    };
+  }
+}
+
+/** The names on the path of an entry. @throws AppError invalid_request */
+function namesOf(entry: ZipEntry): string[] {
+  const { name } = entry;
+  const path = name.endsWith("/") ? name.slice(0, -1) : name;
+  if (name.startsWith("/")) throw rejected("unsafe_name", entry, "has an absolute path");
+  if (name.includes("\\")) throw rejected("unsafe_name", entry, "has a backslash in its name");
+  if (/^[a-z]:/i.test(name)) throw rejected("unsafe_name", entry, "begins with a drive letter");
+  const names = path.split("/").map((part) => {
+    try {
+      return normalizeName(part);
+    } catch (error) {
+      throw rejected("unsafe_name", entry, "has a name that is not allowed", error);
+    }
+  });
+  const isTooLong = names.length > LEVELS_MAX || Buffer.byteLength(path) > PATH_BYTES_MAX;
+  if (isTooLong) throw rejected("too_deep", entry, `is deeper than ${LEVELS_MAX} folders`);
+  return names;
+}
+
+/** @throws AppError invalid_request for links, devices, and contradictions */
+function checkKind(entry: ZipEntry): void {
+  const { unixType, name } = entry;
+  if (entry.isEncrypted) throw rejected("encrypted", entry, "is encrypted");
+  if (unixType === UNIX_LINK) throw rejected("link", entry, "is a link");
+  const expected = name.endsWith("/") ? UNIX_FOLDER : UNIX_FILE;
+  if (unixType !== 0 && unixType !== expected) throw rejected("special", entry, "is not a plain file or folder");
+  if (name.endsWith("/") && entry.sizeBytes > 0) throw rejected("special", entry, "is a folder with content");
+}
+
+/** @throws AppError invalid_request */
+function checkContent(entry: ZipEntry): void {
+  const { method, sizeBytes, compressedBytes } = entry;
+  if (method !== STORED && method !== DEFLATED) {
+    throw rejected("compression", entry, "is compressed in a way that Larder can't read");
+  }
+  if (method === STORED && sizeBytes !== compressedBytes) throw rejected("damaged", entry, "has two sizes");
+  rejectRatio(sizeBytes, compressedBytes, entry);
+}
+
+/** @throws AppError invalid_request */
+function rejectRatio(sizeBytes: number, compressedBytes: number, entry?: ZipEntry): void {
+  if (sizeBytes <= RATIO_FREE_BYTES || sizeBytes <= compressedBytes * RATIO_MAX) return;
+  throw rejected("ratio", entry, `is compressed more than ${RATIO_MAX} times, as in archives made to fill disks`);
+}
+
+/** Where the content of each entry is. No two may share bytes. @throws AppError invalid_request */
+async function findRanges(
+  blobs: ZipBlobs,
+  blob: ZipBlob,
+  entries: readonly ZipEntry[],
+): Promise<Map<ZipEntry, ContentRange>> {
+  const source = new ZipSource(blobs, blob);
+  const ranges = new Map<ZipEntry, ContentRange>();
+  let end = 0;
+  for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
+    if (entry.offset < end) throw rejected("overlap", entry, "shares its bytes with another entry");
+    // oxlint-disable-next-line eslint/no-await-in-loop -- reads the file from front to back
+    const range = await findContent(source, blob, entry);
+    ({ end } = range);
+    ranges.set(entry, range);
+  }
+  return ranges;
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}
+
+/** The error for an archive that is not extracted. */
+function rejected(problem: string, entry: ZipEntry | undefined, what: string, cause?: unknown): AppError {
+  const subject = entry === undefined ? "The archive" : `"${entry.name}" in this archive`;
+  const message = `${subject} ${what}. Nothing was extracted. Download the archive if you trust it.`;
+  const details = { problem, ...(entry !== undefined && { entry: entry.name }) };
+  return new AppError("invalid_request", message, details, cause);
+}

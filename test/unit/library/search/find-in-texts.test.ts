@@ -1,0 +1,51 @@
+// The search of the text index: one person's search must not make everybody else wait.
+import { expect, test } from "bun:test";
+import { toIndexWord } from "../../../../src/features/library/text-index/fold.ts";
+import { TextFinder } from "../../../../src/features/library/text-index/find.ts";
+
+const SEGMENTS = 50;
+
+/** An index of one account in which every segment has these words. Reading a segment takes a millisecond. */
+function createFinder(texts: number, text: string) {
+  let reads = 0;
+  const blobs = Array.from({ length: texts }, (_, at) => at + 1);
+  const segmentsOf = (blobId: number) => Array.from({ length: SEGMENTS }, (_, at) => blobId * SEGMENTS + at);
+  const tables = {
+    blobOf: (segmentId: number) => Math.floor(segmentId / SEGMENTS),
+    findByDigest: () => undefined,
+    lengthOf: () => SEGMENTS,
+    match: () => Float64Array.from(blobs.flatMap(segmentsOf)),
+    matchIn: segmentsOf,
+    segment: () => {
+      reads += 1;
+      return { page: null, text };
+    },
+    size: { texts, averageLength: SEGMENTS },
+    vocabulary: () => [],
+  };
+  const files = {
+    blobsIn: () => new Set(blobs),
+    filesWith: (blobId: number) => [{ id: blobId }],
+    filesWithAny: (ids: readonly number[]) =>
+      ids.map((blobId) => ({ id: blobId, blobId, accountId: 1, parentId: 1, modifiedAtMs: 0 })),
+    matchElsewhere: () => new Set<number>(),
+    reaches: () => true,
+  };
+  const finder = new TextFinder(tables, files, () => reads);
+  const find = (...phrases: string[]) => {
+    const words = phrases.map((phrase) => ({ inText: toIndexWord(phrase, true), elsewhere: null }));
+    return finder.find({ scopes: [{ accountId: 1, rootId: null }], words, limit: 1_000 }).own.length;
+  };
+  return { find, reads: () => reads };
+}
+
+test("a phrase is found in every text that has it", () => {
+  const { find } = createFinder(90, "first second third");
+  expect(find("first second")).toBe(90);
+});
+
+test("phrases that no text has are not looked for without end, however many there are", () => {
+  const { find, reads } = createFinder(400, "first second third");
+  expect(find("first third", "third first", "second first", "third second")).toBe(0);
+  expect(reads()).toBeLessThan(400);
+});
