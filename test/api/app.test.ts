@@ -136,11 +136,11 @@ describe("the sign-in page", () => {
   });
 
   test.each([
-    ["", "/files"],
+    ["", "/"],
     ["?next=/trash%3Fsort%3Dname", "/trash?sort=name"],
-    ["?next=//evil.example", "/files"],
-    ["?next=/%5Cevil.example", "/files"],
-    ["?next=/sign-in", "/files"],
+    ["?next=//evil.example", "/"],
+    ["?next=/%5Cevil.example", "/"],
+    ["?next=/sign-in", "/"],
   ])("%p sends people who are signed in to %p", async (query, target) => {
     const response = await signIn(query, { cookie });
     expect([response.status, response.headers.get("location")]).toEqual([302, target]);

@@ -73,6 +73,7 @@ const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/files/trash/", "trashed"],
   ["/api/files/", "file"],
   ["/api/albums/", "album"],
+  ["/api/pins/", "folder"],
   ["/api/mobile/files/", "file"],
   ["/api/shares/received/", "received"],
   ["/api/shares/", "share"],
@@ -81,6 +82,7 @@ const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/users/passkeys/", "passkey"],
   ["/api/users/app-passwords/", "appPassword"],
   ["/api/users/locks/", "lock"],
+  ["/api/users/{id}/avatar", "user"],
   ["/api/webhooks/", "webhook"],
   ["/api/admin/users/", "user"],
   ["/api/admin/invites/", "invite"],
@@ -313,9 +315,10 @@ async function compare(operation: SampledOperation, send: (ids: Record<Kind, str
   expect({ where, showsSecret: /secret/.test(foreign.text) }).toEqual({ where, showsSecret: false });
 }
 
-/** Operations that respond with success to unknown ids: marks, and lists of durability. */
+/** Operations that respond with success to unknown ids: marks, pins to remove, and lists of durability. */
 function isHarmless({ name }: SampledOperation): boolean {
   return [
+    "DELETE /api/pins/{id}",
     "POST /api/mobile/notifications/read",
     "POST /api/users/notifications/read",
     "POST /api/mobile/files/durability",

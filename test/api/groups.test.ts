@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { shareWith, soonExpiry, waitForExpiry } from "../support/account-shares.ts";
+import { createAppPassword, sendDav } from "../support/app-passwords.ts";
 import { type Account, Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { expel, join, makeGroup, shareWithGroup } from "../support/groups.ts";
@@ -209,6 +211,69 @@ describe("a share with a group", () => {
     expectError(await member.client.get(`/api/albums/${album}`), 404, "not_found");
     expectError(await member.client.get(`/api/files/${file}/download`), 404, "not_found");
   });
+
+  test("ends for the next part of a download, for search, for API keys and for app passwords", async () => {
+    const scene = await createScene();
+    const { owner, member, stranger, group, file } = scene;
+    await owner.client.stored("private words", { name: "quixotic.txt", fields: { folder: "/trips" } });
+    await join(admin, group, stranger);
+    const accounts = [member, stranger];
+    const keys = await Promise.all(accounts.map((account) => createKey(account)));
+    const passwords = await Promise.all(accounts.map((account) => createAppPassword(account)));
+    const part = (client: Client) =>
+      client
+        .request("GET", `/api/files/${file}/download`, { headers: { range: "bytes=2-5" } })
+        .then(({ status }) => status);
+    const search = async (client: Client) => (await client.get("/api/files/search?q=quixotic")).text;
+    const suggest = async (client: Client) => (await client.get("/api/files/search/suggestions?q=quixot")).text;
+    const list = async (index: number) => {
+      const password = passwords[index];
+      if (password === undefined) throw new Error("each account has an app password");
+      return sendDav(server(), password, "PROPFIND", "Shared%20with%20me/", { headers: { depth: "1" } });
+    };
+    for (const [index, { client }] of accounts.entries()) {
+      expect(await part(client)).toBe(206);
+      expect(await part(keys[index] ?? client)).toBe(206);
+      expect(await search(client)).toContain("quixotic.txt");
+      expect(await suggest(client)).toContain("quixotic");
+      expect((await list(index)).text).toContain("trips");
+    }
+
+    await expel(admin, group, stranger);
+    expect(await part(stranger.client)).toBe(404);
+    expect(await part(keys[1] ?? stranger.client)).toBe(404);
+    expect(await search(stranger.client)).not.toContain("quixotic.txt");
+    expect(await suggest(stranger.client)).not.toContain("quixotic");
+    expect((await list(1)).text).not.toContain("trips");
+
+    await server().change(member.id, { disabled: true });
+    expect(await part(member.client)).toBe(401);
+    expect(await part(keys[0] ?? member.client)).toBe(401);
+    expectStatus(await list(0), 401);
+  });
+
+  test("that has expired opens nothing, and of two grants the one that is left counts", async () => {
+    const expiresAt = soonExpiry();
+    const scene = await createScene({ permissions: "write", expiresAt });
+    const { owner, member, folder, file } = scene;
+    const own = await shareWith(owner.client, folder, member);
+    const rename = (name: string) => member.client.put(`/api/files/${file}`, { name });
+    expectStatus(await rename("by group.txt"), 200);
+    await waitForExpiry(expiresAt);
+    await expectReach(member, { ...scene, share: own }, 200);
+    expect((await rename("too late.txt")).status).toBeGreaterThanOrEqual(403);
+    expectStatus(await owner.client.delete(`/api/shares/${own}`), 200);
+    await expectReach(member, scene, 404);
+    expect(await receivedBy(member)).toEqual([]);
+  });
 });
+
+/** A client with an API key that reads files. */
+async function createKey({ client, password }: Account): Promise<Client> {
+  const settings = { name: "k", scopes: ["files:read"], currentPassword: password };
+  const made = await client.post("/api/users/api-keys", settings);
+  expectStatus(made, 201);
+  return new Client(server(), made.string("data.key"));
+}
 
 testAllResponses(server);

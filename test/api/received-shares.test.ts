@@ -784,12 +784,15 @@ describe("an erased owner", () => {
 });
 
 describe("the recipient's own tree", () => {
-  test("is unchanged in listings, searches, tags and usage", async () => {
+  test("is unchanged in listings, tags and usage; searches say whose the file is", async () => {
     const { guest, file } = await createScene("write");
     const { client } = guest;
     expect(await client.names("/", "&recursive=true")).toEqual([]);
     expect(await client.names("/", "&search=rome")).toEqual([]);
-    expect((await client.get("/api/files/search?q=rome")).text).not.toContain("rome.txt");
+    const found = await client.get("/api/files/search?q=rome");
+    expect(found.strings("data.files", "name")).toEqual(["rome.txt"]);
+    expect(found.at("data.files.0.owner")).toMatchObject({ name: "Olga Owner" });
+    expect((await client.get("/api/files/search?q=rome+in:/")).list("data.files")).toEqual([]);
     await client.put(`/api/files/${file}`, { tags: ["theirs"] });
     expect((await client.get("/api/files/tags")).list("data.tags")).toEqual([]);
     expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0, folders: 0 });

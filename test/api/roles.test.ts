@@ -96,7 +96,7 @@ describe("a viewer", () => {
 const viewersMay = [
   /^POST \/api\/auth\//,
   /^DELETE \/api\/auth\/oidc\/link$/,
-  /^(PUT|DELETE) \/api\/users\/profile$/,
+  /^(PUT|DELETE) \/api\/users\/(profile|avatar)$/,
   /^PUT \/api\/users\/settings$/,
   /^DELETE \/api\/users\/sessions\//,
   /^DELETE \/api\/users\/devices\/\{deviceId\}$/,

@@ -18,7 +18,7 @@ export function blobPath(server: TestServer, content: Uint8Array): string {
 }
 
 /** Settings that {@link evict} needs: every local copy that was not used for ten minutes is evicted. */
-export const withoutCache = { LARDER_S3_CACHE: "0" };
+export const withoutCache = { LARDER_S3_CACHE: "0", LARDER_SEARCH_CONTENT: "off" };
 
 /** Changes rows of the running server's database in ways that no client can. */
 export function changeRows({ server }: BucketServer, sql: string): void {
@@ -31,7 +31,8 @@ export function changeRows({ server }: BucketServer, sql: string): void {
 /**
  * Evicts all local copies of blobs that are in the bucket, except those that the eviction itself sends again because the
  * bucket lost them. The server must have the settings of {@link withoutCache}. It is restarted if it remembers that
- * copies were used: background work, such as thumbnails, may read a blob at any time.
+ * copies were used: background work, such as thumbnails, may read a blob at any time. The text index would read each
+ * file that looks like text, soon after its upload.
  */
 export async function evict(bucket: BucketServer): Promise<void> {
   const { server, admin } = bucket;

@@ -85,7 +85,7 @@ describeWeb("the session of a page", (web) => {
     await other.getByLabel("Email").fill(account.email);
     await other.getByLabel("Password", { exact: true }).fill(account.password);
     await other.getByRole("button", { name: "Sign in", exact: true }).click();
-    await other.waitForURL("**/files");
+    await other.waitForURL("**/home");
     await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
   });
 

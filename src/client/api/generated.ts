@@ -419,6 +419,13 @@ export interface Schemas {
     readonly resolution: string | null;
   };
   readonly FolderPath: string;
+  readonly Group: {
+    readonly id: string;
+    readonly name: string;
+    readonly members: number;
+    readonly shares: number;
+    readonly createdAt: string;
+  };
   readonly GuestUpload: {
     readonly id: string;
     readonly state: "receiving" | "complete";
@@ -641,6 +648,9 @@ export interface Schemas {
     readonly plan: "free" | "pro" | "enterprise";
     readonly createdAt: string;
     readonly emailVerified: boolean;
+    readonly avatar: {
+      readonly version: string;
+    } | null;
   };
   readonly PushRegistration: {
     readonly deviceId: string;
@@ -991,36 +1001,12 @@ export interface ResponseData {
   };
   readonly "DELETE /api/admin/invites/{id}": Schemas["Id"];
   readonly "GET /api/admin/groups": {
-    readonly groups: readonly {
-      readonly id: string;
-      readonly name: string;
-      readonly members: number;
-      readonly shares: number;
-      readonly createdAt: string;
-    }[];
+    readonly groups: readonly Schemas["Group"][];
     readonly pagination: Schemas["Pagination"];
   };
-  readonly "POST /api/admin/groups": {
-    readonly id: string;
-    readonly name: string;
-    readonly members: number;
-    readonly shares: number;
-    readonly createdAt: string;
-  };
-  readonly "GET /api/admin/groups/{id}": {
-    readonly id: string;
-    readonly name: string;
-    readonly members: number;
-    readonly shares: number;
-    readonly createdAt: string;
-  };
-  readonly "PATCH /api/admin/groups/{id}": {
-    readonly id: string;
-    readonly name: string;
-    readonly members: number;
-    readonly shares: number;
-    readonly createdAt: string;
-  };
+  readonly "POST /api/admin/groups": Schemas["Group"];
+  readonly "GET /api/admin/groups/{id}": Schemas["Group"];
+  readonly "PATCH /api/admin/groups/{id}": Schemas["Group"];
   readonly "DELETE /api/admin/groups/{id}": Schemas["Id"];
   readonly "GET /api/admin/groups/{id}/members": {
     readonly members: readonly {
@@ -1532,6 +1518,27 @@ export interface ResponseData {
   readonly "GET /api/pins": Schemas["Pins"];
   readonly "PUT /api/pins/{id}": Schemas["Pins"];
   readonly "DELETE /api/pins/{id}": Schemas["Pins"];
+  readonly "GET /api/users/avatars": {
+    readonly people: readonly {
+      readonly id: string;
+      readonly version: string;
+    }[];
+  };
+  readonly "PUT /api/users/avatar": {
+    readonly avatar: {
+      readonly version: string;
+    } | null;
+  };
+  readonly "DELETE /api/users/avatar": {
+    readonly avatar: {
+      readonly version: string;
+    } | null;
+  };
+  readonly "DELETE /api/admin/users/{id}/avatar": {
+    readonly avatar: {
+      readonly version: string;
+    } | null;
+  };
   readonly "POST /api/mobile/upload": Schemas["UploadedFile"];
   readonly "POST /api/mobile/upload/init": {
     readonly uploadSession: string;

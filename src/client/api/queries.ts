@@ -32,6 +32,7 @@ export const keys = {
   sharesOf: (id: string) => ["shares", "of", id] as const,
   received: ["shares", "received"] as const,
   profile: ["profile"] as const,
+  avatars: ["avatars"] as const,
   settings: ["settings"] as const,
   appPasswords: ["app-passwords"] as const,
   notifications: ["notifications"] as const,

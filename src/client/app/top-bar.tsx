@@ -69,7 +69,11 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
         >
           <Tooltip text={user.email}>
             <span>
-              <Avatar name={name} size={34} />
+              <Avatar
+                name={name}
+                size={34}
+                picture={user.avatar === null ? undefined : { id: user.id, ...user.avatar }}
+              />
             </span>
           </Tooltip>
         </button>

@@ -1,6 +1,7 @@
 import { type ClipboardEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from "react";
 import { announce } from "../base/announce.ts";
 import { Avatar } from "./avatar.tsx";
+import { PersonAvatar } from "./person-avatar.tsx";
 import { cx } from "./cx.ts";
 import { Field, type FieldFrame } from "./field.tsx";
 import { UsersRound, X } from "./icons.ts";
@@ -158,8 +159,9 @@ function Option({
 }
 
 /** The picture of a person, or a sign for a group. */
-export function ChipPicture({ chip: { name, kind }, size }: { readonly chip: Chip; readonly size: number }) {
-  if (kind !== "group") return <Avatar name={name} size={size} />;
+export function ChipPicture({ chip: { id, name, kind }, size }: { readonly chip: Chip; readonly size: number }) {
+  if (kind === "person") return <PersonAvatar id={id} name={name} size={size} />;
+  if (kind === "email") return <Avatar name={name} size={size} />;
   return (
     <span
       className="inline-flex shrink-0 items-center justify-center rounded-full bg-accent-soft text-accent"

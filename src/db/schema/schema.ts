@@ -2,6 +2,7 @@
 export * from "./accounts.ts";
 export * from "./albums.ts";
 export * from "./audit.ts";
+export * from "./avatars.ts";
 export * from "./blobs.ts";
 export * from "./credentials.ts";
 export * from "./devices.ts";

@@ -1,10 +1,13 @@
 import type { Config } from "../../config/settings.ts";
 import type { Router } from "../accounts/routing/router.ts";
+import type { UserService } from "../accounts/users/service.ts";
 import type { AuthService } from "../accounts/auth/service.ts";
 import type { AlbumService } from "../library/albums/service.ts";
 import type { ArchiveSender } from "../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../library/archive/service.ts";
 import type { FavoriteService } from "../library/favorites/service.ts";
+import { avatarAdminRoutes, avatarRoutes } from "./avatars/routes.ts";
+import type { AvatarService } from "./avatars/service.ts";
 import { type PinRoutesOptions, pinRoutes } from "./pins/routes.ts";
 import type { ReceivedShareService } from "./received/service.ts";
 import { receivedShareRoutes } from "./received/routes.ts";
@@ -20,7 +23,8 @@ interface SharingRoutesOptions
     Omit<PublicRoutesOptions, "albums" | "guesses" | "sender" | "downloads" | "statistics"> {
   readonly config: Pick<Config, "basePath">;
   readonly auth: AuthService;
-  readonly users: SharePageRoutesOptions["users"];
+  readonly users: SharePageRoutesOptions["users"] & Pick<UserService, "findByPublicId">;
+  readonly avatars: AvatarService;
   readonly albums: AlbumService;
   readonly archives: ArchiveService;
   readonly archiveSender: ArchiveSender;
@@ -48,5 +52,7 @@ export function sharingRoutes(options: SharingRoutesOptions): Router[] {
     nodeShareRoutes(options),
     shareRoutes(options),
     pinRoutes(options),
+    avatarRoutes(options),
+    avatarAdminRoutes(options),
   ];
 }

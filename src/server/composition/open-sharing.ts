@@ -1,5 +1,6 @@
 /** Opens shares between accounts, public links, and drop boxes. */
 import { DownloadLedger } from "../../features/accounts/rate-limits/download-ledger.ts";
+import { AvatarService } from "../../features/sharing/avatars/service.ts";
 import { PinService } from "../../features/sharing/pins/service.ts";
 import { ReceivedShareService } from "../../features/sharing/received/service.ts";
 import { ShareSender } from "../../features/sharing/shares/share-sender.ts";
@@ -34,6 +35,7 @@ export function openSharing(
       targets,
       noteEnded: () => endedShares.note(),
     }),
+    avatars: new AvatarService({ ...storage, people: accounts.people, editProcess: media.editProcess }),
     pins: new PinService({ ...storage, ...accounts, ...library }),
     shares,
     groupNotices: notices,

@@ -1,5 +1,6 @@
 /** The named records of the OpenAPI document. Generated clients use these names for their types. */
 import { t } from "elysia";
+import { GroupRecord } from "../../features/accounts/groups/model.ts";
 import { AccountBody, AccountRecord, JobRecord, PlanRecord } from "../../features/administration/admin-api/model.ts";
 import { AuditRecord } from "../../features/administration/audit/model.ts";
 import { AppPasswordList, AppPasswordRecord } from "../../features/accounts/app-passwords/model.ts";
@@ -89,6 +90,7 @@ export const NAMED_SCHEMAS = {
   FileIds,
   Finding: FindingRecord,
   FolderPath,
+  Group: GroupRecord,
   GuestUpload: GuestTusRecord,
   HoldDecision: DecisionRecord,
   Holds: HoldsRecord,

@@ -11,7 +11,8 @@ import { contentAddress } from "../preview/addresses.ts";
 import { type Area, centered, type Handle, HANDLES, moved, resized, rounded } from "./crop-area.ts";
 import { text } from "./text.ts";
 
-interface Size {
+/** The size of an image in pixels. */
+export interface Size {
   readonly width: number;
   readonly height: number;
 }
@@ -103,7 +104,7 @@ interface CropStageProps {
 }
 
 /** The image with the area over it. */
-function CropStage({ address, picture, area, ratio, onLoad, onFailed, onArea }: CropStageProps) {
+export function CropStage({ address, picture, area, ratio, onLoad, onFailed, onArea }: CropStageProps) {
   const image = useRef<HTMLImageElement>(null);
   return (
     // The padding is for the handles at the edges. The shadow around the area ends with it.
@@ -206,7 +207,7 @@ function cursorOf({ x, y }: Handle): string {
 }
 
 /** The area as numbers, which also work by keyboard and with a screen reader. */
-function AreaFields({ area, onArea }: { readonly area: Area; readonly onArea: (area: Area) => void }) {
+export function AreaFields({ area, onArea }: { readonly area: Area; readonly onArea: (area: Area) => void }) {
   const fields = [
     ["x", text.left],
     ["y", text.top],

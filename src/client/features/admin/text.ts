@@ -125,6 +125,10 @@ export const text = defineText("admin", {
   removeTwoFactorBody:
     "They can then sign in with only their password. First make sure that the request comes from them.",
   twoFactorRemoved: "Two-factor authentication is off.",
+  removePicture: "Remove picture",
+  removePictureTitle: (name: string) => `Remove the picture of ${name}?`,
+  removePictureBody: "People see the initials instead. They can set another picture.",
+  pictureRemoved: "Picture removed.",
   ownsEmail: "The new email belongs to this user: give access to items already shared with it",
   confirmEmail: "Confirm email",
   confirmEmailTitle: (name: string) => `Confirm email of ${name}?`,

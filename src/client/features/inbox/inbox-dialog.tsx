@@ -7,7 +7,7 @@ import { request } from "../../api/http.ts";
 import { href } from "../../base/address.ts";
 import { formatDateTime, formatRelative } from "../../base/format.ts";
 import { pathOf } from "../../base/push-message.ts";
-import { Avatar } from "../../ui/avatar.tsx";
+import { PersonAvatar } from "../../ui/person-avatar.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -137,8 +137,8 @@ function Row({
 
 /** The person who caused the notification, or the kind of thing that it is about. */
 function Sign({ category, data }: Pick<Notice, "category" | "data">) {
-  const name = data["ownerName"];
-  if (name !== undefined) return <Avatar name={name} size={36} />;
+  const { ownerId = "", ownerName } = data;
+  if (ownerName !== undefined) return <PersonAvatar id={ownerId} name={ownerName} size={36} />;
   const Icon = ICONS[category];
   return (
     <span aria-hidden className="inline-flex size-9 shrink-0 items-center justify-center rounded-full bg-sunken">

@@ -62,6 +62,7 @@ export const ProfileRecord = t.Object({
   emailVerified: t.Boolean({
     description: "false: the email must be confirmed before this account shares, or opens shares for its email",
   }),
+  avatar: t.Union([t.Object({ version: t.String() }), t.Null()], { description: "null without a picture" }),
 });
 
 /** GET /api/users/sessions */

@@ -3,8 +3,8 @@ import { presentDeviceRef } from "../auth/present.ts";
 import type { ListedSession, Session } from "../auth/principal.ts";
 import type { User } from "../users/types.ts";
 
-/** GET /api/users/profile. */
-export function presentProfile(user: User) {
+/** GET /api/users/profile. @param avatarVersion the version of the picture; null without one */
+export function presentProfile(user: User, avatarVersion: string | null) {
   return {
     id: user.publicId,
     email: user.email,
@@ -13,6 +13,7 @@ export function presentProfile(user: User) {
     plan: user.plan,
     createdAt: toTimestamp(user.createdAtMs),
     emailVerified: user.isEmailUnconfirmed !== true,
+    avatar: avatarVersion === null ? null : { version: avatarVersion },
   };
 }
 

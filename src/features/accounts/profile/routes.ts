@@ -13,6 +13,7 @@ import * as docs from "./openapi.ts";
 import { changeProfile, type CredentialRevoker } from "./change-profile.ts";
 import { EraseBody, ProfileBody, SettingsBody } from "./model.ts";
 import { presentProfile, presentSessionItem } from "./present.ts";
+import type { User } from "../users/types.ts";
 import type { UserService } from "../users/service.ts";
 import { changeSettings, readSettings } from "../users/settings.ts";
 
@@ -23,6 +24,8 @@ export interface UserRoutesOptions {
   readonly credentialRevoker: CredentialRevoker;
   readonly proof: ProofService;
   readonly events: Events;
+  /** The versions of the pictures of people. */
+  readonly avatars: { versionOf(userId: number): string | null };
   readonly guard: ReturnType<typeof authGuard>;
   readonly rateGate: RateGate;
   /** GET /api/users/usage, calculated by `features/accounts/plans`. */
@@ -38,9 +41,10 @@ const OWN_ROUTE = { access: "self", scope: "profile", rate: "profile" } as const
 /** /api/users/profile and settings: the own account. */
 export function userRoutes(options: UserRoutesOptions) {
   const { users, proof, events, guard, versionsMax, eraseAccount } = options;
+  const present = (user: User) => presentProfile(user, options.avatars.versionOf(user.id));
   return new Router({ prefix: "/api/users", guard })
     .get("/profile", { ...OWN_ROUTE, audit: "unaudited", docs: docs.getProfile }, ({ principal }) =>
-      ok(presentProfile(principal.user)),
+      ok(present(principal.user)),
     )
     .put(
       "/profile",
@@ -55,7 +59,7 @@ export function userRoutes(options: UserRoutesOptions) {
         const checkProof = needsProof ? await proof.require("self", { request, set, principal, body }) : undefined;
         const details = body.endKeys === true ? { details: { endKeys: true } } : {};
         noteAudit(request, { action: profileActionOf(body), ...details });
-        return ok(presentProfile(await changeProfile(options, principal, body, checkProof)));
+        return ok(present(await changeProfile(options, principal, body, checkProof)));
       },
     )
     .delete(

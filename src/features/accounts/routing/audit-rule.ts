@@ -88,6 +88,7 @@ export const AUDIT_ACTIONS = [
   "user.end_session",
   "user.end_sessions",
   "user.erase",
+  "user.remove_avatar",
   "user.remove_device",
   "user.reset_link",
   "user.token",

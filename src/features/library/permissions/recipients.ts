@@ -27,3 +27,24 @@ export function sharesForUser(user: string): string {
       CROSS JOIN shares g INDEXED BY shares_group ON g.group_id = m.group_id
       WHERE m.user_id = ${user} AND ${isOfGroup("g", user)})`;
 }
+
+/** SQL condition: a share between accounts has not expired, and what it is of is not in the trash. */
+const isLive = (now: string): string => `s.kind = 'account' AND (s.expires_at IS NULL OR s.expires_at > ${now})
+  AND (s.album_id IS NOT NULL OR EXISTS (
+    WITH RECURSIVE up(parent_id, name) AS (
+      SELECT parent_id, name FROM nodes WHERE id = s.node_id
+      UNION ALL SELECT n.parent_id, n.name FROM up JOIN nodes n ON n.id = up.parent_id)
+    SELECT 1 FROM up WHERE parent_id IS NULL AND name = '/'))`;
+
+/**
+ * The row ids of all accounts that share something with an account now, and of those that it shares something with, as an
+ * SQL table with the column `id`. It may have an id several times.
+ * @param user the parameter with the row id of the account @param now the parameter with the time in milliseconds
+ */
+export function sharingAccounts(user: string, now: string): string {
+  return `(SELECT s.account_id AS id FROM ${sharesForUser(user)} r CROSS JOIN shares s ON s.id = r.id WHERE ${isLive(now)}
+    UNION ALL SELECT s.recipient_id FROM shares s INDEXED BY shares_account
+      WHERE s.account_id = ${user} AND s.recipient_id IS NOT NULL AND ${isLive(now)}
+    UNION ALL SELECT m.user_id FROM shares s INDEXED BY shares_account JOIN group_members m ON m.group_id = s.group_id
+      WHERE s.account_id = ${user} AND ${isOfGroup("s", "m.user_id")} AND ${isLive(now)})`;
+}

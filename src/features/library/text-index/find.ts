@@ -74,10 +74,10 @@ export class TextFinder {
     const found = words.map(({ inText }) => (inText === undefined ? NONE : this.#score(inText, isVisible, untilMs)));
     const scores = new Map<number, number>();
     for (const ofWord of found) for (const [id, score] of ofWord) scores.set(id, (scores.get(id) ?? 0) + score);
-    const elsewhere = new Elsewhere(this.#live);
+    const elsewhere = new Elsewhere(this.#live, new Set(scopes.map(({ accountId }) => accountId)));
     const missingOf = (blobId: number) => words.filter((_word, at) => found[at]?.has(blobId) !== true);
     const candidates = [...scores]
-      .filter(([blobId]) => missingOf(blobId).every(({ elsewhere: query }) => query !== null))
+      .filter(([blobId]) => missingOf(blobId).every((word) => elsewhere.hasAny(word)))
       .sort((a, b) => b[1] - a[1])
       .map(([blobId]) => blobId);
     const hits = new Map<number, Hit>();
@@ -234,21 +234,30 @@ const NONE: Scores = new Map();
 /** The files whose name, tags, description or metadata contain words; read at most once for each word and account. */
 class Elsewhere {
   readonly #live: FinderFiles;
+  readonly #accountIds: ReadonlySet<number>;
   readonly #found = new Map<string, ReadonlySet<number>>();
 
-  constructor(live: FinderFiles) {
+  constructor(live: FinderFiles, accountIds: ReadonlySet<number>) {
     this.#live = live;
+    this.#accountIds = accountIds;
+  }
+
+  /** Whether any file has a word there. Usually none has, and then only texts with the word are read further. */
+  hasAny({ elsewhere: query }: SearchWord): boolean {
+    return query !== null && [...this.#accountIds].some((accountId) => this.#filesWith(accountId, query).size > 0);
   }
 
   has({ id, accountId }: FoundFile, { elsewhere: query }: SearchWord): boolean {
-    if (query === null) return false;
+    return query !== null && this.#filesWith(accountId, query).has(id);
+  }
+
+  #filesWith(accountId: number, query: string): ReadonlySet<number> {
     const key = `${accountId} ${query}`;
-    let found = this.#found.get(key);
-    if (found === undefined) {
-      found = this.#live.matchElsewhere(accountId, query, ELSEWHERE_MAX);
-      this.#found.set(key, found);
-    }
-    return found.has(id);
+    const known = this.#found.get(key);
+    if (known !== undefined) return known;
+    const found = this.#live.matchElsewhere(accountId, query, ELSEWHERE_MAX);
+    this.#found.set(key, found);
+    return found;
   }
 }
 

@@ -10,7 +10,8 @@ import type { IndexTables } from "./index-tables.ts";
 import { hasText, type LiveFiles } from "./live-files.ts";
 import type { WaitingBlob } from "./types.ts";
 
-const STEP_MS = 8;
+/** How long one step may take, so that searches don't wait. */
+export const STEP_MS = 8;
 const CHANGES_TOGETHER = 64;
 const FILES_TOGETHER = 500;
 const TEXTS_TOGETHER = 100;

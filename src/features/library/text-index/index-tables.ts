@@ -6,15 +6,15 @@
  * their positions. Phrases are looked for in the text of the hits. Removing a text removes its words from the index
  * itself, and overwrites them with zeros.
  */
-import { Database } from "bun:sqlite";
-import { rmSync, statSync } from "node:fs";
+import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
 import { parseNumbers } from "../../../db/parse-numbers.ts";
-import { foldText, TOKENIZER, toIndexText } from "./fold.ts";
+import { foldText, toIndexText } from "./fold.ts";
+import { openIndex, readMeta, writeMeta } from "./index-file.ts";
+import { beginRewrite, continueRewrite, hasForeignKeys } from "./page-keys.ts";
 import type { Segment } from "./segments.ts";
 import type { TextIndexStatus, WaitingBlob } from "./types.ts";
 
-/** Raised when the tables, or the form of the words in them, change. */
-const FORMAT = 1;
 /** Segments of a text: ten megabytes have 320. */
 const SEGMENTS_MAX = 512;
 /** States of a text: being written, searchable, none (with the reason), being removed. */
@@ -25,23 +25,8 @@ const REMOVING = 3;
 /** A text that could not be read this often waits for the next start. */
 const ATTEMPTS_MAX = 5;
 const COMPRESSION = { level: 9 };
-
-const TABLES = `
-  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE texts (blob_id INTEGER PRIMARY KEY, digest BLOB NOT NULL, state INTEGER NOT NULL, reason TEXT,
-    segments INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, has_pages INTEGER NOT NULL DEFAULT 0,
-    is_truncated INTEGER NOT NULL DEFAULT 0);
-  CREATE UNIQUE INDEX texts_digest ON texts (digest);
-  CREATE INDEX texts_state ON texts (state, reason);
-  CREATE TABLE segments (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, text BLOB NOT NULL);
-  CREATE TABLE queue (blob_id INTEGER PRIMARY KEY, digest BLOB NOT NULL, media_type TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0);
-  CREATE INDEX queue_order ON queue (attempts, blob_id);
-  CREATE TABLE cursors (account_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
-  CREATE VIRTUAL TABLE words USING fts5 (text, content='', columnsize=0, detail=none, tokenize="${TOKENIZER}");
-  INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
-  INSERT INTO words (words, rank) VALUES ('pgsz', 4050);`;
-const CONNECTION = `
-  CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, words, instance);`;
+/** Whether removed words may still be in the list of pages. */
+const TRACES = "traces";
 
 interface TextRow {
   readonly blobId: number;
@@ -56,11 +41,6 @@ export interface FoundSegment {
   readonly text: string;
 }
 
-/** Deletes the index. */
-export function deleteIndex(path: string): void {
-  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(path + suffix, { force: true });
-}
-
 /** Reads and writes the index. */
 export class IndexTables {
   readonly #sqlite: Database;
@@ -68,23 +48,15 @@ export class IndexTables {
   /** The number of segments of each searchable text. */
   readonly #lengths = new Map<number, number>();
   #segments = 0;
+  #hasTraces: boolean;
+  #isRewriting = false;
 
   /** Opens the index; creates it if it is missing, damaged, of another format, or of another database. */
   constructor(path: string, source: string) {
     this.#path = path;
-    let sqlite: Database | undefined;
-    try {
-      sqlite = open(path);
-      if (readMeta(sqlite, "source") !== `${FORMAT} ${source}`) throw new Error("It belongs to another database.");
-    } catch {
-      sqlite?.close();
-      deleteIndex(path);
-      sqlite = open(path);
-      sqlite.run(TABLES);
-      writeMeta(sqlite, "source", `${FORMAT} ${source}`);
-    }
-    sqlite.run(CONNECTION);
+    const sqlite = openIndex(path, source);
     this.#sqlite = sqlite;
+    this.#hasTraces = readMeta(sqlite, TRACES) === "yes";
     sqlite.run("UPDATE queue SET attempts = 0 WHERE attempts > 0");
     sqlite.run(`UPDATE texts SET state = ${REMOVING} WHERE state = ${WRITING}`);
     const found = sqlite.query<{ id: number; segments: number }, []>(
@@ -226,6 +198,29 @@ export class IndexTables {
     return false;
   }
 
+  /** Whether some removed words may still be in the list of pages: {@link cleanSome} removes them. */
+  get hasTraces(): boolean {
+    return this.#hasTraces;
+  }
+
+  /** Removes the traces of removed words, until a time. @returns whether there may be more */
+  cleanSome(untilMs: number): boolean {
+    if (!this.#isRewriting) {
+      this.#isRewriting = this.#hasTraces && hasForeignKeys(this.#sqlite);
+      this.writeMeta(TRACES, this.#isRewriting ? "yes" : "no");
+      this.#hasTraces = false;
+      if (this.#isRewriting) this.transaction(() => beginRewrite(this.#sqlite));
+    }
+    while (this.#isRewriting) {
+      if (performance.now() > untilMs) return true;
+      this.#isRewriting = this.transaction(() => continueRewrite(this.#sqlite));
+      if (this.#isRewriting) continue;
+      if (!this.#hasTraces) this.writeMeta(TRACES, "no");
+      this.checkpoint();
+    }
+    return false;
+  }
+
   /** Overwrites what removed texts left in the log, and gives back space. */
   checkpoint(): void {
     this.#sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").all();
@@ -337,6 +332,8 @@ export class IndexTables {
     const remove = this.#sqlite.query("DELETE FROM segments WHERE id = ?1");
     const range = [blobId * SEGMENTS_MAX, (blobId + 1) * SEGMENTS_MAX - 1] as const;
     for (let row = last.get(...range); row !== null; row = last.get(...range)) {
+      if (!this.#hasTraces) this.writeMeta(TRACES, "yes");
+      this.#hasTraces = true;
       unindex.run(row.id, toIndexText(foldText(textOf(row.text))));
       remove.run(row.id);
       if (performance.now() > untilMs) return false;
@@ -355,27 +352,6 @@ export class IndexTables {
     this.#segments -= this.#lengths.get(blobId) ?? 0;
     this.#lengths.delete(blobId);
   }
-}
-
-function open(path: string): Database {
-  const sqlite = new Database(path, { create: true, readwrite: true, strict: true });
-  const pragmas = [
-    "journal_mode=WAL",
-    "synchronous=NORMAL",
-    "secure_delete=ON",
-    "cache_size=-8192",
-    "temp_store=MEMORY",
-  ];
-  for (const pragma of pragmas) sqlite.run(`PRAGMA ${pragma}`);
-  return sqlite;
-}
-
-function readMeta(sqlite: Database, key: string): string | undefined {
-  return sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?1").get(key)?.value;
-}
-
-function writeMeta(sqlite: Database, key: string, value: string): void {
-  sqlite.query("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)").run(key, value);
 }
 
 function textOf(compressed: Uint8Array): string {

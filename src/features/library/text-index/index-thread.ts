@@ -6,7 +6,7 @@ import { AppError } from "../../../errors.ts";
 import { requireDescriptors } from "../../../lib/descriptors.ts";
 import { endThread } from "../../../lib/end-thread.ts";
 import type { Log } from "../../../lib/log.ts";
-import { deleteIndex } from "./index-tables.ts";
+import { deleteIndex } from "./index-file.ts";
 import type { IndexCalls, IndexLocation, IndexReply } from "./types.ts";
 
 interface QueuedCall {

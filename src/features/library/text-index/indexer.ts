@@ -28,6 +28,8 @@ export interface TextIndexerOptions {
 const TICK_MS = 1_000;
 /** How long after a change its work begins: a person who changes many files makes one pass of it. */
 const DELAY_MS = 50;
+/** How long after a removal its last traces are removed, which writes the index again: once for all removals until then. */
+const CLEAN_AFTER_MS = 5 * 60_000;
 const BUSY_REST_MS = 100;
 const PATIENCE_MS = 2_000;
 /** Pause between two files, for requests. */
@@ -50,6 +52,8 @@ export class TextIndexer {
   readonly #reading: BackgroundWork;
   #ticks: ReturnType<typeof setInterval> | undefined;
   #delay: ReturnType<typeof setTimeout> | undefined;
+  #cleaning: ReturnType<typeof setTimeout> | undefined;
+  #isCleaningDue = false;
   #seenMark = "";
   #wasEnabled = true;
   #clearing: Promise<void> = Promise.resolve();
@@ -79,6 +83,7 @@ export class TextIndexer {
     this.#isStopped = true;
     clearInterval(this.#ticks);
     clearTimeout(this.#delay);
+    clearTimeout(this.#cleaning);
     await this.#reading.stop();
     await this.#clearing;
   }
@@ -136,15 +141,36 @@ export class TextIndexer {
     const { thread, isEnabled } = this.#options;
     const isDone = () => stop.aborted || !isEnabled();
     while (!isDone()) {
-      while (!isDone() && (await this.#orOff(() => thread.call("follow", [])))?.isMore === true);
+      let followed = await this.#orOff(() => thread.call("follow", []));
+      while (!isDone() && followed?.isMore === true) followed = await this.#orOff(() => thread.call("follow", []));
       this.#revision++;
+      if (followed?.hasTraces === true) this.#cleanLater();
       const blob = isDone() ? undefined : await this.#orOff(() => thread.call("next", []));
-      if (blob === undefined) return;
+      if (blob === undefined) {
+        await this.#clean(isDone);
+        return;
+      }
       await this.#waitForUploads(stop);
       if (!isDone()) await this.#orOff(() => this.#readText(blob, stop));
       this.#revision++;
       await Bun.sleep(REST_MS);
     }
+  }
+
+  #cleanLater(): void {
+    if (this.#isStopped || this.#isCleaningDue) return;
+    this.#cleaning ??= setTimeout(() => {
+      this.#cleaning = undefined;
+      this.#isCleaningDue = true;
+      this.#reading.wake();
+    }, CLEAN_AFTER_MS).unref();
+  }
+
+  async #clean(isDone: () => boolean): Promise<void> {
+    if (!this.#isCleaningDue) return;
+    const step = () => this.#orOff(() => this.#options.thread.call("clean", []));
+    while (!isDone() && (await step())?.isMore === true);
+    this.#isCleaningDue = false;
   }
 
   /** A call fails when the index is switched off, or the server stops: neither is a fault. */

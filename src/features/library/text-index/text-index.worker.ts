@@ -1,7 +1,7 @@
 /** The thread of the text index. It alone opens the index, so no other connection can see half of a change. */
 import { SQLiteError } from "bun:sqlite";
 import { TextFinder } from "./find.ts";
-import { Follower } from "./follower.ts";
+import { Follower, STEP_MS } from "./follower.ts";
 import { IndexTables } from "./index-tables.ts";
 import { LiveFiles } from "./live-files.ts";
 import type { IndexCalls, IndexLocation, IndexReply, IndexRequest } from "./types.ts";
@@ -35,7 +35,8 @@ function open({ path, databasePath, source, run: name }: IndexLocation): IndexCa
   const finder = new TextFinder(tables, live);
   const change = <T>(body: () => T): T => tables.transaction(body);
   return {
-    follow: () => ({ isMore: follower.step() }),
+    follow: () => ({ isMore: follower.step(), hasTraces: tables.hasTraces }),
+    clean: () => ({ isMore: tables.cleanSome(performance.now() + STEP_MS) }),
     next: () => tables.next(),
     begin: (blob) =>
       change(() => {

@@ -91,7 +91,8 @@ export interface IndexLocation {
 
 /** The requests to the thread of the index, with their results. */
 export interface IndexCalls {
-  follow(): { readonly isMore: boolean };
+  follow(): { readonly isMore: boolean; readonly hasTraces: boolean };
+  clean(): { readonly isMore: boolean };
   next(): WaitingBlob | undefined;
   begin(blob: WaitingBlob): boolean;
   add(blobId: number, segments: readonly Segment[]): void;

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { ContentFault } from "../processes/content-fault.ts";
-import { loadPdfium, type Pdfium } from "./load-pdfium.ts";
+import { cleanPdfium, discardPdfium, loadPdfium, type Pdfium } from "./load-pdfium.ts";
 
 /** A file is in memory while it is read. */
 const SIZE_BYTES_MAX = 100 * 1024 * 1024;
@@ -28,24 +28,29 @@ export interface PagePixels {
  * @param source the path of a file, or its bytes
  * @throws ContentFault if PDFium cannot read it; the system's error if the file cannot be read
  */
-export async function withPdf<T>(source: string | Uint8Array, use: (pdf: Pdf) => Promise<T> | T): Promise<T> {
+export async function withPdf<T>(source: string | Uint8Array, use: (pdf: Pdf) => T): Promise<T> {
   const pdfium = await loadPdfium();
+  // From here on without a pause: another document must not come between.
   try {
-    const bytes = typeof source === "string" ? copyFile(pdfium, source) : copyBytes(pdfium, source);
-    try {
-      const document = pdfium._FPDF_LoadMemDocument(bytes.pointer, bytes.sizeBytes, 0);
-      if (document === 0) throw loadFault(pdfium._FPDF_GetLastError());
-      const result = await use(new Pdf(pdfium, document));
-      pdfium._FPDF_CloseDocument(document);
-      return result;
-    } finally {
-      pdfium._free(bytes.pointer);
-    }
+    const result = readWith(pdfium, source, use);
+    cleanPdfium(pdfium);
+    return result;
   } catch (error) {
-    if (error instanceof ContentFault || (error instanceof Error && "code" in error)) throw error;
+    if (error instanceof ContentFault || (error instanceof Error && "code" in error)) {
+      cleanPdfium(pdfium);
+      throw error;
+    }
     // PDFium ended itself: no memory, or a state that it does not expect.
+    discardPdfium();
     throw new ContentFault("PDFium cannot read it", error);
   }
+}
+
+function readWith<T>(pdfium: Pdfium, source: string | Uint8Array, use: (pdf: Pdf) => T): T {
+  const { pointer, sizeBytes } = typeof source === "string" ? copyFile(pdfium, source) : copyBytes(pdfium, source);
+  const document = pdfium._FPDF_LoadMemDocument(pointer, sizeBytes, 0);
+  if (document === 0) throw loadFault(pdfium._FPDF_GetLastError());
+  return use(new Pdf(pdfium, document));
 }
 
 function loadFault(code: number): ContentFault {

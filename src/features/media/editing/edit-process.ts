@@ -2,7 +2,7 @@ import { AppError } from "../../../errors.ts";
 import { Turns } from "../../../lib/turns.ts";
 import { findResidentBytes } from "../processes/process-memory.ts";
 import { AREA_FAULT_CODE, CONTENT_FAULT_CODE } from "./child.ts";
-import type { EditRequest } from "./types.ts";
+import type { AvatarPictures, AvatarRequest, EditRequest } from "./types.ts";
 
 /** Dependencies of {@link EditProcess}. */
 export interface EditProcessOptions {
@@ -46,11 +46,34 @@ export class EditProcess {
     request: Pick<EditRequest, "path" | "mediaType" | "edit">,
     write: (bytes: Uint8Array) => Promise<void> | void,
   ): Promise<void> {
+    const { nativeDir, libvips } = this.#options;
+    const given: EditRequest = { ...request, nativeDir, libvips };
+    await this.#queue(accountId, () => this.#run([given], write, cannotEdit));
+  }
+
+  /**
+   * Makes the pictures of a person from an image.
+   * @param accountId whose request it is
+   * @throws AppError unsupported_media_type if it is no image that can be read; overloaded; internal errors if the
+   *   process can't run
+   */
+  async makeAvatar(accountId: number, image: Uint8Array): Promise<AvatarPictures> {
+    const { nativeDir, libvips } = this.#options;
+    const given: AvatarRequest = { isAvatar: true, nativeDir, libvips };
+    const written: Uint8Array[] = [];
+    const write = (bytes: Uint8Array) => void written.push(bytes);
+    await this.#queue(accountId, () => this.#run([given, image], write, cannotUse));
+    const both = Buffer.concat(written);
+    const largeEnd = 4 + both.readUInt32LE(0);
+    return { large: both.subarray(4, largeEnd), small: both.subarray(largeEnd) };
+  }
+
+  async #queue(accountId: number, run: () => Promise<void>): Promise<void> {
     const others = this.#ofAccount.get(accountId) ?? 0;
     if (others >= PER_ACCOUNT_MAX) throw new AppError("overloaded", IN_PROGRESS);
     this.#ofAccount.set(accountId, others + 1);
     try {
-      await this.#turns.take([ONE_AT_A_TIME], () => this.#run(request, write));
+      await this.#turns.take([ONE_AT_A_TIME], run);
     } finally {
       const left = (this.#ofAccount.get(accountId) ?? 1) - 1;
       if (left > 0) this.#ofAccount.set(accountId, left);
@@ -58,15 +81,16 @@ export class EditProcess {
     }
   }
 
+  /** @param rejection the error if the picture is the cause of a failure */
   async #run(
-    request: Pick<EditRequest, "path" | "mediaType" | "edit">,
+    [request, image]: readonly [EditRequest | AvatarRequest, image?: Uint8Array],
     write: (bytes: Uint8Array) => Promise<void> | void,
+    rejection: (reason: string) => AppError,
   ): Promise<void> {
-    const { command, nativeDir, libvips, memoryLimitBytes } = this.#options;
-    const given: EditRequest = { ...request, nativeDir, libvips };
+    const { command, memoryLimitBytes } = this.#options;
     const child = Bun.spawn([...command], {
       env: ENVIRONMENT,
-      stdin: Buffer.from(JSON.stringify(given)),
+      stdin: Buffer.concat([Buffer.from(`${JSON.stringify(request)}\n`), ...(image === undefined ? [] : [image])]),
       stdout: "pipe",
       stderr: "pipe",
     });
@@ -84,7 +108,7 @@ export class EditProcess {
       const [code, reason] = await Promise.all([child.exited, new Response(child.stderr).text()]);
       if (code === 0) return;
       if (code === AREA_FAULT_CODE) throw new AppError("invalid_field", reason, { field: "crop" });
-      if (limit !== undefined || code === CONTENT_FAULT_CODE) throw cannotEdit(limit ?? reason);
+      if (limit !== undefined || code === CONTENT_FAULT_CODE) throw rejection(limit ?? reason);
       throw new Error(`The editing process ended with ${code}: ${reason}`);
     } finally {
       clearTimeout(timeout);
@@ -97,4 +121,12 @@ export class EditProcess {
 /** The error for a picture that can't be edited. @param reason a clause such as "it is animated" */
 export function cannotEdit(reason: string): AppError {
   return new AppError("unsupported_media_type", `This image can't be edited: ${reason}.`);
+}
+
+/** The reason is about the inside of the file, which helps nobody who chooses a picture. */
+function cannotUse(): AppError {
+  return new AppError(
+    "unsupported_media_type",
+    "This can't be your picture: it is damaged, too large, or no image. Choose a JPEG, PNG, WebP, AVIF or GIF.",
+  );
 }

@@ -16,12 +16,28 @@ export interface PictureEdit {
   readonly crop?: CropArea | undefined;
 }
 
-/** What the editing process reads from its standard input. */
-export interface EditRequest {
+/** Where and how sharp's libraries are loaded. */
+interface NativeLibraries {
+  readonly nativeDir: string;
+  readonly libvips: string | undefined;
+}
+
+/** The line that the editing process reads from its standard input to edit a file. */
+export interface EditRequest extends NativeLibraries {
   readonly path: string;
   readonly mediaType: string;
   readonly edit: PictureEdit;
-  /** Where and how sharp's libraries are loaded. */
-  readonly nativeDir: string;
-  readonly libvips: string | undefined;
+}
+
+/** The line before the bytes of an image of which the editing process makes the pictures of a person. */
+export interface AvatarRequest extends NativeLibraries {
+  readonly isAvatar: true;
+}
+
+/** The pictures of a person, as WebP. */
+export interface AvatarPictures {
+  /** 256 × 256 pixels. */
+  readonly large: Buffer;
+  /** 64 × 64 pixels. */
+  readonly small: Buffer;
 }

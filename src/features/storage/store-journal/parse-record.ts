@@ -5,6 +5,8 @@ import type { AlbumRecord } from "./album-records.ts";
 import type { AccountRecord, FileRecord, FolderRecord, GoneRecord } from "./records.ts";
 
 const Milliseconds = Type.Integer({ minimum: 0 });
+/** A WebP of at most 64 KiB in hexadecimal. */
+const WebPText = Type.String({ pattern: "^52494646[0-9a-f]{8}57454250([0-9a-f]{2})+$", maxLength: 131_072 });
 const Content = Type.Object({
   version: Type.Integer({ minimum: 1 }),
   sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
@@ -101,6 +103,14 @@ const isAccount = checker(
     settings: Type.Record(Type.String(), Type.Unknown()),
     unconfirmedSince: Type.Optional(Milliseconds),
     historySince: Type.Optional(Milliseconds),
+    avatar: Type.Optional(
+      Type.Object({
+        digest: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+        large: WebPText,
+        small: WebPText,
+        changed: Milliseconds,
+      }),
+    ),
     groups: Type.Optional(
       Type.Array(
         Type.Object({

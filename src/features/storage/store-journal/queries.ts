@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { numbers, type Read } from "../../../db/reader.ts";
 import { AlbumRecords } from "./album-records.ts";
-import { type AccountRecord, type GroupMembership, type JournaledRow, parseList } from "./records.ts";
+import { type AccountRecord, type GroupMembership, type JournaledRow, parseAvatar, parseList } from "./records.ts";
 
 /** The progress of the objects of an account. */
 export interface Position {
@@ -166,7 +166,10 @@ export class StoreJournalTables {
       "DELETE FROM store_journal_again WHERE account_id = ?1 AND node_id = ?2 AND times = ?3",
     );
     this.#account = sqlite.prepare<
-      Omit<AccountRecord, "settings" | "quota" | "disabled" | "unconfirmedSince" | "historySince" | "groups"> &
+      Omit<
+        AccountRecord,
+        "settings" | "quota" | "disabled" | "unconfirmedSince" | "historySince" | "groups" | "avatar"
+      > &
         AccountRest,
       [number]
     >(
@@ -174,6 +177,8 @@ export class StoreJournalTables {
          u.disabled_at AS disabledAt, a.quota_bytes AS quotaBytes, u.email_unconfirmed_since AS unconfirmedSince,
          (SELECT json_group_array(json_object('id', g.public_id, 'name', g.name, 'created', g.created_at, 'added', m.added_at))
            FROM group_members m JOIN groups g ON g.id = m.group_id WHERE m.user_id = u.id) AS groupsJson,
+         (SELECT json_object('digest', lower(hex(p.digest)), 'large', lower(hex(p.large)), 'small', lower(hex(p.small)),
+           'changed', p.changed_at) FROM avatars p WHERE p.user_id = u.id) AS avatarJson,
          (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'history_since') AS historySince FROM users u JOIN accounts a ON a.id = u.id WHERE u.id = ?1`,
     );
     this.#erased = sqlite.prepare<PendingAccount, []>(
@@ -264,7 +269,8 @@ export class StoreJournalTables {
   account(accountId: number): AccountRecord | undefined {
     const row = this.#account.get(accountId);
     if (row === null) return undefined;
-    const { settingsJson, disabledAt, quotaBytes, unconfirmedSince, historySince, groupsJson, ...rest } = row;
+    const { settingsJson, disabledAt, quotaBytes, unconfirmedSince, historySince, groupsJson, avatarJson, ...rest } =
+      row;
     const settings: unknown = JSON.parse(settingsJson);
     return {
       ...rest,
@@ -274,6 +280,7 @@ export class StoreJournalTables {
       ...(unconfirmedSince !== null && { unconfirmedSince }),
       ...(historySince !== null && { historySince }),
       ...(groupsJson !== "[]" && { groups: parseList<GroupMembership>(groupsJson) }),
+      ...(avatarJson !== null && { avatar: parseAvatar(avatarJson) }),
     };
   }
 }
@@ -286,4 +293,6 @@ interface AccountRest {
   readonly historySince: number | null;
   /** JSON array of {@link GroupMembership}. */
   readonly groupsJson: string;
+  /** JSON of {@link AvatarContent}; null without a picture. */
+  readonly avatarJson: string | null;
 }

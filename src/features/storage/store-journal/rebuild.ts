@@ -264,10 +264,19 @@ export function insertAccount(
     );
   if (row === null) throw new Error("an inserted account has an id");
   new GroupRecords(sqlite).join(row.id, account, isEnded);
+  insertAvatar(sqlite, row.id, account);
   sqlite
     .query<void, (number | null)[]>("INSERT INTO accounts (id, root_id, quota_bytes) VALUES (?1, 0, ?2)")
     .run(row.id, account.quota ?? null);
   return row.id;
+}
+
+function insertAvatar(sqlite: Database, userId: number, { avatar }: AccountRecord): void {
+  if (avatar === undefined) return;
+  const { digest, large, small, changed } = avatar;
+  sqlite
+    .query("INSERT INTO avatars (user_id, digest, large, small, changed_at) VALUES (?1, ?2, ?3, ?4, ?5)")
+    .run(userId, ...[digest, large, small].map((text) => Buffer.from(text, "hex")), changed);
 }
 
 function findEmail(sqlite: Database, userId: number): string {

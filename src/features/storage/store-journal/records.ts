@@ -147,6 +147,14 @@ export interface GroupMembership {
   readonly added: number;
 }
 
+/** The picture of a person: two WebP in hexadecimal, and the digest of both. */
+export interface AvatarContent {
+  readonly digest: string;
+  readonly large: string;
+  readonly small: string;
+  readonly changed: number;
+}
+
 /** An account, in an object of its own. Contains no passwords or keys. */
 export interface AccountRecord {
   readonly account: string;
@@ -163,6 +171,8 @@ export interface AccountRecord {
   readonly unconfirmedSince?: number;
   /** The groups that it is a member of. */
   readonly groups?: readonly GroupMembership[];
+  /** The picture of the person. */
+  readonly avatar?: AvatarContent;
   /** Start of the stored history of locations; absent if that is complete. */
   readonly historySince?: number;
 }
@@ -258,4 +268,10 @@ export function toRecord(row: JournaledRow): FileRecord | FolderRecord | GoneRec
 export function parseList<Item>(json: string): Item[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made by the statement that reads the row
   return JSON.parse(json, (_key, value: unknown) => value ?? undefined) as Item[];
+}
+
+/** Parses the picture of a person. */
+export function parseAvatar(json: string): AvatarContent {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made by the statement that reads the row
+  return JSON.parse(json) as AvatarContent;
 }

@@ -7,11 +7,12 @@ import type { DocumentReply, DocumentRequest } from "../../../../src/features/me
 import { RequestProcess } from "../../../../src/features/media/processes/request-process.ts";
 import { pdf } from "../../../support/sample-library.ts";
 import { workerCommand } from "../documents/support.ts";
+import { findObstacle } from "./find-obstacle.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "larder-workers-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test.each(["thumbnail-worker", "media-worker", "document-worker"])(
+test.skipIf(findObstacle() !== undefined).each(["thumbnail-worker", "media-worker", "document-worker"])(
   "all threads of %s have the filter when it takes requests",
   async (name) => {
     const { promise: hello, resolve } = Promise.withResolvers<void>();

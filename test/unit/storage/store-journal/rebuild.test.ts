@@ -60,7 +60,7 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
     quotaBytes: null,
   };
   const name = random.pick(NAMES);
-  const kind = random.below(23);
+  const kind = random.below(24);
   tree.run((tx) => {
     const copying = { onConflict: "rename", preserveMetadata: true, quotaBytes: null, createdBy: accountId } as const;
     if (node === undefined || kind <= 3) {
@@ -92,6 +92,7 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
     else if (kind === 20) toggleFavorite(random.pick([accountId, otherId]), node.id);
     else if (kind === 21) changeGroups(random.pick([accountId, otherId]), random);
     else if (kind === 22) hideShare(otherId, random);
+    else if (kind === 23) changeAvatar(random.pick([accountId, otherId]), random);
   });
 }
 
@@ -126,6 +127,15 @@ function hideShare(accountId: number, random: Random): void {
     id,
     accountId,
   ]);
+}
+
+/** Sets or removes the picture of a person. */
+function changeAvatar(accountId: number, random: Random): void {
+  const { sqlite } = tree.db;
+  sqlite.run("DELETE FROM avatars WHERE user_id = ?1", [accountId]);
+  if (random.chance(0.3)) return;
+  const picture = Buffer.concat([Buffer.from("RIFF0000WEBP"), Buffer.from(`VP8 ${random.below(1_000_000)}`)]);
+  sqlite.run("INSERT INTO avatars VALUES (?1, ?2, ?3, ?3, 7)", [accountId, Buffer.alloc(32, 7), picture]);
 }
 
 function toggleFavorite(accountId: number, nodeId: number): void {

@@ -90,6 +90,8 @@ const TABLE_CONTENTS: Readonly<Record<string, string>> = {
     OR EXISTS (SELECT 1 FROM shares s WHERE s.group_id = g.id) ORDER BY 1`,
   members: `SELECT g.public_id, u.public_id AS account, m.added_at FROM group_members m JOIN groups g ON g.id = m.group_id
     JOIN users u ON u.id = m.user_id ORDER BY 1, 2`,
+  avatars: `SELECT u.public_id, hex(p.digest), hex(p.large), hex(p.small), p.changed_at FROM avatars p
+    JOIN users u ON u.id = p.user_id ORDER BY 1`,
   hidden: `SELECT s.public_id, u.public_id AS account FROM hidden_shares h JOIN shares s ON s.id = h.share_id
     JOIN users u ON u.id = h.user_id ORDER BY 1, 2`,
   blobs: "SELECT lower(hex(digest)) AS digest, size_bytes, crc32, refs FROM blobs WHERE refs > 0 ORDER BY 1",

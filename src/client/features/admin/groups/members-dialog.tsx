@@ -1,7 +1,7 @@
 import { UserPlus } from "lucide-react";
 import { type RefObject, useDeferredValue, useRef, useState } from "react";
 import { request } from "../../../api/http.ts";
-import { Avatar } from "../../../ui/avatar.tsx";
+import { PersonAvatar } from "../../../ui/person-avatar.tsx";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { type Chip, ChipField } from "../../../ui/chip-field.tsx";
@@ -135,7 +135,7 @@ function MemberRow({
   );
   return (
     <li className="flex items-center gap-3 border-b border-line py-2 last:border-b-0">
-      <Avatar name={name} />
+      <PersonAvatar id={member.id} name={name} />
       <span className="min-w-0 flex-1">
         <span className="flex flex-wrap items-center gap-2">
           <bdi className="break-words">{name}</bdi>

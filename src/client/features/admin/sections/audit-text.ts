@@ -119,6 +119,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "user.end_session": "signed % out of one session",
   "user.end_sessions": "signed % out everywhere",
   "user.erase": "deleted %s account",
+  "user.remove_avatar": "removed %s picture",
   "user.remove_device": "removed %s device",
   "user.reset_link": "created a password reset link for %",
   "user.token": "created a token for %",

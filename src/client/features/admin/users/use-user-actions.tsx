@@ -1,4 +1,14 @@
-import { Ban, CircleCheck, KeyRound, Link, MailCheck, MonitorSmartphone, Pencil, ShieldOff } from "lucide-react";
+import {
+  Ban,
+  CircleCheck,
+  ImageOff,
+  KeyRound,
+  Link,
+  MailCheck,
+  MonitorSmartphone,
+  Pencil,
+  ShieldOff,
+} from "lucide-react";
 import { Trash2 } from "../../../ui/icons.ts";
 import { type ReactNode, useState } from "react";
 import { request } from "../../../api/http.ts";
@@ -6,6 +16,7 @@ import { useSession } from "../../../api/session.ts";
 import { confirmThen } from "../../../ui/confirm.tsx";
 import type { MenuItem } from "../../../ui/menu-items.ts";
 import { toast } from "../../../ui/toast.tsx";
+import { useHasPicture, useRefreshPictures } from "../../../ui/person-avatar.tsx";
 import { TypedConfirmDialog } from "../../../ui/typed-confirm-dialog.tsx";
 import { useAction, useRefresh } from "../api.ts";
 import { text } from "../text.ts";
@@ -46,6 +57,9 @@ export function useUserActions(): { itemsFor: (account: Account) => readonly Men
       ...(account.emailVerified
         ? []
         : [{ label: text.confirmEmail, icon: MailCheck, run: () => changes.confirmEmail(account) }]),
+      ...(changes.hasPicture(account)
+        ? [{ label: text.removePicture, icon: ImageOff, run: () => changes.removePicture(account) }]
+        : []),
       null,
       isDisabled
         ? { label: text.enable, icon: CircleCheck, run: () => changes.enable(account) }
@@ -72,7 +86,22 @@ function useUserChanges() {
     (account: Account) => request("PATCH", `/api/admin/users/${account.id}`, { body: { emailVerified: true } }),
     (_, account) => toast({ text: text.emailConfirmed(account.email) }),
   );
+  const refresh = useRefreshPictures();
+  const removePicture = useAction(
+    (account: Account) => request("DELETE", `/api/admin/users/${account.id}/avatar`),
+    () => {
+      toast({ text: text.pictureRemoved });
+      refresh();
+    },
+  );
+  const hasPicture = useHasPicture();
   return {
+    hasPicture: ({ id }: Account) => hasPicture(id),
+    removePicture: (account: Account) => {
+      const title = text.removePictureTitle(nameOf(account));
+      const confirmation = { title, body: text.removePictureBody, action: text.removePicture };
+      confirmThen(confirmation, () => removePicture.mutate(account));
+    },
     enable: (account: Account) => setDisabled.mutate({ account, disabled: false }),
     disable: (account: Account) => {
       const title = text.disableTitle(nameOf(account));

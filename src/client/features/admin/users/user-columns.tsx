@@ -5,6 +5,7 @@ import { formatBytes, formatRelative } from "../../../base/format.ts";
 import type { MenuItem } from "../../../ui/menu-items.ts";
 import { text } from "../text.ts";
 import type { Account } from "../types.ts";
+import { PersonAvatar } from "../../../ui/person-avatar.tsx";
 import { MoreMenu } from "../../../ui/more-menu.tsx";
 
 /** The display name of an account: its name, or its email if it has none. */
@@ -77,9 +78,12 @@ export function userColumns({
 
 function Name({ account }: { readonly account: Account }) {
   return (
-    <span className="block min-w-0">
-      {nameOf(account)}
-      {account.name !== "" && <span className="block text-xs font-normal break-all text-muted">{account.email}</span>}
+    <span className="flex min-w-0 items-center gap-3">
+      <PersonAvatar id={account.id} name={nameOf(account)} />
+      <span className="block min-w-0">
+        {nameOf(account)}
+        {account.name !== "" && <span className="block text-xs font-normal break-all text-muted">{account.email}</span>}
+      </span>
     </span>
   );
 }

@@ -13,6 +13,7 @@ import { sortOptions } from "../../../entries/list-sort.ts";
 import type { ReceivedShare } from "../../../entries/sharing/api.ts";
 import { text } from "../../../entries/sharing/text.ts";
 import { Badge } from "../../../ui/badge.tsx";
+import { PersonAvatar } from "../../../ui/person-avatar.tsx";
 
 /** A file, folder, or album that another account shares. */
 export type ReceivedEntry = Entry & { readonly share: ReceivedShare };
@@ -56,7 +57,14 @@ export const COLUMNS: readonly GridColumn<ReceivedEntry>[] = [
     header: text.owner,
     width: 9.5,
     sort: "owner",
-    render: ({ share }) => <bdi title={share.owner.email}>{ownerName(share)}</bdi>,
+    render: ({ share }) => (
+      <span className="flex min-w-0 items-center gap-2">
+        <PersonAvatar id={share.owner.id} name={ownerName(share)} size={22} />
+        <bdi title={share.owner.email} className="truncate">
+          {ownerName(share)}
+        </bdi>
+      </span>
+    ),
   },
   {
     id: "shared",

@@ -8,6 +8,7 @@ import type { ReceivedShare } from "../../../entries/sharing/api.ts";
 import { text } from "../../../entries/sharing/text.ts";
 import { Download } from "../../../ui/icons.ts";
 import { LinkButton } from "../../../ui/link-button.tsx";
+import { PersonAvatar } from "../../../ui/person-avatar.tsx";
 import type { Crumb } from "../breadcrumbs.tsx";
 import { FolderView } from "../folder-view.tsx";
 import { ownerName, rightsText } from "./received-entries.tsx";
@@ -48,6 +49,9 @@ export function ReceivedFolder({
           actions: (
             <>
               <span className="text-sm text-muted">
+                <span className="me-2 inline-block align-middle">
+                  <PersonAvatar id={share.owner.id} name={ownerName(share)} size={22} />
+                </span>
                 <bdi>{text.sharedBy(ownerName(share))}</bdi> · {rightsText(share)}
               </span>
               {path === "/" && top.itemCount > 0 && download}

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { request } from "../../../api/http.ts";
 import type { User } from "../../../api/types.ts";
 import { loadSession } from "../../../api/session.ts";
-import { Avatar } from "../../../ui/avatar.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { DescriptionList } from "../../../ui/description-list.tsx";
@@ -16,6 +15,7 @@ import { useRefresh, useResource } from "../api.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { text } from "../text.ts";
 import { GuestNameCard } from "./guest-name-card.tsx";
+import { OwnPicture } from "./picture-card.tsx";
 import { Form } from "../../../ui/form.tsx";
 import { FormRejection } from "../../../ui/rejection-message.tsx";
 
@@ -27,8 +27,8 @@ export function ProfileSection() {
       {(data) => (
         <>
           <Card title={text.you}>
-            <div className="flex flex-wrap items-center gap-4">
-              <Avatar name={data.name || data.email} size={56} />
+            <div className="flex flex-col gap-4">
+              <OwnPicture profile={data} />
               <DescriptionList
                 items={[
                   [text.role, text.roleName(data.role)],
