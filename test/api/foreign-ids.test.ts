@@ -83,6 +83,7 @@ const KINDS_BY_PATH: [string, Kind][] = [
   ["/api/users/app-passwords/", "appPassword"],
   ["/api/users/locks/", "lock"],
   ["/api/users/{id}/avatar", "user"],
+  ["/api/users/groups/", "group"],
   ["/api/webhooks/", "webhook"],
   ["/api/admin/users/", "user"],
   ["/api/admin/invites/", "invite"],

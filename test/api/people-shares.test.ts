@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
-import { makeGroup } from "../support/groups.ts";
+import { makeGroup, shareWithGroup } from "../support/groups.ts";
 import { createAppPassword, basic } from "../support/app-passwords.ts";
 import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
@@ -89,6 +89,43 @@ describe("GET /api/users/people", () => {
     const found = await withEmails().signUp({ name: "Erna" });
     const response = await searchPeople(caller, found.email.slice(0, 12));
     expect(response.list("data.people")).toContainEqual({ id: found.id, name: "Erna", email: found.email });
+  });
+});
+
+describe("GET /api/users/groups/{id}/members", () => {
+  const members = ({ client }: Account, group: string) => client.get(`/api/users/groups/${group}/members`);
+
+  test("shows who is in a group only to those who share with it, while they do", async () => {
+    const [owner, member, other] = [await open().signUp(), await open().signUp({ name: "Mia" }), await open().signUp()];
+    const gone = await open().signUp({ name: "Ada Gone" });
+    const group = await makeGroup(admin, "Orchestra", [member, gone]);
+    for (const account of [owner, member, other, admin]) expectError(await members(account, group), 404, "not_found");
+    const share = await shareWithGroup(owner.client, await owner.client.folderId("scores"), group);
+    const shown = await members(owner, group);
+    expectStatus(shown, 200);
+    expect(shown.at("data")).toEqual({
+      people: [
+        { id: gone.id, name: "Ada Gone" },
+        { id: member.id, name: "Mia" },
+      ],
+      total: 2,
+    });
+    await open().change(gone.id, { disabled: true });
+    expect((await members(owner, group)).at("data")).toEqual({ people: [{ id: member.id, name: "Mia" }], total: 1 });
+    // Not to the others of the group, and not as if the group were unknown.
+    const [hidden, unknown] = [await members(member, group), await members(member, "grp_00000000000000000000")];
+    expect(hidden.at("error.message")).toBe(unknown.at("error.message"));
+    expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
+    expectError(await members(owner, group), 404, "not_found");
+  });
+
+  test("does not exist while showPeople is off", async () => {
+    const root = await closed().addUser(["--admin"]);
+    const group = await makeGroup(root, "Secret", [await closed().signUp()]);
+    await shareWithGroup(root.client, await root.client.folderId("plans"), group);
+    const response = await members(root, group);
+    expect(response.status).toBe(404);
+    expect(response.at("error")).toEqual((await root.client.get("/api/users/groupsX")).at("error"));
   });
 });
 

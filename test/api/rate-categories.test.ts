@@ -166,6 +166,7 @@ const routesByCategory: Record<string, string[]> = {
   usage: ["GET /api/users/usage", "GET /api/users/usage/rate-limits"],
   operations: [
     "GET /api/users/people",
+    "GET /api/users/groups/{id}/members",
     "GET /api/files/{id}/editing",
     "GET /api/files/extractions",
     "DELETE /api/files/extractions/{id}",

@@ -86,6 +86,9 @@ describeWeb("the picture of a person", (web) => {
     await page.locator("[data-initials=O]").first().waitFor();
     expect(requested.filter((path) => path.includes(other.id))).toEqual([]);
     await web.lookAt(page, "avatar-received");
+    const phone = await web.open({ as: account, path: "/shared/with-me", size: "phone" });
+    await phone.getByText("From Olga Owner").locator(`img[data-avatar="${owner.id}"]`).waitFor();
+    await web.lookAt(phone, "avatar-received-phone");
     await page.getByRole("button", { name: /Notifications/ }).click();
     await page.getByRole("dialog").locator(`img[data-avatar="${owner.id}"]`).first().waitFor();
   });

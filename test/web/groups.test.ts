@@ -117,6 +117,11 @@ describeWeb(
       await list.getByText("Shared with Ada Lovelace").waitFor();
       await list.getByText("Shared with Book club").waitFor();
       await list.getByText("Shared with eva@example.org").waitFor();
+      // Who is in the group, on demand.
+      const who = list.getByRole("list", { name: "1 person in Book club" });
+      expect(await who.isVisible()).toBe(false);
+      await list.getByText("1 person", { exact: true }).press("Enter");
+      await who.getByText("Bob Byron").waitFor();
       await web.lookAt(page, "share-people-list");
       await list.getByLabel("Permissions of Ada Lovelace").selectOption("write");
       await list.getByText("Can edit", { exact: true }).waitFor();

@@ -1038,6 +1038,13 @@ export interface ResponseData {
       readonly members: number;
     }[];
   };
+  readonly "GET /api/users/groups/{id}/members": {
+    readonly people: readonly {
+      readonly id: string;
+      readonly name: string;
+    }[];
+    readonly total: number;
+  };
   readonly "POST /api/files/folders": Schemas["FolderItem"];
   readonly "GET /api/files/folders/{id}": Schemas["FolderItem"];
   readonly "PUT /api/files/folders/{id}": Schemas["FolderItem"];

@@ -48,7 +48,7 @@ export interface EntryBrowserProps<T extends Entry> {
   readonly backgroundItems?: readonly MenuItem[];
   onOpenFolder(path: string, folder: T): void;
   nameOf?(entry: T): ReactNode;
-  subtitle?(entry: T): string;
+  subtitle?(entry: T): ReactNode;
   /** A further line below the name in lists. */
   excerptOf?(entry: T): ReactNode;
   /** Shown in place of a thumbnail for entries that have none. */

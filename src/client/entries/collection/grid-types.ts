@@ -86,7 +86,7 @@ export interface GridDisplay<T extends Entry> {
   readonly density: ViewPreferences["density"];
   readonly columns: GridColumns<T>;
   /** A line below the name, on phones. */
-  subtitle(entry: T): string;
+  subtitle(entry: T): ReactNode;
   /** A short text below the name of a tile. */
   caption(entry: T): string;
   /** The name with highlighting; by default the plain name. */

@@ -99,6 +99,21 @@ export async function fetchPeople(searched: string, signal: AbortSignal): Promis
   }
 }
 
+/**
+ * Who is in a group that this user shares with; null if the server does not let people find each other, or the share has
+ * just ended. @throws ApiError, OfflineError
+ */
+export async function fetchGroupPeople(groupId: string, signal: AbortSignal) {
+  if (!canFindPeople) return null;
+  try {
+    const path = `/api/users/groups/${groupId}/members` as const;
+    return await request<ResponseData["GET /api/users/groups/{id}/members"]>("GET", path, { signal });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    return null;
+  }
+}
+
 /** What ending a share means, as text. */
 export function revokeBody(share: ShareRecord): string {
   if (share.kind !== "account") return text.revokeLink;

@@ -10,6 +10,7 @@ import { toast, showError } from "../../ui/toast.tsx";
 import { invalidateShares, recipientOf, revokeBody, revokeShare, updateShare } from "./api.ts";
 import { ChipPicture } from "../../ui/chip-field.tsx";
 import { Select } from "../../ui/select.tsx";
+import { GroupPeople } from "./group-people.tsx";
 import { QrDialog } from "./qr-code.tsx";
 import { ShareEditor } from "./share-editor.tsx";
 import { describeCounts, describeKind, ShareBadges } from "./share-state.tsx";
@@ -48,6 +49,7 @@ export function ShareItem({ share, name }: { readonly share: ShareRecord; readon
               .filter((part) => part !== "")
               .join(" · ")}
           </p>
+          {share.group !== null && <GroupPeople group={share.group} />}
         </div>
       </div>
       {isLink && <CopyField label={text.linkOf(name)} value={share.url} />}

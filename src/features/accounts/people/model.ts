@@ -19,5 +19,11 @@ export const PeopleRecord = t.Object({
   ),
 });
 
+/** GET /api/users/groups/{id}/members */
+export const GroupPeopleRecord = t.Object({
+  people: t.Array(t.Object({ id: t.String({ description: "usr_…" }), name: t.String() })),
+  total: Type.Integer({ minimum: 0 }),
+});
+
 /** Longest text that is searched. */
 export const TEXT_MAX = 100;

@@ -33,8 +33,16 @@ interface PeopleServiceOptions {
   readonly groups: Pick<GroupService, "find">;
 }
 
+/** Some of the people of a group. */
+interface GroupPeople {
+  readonly people: readonly Omit<FoundPerson, "email">[];
+  /** How many there are. */
+  readonly total: number;
+}
+
 const PEOPLE_MAX = 10;
 const GROUPS_MAX = 5;
+const MEMBERS_MAX = 100;
 
 /** Condition: a text begins with the parameter, or a later word of it does. Both are folded. */
 const matches = (column: string): string =>
@@ -46,12 +54,19 @@ const selectPeople = (condition: string): string =>
    WHERE disabled_at IS NULL AND email_unconfirmed_since IS NULL AND id <> ?2 AND ${condition}
    ORDER BY name_key, id LIMIT ${PEOPLE_MAX}`;
 
+/** The people of a group who can be found. Accounts that are being deleted have left their groups. */
+const MEMBERS = `FROM group_members m CROSS JOIN users u ON u.id = m.user_id
+  WHERE m.group_id = ?1 AND u.disabled_at IS NULL AND u.email_unconfirmed_since IS NULL`;
+
 /** Finds people and groups. */
 export class PeopleService {
   readonly #options: PeopleServiceOptions;
   readonly #people;
   readonly #peopleByEmail;
   readonly #groups;
+  readonly #sharedGroup;
+  readonly #members;
+  readonly #memberCount;
 
   constructor(options: PeopleServiceOptions) {
     this.#options = options;
@@ -64,6 +79,14 @@ export class PeopleService {
       `SELECT public_id AS publicId, name, (SELECT count(*) FROM group_members m WHERE m.group_id = g.id) AS members
        FROM groups g INDEXED BY groups_name WHERE ${matches("name_key")} ORDER BY name_key LIMIT ${GROUPS_MAX}`,
     );
+    this.#sharedGroup = sqlite.prepare<{ id: number }, [string, number]>(
+      `SELECT g.id FROM groups g WHERE g.public_id = ?1
+         AND EXISTS (SELECT 1 FROM shares s INDEXED BY shares_group WHERE s.group_id = g.id AND s.account_id = ?2)`,
+    );
+    this.#members = sqlite.prepare<Omit<FoundPerson, "email">, [number]>(
+      `SELECT u.public_id AS publicId, u.name ${MEMBERS} ORDER BY u.name_key, u.id LIMIT ${MEMBERS_MAX}`,
+    );
+    this.#memberCount = sqlite.prepare<{ count: number }, [number]>(`SELECT count(*) AS count ${MEMBERS}`);
   }
 
   /** Whether accounts may find each other. */
@@ -82,6 +105,13 @@ export class PeopleService {
     const key = nameKey(text.trim());
     const statement = this.showsEmails ? this.#peopleByEmail : this.#people;
     return { people: statement.all(key, caller.id), groups: this.#groups.all(key) };
+  }
+
+  /** The first people of a group by name; undefined unless the caller shares something with it and may find people. */
+  members(caller: User, groupId: string): GroupPeople | undefined {
+    const group = this.isOn ? this.#sharedGroup.get(groupId, caller.id) : null;
+    if (group === null) return undefined;
+    return { people: this.#members.all(group.id), total: this.#memberCount.get(group.id)?.count ?? 0 };
   }
 
   /** The account with an id, if it can be found. */

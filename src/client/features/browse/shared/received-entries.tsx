@@ -1,6 +1,6 @@
 // What others share, as entries of a list.
 import { BookImage } from "lucide-react";
-import { useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
 import { request } from "../../../api/http.ts";
 import { keys } from "../../../api/queries.ts";
 import type { Entry } from "../../../api/types.ts";
@@ -110,9 +110,16 @@ export const SORTS: readonly SortOption[] = [
 ];
 
 /** The line below a name on phones. */
-export function subtitleOf({ share }: ReceivedEntry): string {
+export function subtitleOf({ share }: ReceivedEntry): ReactNode {
   const until = share.expiresAt === null ? [] : [text.expiresAt(formatDate(share.expiresAt))];
-  return [text.sharedBy(ownerName(share)), rightsText(share), ...until].join(" · ");
+  return (
+    <>
+      <span className="me-1.5 inline-flex align-middle">
+        <PersonAvatar id={share.owner.id} name={ownerName(share)} size={16} />
+      </span>
+      {[text.sharedBy(ownerName(share)), rightsText(share), ...until].join(" · ")}
+    </>
+  );
 }
 
 /** The icon of an album; other entries have thumbnails. */
