@@ -1,6 +1,6 @@
 /**
- * Shares an item with several people and groups: all or nothing. A share that there is already stays, with the requested
- * permission.
+ * Shares an item with several people and groups: all or nothing. A recipient who already has a share keeps it,
+ * with the requested permission.
  */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
