@@ -1,6 +1,7 @@
 // Helpers for tests of file lists.
 import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
+import { closeMenu } from "./support/focus.ts";
 
 /** The row of an entry in the list. */
 export function row(page: Page, name: string): Locator {
@@ -10,6 +11,18 @@ export function row(page: Page, name: string): Locator {
 /** The tile of an entry. */
 export function tile(page: Page, name: string): Locator {
   return page.getByRole("gridcell").filter({ has: page.getByTitle(name, { exact: true }) });
+}
+
+/** The labels in the menu of an entry of the list. */
+export async function menuLabels(page: Page, name: string): Promise<string[]> {
+  await row(page, name)
+    .getByRole("button", { name: `More actions for ${name}` })
+    .click();
+  const items = page.getByRole("menuitem");
+  await items.first().waitFor();
+  const labels = await items.evaluateAll((all) => all.map((item) => item.querySelector("span")?.textContent ?? ""));
+  await closeMenu(page);
+  return labels;
 }
 
 /** Names of the rendered rows, from the top. */

@@ -4,9 +4,9 @@ import type { Page } from "playwright-core";
 import { shareWith } from "../support/account-shares.ts";
 import type { Account } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { names, row } from "./files-helpers.ts";
+import { menuLabels, names, row } from "./files-helpers.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
-import { closeByKey, closeMenu } from "./support/focus.ts";
+import { closeByKey } from "./support/focus.ts";
 import { withFiles } from "./support/upload-files.ts";
 
 /** A folder "Holiday" with the folders "Day 1" and "Day 2" that the owner shares with a friend. */
@@ -32,18 +32,6 @@ async function menuItem(page: Page, name: string, label: string): Promise<void> 
     .getByRole("button", { name: `More actions for ${name}` })
     .click();
   await page.getByRole("menuitem", { name: label, exact: true }).click();
-}
-
-/** The labels in the menu of an entry. */
-async function labelsOf(page: Page, name: string): Promise<string[]> {
-  await row(page, name)
-    .getByRole("button", { name: `More actions for ${name}` })
-    .click();
-  const items = page.getByRole("menuitem");
-  await items.first().waitFor();
-  const labels = await items.evaluateAll((all) => all.map((item) => item.querySelector("span")?.textContent ?? ""));
-  await closeMenu(page);
-  return labels;
 }
 
 const crumb = (page: Page, name: string) =>
@@ -180,7 +168,7 @@ describeWeb("received folders that may only be read", (web) => {
     const { owner, friend, share } = await sharedFolder(web, "read");
     const page = await openHoliday(web, friend, share);
     const changes = ["Edit", "Rename", "Cut", "Move to…", "Edit tags", "Move to trash", "Share", "Add to album…"];
-    const labels = await labelsOf(page, "list.txt");
+    const labels = await menuLabels(page, "list.txt");
     expect(labels).toContain("Copy to…");
     for (const label of changes) expect(labels).not.toContain(label);
     await row(page, "list.txt").click();
@@ -210,7 +198,7 @@ describeWeb("received folders that may only be read", (web) => {
   test("lose their actions when the owner lowers the share, and fail with a message until then", async () => {
     const { owner, friend, share } = await sharedFolder(web, "write");
     const page = await openHoliday(web, friend, share);
-    expect(await labelsOf(page, "list.txt")).toContain("Move to trash");
+    expect(await menuLabels(page, "list.txt")).toContain("Move to trash");
     expectStatus(await owner.client.patch(`/api/shares/${share}`, { permissions: "read" }), 200);
     await row(page, "list.txt").click();
     await page.keyboard.press("Delete");
@@ -219,7 +207,10 @@ describeWeb("received folders that may only be read", (web) => {
       .first()
       .waitFor();
     await row(page, "list.txt").waitFor();
-    await eventually("the actions are gone", async () => !(await labelsOf(page, "list.txt")).includes("Move to trash"));
+    await eventually(
+      "the actions are gone",
+      async () => !(await menuLabels(page, "list.txt")).includes("Move to trash"),
+    );
     expect(await owner.client.names("/Holiday")).toContain("list.txt");
   });
 });
@@ -232,13 +223,13 @@ describeWeb("received files in lists with own ones", (web) => {
     const page = await web.open({ as: friend, path: "/search?q=list" });
     await row(page, "list.txt").waitFor();
     await row(page, "list of mine.txt").waitFor();
-    await eventually("its share is known", async () => (await labelsOf(page, "list.txt")).includes("Rename"));
-    expect(await labelsOf(page, "list.txt")).not.toContain("Share");
-    expect(await labelsOf(page, "list of mine.txt")).toContain("Share");
+    await eventually("its share is known", async () => (await menuLabels(page, "list.txt")).includes("Rename"));
+    expect(await menuLabels(page, "list.txt")).not.toContain("Share");
+    expect(await menuLabels(page, "list of mine.txt")).toContain("Share");
     await page.goto(new URL("/favorites", page.url()).href);
     await row(page, "list.txt").waitFor();
-    await eventually("its share is known", async () => (await labelsOf(page, "list.txt")).includes("Move to…"));
-    expect(await labelsOf(page, "list.txt")).not.toContain("Share");
+    await eventually("its share is known", async () => (await menuLabels(page, "list.txt")).includes("Move to…"));
+    expect(await menuLabels(page, "list.txt")).not.toContain("Share");
     await menuItem(page, "list.txt", "Move to…");
     const dialog = page.getByRole("dialog", { name: /^Move/ });
     await dialog.getByRole("treeitem", { name: "Day 1" }).click();

@@ -2,25 +2,13 @@ import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Account } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { expectSelected, names, row } from "./files-helpers.ts";
+import { expectSelected, menuLabels, names, row } from "./files-helpers.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
-import { closeByKey, closeMenu } from "./support/focus.ts";
+import { closeByKey } from "./support/focus.ts";
 
 /** Selects an entry, as a person does who wants no other to stay selected. */
 async function select(page: Page, name: string): Promise<void> {
   await row(page, name).locator('[data-part="check"]').click();
-}
-
-/** The labels in the menu of an entry. */
-async function menuOf(page: Page, name: string): Promise<string[]> {
-  await row(page, name)
-    .getByRole("button", { name: `More actions for ${name}` })
-    .click();
-  const items = page.getByRole("menuitem");
-  await items.first().waitFor();
-  const labels = await items.evaluateAll((all) => all.map((item) => item.querySelector("span")?.textContent ?? ""));
-  await closeMenu(page);
-  return labels;
 }
 
 /** A folder "Holiday" that the owner shares with a friend. */
@@ -143,10 +131,10 @@ describeWeb("shared with me", (web) => {
     const page = await web.open({ as: friend, path: "/shared/with-me" });
     await row(page, "Holiday").waitFor();
     const reading = ["Open", "Download as ZIP", "Add to favorites", "Pin to sidebar", "Copy", "Copy to…", "Details"];
-    expect(await menuOf(page, "Holiday")).toEqual([...reading, "Leave"]);
+    expect(await menuLabels(page, "Holiday")).toEqual([...reading, "Leave"]);
     await row(page, "Holiday").dblclick();
     await page.getByRole("heading", { level: 1, name: "Holiday" }).waitFor();
-    expect(await menuOf(page, "Day 1")).toEqual(reading);
+    expect(await menuLabels(page, "Day 1")).toEqual(reading);
     await row(page, "list.txt").click();
     await page.keyboard.press("F2");
     await page.keyboard.press("Delete");
@@ -164,10 +152,10 @@ describeWeb("shared with me", (web) => {
     const { owner, friend } = await sharedFolder(web, "write");
     const page = await web.open({ as: friend, path: "/shared/with-me" });
     await row(page, "Holiday").waitFor();
-    expect(await menuOf(page, "Holiday")).not.toContain("Rename");
+    expect(await menuLabels(page, "Holiday")).not.toContain("Rename");
     await row(page, "Holiday").dblclick();
     await page.getByRole("heading", { level: 1, name: "Holiday" }).waitFor();
-    const labels = await menuOf(page, "list.txt");
+    const labels = await menuLabels(page, "list.txt");
     expect(labels).toContain("Move to trash");
     expect(labels).toContain("Move to…");
     for (const label of ["Share", "Add to album…"]) expect(labels).not.toContain(label);
@@ -224,7 +212,7 @@ describeWeb("shared with me", (web) => {
     expectStatus(await owner.client.post(`/api/albums/${album.string("data.id")}/shares`, { user: friend.email }), 201);
     const page = await web.open({ as: friend, path: "/shared/with-me" });
     await row(page, "Best of").waitFor();
-    expect(await menuOf(page, "Best of")).toEqual(["Open", "Pin to sidebar", "Leave"]);
+    expect(await menuLabels(page, "Best of")).toEqual(["Open", "Pin to sidebar", "Leave"]);
     await row(page, "Best of").dblclick();
     await page.getByRole("heading", { level: 1, name: "Best of" }).waitFor();
   });

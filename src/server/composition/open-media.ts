@@ -78,7 +78,6 @@ function openIndexes(storage: Storage) {
     source: `${storage.storeId} ${readClientEpoch(storage.sqlite)}`,
     extractor: textExtractor,
     isEnabled: () => storage.config.search.content,
-    isBusy: () => uploadsInProgress.isAny,
   });
   const {
     search,

@@ -1,6 +1,7 @@
 /** Builds a folder with new files in many short transactions. It becomes visible when it is complete, or not at all. */
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { newId } from "../../lib/id.ts";
+import { attachFolder } from "./attach-folder.ts";
 import { ensureFolderId, folderRow } from "./make-folder.ts";
 import { resolveName } from "./create.ts";
 import { addSizes, type PathSize, sizeOfPath, sizeOfStep, rejectTooLong } from "../tables/heights.ts";
@@ -196,24 +197,8 @@ export class FolderBuilder {
     if (typeof name !== "string") throw nameTaken(this.#build.name);
     store.nodes.heights.rejectTooDeep(this.id, parentId, name);
     store.locks.requireUnlocked(accountId, parentId);
-    // Two journal numbers: it is created at the first. The second is that of a move, at which readers emit all below it.
-    const numbers = 2;
-    const seq = store.accounts.take(accountId, { numbers, files, folders, fileBytes }, quotaBytes, tx);
-    store.nodes.setCreatedSeq(this.id, seq - 1);
-    store.nodes.update(tx, store.nodes.get(this.id), {
-      parentId,
-      name,
-      originalName: null,
-      modifiedAtMs: store.clock.nowMs(),
-      seq,
-      isPublic: false,
-      tags: null,
-      metadata: null,
-    });
-    store.nodes.setPathSeq(this.id, seq);
-    store.accounts.record(accountId, seq, this.id);
-    store.paths.freeze();
-    return store.getFolder(this.id);
+    const totals = { files, folders, fileBytes };
+    return attachFolder(store, tx, this.id, { accountId, parentId, name, metadata: null, totals, quotaBytes });
   }
 }
 

@@ -6,6 +6,7 @@ import { rows } from "../../db/reader.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { parentPath, ROOT_PATH } from "../../lib/path.ts";
+import { attachFolder } from "./attach-folder.ts";
 import { copyBelow } from "./copy-below.ts";
 import { storeFile, resolveName } from "./create.ts";
 import { totalsBelow } from "./delete.ts";
@@ -249,31 +250,21 @@ function attach(
   tx: Transaction,
   copying: FolderCopy,
   stageId: number,
-  { files, folders, fileBytes }: CopyTotals,
+  totals: CopyTotals,
 ): FolderNode {
   const { folder, options } = copying;
   options.admit?.(tx);
   const accountId = options.accountId ?? folder.accountId;
   const { parentId, name } = destination(store, tx, copying, stageId);
-  // Two journal numbers: the copy is created at the first. The second is that of a move, at which readers emit all
-  // below it.
-  const numbers = 2;
-  const seq = store.accounts.take(accountId, { numbers, files, folders, fileBytes }, options.quotaBytes, tx);
-  store.nodes.setCreatedSeq(stageId, seq - 1);
-  store.nodes.update(tx, store.nodes.get(stageId), {
+  const metadata = options.preserveMetadata ? metadataToJson(folder.metadata) : null;
+  return attachFolder(store, tx, stageId, {
+    accountId,
     parentId,
     name,
-    originalName: null,
-    modifiedAtMs: store.clock.nowMs(),
-    seq,
-    isPublic: false,
-    tags: null,
-    metadata: options.preserveMetadata ? metadataToJson(folder.metadata) : null,
+    metadata,
+    totals,
+    quotaBytes: options.quotaBytes,
   });
-  store.nodes.setPathSeq(stageId, seq);
-  store.accounts.record(accountId, seq, stageId);
-  store.paths.freeze();
-  return store.getFolder(stageId);
 }
 
 /** @param reachId the folder whose depth counts: the source or, at the end, its copy */

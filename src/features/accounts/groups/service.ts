@@ -1,6 +1,6 @@
 /**
- * Groups of accounts, which administrators make. A share may be for a group; `permissions` reads the rows. So a change of
- * a group acts with its commit: nothing is copied, and nothing has to be revoked.
+ * Groups of accounts, which administrators create. A share may be for a group; `permissions` reads the rows. So a change
+ * of a group takes effect with its commit: nothing is copied, and nothing has to be revoked.
  */
 import type { Database } from "bun:sqlite";
 import type { Writer } from "../../../db/transaction.ts";

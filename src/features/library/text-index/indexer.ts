@@ -12,6 +12,7 @@ import type { TextIndexStatus, WaitingBlob } from "./types.ts";
 /** Dependencies of {@link TextIndexer}. */
 export interface TextIndexerOptions {
   readonly thread: IndexThread;
+  /** Waits while uploads are in progress. */
   readonly extractor: {
     extract(digest: Digest, mediaType: string, signal: AbortSignal): Promise<ExtractedText>;
   };
@@ -19,8 +20,6 @@ export interface TextIndexerOptions {
   readonly isEnabled: () => boolean;
   /** Changes whenever files of any account change. */
   readonly changeMark: () => string;
-  /** Whether uploads are in progress: then reading waits up to {@link PATIENCE_MS}. */
-  readonly isBusy: () => boolean;
   readonly log: Log;
 }
 
@@ -30,8 +29,6 @@ const TICK_MS = 1_000;
 const DELAY_MS = 50;
 /** How long after a removal its last traces are removed, which writes the index again: once for all removals until then. */
 const CLEAN_AFTER_MS = 5 * 60_000;
-const BUSY_REST_MS = 100;
-const PATIENCE_MS = 2_000;
 /** Pause between two files, for requests. */
 const REST_MS = 5;
 /** Segments that are sent to the thread together: a few milliseconds of its work. */
@@ -150,8 +147,7 @@ export class TextIndexer {
         await this.#clean(isDone);
         return;
       }
-      await this.#waitForUploads(stop);
-      if (!isDone()) await this.#orOff(() => this.#readText(blob, stop));
+      await this.#orOff(() => this.#readText(blob, stop));
       this.#revision++;
       await Bun.sleep(REST_MS);
     }
@@ -181,13 +177,6 @@ export class TextIndexer {
       const isOff = this.#isStopped || !this.#options.isEnabled();
       if (isOff && error instanceof AppError) return undefined;
       throw error;
-    }
-  }
-
-  async #waitForUploads(stop: AbortSignal): Promise<void> {
-    const sinceMs = performance.now();
-    while (this.#options.isBusy() && performance.now() - sinceMs < PATIENCE_MS && !stop.aborted) {
-      await Bun.sleep(BUSY_REST_MS);
     }
   }
 

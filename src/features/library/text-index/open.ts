@@ -8,7 +8,7 @@ import type { IndexLocation } from "./types.ts";
 
 /** Dependencies of the text index. */
 export interface TextIndexOptions
-  extends Pick<TextIndexerOptions, "extractor" | "isEnabled" | "isBusy">,
+  extends Pick<TextIndexerOptions, "extractor" | "isEnabled">,
     Omit<IndexLocation, "run"> {
   readonly sqlite: Database;
   readonly log: Log;

@@ -18,7 +18,7 @@ export interface TextExtractorOptions {
 }
 
 /** How long a file waits for uploads to end. With endless uploads the work is late, but not starved. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 3_000;
 const BUSY_REST_MS = 50;
 /** A process that crashes can be the fault of the machine. The second crash in a row is the fault of the file. */
 const ATTEMPTS_MAX = 2;

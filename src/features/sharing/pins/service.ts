@@ -1,7 +1,7 @@
 /**
  * Pins: folders and albums that an account keeps in the sidebar, its own and those that others share with it. They are
- * stored as ids among the settings of the account, and so are in every copy of them. What a pin is called and where it
- * leads is looked up each time, with the permissions of that moment: a pin of a share that has ended shows nothing. It is
+ * stored as ids among the settings of the account, and so are in every copy of them. The name and the target of a pin
+ * are looked up each time, with the permissions of that moment: a pin of a share that has ended shows nothing. It is
  * hidden until the account can open the folder again, as a favorite is.
  */
 import { AppError, invalidField, notFound } from "../../../errors.ts";

@@ -1,19 +1,18 @@
 /**
- * Shares an item with several people and groups: all or nothing. A share that there is already stays, with the requested
- * permission.
+ * Shares an item with several people and groups: all or nothing. A recipient who already has a share keeps it,
+ * with the requested permission.
  */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import { newId } from "../../../lib/id.ts";
 import type { PeopleService } from "../../accounts/people/service.ts";
 import { emailKey, parseEmail } from "../../accounts/users/email.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { insertShare } from "./insert-share.ts";
 import type { GroupNotices } from "./group-notices.ts";
 import { type ShareRows, SHARES_OF_NODE_MAX } from "./queries.ts";
 import { type CheckedRequest, checkNewShare } from "./settings.ts";
-import { summarizeShare } from "./summarize.ts";
 import type { ShareTokens } from "./tokens.ts";
 import type { Recipient, Share, SharedItem, SharedWithMany, ShareRequest } from "./types.ts";
 
@@ -127,36 +126,8 @@ export class PeopleShares {
       readonly checked: CheckedRequest;
     },
   ): Share {
-    const { rows, tokens, clock, events, notices } = this.#options;
-    const { user, node, recipient, checked } = share;
-    const { emailKey: recipientEmailKey, userId: recipientId, groupId } = recipient;
-    const { nonce, hash } = tokens.make();
-    const nowMs = clock.nowMs();
-    const identity = {
-      publicId: newId("shr", nowMs),
-      accountId: user.id,
-      nodeId: node.kind === "album" ? null : node.id,
-      albumId: node.kind === "album" ? node.id : null,
-      nonce,
-      hash,
-      createdAtMs: nowMs,
-      pinnedVersion: null,
-      recipientId,
-      groupId,
-    };
-    rows.insert(identity, { ...checked, recipientEmailKey, passwordHash: null });
-    const made = this.#get(identity.publicId);
-    const summary = summarizeShare(made, node);
-    events.emit(tx, "share.created", { accountId: user.id, share: summary });
-    if (recipientId !== null) {
-      events.emit(tx, "share.received", {
-        accountId: recipientId,
-        share: summary,
-        ownerId: user.publicId,
-        ownerName: user.name,
-      });
-    }
-    if (groupId !== null) notices.queue(tx, made.id);
+    const made = insertShare(tx, this.#options, { ...share, passwordHash: null, pinnedVersion: null });
+    if (made.groupId !== null) this.#options.notices.queue(tx, made.id);
     return made;
   }
 

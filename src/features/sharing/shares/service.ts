@@ -3,7 +3,6 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import { newId } from "../../../lib/id.ts";
 import type { PasswordHasher } from "../../accounts/users/passwords.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { Reader } from "../../../db/reader.ts";
@@ -12,6 +11,7 @@ import { requireConfirmedEmail } from "../../accounts/users/confirmed-email.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { insertShare } from "./insert-share.ts";
 import { loosens } from "./loosens.ts";
 import type { PublicLinks } from "./file-links.ts";
 import { type ShareRows, SHARES_OF_NODE_MAX } from "./queries.ts";
@@ -64,7 +64,7 @@ export class ShareService {
    * @throws AppError email_unconfirmed | invalid_field | invalid_request | not_found | share_permission | overloaded
    */
   async create(user: User, target: ShareTarget, settings: ShareRequest): Promise<OwnShare> {
-    const { rows, tokens, events, clock, writer, passwords } = this.#options;
+    const { rows, clock, writer, passwords } = this.#options;
     requireConfirmedEmail(user);
     // Checked before anything that takes time: requests for the nodes of others reveal nothing and cost little.
     this.#find(user, target);
@@ -73,7 +73,6 @@ export class ShareService {
       throw invalidField("user", "You can't share with your own account. Choose another user.");
     }
     const passwordHash = password === null ? null : await passwords.hash(password);
-    const { nonce, hash } = tokens.make();
     return writer.run((tx) => {
       const node = this.#find(user, target);
       if (rows.countOf(node) >= SHARES_OF_NODE_MAX) {
@@ -82,32 +81,16 @@ export class ShareService {
           `This item already has ${SHARES_OF_NODE_MAX} shares. Delete some of them first.`,
         );
       }
-      const recipient = this.#recipientOf(checked.recipientEmailKey);
-      const nowMs = clock.nowMs();
-      const identity = {
-        publicId: newId("shr", nowMs),
-        accountId: user.id,
-        nodeId: node.kind === "album" ? null : node.id,
-        albumId: node.kind === "album" ? node.id : null,
-        nonce,
-        hash,
-        createdAtMs: nowMs,
+      const { recipientEmailKey } = checked;
+      const userId = this.#recipientOf(recipientEmailKey)?.id ?? null;
+      const share = insertShare(tx, this.#options, {
+        user,
+        node,
+        checked,
+        recipient: { emailKey: recipientEmailKey, userId, groupId: null },
+        passwordHash,
         pinnedVersion: checked.isPinned && node.kind === "file" ? node.version : null,
-        recipientId: recipient?.id ?? null,
-        groupId: null,
-      };
-      rows.insert(identity, { ...checked, passwordHash });
-      const share = this.#own(user, identity.publicId);
-      const summary = summarizeShare(share, node);
-      events.emit(tx, "share.created", { accountId: user.id, share: summary });
-      if (recipient !== undefined) {
-        events.emit(tx, "share.received", {
-          accountId: recipient.id,
-          share: summary,
-          ownerId: user.publicId,
-          ownerName: user.name,
-        });
-      }
+      });
       return { share, node };
     });
   }
