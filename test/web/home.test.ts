@@ -27,7 +27,7 @@ describeWeb("the home page", (web) => {
     const owner = await web.account();
     await account.client.folderId("Letters");
     const report = await account.client.storedId("a", { name: "report.txt", fields: { folder: "/Letters" } });
-    // Tags are one more column, for which what was done last must not give way.
+    // Tags are one more column. The column of what was done last must stay next to it.
     const note = await account.client.storedId("b", { name: "note.txt", fields: { tags: "print" } });
     await account.client.storedId("c", { name: "other.txt" });
     await account.client.putContent(note, "new");
