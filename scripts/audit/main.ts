@@ -15,6 +15,7 @@ import { type Frames, measureScrolling } from "./scrolling.ts";
 const VISITOR_PAGES = ["/sign-in", "/sign-up"];
 
 const PAGES = [
+  "/home",
   "/files",
   "/files/House",
   "/photos",
@@ -30,7 +31,7 @@ const PAGES = [
     (name) => `/settings/${name}`,
   ),
   ...["appearance", "account"].map((name) => `/settings/${name}`),
-  ...["health", "users", "invites", "settings", "plans", "storage", "jobs", "audit", "integrity"].map(
+  ...["health", "users", "groups", "invites", "settings", "plans", "storage", "jobs", "audit", "integrity"].map(
     (name) => `/admin/${name}`,
   ),
   ...["webhooks", "config"].map((name) => `/admin/${name}`),
@@ -171,17 +172,24 @@ async function ownPages(account: Account): Promise<{ signedIn: string[]; visitor
   const { client } = account;
   const folder = await sharedFolder(account);
   const photos = (await client.get("/api/photos?limit=20")).strings("data.photos", "id");
+  // Long enough to be scrolled on every screen.
+  const note = await client.storedId("# Garden\n\n- beans\n".repeat(50), { name: "Garden.md", type: "text/markdown" });
+  const received = (await client.get("/api/shares/received")).strings("data.shares", "id");
   const album = await client.post("/api/albums", { name: "A summer by the lake", fileIds: photos });
   const shares = [
     await client.post(`/api/files/folders/${folder}/shares`, {}),
     await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" }),
     await client.post(`/api/files/${photos[0] ?? ""}/shares`, { password: "correct horse" }),
+    await client.post(`/api/files/${photos[0] ?? ""}/shares`, {}),
+    await client.post(`/api/albums/${album.string("data.id")}/shares`, {}),
   ];
   return {
     signedIn: [
       `/albums/${album.string("data.id")}`,
       `/photos?view=${photos[0] ?? ""}`,
       `/files/Lake?details=${folder}`,
+      `/edit/${note}`,
+      `/shared/with-me?share=${received[0] ?? ""}`,
     ],
     visitors: shares.map((share) => `/s/${share.string("data.token")}`),
   };

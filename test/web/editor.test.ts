@@ -207,6 +207,8 @@ describeWeb("the editor", (web) => {
     await page.getByRole("button", { name: "Preview" }).tap();
     await page.getByRole("region", { name: "Preview of read.md" }).getByRole("heading", { name: "Title" }).waitFor();
     expect(await area(page).isVisible()).toBe(false);
+    // The tools would change a text that nobody sees.
+    expect(await tools.isVisible()).toBe(false);
     await page.getByRole("button", { name: "Preview" }).tap();
     await area(page).tap();
     await page.keyboard.press("Tab");

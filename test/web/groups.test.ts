@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import type { Account } from "../support/client.ts";
+import { eventually } from "../support/expect.ts";
 import { makeGroup } from "../support/groups.ts";
 import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
@@ -124,7 +125,9 @@ describeWeb(
       await who.getByText("Bob Byron").waitFor();
       await web.lookAt(page, "share-people-list");
       await list.getByLabel("Permissions of Ada Lovelace").selectOption("write");
-      await list.getByText("Can edit", { exact: true }).waitFor();
+      await eventually("Ada may write", async () => {
+        return (await account.client.get("/api/shares")).text.includes('"permissions":"write"');
+      });
       const shares = await account.client.get("/api/shares");
       expect(shares.list("data.shares")).toHaveLength(3);
       expect(shares.text).not.toContain(ada.email);

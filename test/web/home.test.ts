@@ -27,7 +27,8 @@ describeWeb("the home page", (web) => {
     const owner = await web.account();
     await account.client.folderId("Letters");
     const report = await account.client.storedId("a", { name: "report.txt", fields: { folder: "/Letters" } });
-    const note = await account.client.storedId("b", { name: "note.txt" });
+    // Tags are one more column. The column of what was done last must stay next to it.
+    const note = await account.client.storedId("b", { name: "note.txt", fields: { tags: "print" } });
     await account.client.storedId("c", { name: "other.txt" });
     await account.client.putContent(note, "new");
     await account.client.post("/api/favorites", {

@@ -104,7 +104,8 @@ export const text = defineText("browse", {
   copyHere: "Copy here",
   alreadyHere: "Already in this folder.",
   intoItself: "You can't put a folder inside itself.",
-  noFolders: "No subfolders",
+  noFolders: "No folders",
+  noSubfolders: "No subfolders",
 
   readOnly: "Read-only",
   readOnlyHint: "The program can open files, but not change or delete them.",

@@ -114,7 +114,7 @@ function renderEntry(entry: SharedEntry, isPickable: boolean): Html {
   const picture =
     file.thumbnailUrl === undefined
       ? html`<span class="thumb" aria-hidden="true">${kind}</span>`
-      : html`<img class="thumb" src="${file.thumbnailUrl}" alt="" width="48" height="48" loading="lazy" decoding="async">`;
+      : html`<img class="thumb${file.mediaType.startsWith("application/") && " page"}" src="${file.thumbnailUrl}" alt="" width="48" height="48" loading="lazy" decoding="async">`;
   const view = file.view && html` data-view="${file.view.kind}" data-src="${file.view.url}"`;
   return html`<li>${pick}<a class="name" href="${url}" data-file data-download="${file.downloadUrl}"${view}>${picture}<span dir="auto">${name}</span></a><span class="fact">${file.sizeBytes === null ? "–" : formatSize(file.sizeBytes)}</span><span class="fact">${date}</span><a class="get" href="${file.downloadUrl}" download aria-label="Download ${name}">Download</a></li>`;
 }

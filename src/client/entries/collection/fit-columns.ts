@@ -25,6 +25,7 @@ export const COLUMN_MIN = 4;
 
 /** In a narrow list, the columns disappear from the end of this order to its beginning. Unknown ones disappear first. */
 const LEAST_HIDDEN = [
+  "activity",
   "location",
   "deleted",
   "size",

@@ -30,14 +30,19 @@ function Picture({ file, size }: { readonly file: FileRecord; readonly size: "sm
       decoding="async"
       draggable={false}
       onError={onError}
-      // Positioned absolutely, so that a tall image doesn't make its tile taller.
-      // The top of a page says what it is.
-      className={cx(
-        isDocument(file) ? "object-cover object-top" : "object-cover",
-        size === "small" ? "size-8 rounded-md" : "absolute inset-0 h-full w-full",
-      )}
+      className={cx("object-cover", isDocument(file) ? pageClassName(size) : photoClassName(size))}
     />
   );
+}
+
+/** Positioned absolutely, so that a tall image doesn't make its tile taller. */
+function photoClassName(size: "small" | "medium"): string {
+  return size === "small" ? "size-8 rounded-md" : "absolute inset-0 h-full w-full";
+}
+
+/** The top of a page says what it is. In a row, a white page on a white background needs an edge to be seen. */
+function pageClassName(size: "small" | "medium"): string {
+  return cx("object-top", size === "small" ? "mx-1 h-8 w-6 rounded-xs border border-line" : photoClassName(size));
 }
 
 function TypeIcon({ entry, size }: { readonly entry: Entry; readonly size: "small" | "medium" }) {

@@ -25,7 +25,7 @@ function TileView<T extends Entry>(props: EntryViewProps<T> & { readonly column:
         <span className="skeleton h-full w-full" aria-label={text.loadingEntry} role="img" />
       ) : (
         <>
-          <div className="relative min-h-0 flex-1 overflow-hidden rounded-t-[0.7rem] bg-sunken">
+          <div className="relative min-h-0 flex-1 overflow-hidden rounded-t-[0.7rem] border-b border-line bg-sunken">
             {display.thumbnailOf?.(entry, "medium") ?? <Thumbnail entry={entry} size="medium" />}
           </div>
           <div className="flex h-13 shrink-0 items-center gap-1 ps-3 pe-1">

@@ -8,6 +8,7 @@ import { DescriptionList } from "../../ui/description-list.tsx";
 import { formatBytes, formatDateTime, formatDuration, formatNumber, formatRelative } from "../../base/format.ts";
 import { describeMediaType } from "../../base/media-types.ts";
 import { TextPicture, useFirstLines } from "../collection/text-picture.tsx";
+import { locationOf } from "../entry-columns.tsx";
 import { folderParam } from "../folder-address.ts";
 import { AlbumLinks } from "./album-links.tsx";
 import { useRightsOf } from "../rights.ts";
@@ -174,7 +175,7 @@ function FolderLink({ folder }: { readonly folder: string }) {
       params={{ _splat: folderParam(folder) }}
       className="inline-flex min-h-6 items-center text-accent hover:underline"
     >
-      {folder}
+      {locationOf(folder)}
     </Link>
   );
 }

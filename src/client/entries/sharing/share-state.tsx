@@ -30,13 +30,12 @@ export function describeKind(share: ShareRecord): string {
   }
 }
 
-/** Badges of a share: expired, password, expiry. */
+/** Badges of a share: expired, password, expiry. Not its permissions, which have a field. */
 export function ShareBadges({ share }: { readonly share: ShareRecord }) {
   const closed = closedBecause(share);
   return (
     <span className="inline-flex flex-wrap gap-1.5">
       {closed !== undefined && <Badge tone="danger">{text[closed]}</Badge>}
-      {share.permissions === "write" && <Badge tone="accent">{text.mayWriteBadge}</Badge>}
       {share.expiresAt !== null && closed !== "expired" && (
         <Badge tone="warning">{text.expiresAt(formatDateTime(share.expiresAt))}</Badge>
       )}

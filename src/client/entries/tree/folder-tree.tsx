@@ -197,7 +197,7 @@ function TreeLine(props: LineProps) {
   return (
     <div role="none" className="absolute inset-x-0 top-0 flex items-center gap-2 ps-2 text-xs text-muted" style={style}>
       <span className="w-6 shrink-0" />
-      {row.kind === "empty" && text.noFolders}
+      {row.kind === "empty" && (row.level === 1 ? text.noFolders : text.noSubfolders)}
       {row.kind === "loading" && text.loadingEntry}
       {row.kind === "more" && (
         <More key={row.shown} onVisible={() => loadMore(row.path)}>

@@ -116,7 +116,12 @@ function extensionsFor({ fileName, isMarkdown, isReadOnly, label, onChange, onSa
       ...defaultKeymap,
       indentWithTab,
     ]),
-    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: isMarkdown ? "true" : "false" }),
+    EditorView.contentAttributes.of({
+      "aria-label": label,
+      spellcheck: isMarkdown ? "true" : "false",
+      // Also a text that can only be read is scrolled by keyboard.
+      tabindex: "0",
+    }),
     EditorState.readOnly.of(isReadOnly),
     EditorView.updateListener.of(({ docChanged }) => {
       if (docChanged) onChange();

@@ -82,7 +82,7 @@ export function EditorScreen({
         )}
       </Header>
       <Messages editing={editing} edited={edited} />
-      <EditorTools isMarkdown={isMarkdown} isReadOnly={isReadOnly} onCommand={edited.run} />
+      <EditorTools isMarkdown={isMarkdown} isReadOnly={isReadOnly} hasPreview={hasPreview} onCommand={edited.run} />
       <div className="flex min-h-0 flex-1">
         <div
           ref={edited.host}

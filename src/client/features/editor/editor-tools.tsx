@@ -1,5 +1,6 @@
 import { Bold, Heading, Italic, Link, List, type LucideIcon, Redo2, Undo2 } from "lucide-react";
 import { Search } from "../../ui/icons.ts";
+import { cx } from "../../ui/cx.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import type { EditorCommand } from "./code-mirror.ts";
 import { text } from "./text.ts";
@@ -14,10 +15,12 @@ interface Tool {
 export function EditorTools({
   isMarkdown,
   isReadOnly,
+  hasPreview,
   onCommand,
 }: {
   readonly isMarkdown: boolean;
   readonly isReadOnly: boolean;
+  readonly hasPreview: boolean;
   readonly onCommand: (command: EditorCommand) => void;
 }) {
   const changes: readonly Tool[] = [
@@ -37,7 +40,11 @@ export function EditorTools({
     <div
       role="toolbar"
       aria-label={text.tools}
-      className="order-last flex overflow-x-auto border-t border-line bg-raised px-2 py-1 sm:order-none sm:border-t-0 sm:border-b sm:px-4"
+      className={cx(
+        "order-last flex overflow-x-auto border-t border-line bg-raised px-2 py-1 sm:order-none sm:border-t-0 sm:border-b sm:px-4",
+        // On narrow screens the preview covers the text, which nobody should change unseen.
+        hasPreview && "max-[60rem]:hidden",
+      )}
     >
       {tools.map(({ command, label, icon }) => (
         <IconButton

@@ -221,6 +221,9 @@ function locationOfHit({ folder, share, owner }: Hit): string {
   return folder === "/" ? by : `${by} · ${folder}`;
 }
 
+/** How many characters before the first match are shown. A row has one line, and its end is cut on narrow screens. */
+const BEFORE_MATCH_MAX = 20;
+
 /** The part of the content that contains the words. */
 function excerptOf({ matches }: Hit): ReactNode {
   const [match] = matches ?? [];
@@ -232,10 +235,17 @@ function excerptOf({ matches }: Hit): ReactNode {
       {match.snippet.map(({ text: part, isMatch }) => {
         const key = at;
         at += part.length;
-        return isMatch ? <Marked key={key}>{part}</Marked> : <span key={key}>{part}</span>;
+        if (isMatch) return <Marked key={key}>{part}</Marked>;
+        return <span key={key}>{key === 0 && match.snippet.length > 1 ? endOf(part) : part}</span>;
       })}
     </span>
   );
+}
+
+/** The last words of a text, or the text if it is short. */
+function endOf(part: string): string {
+  if (part.length <= BEFORE_MATCH_MAX) return part;
+  return `…${part.slice(-BEFORE_MATCH_MAX).replace(/^\S*\s+(?=\S)/, "")}`;
 }
 
 function Marked({ children }: { readonly children: string }) {

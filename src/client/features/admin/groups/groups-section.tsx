@@ -93,7 +93,11 @@ function groupColumns(
       title: text.name,
       isHeader: true,
       cell: (group) => (
-        <button type="button" className="text-start font-medium break-words underline" onClick={() => onOpen(group)}>
+        <button
+          type="button"
+          className="min-h-11 text-start font-medium break-words underline md:min-h-6"
+          onClick={() => onOpen(group)}
+        >
           {group.name}
         </button>
       ),

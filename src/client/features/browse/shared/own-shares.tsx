@@ -18,7 +18,7 @@ import {
 } from "../../../entries/sharing/share-state.tsx";
 import { text } from "../../../entries/sharing/text.ts";
 import { Badge } from "../../../ui/badge.tsx";
-import { Link2 } from "../../../ui/icons.ts";
+import { Link2, UsersRound } from "../../../ui/icons.ts";
 
 /** Which shares are listed: those that can be opened, or those that can't any more. */
 export type Filter = "all" | "open" | "closed";
@@ -119,9 +119,15 @@ export function subtitleOf({ share }: OwnShare): string {
     .join(" · ");
 }
 
+function iconOf({ kind, group }: ShareRecord) {
+  if (kind === "upload") return Inbox;
+  if (kind !== "account") return Link2;
+  return group === null ? UserRound : UsersRound;
+}
+
 /** The icon of a kind of share. */
-export function kindIcon({ share: { kind } }: OwnShare) {
-  const Icon = kind === "upload" ? Inbox : kind === "account" ? UserRound : Link2;
+export function kindIcon({ share }: OwnShare) {
+  const Icon = iconOf(share);
   return (
     <span aria-hidden className="grid size-8 place-items-center text-muted">
       <Icon size={22} strokeWidth={1.75} />
