@@ -24,7 +24,7 @@ export interface DragRules<T extends Entry> {
   /** @param entries the dragged entries; undefined for the whole selection */
   onDrop(to: Destination, entries: readonly T[] | undefined, effect: DropEffect): void;
   /**
-   * What a drop on the side bar does; undefined if it is not allowed.
+   * What a drop on the sidebar does; undefined if it is not allowed.
    * @param only the entry, if it is the only one
    */
   actionFor(action: DropAction, only: T | undefined): ((entries: readonly T[] | undefined) => void) | undefined;

@@ -7,12 +7,12 @@ import { canPin, isPinned, pinsQuery } from "./api.ts";
 
 type Pinnable = { readonly id: string; readonly name: string };
 
-/** The menu item that pins a folder or album to the side bar, or removes its pin; undefined for other entries. */
+/** The menu item that pins a folder or album to the sidebar, or removes its pin; undefined for other entries. */
 export function usePinItem(entry: Pinnable | undefined) {
   const queryClient = useQueryClient();
   const changePin = useChangePin();
   const isOffered = entry !== undefined && canPin(entry);
-  // Loads the pins, if the side bar has not yet.
+  // Loads the pins, if the sidebar has not yet.
   useQuery({ ...pinsQuery, enabled: isOffered });
   if (!isOffered) return undefined;
   const isRemoving = isPinned(queryClient, entry.id);

@@ -37,14 +37,15 @@ const isLive = (now: string): string => `s.kind = 'account' AND (s.expires_at IS
     SELECT 1 FROM up WHERE parent_id IS NULL AND name = '/'))`;
 
 /**
- * The row ids of all accounts that share something with an account now, and of those that it shares something with, as an
- * SQL table with the column `id`. It may have an id several times.
+ * The row ids of all accounts that share something with an account now, and of those that it found and shares something
+ * with, as an SQL table with the column `id`. It may have an id several times. An account to whose email something is
+ * shared is not among them: that would show which addresses have an account.
  * @param user the parameter with the row id of the account @param now the parameter with the time in milliseconds
  */
 export function sharingAccounts(user: string, now: string): string {
   return `(SELECT s.account_id AS id FROM ${sharesForUser(user)} r CROSS JOIN shares s ON s.id = r.id WHERE ${isLive(now)}
     UNION ALL SELECT s.recipient_id FROM shares s INDEXED BY shares_account
-      WHERE s.account_id = ${user} AND s.recipient_id IS NOT NULL AND ${isLive(now)}
+      WHERE s.account_id = ${user} AND s.recipient_id IS NOT NULL AND s.recipient_email_key IS NULL AND ${isLive(now)}
     UNION ALL SELECT m.user_id FROM shares s INDEXED BY shares_account JOIN group_members m ON m.group_id = s.group_id
       WHERE s.account_id = ${user} AND ${isOfGroup("s", "m.user_id")} AND ${isLive(now)})`;
 }

@@ -14,7 +14,7 @@ export const get = (): RouteDocs => ({
   tag: "Users",
   summary: "Get the picture of a person",
   description:
-    "404 as for an unknown id if the person has no picture, or if you can neither find them nor share anything with them " +
+    "404 as for an unknown id if the person has no picture, or if you can neither find them nor receive a share of them " +
     "now. Administrators see all pictures. With `v`, the version, the response may be cached forever.",
   query: {
     size: { type: "string", enum: ["64", "256"], default: "256", description: "Width and height in pixels" },
