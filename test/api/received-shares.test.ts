@@ -784,6 +784,15 @@ describe("an erased owner", () => {
 });
 
 describe("the recipient's own tree", () => {
+  test("a search finds at once what the owner has just changed", async () => {
+    const { owner, guest } = await createScene();
+    for (const name of ["paris.txt", "lisbon.txt", "vienna.txt"]) {
+      await owner.client.storedId("x", { name, fields: { folder: "/above/trips" } });
+      const found = await guest.client.get(`/api/files/search?q=${name.slice(0, -4)}`);
+      expect(found.strings("data.files", "name")).toEqual([name]);
+    }
+  });
+
   test("is unchanged in listings, tags and usage; searches say whose the file is", async () => {
     const { guest, file } = await createScene("write");
     const { client } = guest;

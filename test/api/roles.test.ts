@@ -115,6 +115,7 @@ const viewersMay = [
   /^(POST|DELETE) \/api\/users\/push-subscriptions$/,
   // Read requests that use POST for their lists.
   /^POST \/api\/files\/archive$/,
+  /^(PUT|DELETE) \/api\/pins\/\{id\}$/,
   // Notes what the viewer read.
   /^POST \/api\/files\/\{id\}\/opened$/,
   /^POST \/api\/mobile\/files\/durability$/,

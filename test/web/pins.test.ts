@@ -22,6 +22,7 @@ describeWeb("pins in the sidebar", (web) => {
     await client.folderId("Trips");
     await client.folderId("Alps", "/Trips");
     await client.folderId("Bills");
+    await client.storedId("x", { name: "note.txt" });
     const page = await web.open({ as: account, path: "/files" });
     await row(page, "Trips").waitFor();
     expect(await pinned(page).count()).toBe(0);
@@ -31,6 +32,15 @@ describeWeb("pins in the sidebar", (web) => {
     await pinned(page).getByRole("link", { name: "Bills" }).waitFor();
     expect(await pinnedNames(page)).toEqual(["Trips", "Bills"]);
     await web.lookAt(page, "pins");
+    // A folder is pinned by dropping it on the title; a file is not.
+    await page.getByRole("button", { name: "More actions for the pin Bills" }).click();
+    await page.getByRole("menuitem", { name: "Unpin" }).click();
+    await pinned(page).getByRole("link", { name: "Bills" }).waitFor({ state: "detached" });
+    const title = pinned(page).getByRole("heading", { name: "Pinned" });
+    await row(page, "note.txt").dragTo(title);
+    await row(page, "Bills").dragTo(title);
+    await pinned(page).getByRole("link", { name: "Bills" }).waitFor();
+    expect(await pinnedNames(page)).toEqual(["Trips", "Bills"]);
     // By keyboard: the menu key on the link opens the menu of the pin.
     await pinned(page).getByRole("link", { name: "Bills" }).focus();
     await page.keyboard.press("Shift+F10");

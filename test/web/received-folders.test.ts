@@ -6,7 +6,7 @@ import type { Account } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { menuLabels, names, row } from "./files-helpers.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
-import { closeByKey } from "./support/focus.ts";
+import { closeByKey, untilKeysWork } from "./support/focus.ts";
 import { withFiles } from "./support/upload-files.ts";
 
 /** A folder "Holiday" with the folders "Day 1" and "Day 2" that the owner shares with a friend. */
@@ -71,7 +71,7 @@ describeWeb("received folders that may be changed", (web) => {
     await page.getByRole("link", { name: "Files", exact: true }).click();
     await row(page, "Mine").waitFor();
     await page.keyboard.press("ControlOrMeta+V");
-    await page.getByText("It can't be moved there").waitFor();
+    await page.getByText("Moving works only within your own files, or within one shared folder.").waitFor();
     await row(page, "list.txt").waitFor();
     expect(await owner.client.names("/Holiday")).toContain("list.txt");
     // And the other way round; inside of the shared folder, it is moved.
@@ -216,6 +216,38 @@ describeWeb("received folders that may only be read", (web) => {
 });
 
 describeWeb("received files in lists with own ones", (web) => {
+  test("open from the suggestions of the search", async () => {
+    const { owner, friend } = await sharedFolder(web, "read");
+    const single = await owner.client.storedId("alone", { name: "single sheet.txt" });
+    await shareWith(owner.client, single, friend);
+    await owner.client.storedId("deep", { name: "deep sheet.txt", fields: { folder: "/Holiday/Day 1" } });
+    const page = await web.open({ as: friend, path: "/files" });
+    const field = page.getByRole("combobox", { name: "Search files and folders" });
+    await untilKeysWork(page);
+    await field.click();
+    await page.keyboard.type("deep");
+    await page.getByRole("option", { name: /deep sheet/ }).click();
+    await closeByKey(page, page.getByRole("dialog", { name: /deep sheet/ }));
+    await page.getByRole("heading", { level: 1, name: "Day 1" }).waitFor();
+    await row(page, "deep sheet.txt").waitFor();
+    await field.fill("");
+    await page.keyboard.type("single");
+    await page.getByRole("option", { name: /single sheet/ }).click();
+    await closeByKey(page, page.getByRole("dialog", { name: /single sheet/ }));
+    await page.getByRole("heading", { level: 1, name: "Shared with me" }).waitFor();
+  });
+
+  test("have the best rights of several shares of the same folder", async () => {
+    const { owner, friend, folder, share } = await sharedFolder(web, "read");
+    await shareWith(owner.client, folder, friend, { permissions: "write" });
+    const page = await openHoliday(web, friend, share);
+    await page.getByText("Can edit").waitFor();
+    expect(await labelsOf(page, "list.txt")).toContain("Rename");
+    await page.goto(new URL("/search?q=list", page.url()).href);
+    await row(page, "list.txt").waitFor();
+    await eventually("its shares are known", async () => (await labelsOf(page, "list.txt")).includes("Rename"));
+  });
+
   test("have the rights of their share in search and favorites", async () => {
     const { friend, file, share } = await sharedFolder(web, "write");
     await friend.client.storedId("mine", { name: "list of mine.txt" });

@@ -125,8 +125,8 @@ export const text = defineText("browse", {
   copiedInstead: (n: number, to: string) =>
     plural(
       n,
-      `# item copied to ${to}. It can't be moved there, because that folder belongs to another person.`,
-      `# items copied to ${to}. They can't be moved there, because that folder belongs to another person.`,
+      `# item copied to ${to}. Moving works only within your own files, or within one shared folder.`,
+      `# items copied to ${to}. Moving works only within your own files, or within one shared folder.`,
     ),
   sharedFolder: "the shared folder",
   copyInto: "Copy into",

@@ -12,7 +12,8 @@ import type { Renaming } from "../collection/grid-types.ts";
 import type { Collection } from "../collection/use-collection.ts";
 import { canDropInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
-import { usePinItem } from "../pins/use-pin-item.ts";
+import { canPin } from "../pins/api.ts";
+import { useChangePin, usePinItem } from "../pins/use-pin-item.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
 import { canMove, commonRights, type EntryRights, useRightsOf } from "../rights.ts";
 import { type ClipCommands, useClipCommands, usePasteInto } from "./use-clip-commands.ts";
@@ -115,6 +116,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   };
   useSelectionShortcuts(commands, count > 0);
   const pin = usePinItem(only);
+  const changePin = useChangePin();
 
   return {
     ...commands,
@@ -124,7 +126,10 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     ],
     areFavorites,
     renaming,
-    drag: canWrite && rights.isFileOrFolder ? dragRules(rights, entryActions, withSelected, forgetAfter) : undefined,
+    drag:
+      canWrite && rights.isFileOrFolder
+        ? dragRules(rights, { ...entryActions, changePin }, withSelected, forgetAfter)
+        : undefined,
     dialogs: [
       <ActionStatus key="status" />,
       <EntryDialogs key="dialogs" from={folder} onMoved={forget} onClosed={focusList} />,
@@ -135,7 +140,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
 /** What drops of dragged entries do. */
 function dragRules(
   rights: EntryRights,
-  actions: EntryActions,
+  actions: EntryActions & { readonly changePin: ReturnType<typeof useChangePin> },
   withSelected: (action: (entries: readonly Entry[]) => unknown) => void,
   forgetAfter: (action: Promise<readonly string[]>) => void,
 ): DragRules<Entry> {
@@ -143,7 +148,7 @@ function dragRules(
     if (dragged === undefined) withSelected(action);
     else void action(dragged);
   };
-  const dropActions: Readonly<Record<DropAction, (entries: readonly Entry[]) => unknown>> = {
+  const dropActions: Readonly<Record<Exclude<DropAction, "pin">, (entries: readonly Entry[]) => unknown>> = {
     favorite: (entries) => actions.favorite(entries, true),
     trash: (entries) => forgetAfter(actions.trash(entries, { canUndo: rights.isOwn })),
   };
@@ -153,8 +158,10 @@ function dragRules(
       run(dragged, (entries) =>
         effect === "copy" ? actions.copy(entries, to) : forgetAfter(actions.move(entries, to)),
       ),
-    actionFor: (action) =>
-      action === "trash" && !rights.canManage ? undefined : (dragged) => run(dragged, dropActions[action]),
+    actionFor: (action, only) => {
+      if (action === "pin") return only && canPin(only) ? () => actions.changePin(only, "add") : undefined;
+      return action === "trash" && !rights.canManage ? undefined : (dragged) => run(dragged, dropActions[action]);
+    },
   };
 }
 

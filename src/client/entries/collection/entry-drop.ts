@@ -6,8 +6,8 @@ import { type DragEvent, useState } from "react";
 import type { Destination } from "../actions/bulk.ts";
 import { createStore, useStore } from "../../base/store.ts";
 
-/** What the links of the sidebar do with dropped entries. */
-export type DropAction = "favorite" | "trash";
+/** What the links and the pins of the sidebar do with dropped entries. */
+export type DropAction = "favorite" | "trash" | "pin";
 
 /** A drag of entries within this page, and what happens on drop. */
 interface EntryDrag {

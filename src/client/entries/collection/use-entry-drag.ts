@@ -23,8 +23,11 @@ export interface DragRules<T extends Entry> {
   effectOn(to: Destination, entries: readonly T[], wantsCopy: boolean): DropEffect | undefined;
   /** @param entries the dragged entries; undefined for the whole selection */
   onDrop(to: Destination, entries: readonly T[] | undefined, effect: DropEffect): void;
-  /** What a drop on a link of the sidebar does; undefined if it is not allowed. */
-  actionFor(action: DropAction): ((entries: readonly T[] | undefined) => void) | undefined;
+  /**
+   * What a drop on the sidebar does; undefined if it is not allowed.
+   * @param only the entry, if it is the only one
+   */
+  actionFor(action: DropAction, only: T | undefined): ((entries: readonly T[] | undefined) => void) | undefined;
 }
 
 /** Which folders of a list take something. */
@@ -75,7 +78,8 @@ export function useEntryDrag<T extends Entry>(
           effectOn: (to, wantsCopy) => rules.effectOn(to, entries, wantsCopy),
           drop: (to, effect) => rules.onDrop(to, dropped, effect),
           actionFor: (action) => {
-            const run = rules.actionFor(action);
+            const isOne = !isPart || collection.count === 1;
+            const run = rules.actionFor(action, isOne ? entry : undefined);
             return run && (() => run(dropped));
           },
         });

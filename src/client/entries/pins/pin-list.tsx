@@ -2,12 +2,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
 import { PinOff } from "lucide-react";
 import { type DragEvent, type MouseEvent, useState } from "react";
-import { useCanWrite } from "../../api/session.ts";
 import { cx } from "../../ui/cx.ts";
 import { ArrowDown, ArrowUp, EllipsisVertical } from "../../ui/icons.ts";
 import { ContextMenu, Menu } from "../../ui/menu.tsx";
 import type { MenuItem } from "../../ui/menu-items.ts";
-import { useDropFolder } from "../collection/entry-drop.ts";
+import { useDropAction, useDropFolder } from "../collection/entry-drop.ts";
 import { movePin, removePin } from "./actions.ts";
 import { type Pin, pinsQuery } from "./api.ts";
 import { dropFolderOf, iconOf, linkTo } from "./link.ts";
@@ -29,15 +28,30 @@ export function PinList(props: PinListProps) {
   if (pins.length === 0) return null;
   return (
     <section aria-labelledby="pins-title">
-      <h2 id="pins-title" className="px-4 pb-1 text-xs font-semibold text-muted">
-        {text.title}
-      </h2>
+      <PinsTitle />
       <ul className="flex flex-col gap-0.5">
         {pins.map((pin, index) => (
           <PinItem key={pin.id} pin={pin} pins={pins} index={index} {...props} />
         ))}
       </ul>
     </section>
+  );
+}
+
+/** The title, which pins a folder that is dropped on it. */
+function PinsTitle() {
+  const { isOver, handlers } = useDropAction("pin");
+  return (
+    <h2
+      id="pins-title"
+      {...handlers}
+      className={cx(
+        "rounded-full px-4 py-1 text-xs font-semibold text-muted",
+        isOver && "bg-accent-soft ring-2 ring-accent",
+      )}
+    >
+      {text.title}
+    </h2>
   );
 }
 
@@ -49,7 +63,6 @@ function PinItem({
   onSamePage,
 }: PinListProps & { readonly pin: Pin; readonly pins: readonly Pin[]; readonly index: number }) {
   const { href, searchStr, pathname } = useLocation();
-  const canWrite = useCanWrite();
   const link = linkTo(pin);
   const isCurrent = isAt(pin, pathname, searchStr);
   const folderDrop = useDropFolder(dropFolderOf(pin));
@@ -63,7 +76,7 @@ function PinItem({
   const Icon = iconOf(pin);
   const title = pin.owner === null ? pin.name : `${pin.name} – ${text.sharedBy(pin.owner.name || pin.owner.email)}`;
   return (
-    <ContextMenu items={canWrite ? items : []}>
+    <ContextMenu items={items}>
       <li
         className={cx(
           "group relative flex items-center rounded-full",
@@ -77,7 +90,7 @@ function PinItem({
           {...link}
           replace={isInDrawer}
           title={title}
-          draggable={canWrite}
+          draggable
           onDragStart={(event) => {
             event.dataTransfer.setData(PIN_TYPE, pin.id);
             event.dataTransfer.effectAllowed = "move";
@@ -89,22 +102,20 @@ function PinItem({
           <Icon aria-hidden size={20} className="shrink-0" />
           <bdi className="truncate">{pin.name}</bdi>
         </Link>
-        {canWrite && (
-          <Menu
-            align="end"
-            label={text.menuOf(pin.name)}
-            trigger={
-              <button
-                type="button"
-                aria-label={text.menuOf(pin.name)}
-                className="absolute end-1 grid size-8 place-items-center rounded-full text-muted opacity-0 group-hover:opacity-100 hover:bg-raised hover:text-ink focus-visible:opacity-100 aria-expanded:opacity-100 pointer-coarse:size-10 pointer-coarse:opacity-100"
-              >
-                <EllipsisVertical aria-hidden className="size-4" />
-              </button>
-            }
-            items={items}
-          />
-        )}
+        <Menu
+          align="end"
+          label={text.menuOf(pin.name)}
+          trigger={
+            <button
+              type="button"
+              aria-label={text.menuOf(pin.name)}
+              className="absolute end-1 grid size-8 place-items-center rounded-full text-muted opacity-0 group-hover:opacity-100 hover:bg-raised hover:text-ink focus-visible:opacity-100 aria-expanded:opacity-100 pointer-coarse:size-10 pointer-coarse:opacity-100"
+            >
+              <EllipsisVertical aria-hidden className="size-4" />
+            </button>
+          }
+          items={items}
+        />
       </li>
     </ContextMenu>
   );

@@ -17,6 +17,21 @@ export function itemRights(share: Granted & Pick<ReceivedShare, "album">): Entry
   return { ...contentRights(share), canManage: false, isFileOrFolder: share.album === undefined, share: undefined };
 }
 
+/**
+ * A share with the best of what all shares of the same item allow, as the server decides it: somebody can get a folder
+ * themselves, and once more through a group.
+ */
+export function withBestRights(share: ReceivedShare, shares: readonly ReceivedShare[]): ReceivedShare {
+  const item = itemOf(share);
+  const same = shares.filter((other) => itemOf(other) === item);
+  const permissions = same.some((other) => other.permissions === "write") ? "write" : share.permissions;
+  return { ...share, permissions, versions: share.versions || same.some(({ versions }) => versions) };
+}
+
+function itemOf({ file, folder, album }: ReceivedShare): string | undefined {
+  return (file ?? folder ?? album)?.id;
+}
+
 /** An entry of a list with own and received ones. The paths of a received one are below its share. */
 interface MixedEntry {
   readonly id: string;
@@ -30,7 +45,7 @@ interface MixedEntry {
 export function useMixedRights(hasReceived: boolean): RightsOf {
   const { data: shares } = useQuery({ ...receivedQuery, enabled: hasReceived });
   return useMemo(() => {
-    const known = new Map(shares?.map((share) => [share.id, share]));
+    const known = new Map(shares?.map((share) => [share.id, withBestRights(share, shares)]));
     return ({ id, share }: MixedEntry) => {
       if (share === undefined) return OWNER_RIGHTS;
       const granted = known.get(share);

@@ -109,14 +109,15 @@ function useChoose(
     const { kind, share, path = "/", folder = "/", id } = chosen;
     if (kind === "word") onSearch(typed.replace(/[\p{L}\p{N}\p{M}]+$/u, chosen.text));
     else if (kind === "tag") onSearch(`tag:${quoted(chosen.text)}`);
-    else if (kind === "file" && share !== undefined) onSearch(`name:${quoted(chosen.text)}`);
     else {
       onClose();
-      if (kind === "file" && folder === "/") void navigate({ to: "/files", search: { view: id } });
+      if (share !== undefined) {
+        const target = kind === "file" ? { path: folder, view: id } : { path };
+        void navigate({ to: "/shared/with-me", search: { share, ...target } });
+      } else if (kind === "file" && folder === "/") void navigate({ to: "/files", search: { view: id } });
       else if (kind === "file") {
         void navigate({ to: "/files/$", params: { _splat: folderParam(folder) }, search: { view: id } });
-      } else if (share === undefined) goToFolder(path);
-      else void navigate({ to: "/shared/with-me", search: { share, path } });
+      } else goToFolder(path);
     }
   };
 }

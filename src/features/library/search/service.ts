@@ -113,7 +113,10 @@ export class SearchService {
     const folders = [...new Set(pathsOf(terms, folderPath))].map((path) => this.#searchFolders(accountId, path));
     const knownSeq = await indexer.catchUp(accountId, CATCH_UP_MS);
     const received = isOfOwnFiles(terms, folderPath) ? [] : request.received;
-    const heads = [...new Set(received.map((root) => root.accountId))].map((id) => tree.headOf(id));
+    const owners = [...new Set(received.map((root) => root.accountId))];
+    // Up to where the changes of each owner can be found.
+    const heads = await Promise.all(owners.map((id) => indexer.catchUp(id, CATCH_UP_MS)));
+    const isLagging = knownSeq === undefined || heads.includes(undefined);
     const revisions = [indexer.revision, texts.isEnabled, texts.revision];
     const key = JSON.stringify([accountId, revisions, terms, folders, sort, order, received, heads]);
     const seq = tree.headOf(accountId);
@@ -124,7 +127,7 @@ export class SearchService {
       // A result that may be incomplete is not cached, so the next search finds the rest. Favorites change without a
       // change of the tree.
       const isStable = found.isComplete && !terms.some(isFavoriteTerm);
-      if (knownSeq === seq && isStable) this.#cache(key, { seq, sinceMs: performance.now(), ids });
+      if (knownSeq === seq && !isLagging && isStable) this.#cache(key, { seq, sinceMs: performance.now(), ids });
     }
     const total = Math.min(ids.length, FOUND_MAX);
     const nodes = tree.findByIds([...ids.subarray(offset, Math.min(offset + limit, total))]);
@@ -132,7 +135,7 @@ export class SearchService {
       nodes,
       total,
       isLowerBound: ids.length > FOUND_MAX,
-      isLagging: knownSeq === undefined,
+      isLagging,
       terms,
       words: requiredWords(terms),
       texts: await texts.state(),

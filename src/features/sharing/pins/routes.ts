@@ -2,7 +2,7 @@ import { ok } from "../../../http/envelope.ts";
 import { IdParams } from "../../../http/fields.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
-import { CHANGE_FILES, READ_FILES } from "../../accounts/routing/declaration.ts";
+import { READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { PinBody } from "./model.ts";
@@ -16,6 +16,9 @@ export interface PinRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
 }
 
+/** Changes only what the account itself sees, so viewers may too. */
+const CHANGE_PINS = { access: "reader", scope: "files:write", rate: "operations", audit: "unaudited" } as const;
+
 /** /api/pins */
 export function pinRoutes({ pins, guard }: PinRoutesOptions) {
   const list = async (user: User) => ok({ pins: (await pins.list(user)).map(present) });
@@ -23,20 +26,16 @@ export function pinRoutes({ pins, guard }: PinRoutesOptions) {
     .get("/", { ...READ_FILES, rate: "listing", docs: docs.list }, ({ principal }) => list(principal.user))
     .put(
       "/:id",
-      { ...CHANGE_FILES, audit: "unaudited", docs: docs.add, params: IdParams, body: PinBody, isBodyOptional: true },
+      { ...CHANGE_PINS, docs: docs.add, params: IdParams, body: PinBody, isBodyOptional: true },
       async ({ principal, params, body }) => {
         await pins.add(principal.user, params.id, body.before);
         return list(principal.user);
       },
     )
-    .delete(
-      "/:id",
-      { ...CHANGE_FILES, audit: "unaudited", docs: docs.remove, params: IdParams },
-      async ({ principal, params }) => {
-        await pins.remove(principal.user, params.id);
-        return list(principal.user);
-      },
-    );
+    .delete("/:id", { ...CHANGE_PINS, docs: docs.remove, params: IdParams }, async ({ principal, params }) => {
+      await pins.remove(principal.user, params.id);
+      return list(principal.user);
+    });
 }
 
 function present(pin: Pin) {

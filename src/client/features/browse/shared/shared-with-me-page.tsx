@@ -30,7 +30,7 @@ import {
   useReceivedSource,
 } from "./received-entries.tsx";
 import { ReceivedFolder } from "./received-folder.tsx";
-import { itemRights } from "../../../entries/sharing/received-rights.ts";
+import { itemRights, withBestRights } from "../../../entries/sharing/received-rights.ts";
 import { SharedTabs } from "./shared-tabs.tsx";
 
 /** What others share with the account: a list, and the folders in it (`?share=` and `path=`). */
@@ -38,7 +38,8 @@ export function SharedWithMePage() {
   const { share: id, path = "/" } = useTextSearch();
   const received = useQuery({ ...receivedQuery, enabled: id !== undefined });
   if (id === undefined) return <ReceivedList isMissing={false} />;
-  const share = received.data?.find((one) => one.id === id);
+  const found = received.data?.find((one) => one.id === id);
+  const share = found && withBestRights(found, received.data ?? []);
   if (share?.folder !== undefined) {
     return <ReceivedFolder key={`${share.id} ${path}`} share={share} top={share.folder} path={path} />;
   }
