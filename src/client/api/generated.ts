@@ -1234,6 +1234,7 @@ export interface ResponseData {
       readonly activityAt: string;
       readonly permission: "own" | "write" | "read";
       readonly canManage: boolean;
+      readonly share?: string;
       readonly showsVersions: boolean;
     })[];
     readonly nextCursor: string | null;
@@ -1353,6 +1354,7 @@ export interface ResponseData {
   };
   readonly "GET /api/favorites": {
     readonly favorites: readonly (Schemas["Item"] & {
+      readonly isOwn: boolean;
       readonly share?: string;
     })[];
     readonly pagination: Schemas["Pagination"];
