@@ -1,4 +1,4 @@
-// Pins: the folders and albums that an account keeps in its side bar.
+// Pins: the folders and albums that an account keeps in its sidebar.
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";

@@ -206,7 +206,7 @@ describeWeb("actions on files", (web) => {
     await account.client.folderId("2024", "/Archive");
     for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(name, { name });
     const page = await web.open({ as: account });
-    // Without the tree in the side bar, the dialog is the first to load folders.
+    // Without the tree in the sidebar, the dialog is the first to load folders.
     await page.evaluate(() => window.localStorage.setItem("larder-folder-tree-closed", "yes"));
     await page.reload();
     await row(page, "a.txt").click();

@@ -20,7 +20,7 @@ async function names(page: Page): Promise<string[]> {
     .evaluateAll((items) => items.map((one) => one.textContent ?? ""));
 }
 
-describeWeb("the folder tree in the side bar", (web) => {
+describeWeb("the folder tree in the sidebar", (web) => {
   test("opens folders, follows the current one, and remembers what is open", async () => {
     const account = await web.account();
     for (const [name, path] of [

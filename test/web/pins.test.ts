@@ -15,7 +15,7 @@ async function choose(page: Page, entry: string, action: string): Promise<void> 
 const pinned = (page: Page) => page.getByRole("region", { name: "Pinned" });
 const pinnedNames = (page: Page) => pinned(page).getByRole("link").allTextContents();
 
-describeWeb("pins in the side bar", (web) => {
+describeWeb("pins in the sidebar", (web) => {
   test("lead to folders, are ordered by menu, keyboard and mouse, and are removed", async () => {
     const account = await web.account();
     const { client } = account;
@@ -25,9 +25,9 @@ describeWeb("pins in the side bar", (web) => {
     const page = await web.open({ as: account, path: "/files" });
     await row(page, "Trips").waitFor();
     expect(await pinned(page).count()).toBe(0);
-    await choose(page, "Trips", "Pin to side bar");
-    await page.getByText("Trips is pinned to the side bar.").waitFor();
-    await choose(page, "Bills", "Pin to side bar");
+    await choose(page, "Trips", "Pin to sidebar");
+    await page.getByText("Trips is pinned to the sidebar.").waitFor();
+    await choose(page, "Bills", "Pin to sidebar");
     await pinned(page).getByRole("link", { name: "Bills" }).waitFor();
     expect(await pinnedNames(page)).toEqual(["Trips", "Bills"]);
     await web.lookAt(page, "pins");
@@ -50,9 +50,9 @@ describeWeb("pins in the side bar", (web) => {
     expect(await names(page)).toEqual(["Alps", "Bills"]);
     await pinned(page).locator('[aria-current="page"]').getByText("Trips").waitFor();
     // It has the current name and place of the folder.
-    await choose(page, "Bills", "Unpin from side bar");
+    await choose(page, "Bills", "Unpin from sidebar");
     await eventually("it is removed", async () => (await pinnedNames(page)).join() === "Trips");
-    const toast = page.getByText("Bills is not pinned any more.").locator("..");
+    const toast = page.getByText("Bills is no longer pinned.").locator("..");
     await toast.getByRole("button", { name: "Undo" }).click();
     await eventually("it is back", async () => (await pinnedNames(page)).join() === "Trips,Bills");
     await pinned(page).getByRole("link", { name: "Bills" }).click();
@@ -88,10 +88,10 @@ describeWeb("pins in the side bar", (web) => {
     expectStatus(shared, 201);
     expectStatus(await owner.client.post(`/api/albums/${album}/shares`, { user: friend.email }), 201);
     const page = await web.open({ as: friend, path: "/shared/with-me", size: "phone" });
-    await choose(page, "Holiday", "Pin to side bar");
-    await page.getByText("Holiday is pinned to the side bar.").waitFor();
-    await choose(page, "Best of", "Pin to side bar");
-    await page.getByText("Best of is pinned to the side bar.").waitFor();
+    await choose(page, "Holiday", "Pin to sidebar");
+    await page.getByText("Holiday is pinned to the sidebar.").waitFor();
+    await choose(page, "Best of", "Pin to sidebar");
+    await page.getByText("Best of is pinned to the sidebar.").waitFor();
     await page.getByRole("button", { name: "Menu", exact: true }).click();
     await pinned(page).getByRole("link", { name: "Best of" }).waitFor();
     await web.lookAt(page, "pins-received");

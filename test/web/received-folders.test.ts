@@ -71,7 +71,7 @@ describeWeb("received folders that may be changed", (web) => {
     const { owner, friend, share } = await sharedFolder(web, "write");
     await friend.client.folderId("Mine");
     const page = await openHoliday(web, friend, share);
-    // An own folder in the side bar.
+    // An own folder in the sidebar.
     const tree = page.getByRole("tree", { name: "Folders" });
     await row(page, "list.txt").dragTo(tree.getByRole("treeitem", { name: "Mine" }));
     await page.getByText("1 item copied to Mine.").waitFor();

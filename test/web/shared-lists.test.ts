@@ -142,7 +142,7 @@ describeWeb("shared with me", (web) => {
     const { friend } = await sharedFolder(web, "read", { versions: false });
     const page = await web.open({ as: friend, path: "/shared/with-me" });
     await row(page, "Holiday").waitFor();
-    const reading = ["Open", "Download as ZIP", "Add to favorites", "Pin to side bar", "Copy", "Copy to…", "Details"];
+    const reading = ["Open", "Download as ZIP", "Add to favorites", "Pin to sidebar", "Copy", "Copy to…", "Details"];
     expect(await menuOf(page, "Holiday")).toEqual([...reading, "Leave"]);
     await row(page, "Holiday").dblclick();
     await page.getByRole("heading", { level: 1, name: "Holiday" }).waitFor();
@@ -224,7 +224,7 @@ describeWeb("shared with me", (web) => {
     expectStatus(await owner.client.post(`/api/albums/${album.string("data.id")}/shares`, { user: friend.email }), 201);
     const page = await web.open({ as: friend, path: "/shared/with-me" });
     await row(page, "Best of").waitFor();
-    expect(await menuOf(page, "Best of")).toEqual(["Open", "Pin to side bar", "Leave"]);
+    expect(await menuOf(page, "Best of")).toEqual(["Open", "Pin to sidebar", "Leave"]);
     await row(page, "Best of").dblclick();
     await page.getByRole("heading", { level: 1, name: "Best of" }).waitFor();
   });

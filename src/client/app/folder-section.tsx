@@ -15,7 +15,7 @@ const CLOSED_STORED_AS = "folder-tree-closed";
 /** More open folders are not remembered: each is a request when the page opens. */
 const REMEMBERED_MAX = 20;
 
-/** The person's folders in the side bar. Files can be dropped on them. */
+/** The person's folders in the sidebar. Files can be dropped on them. */
 export function FolderSection() {
   const { pathname } = useLocation();
   const folder = useCurrentFolder();

@@ -26,7 +26,7 @@ const UploadTray = lazyPart(() => import("../features/uploads/tray/upload-tray.t
 /** Pages on which phones show the round "New" button. On other pages it would only cover content. */
 const PATHS_WITH_NEW_BUTTON = ["/home", "/files", "/photos"] as const;
 
-/** The frame of all pages of a signed-in person: top bar, side bar and navigation around one page. */
+/** The frame of all pages of a signed-in person: top bar, sidebar and navigation around one page. */
 export function Frame() {
   const { user } = useSession();
   const { pathname } = useLocation();

@@ -35,7 +35,7 @@ export function renderWelcomePage(frame: WelcomePageFrame, model: WelcomePageMod
     isWrong ? "Error: Welcome to Larder" : "Welcome to Larder",
     html`<div class="card narrow" data-base-path="${basePath}">
 <h1>Welcome to Larder, ${name}</h1>
-<p>Your account is ready. Choose a password, and you are signed in.</p>
+<p>Your account is ready. Choose a password to sign in.</p>
 ${signedInAs !== undefined && html`<p class="notice">In this browser, <strong>${signedInAs}</strong> is signed in. If you continue, this browser is signed in as <strong>${email}</strong> instead.</p>`}
 <form method="post" action="${basePath}/welcome" data-welcome>
 <input type="hidden" name="token" value="${token}">
@@ -80,7 +80,7 @@ export function renderWelcomeDonePage(
     "You are signed in",
     html`<div class="card narrow" data-base-path="${basePath}" data-signed-in="${id}">
 <h1>You are signed in, ${name}</h1>
-<p>Next time, sign in as <strong>${email}</strong> with your new password. The link in your message no longer works.</p>
+<p>Next time, sign in as <strong>${email}</strong> with your new password. The welcome link no longer works.</p>
 <p class="actions"><a class="button" href="${basePath}/files">Open your files</a></p>
 <h2>Next steps</h2>
 <ul class="steps">

@@ -6,7 +6,7 @@ import { type DragEvent, useState } from "react";
 import type { Destination } from "../actions/bulk.ts";
 import { createStore, useStore } from "../../base/store.ts";
 
-/** What the links of the side bar do with dropped entries. */
+/** What the links of the sidebar do with dropped entries. */
 export type DropAction = "favorite" | "trash";
 
 /** A drag of entries within this page, and what happens on drop. */
@@ -14,7 +14,7 @@ interface EntryDrag {
   /** What a drop on a folder does; undefined if it is not possible. */
   effectOn(to: Destination, wantsCopy: boolean): DropEffect | undefined;
   drop(to: Destination, effect: DropEffect): void;
-  /** What a drop on a link of the side bar does; undefined if it is not allowed. */
+  /** What a drop on a link of the sidebar does; undefined if it is not allowed. */
   actionFor(action: DropAction): (() => void) | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface DragRules<T extends Entry> {
   effectOn(to: Destination, entries: readonly T[], wantsCopy: boolean): DropEffect | undefined;
   /** @param entries the dragged entries; undefined for the whole selection */
   onDrop(to: Destination, entries: readonly T[] | undefined, effect: DropEffect): void;
-  /** What a drop on a link of the side bar does; undefined if it is not allowed. */
+  /** What a drop on a link of the sidebar does; undefined if it is not allowed. */
   actionFor(action: DropAction): ((entries: readonly T[] | undefined) => void) | undefined;
 }
 

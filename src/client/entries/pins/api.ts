@@ -1,4 +1,4 @@
-/** The folders and albums in the side bar. */
+/** The folders and albums in the sidebar. */
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import type { Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";

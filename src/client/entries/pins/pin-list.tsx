@@ -23,7 +23,7 @@ interface PinListProps {
   onSamePage(): void;
 }
 
-/** The pinned folders and albums, for the side bar. Nothing without pins. */
+/** The pinned folders and albums, for the sidebar. Nothing without pins. */
 export function PinList(props: PinListProps) {
   const { data: pins = [] } = useQuery(pinsQuery);
   if (pins.length === 0) return null;

@@ -6,11 +6,11 @@ import { showError } from "../../ui/toast.tsx";
 import { text } from "../text.ts";
 import { canPin, isPinned, pinsQuery } from "./api.ts";
 
-/** The menu item that pins a folder or album to the side bar, or removes its pin; undefined for other entries. */
+/** The menu item that pins a folder or album to the sidebar, or removes its pin; undefined for other entries. */
 export function usePinItem(entry: { readonly id: string; readonly name: string } | undefined) {
   const queryClient = useQueryClient();
   const isOffered = useCanWrite() && entry !== undefined && canPin(entry);
-  // Loads the pins, if the side bar has not yet.
+  // Loads the pins, if the sidebar has not yet.
   useQuery({ ...pinsQuery, enabled: isOffered });
   if (!isOffered) return undefined;
   const isRemoving = isPinned(queryClient, entry.id);

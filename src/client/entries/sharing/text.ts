@@ -20,7 +20,7 @@ export const text = defineText("shares", {
   revoked: "Stopped sharing.",
   created: "Link created.",
   createdForPeople: (n: number) =>
-    plural(n, "Shared. It appears under “Shared with me”.", "Shared with # people and groups."),
+    plural(n, "Shared. The recipient finds it under “Shared with me”.", "Shared with # people and groups."),
   saved: "Share updated.",
   who: "Who has access",
   anyone: "Anyone with the link",
@@ -28,7 +28,7 @@ export const text = defineText("shares", {
   dropBox: "Drop box: anyone with the link can upload files",
   dropBoxHint: "They can't see what is in the folder, including their own files.",
   person: "People with an account",
-  personHint: "Only they can open it, after signing in.",
+  personHint: "Only the people and groups that you choose can open it, after they sign in.",
   people: "People, groups, or email addresses",
   peopleHint: "A share for an email address without an account waits until there is one.",
   peopleMissing: "Choose a person or a group, or enter a complete email address.",

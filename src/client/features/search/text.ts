@@ -9,7 +9,7 @@ export const text = defineText("search", {
   relevance: "Relevance",
   sortedBy: (label: string) => `Sorted by ${label.toLocaleLowerCase()}`,
   indexing: "Recent changes may not appear yet.",
-  preparing: (percent: number) => `Searching in contents is being prepared: ${percent} %`,
+  preparing: (percent: number) => `Searching in contents is being prepared: ${percent}%`,
   wordsIn: "Search in",
   inNames: "Names",
   inContents: "Contents",

@@ -90,7 +90,7 @@ export const text = defineText("settings", {
   pictureRemoved: "Picture removed.",
   pictureSaved: "Picture saved.",
   pictureTitle: "Your picture",
-  pictureHint: "Drag the area to choose what people see. They see it in a circle.",
+  pictureHint: "Drag the area to choose what people see. Your picture is shown in a circle.",
   pictureNotShown: "This browser can't read this image. Choose a JPEG or PNG.",
   role: "Role",
   roleName: (role: string) => ROLES[role] ?? role,

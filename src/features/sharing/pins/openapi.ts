@@ -6,7 +6,7 @@ export const list = (): RouteDocs => ({
   tag: "Files",
   summary: "List your pins",
   description:
-    "The folders and albums in your side bar, in order, your own and those shared with you. Pins of what you can't open " +
+    "The folders and albums in your sidebar, in order, your own and those shared with you. Pins of what you can't open " +
     "are left out until you can open it again. Paths of shared folders begin at the share.",
   data: PinsRecord,
 });

@@ -1,5 +1,5 @@
 /**
- * Pins: folders and albums that an account keeps in the side bar, its own and those that others share with it. They are
+ * Pins: folders and albums that an account keeps in the sidebar, its own and those that others share with it. They are
  * stored as ids among the settings of the account, and so are in every copy of them. What a pin is called and where it
  * leads is looked up each time, with the permissions of that moment: a pin of a share that has ended shows nothing. It is
  * hidden until the account can open the folder again, as a favorite is.

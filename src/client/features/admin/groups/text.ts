@@ -3,7 +3,7 @@ import { defineText, plural } from "../../../base/text.ts";
 /** The text of groups. */
 export const text = defineText("admin-groups", {
   title: "Groups",
-  hint: "People share with a group in one step. Who joins has everything that is shared with it, and who leaves has lost it at once.",
+  hint: "Share with many people in one step. New members can open everything that is shared with the group. Members who leave lose access immediately.",
   none: "No groups yet",
   noneHint: "Create a group for people who often share the same files, such as a family or a team.",
   create: "Create group",

@@ -13,7 +13,7 @@ export const text = defineText("admin-settings", {
     })[group] ?? group,
   groupHints: (group: string) =>
     ({
-      signup: "Who can create an account, and whom they find.",
+      signup: "Who can create an account, and whether people find each other.",
       plans: "How much the accounts on each plan can store.",
       rates: "How many requests accounts can send. Sign-ins with wrong passwords are always limited.",
       retention: "How long deleted and replaced files can be restored.",
@@ -89,12 +89,12 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 const HINTS: Readonly<Record<string, string>> = {
-  showPeople: "When they share. If not, they enter whole email addresses.",
+  showPeople: "Suggests people and groups when somebody shares. Otherwise, they enter complete email addresses.",
   rateLimitScale: "2 allows twice as many requests. Limits that you set individually don't change.",
   "versions.keep": "The minimum. Users can change the number for their account.",
   "versions.maxAge": "The minimum. Also how far back History goes, at most 90 days.",
   "search.content":
-    "Text, PDF and office documents. Turning this off deletes the index; turning it on again reads all files again.",
+    "Text, PDF, and office documents. Turning this off deletes the index. Turning it on again reads all files again.",
   "mail.host": "A server in a private network must be listed in outboundAllow.",
   "mail.port": "0 selects the standard port for the encryption.",
   "mail.from": "For example Larder <larder@example.org>",
