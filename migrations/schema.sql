@@ -767,7 +767,7 @@ CREATE TABLE `mails` (
 	`due_at` integer NOT NULL,
 	`expires_at` integer NOT NULL,
 	`finished_at` integer,
-	`last_error` text,
+	`last_error` text, `caused_by` integer,
 	CONSTRAINT "mails_state" CHECK("state" IN ('waiting','sent','refused','expired')),
 	CONSTRAINT "mails_finished" CHECK(("finished_at" IS NULL) = ("state" = 'waiting'))
 ) STRICT;
@@ -1791,6 +1791,8 @@ BEGIN
 	INSERT INTO `store_journal_again` (account_id, node_id) SELECT id, 0 FROM `users` WHERE id = OLD.user_id
 	ON CONFLICT (account_id, node_id) DO UPDATE SET times = times + 1;
 END;
+
+CREATE INDEX `mails_causer` ON `mails` (`caused_by`,`created_at`) WHERE caused_by IS NOT NULL;
 
 INSERT INTO "meta" VALUES ('audit.keep_ms','31536000000');
 

@@ -265,4 +265,54 @@ describe("the picture of somebody else", () => {
   });
 });
 
+describe("the picture on the page of a link", () => {
+  const openLink = async (owner: Account, settings: object = {}) => {
+    const folder = await owner.client.folderId(`link-${crypto.randomUUID()}`);
+    const made = await owner.client.post(`/api/files/folders/${folder}/shares`, settings);
+    expectStatus(made, 201);
+    return { id: made.string("data.id"), token: made.string("data.token") };
+  };
+  const page = (token: string, path = "") => server().visitor.get(`/s/${token}${path}`);
+
+  test("is the small one, while the link is open and the name is shown", async () => {
+    const owner = await withPicture(await server().signUp({ name: "Sharon Sharer" }));
+    const { id, token } = await openLink(owner);
+    const address = /<img class="sharer" src="([^"]+)"/.exec((await page(token)).text)?.[1] ?? "";
+    const picture = await server().visitor.get(address);
+    expectStatus(picture, 200);
+    expect((await sharp(picture.bytes).metadata()).width).toBe(64);
+    expect(picture.header("cache-control")).toBe("private, no-cache");
+    expect(picture.header("x-robots-tag")).toBe("noindex");
+    expect(picture.header("content-security-policy")).toContain("sandbox");
+    const dropBox = await openLink(owner, { permissions: "upload" });
+    expect((await page(dropBox.token)).text).toContain('<img class="sharer"');
+    // The owner hides the name.
+    expectStatus(await owner.client.put("/api/users/settings", { showNameToGuests: false }), 200);
+    expect((await page(token)).text).not.toContain("sharer");
+    expectError(await page(token, "/sharer"), 404, "not_found");
+    expectStatus(await owner.client.put("/api/users/settings", { showNameToGuests: true }), 200);
+    expectStatus(await page(token, "/sharer"), 200);
+    expectStatus(await owner.client.delete(`/api/shares/${id}`), 200);
+    expectError(await page(token, "/sharer"), 404, "not_found");
+  });
+
+  test("is not shown by a locked link, one of a disabled account, a share with a person, or without a picture", async () => {
+    const owner = await withPicture(await server().signUp({ name: "Locked Owner" }));
+    const locked = await openLink(owner, { password: "open sesame 1" });
+    expect((await page(locked.token)).text).not.toContain("sharer");
+    expectError(await page(locked.token, "/sharer"), 401, "password_required");
+    const friend = await server().signUp({ name: "No Picture" });
+    const shares = await owner.client.post(`/api/files/folders/${await owner.client.folderId("theirs")}/shares`, {
+      user: friend.email,
+    });
+    expectError(await friend.client.get(`/s/${shares.string("data.token")}/sharer`), 404, "not_found");
+    const without = await openLink(friend);
+    expect((await page(without.token)).text).toContain("Shared by <bdi>No Picture</bdi>");
+    expectError(await page(without.token, "/sharer"), 404, "not_found");
+    const open = await openLink(owner);
+    await server().change(owner.id, { disabled: true });
+    expectError(await page(open.token, "/sharer"), 404, "not_found");
+  });
+});
+
 testAllResponses(server);

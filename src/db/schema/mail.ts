@@ -32,6 +32,8 @@ export const mails = sqliteTable(
     expiresAt: integer("expires_at").notNull(),
     finishedAt: integer("finished_at"),
     lastError: text("last_error"),
+    /** The account that caused it by sharing; null for all other mails. */
+    causedBy: integer("caused_by"),
   },
   (table) => [
     index("mails_waiting").on(table.recipientKey, table.id).where(sql`finished_at IS NULL`),
@@ -39,6 +41,7 @@ export const mails = sqliteTable(
     index("mails_expiry").on(table.expiresAt).where(sql`finished_at IS NULL`),
     index("mails_recipient").on(table.recipientKey, table.createdAt),
     index("mails_account").on(table.accountId, table.createdAt).where(sql`account_id IS NOT NULL`),
+    index("mails_causer").on(table.causedBy, table.createdAt).where(sql`caused_by IS NOT NULL`),
     index("mails_done").on(table.finishedAt).where(sql`finished_at IS NOT NULL`),
     check("mails_state", sql`${table.state} IN ('waiting','sent','refused','expired')`),
     check("mails_finished", sql`(${table.finishedAt} IS NULL) = (${table.state} = 'waiting')`),

@@ -1,6 +1,13 @@
 /** The page of a drop box: a form for one file. A script adds many files, folders and resumable uploads. */
 import { html } from "./html.ts";
-import { formatSize, renderExpiry, renderFramed, type SharePageFrame } from "./share-page.ts";
+import {
+  formatSize,
+  renderExpiry,
+  renderFramed,
+  renderPicture,
+  type Sharer,
+  type SharePageFrame,
+} from "./share-page.ts";
 
 /** The title of every drop box, and the heading of one without a label. */
 export const UPLOAD_FILES = "Upload files";
@@ -9,8 +16,8 @@ export const UPLOAD_FILES = "Upload files";
 interface DropBoxModel {
   /** The heading. The title of the page is neutral, because chat programs show it where the link is sent. */
   readonly title: string;
-  /** The name of the person who receives the files; undefined if they hide it. */
-  readonly sharer: string | undefined;
+  /** The person who receives the files; undefined if they hide it. */
+  readonly sharer: Sharer | undefined;
   readonly uploadUrl: string;
   /** Where scripts send resumable uploads (tus 1.0). */
   readonly resumableUrl: string;
@@ -28,7 +35,10 @@ export function renderDropBoxPage(frame: SharePageFrame, model: DropBoxModel): s
   const { received, problem, maxFileSizeBytes, lock } = model;
   const max = maxFileSizeBytes !== null && html` data-max-bytes="${maxFileSizeBytes}"`;
   const grant = lock !== undefined && html` data-unlock-url="${lock.unlockUrl}" data-grant="${lock.grant}"`;
-  const recipient = model.sharer === undefined ? "the person who sent you this link" : html`<bdi>${model.sharer}</bdi>`;
+  const recipient =
+    model.sharer === undefined
+      ? "the person who sent you this link"
+      : html`${renderPicture(model.sharer)}<bdi>${model.sharer.name}</bdi>`;
   return renderFramed(
     frame,
     UPLOAD_FILES,

@@ -32,9 +32,16 @@ interface SharePageModel {
   readonly folder?: PageLink | undefined;
   /** When the link expires; null if never. */
   readonly expiresAtMs?: number | null;
-  /** The name of the person who shares it; undefined if they hide it. */
-  readonly sharer?: string | undefined;
+  /** The person who shares it; undefined if they hide it. */
+  readonly sharer?: Sharer | undefined;
   readonly preview?: LinkPreview | undefined;
+}
+
+/** The person who shares a link. */
+export interface Sharer {
+  readonly name: string;
+  /** Their picture; undefined without one. */
+  readonly pictureUrl: string | undefined;
 }
 
 /** A name with a URL. */
@@ -146,8 +153,14 @@ export function renderReceivedSharePage(
 }
 
 /** Who shares a link. The name may be written in the other direction than the text around it. */
-export function renderSharer(name: string | undefined): Html {
-  return name === undefined ? html`` : html`<li>Shared by <bdi>${name}</bdi></li>`;
+export function renderSharer(sharer: Sharer | undefined): Html {
+  return sharer === undefined ? html`` : html`<li>${renderPicture(sharer)}Shared by <bdi>${sharer.name}</bdi></li>`;
+}
+
+/** The picture of who shares a link; the name is next to it. */
+export function renderPicture({ pictureUrl }: Sharer): Html {
+  if (pictureUrl === undefined) return html``;
+  return html`<img class="sharer" src="${pictureUrl}" alt="" width="24" height="24" decoding="async"> `;
 }
 
 /** When a link expires; empty if never. A script converts the time to the reader's time zone. */

@@ -9,6 +9,7 @@ import {
   renderExpiry,
   renderFramed,
   renderSharer,
+  type Sharer,
   type SharePageFrame,
 } from "./share-page.ts";
 
@@ -63,8 +64,8 @@ interface SharedFolderModel {
   /** Receives the form with the selected items; undefined if no ZIP is available. */
   readonly selectionUrl: string | undefined;
   readonly expiresAtMs: number | null;
-  /** The name of the person who shares it; undefined if they hide it. */
-  readonly sharer: string | undefined;
+  /** The person who shares it; undefined if they hide it. */
+  readonly sharer: Sharer | undefined;
   readonly preview: LinkPreview | undefined;
 }
 

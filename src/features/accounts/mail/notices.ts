@@ -14,7 +14,7 @@ import type { MailCategory, MailKind } from "./types.ts";
 /** Dependencies of {@link MailNotices}. */
 export interface MailNoticesOptions {
   readonly mail: MailService;
-  readonly users: Pick<UserService, "findById" | "settingsJson">;
+  readonly users: Pick<UserService, "findById" | "findByPublicId" | "settingsJson">;
   /** Address of this server, without a slash at the end. */
   readonly baseUrl: string;
 }
@@ -56,6 +56,11 @@ const CATEGORIES = {
 
 type NoticeKind = keyof typeof CATEGORIES;
 
+interface Notice extends MailContent {
+  /** The account whose action caused it; undefined if that is the recipient or the server. */
+  readonly causedBy?: number | undefined;
+}
+
 /** Sends mails about events. */
 export class MailNotices {
   readonly #options: MailNoticesOptions;
@@ -65,7 +70,7 @@ export class MailNotices {
   }
 
   /** To the recipient of a share between accounts. */
-  shareReceived(tx: Transaction, { accountId, share, ownerName, isMailed }: EventOf<"share.received">): void {
+  shareReceived(tx: Transaction, { accountId, share, ownerId, ownerName, isMailed }: EventOf<"share.received">): void {
     if (isMailed === false) return;
     const { type } = share.node;
     const one = type === "album" ? "An album" : `A ${type}`;
@@ -76,6 +81,7 @@ export class MailNotices {
           "“Shared with me”.",
       ],
       link: { label: "Open Larder", url: `${this.#options.baseUrl}/` },
+      causedBy: this.#options.users.findByPublicId(ownerId)?.id,
     });
   }
 
@@ -187,7 +193,7 @@ export class MailNotices {
     });
   }
 
-  #send(tx: Transaction, accountId: number, kind: NoticeKind, content: MailContent, to?: string): void {
+  #send(tx: Transaction, accountId: number, kind: NoticeKind, notice: Notice, to?: string): void {
     const category = CATEGORIES[kind];
     const { mail } = this.#options;
     if (!mail.isConfigured) return;
@@ -195,7 +201,9 @@ export class MailNotices {
     if (user === undefined || !this.#isEnabled(user, category)) return;
     // An unconfirmed address may be a stranger's: only mails about the sign-in itself are sent to it.
     if (user.isEmailUnconfirmed === true && category !== "always") return;
-    mail.send(tx, { ...renderMail(content), to: to ?? user.email, kind, accountId });
+    const { causedBy, ...content } = notice;
+    const message = { ...renderMail(content), to: to ?? user.email, kind, accountId };
+    mail.send(tx, { ...message, ...(causedBy !== undefined && { causedBy }) });
   }
 
   #findRecipient(accountId: number): User | undefined {

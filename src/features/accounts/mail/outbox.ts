@@ -5,6 +5,7 @@ import type { MailOutcome, StoredMail } from "./types.ts";
 /** A mail to be queued. */
 interface MailRow {
   readonly accountId: number | null;
+  readonly causedBy: number | null;
   readonly kind: string;
   readonly recipient: string;
   readonly recipientKey: string;
@@ -42,6 +43,7 @@ export class MailOutbox {
       row.html,
       nowMs,
       row.expiresAt,
+      row.causedBy,
     );
   }
 
@@ -58,6 +60,11 @@ export class MailOutbox {
   /** How many mails of a kind were queued for an account since then. */
   countFor(accountId: number, kind: string, sinceMs: number): number {
     return this.#queries.countFor.get(accountId, kind, sinceMs)?.count ?? 0;
+  }
+
+  /** How many mails an account has caused since then. */
+  countCausedBy(causedBy: number, sinceMs: number): number {
+    return this.#queries.countCausedBy.get(causedBy, sinceMs)?.count ?? 0;
   }
 
   /** The first due mail of each recipient, longest due first. */
@@ -101,12 +108,12 @@ function queries(sqlite: Database) {
   return {
     insert: sqlite.prepare<
       void,
-      [number | null, string, string, string, string, string, string, string, number, number]
+      [number | null, string, string, string, string, string, string, string, number, number, number | null]
     >(
       `INSERT INTO mails (account_id, kind, recipient, recipient_key, message_id, subject, text, html, state, created_at,
-         due_at, expires_at)
+         due_at, expires_at, caused_by)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'waiting', ?9,
-         max(?9, coalesce((SELECT max(due_at) FROM mails WHERE recipient_key = ?4 AND finished_at IS NULL), 0)), ?10)`,
+         max(?9, coalesce((SELECT max(due_at) FROM mails WHERE recipient_key = ?4 AND finished_at IS NULL), 0)), ?10, ?11)`,
     ),
     /** Index mails_due; bounded by the number that may wait. */
     waiting: sqlite.prepare<{ count: number }, []>("SELECT count(*) AS count FROM mails WHERE finished_at IS NULL"),
@@ -117,6 +124,10 @@ function queries(sqlite: Database) {
     /** Index mails_account. */
     countFor: sqlite.prepare<{ count: number }, [number, string, number]>(
       "SELECT count(*) AS count FROM mails WHERE account_id = ?1 AND kind = ?2 AND created_at > ?3",
+    ),
+    /** Index mails_causer. */
+    countCausedBy: sqlite.prepare<{ count: number }, [number, number]>(
+      "SELECT count(*) AS count FROM mails WHERE caused_by = ?1 AND created_at > ?2",
     ),
     /** Indexes mails_due, mails_waiting. */
     due: sqlite.prepare<StoredMail, [number, number, number]>(

@@ -27,6 +27,11 @@ const HOUR_MS = 60 * 60_000;
  */
 const PER_RECIPIENT_MAX = 20;
 const WAITING_MAX = 10_000;
+/** What people cause leaves this part of the queue to other mails, such as links for a new password. */
+const CAUSED_WAITING_MAX = WAITING_MAX / 2;
+/** Mails that one account causes within a day, such as those to all members of many groups. */
+const PER_CAUSER_MAX = 500;
+const DAY_MS = 24 * HOUR_MS;
 /** How long results of mails are stored. */
 const RETENTION_MS = 7 * 24 * HOUR_MS;
 
@@ -46,8 +51,8 @@ export class MailService {
   /**
    * Queues a mail in the caller's transaction. It is sent after the commit, at least once, after all earlier mails for
    * the same address.
-   * @returns false if it will not be sent: no mail is configured, too many are queued, or too many of its kind went to
-   *   this address within the hour
+   * @returns false if it will not be sent: no mail is configured, too many are queued, too many of its kind went to this
+   *   address within the hour, or one account caused too many within the day
    * @throws AppError invalid_field if `to` is not an email address
    */
   send(tx: Transaction, mail: OutgoingMail): boolean {
@@ -56,14 +61,20 @@ export class MailService {
     if (senderDomain === undefined) return false;
     const recipient = parseEmail(mail.to, "to");
     const recipientKey = emailKey(recipient);
-    const { kind = "other" } = mail;
+    const { kind = "other", causedBy } = mail;
     const nowMs = clock.nowMs();
-    if (outbox.countTo(recipientKey, kind, nowMs - HOUR_MS) >= PER_RECIPIENT_MAX || outbox.waiting() >= WAITING_MAX) {
+    const waitingMax = causedBy === undefined ? WAITING_MAX : CAUSED_WAITING_MAX;
+    if (outbox.countTo(recipientKey, kind, nowMs - HOUR_MS) >= PER_RECIPIENT_MAX || outbox.waiting() >= waitingMax) {
       log.warn("Email not sent; too many emails to this address within one hour, or the queue is full.", { kind });
+      return false;
+    }
+    if (causedBy !== undefined && outbox.countCausedBy(causedBy, nowMs - DAY_MS) >= PER_CAUSER_MAX) {
+      log.debug("Email not sent; one account caused too many emails within one day.", { kind });
       return false;
     }
     const row = {
       accountId: mail.accountId ?? null,
+      causedBy: causedBy ?? null,
       kind,
       recipient,
       recipientKey,

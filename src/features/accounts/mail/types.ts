@@ -40,6 +40,8 @@ export interface OutgoingMail {
   readonly kind?: MailKind;
   /** The recipient's account, if there is one. */
   readonly accountId?: number;
+  /** The account whose action caused it, if its owner could cause many: see {@link MailService.send}. */
+  readonly causedBy?: number;
   /** How long delivery is tried before the mail is dropped. At most, and by default, 48 h. */
   readonly usefulMs?: number;
 }

@@ -9,11 +9,14 @@ interface AvatarResponseOptions {
   readonly size: AvatarSize;
   /** The address names the version, so that its content never changes. */
   readonly isImmutable: boolean;
+  /** For responses about a share. */
+  readonly extraHeaders?: Readonly<Record<string, string>>;
   readonly commonHeaders: ResponseHeaders;
 }
 
 /** The response with a picture of a person, which no shared cache may store. */
-export function sendAvatar({ request, avatar, size, isImmutable, commonHeaders }: AvatarResponseOptions): Response {
+export function sendAvatar(options: AvatarResponseOptions): Response {
+  const { request, avatar, size, isImmutable, commonHeaders, extraHeaders } = options;
   const { version, changedAtMs } = avatar;
   const bytes = Uint8Array.from(avatar.bytes);
   return sendBlob({
@@ -33,5 +36,6 @@ export function sendAvatar({ request, avatar, size, isImmutable, commonHeaders }
     inline: true,
     cacheControl: isImmutable ? "private, max-age=31536000, immutable" : "private, no-cache",
     commonHeaders,
+    ...(extraHeaders !== undefined && { extraHeaders }),
   }).response;
 }

@@ -14,6 +14,7 @@ import {
   renderReceivedSharePage,
   renderSharePage,
   SHARE_PAGE_POLICY,
+  type Sharer,
   type SharePageFrame,
 } from "../../../web/pages/share-page.ts";
 import {
@@ -26,6 +27,7 @@ import { findSignIn } from "../../accounts/auth/guard.ts";
 import type { AlbumService } from "../../library/albums/service.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import type { UserService } from "../../accounts/users/service.ts";
+import type { AvatarService } from "../avatars/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./share-sender.ts";
@@ -48,6 +50,7 @@ export interface SharePagesOptions {
   readonly tree: TreeReader;
   readonly albums: Pick<AlbumService, "page" | "summaries">;
   readonly users: Pick<UserService, "settingsJson">;
+  readonly avatars: Pick<AvatarService, "versionOf">;
   readonly auth: Pick<AuthService, "identify">;
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** `""`, or the path below which everything is served. */
@@ -342,8 +345,13 @@ export class SharePages {
     return `${this.#options.basePath}/s/${token}`;
   }
 
-  #sharerOf({ owner }: OpenedShare): string | undefined {
-    return sharerName(owner, this.#options.users.settingsJson(owner.id));
+  #sharerOf(opened: OpenedShare): Sharer | undefined {
+    const { users, avatars } = this.#options;
+    const { owner } = opened;
+    const name = sharerName(owner, users.settingsJson(owner.id));
+    if (name === undefined) return undefined;
+    const version = avatars.versionOf(owner.id);
+    return { name, pictureUrl: version === null ? undefined : `${this.#urlOf(opened)}/sharer?v=${version}` };
   }
 
   #preview(opened: OpenedShare, { title, facts, picture, baseUrl }: PreviewFacts): LinkPreview | undefined {
@@ -351,7 +359,7 @@ export class SharePages {
     const hasPicture = picture !== undefined && this.#options.hasThumbnail(picture);
     const query = opened.node.kind === "file" || picture === undefined ? "" : `?fileId=${picture.publicId}`;
     const pictureUrl = hasPicture ? `${baseUrl}/s/${opened.token}/picture${query}` : undefined;
-    return { title, description: describePreview(facts, this.#sharerOf(opened)), pictureUrl };
+    return { title, description: describePreview(facts, this.#sharerOf(opened)?.name), pictureUrl };
   }
 
   async #frame(): Promise<SharePageFrame> {

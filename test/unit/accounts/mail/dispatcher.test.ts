@@ -238,3 +238,23 @@ test("over SMTP, greylisted mails are retried, subjects contain no line breaks, 
     await server.stop();
   }
 });
+
+test("one account causes at most 500 mails within a day, and all of them at most half of the queue", async () => {
+  const bench = mailBench();
+  const cause = (causedBy: number | undefined, count: number) =>
+    bench.writer.run((tx) => {
+      const results = Array.from({ length: count }, (_, index) => {
+        const mail = { to: `u${index}@example.test`, subject: "shared", text: "x", kind: "share-received" } as const;
+        return bench.mail.send(tx, causedBy === undefined ? { ...mail, kind: "invite" } : { ...mail, causedBy });
+      });
+      return results.filter(Boolean).length;
+    });
+  expect(await cause(1, 600)).toBe(500);
+  expect(await cause(2, 10)).toBe(10);
+  bench.clock.ms += 25 * HOUR_MS;
+  expect(await cause(1, 1)).toBe(1);
+  for (let account = 3; account < 12; account++) await cause(account, 500);
+  expect(bench.outbox.waiting()).toBe(5_000);
+  expect(await cause(50, 1)).toBe(0);
+  expect(await cause(undefined, 1)).toBe(1);
+});
