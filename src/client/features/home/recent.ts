@@ -5,7 +5,7 @@ import { keys } from "../../api/queries.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { type EntryRights, OWNER_RIGHTS, type RightsOf } from "../../entries/rights.ts";
-import type { Favorite } from "./strips.tsx";
+import type { Entry } from "../../api/types.ts";
 
 /** A recent file, with what happened to it. */
 export type RecentFile = ResponseData["GET /api/files/recent"]["files"][number] & {
@@ -41,7 +41,7 @@ export const recentSource: PageSource<RecentFile> = {
 /** The rights to what the page lists: some of it is shared by others. */
 export function rightsOfHome(
   recent: Iterable<RecentFile>,
-  favorites: readonly Favorite[],
+  favorites: readonly (Pick<Entry, "id"> & { readonly isOwn: boolean })[],
   rightsOfFavorite: RightsOf,
 ): RightsOf {
   const rights = new Map<string, EntryRights>();
