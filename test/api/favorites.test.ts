@@ -158,7 +158,9 @@ describe("favorites", () => {
     const album = (await owner.client.post("/api/albums", { name: "Summer", fileIds: [id] })).string("data.id");
     const share = await owner.client.post(`/api/albums/${album}/shares`, { user: guest.email });
     expect((await mark(guest.client, [id])).at("data.failed")).toEqual([]);
-    expect(await favoriteNames(guest.client)).toEqual(["lake.jpg"]);
+    const listed = await guest.client.get("/api/favorites");
+    expect(listed.at("data.favorites.0")).toMatchObject({ name: "lake.jpg", isOwn: false });
+    expect(listed.at("data.favorites.0")).not.toHaveProperty("share");
     expect(await favoriteNames(owner.client)).toEqual([]);
     expectStatus(await owner.client.delete(`/api/shares/${share.string("data.id")}`), 200);
     expect(await favoriteNames(guest.client)).toEqual([]);

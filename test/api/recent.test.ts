@@ -138,6 +138,7 @@ describe("recent files of others", () => {
       permission: "read",
       canManage: false,
       showsVersions: false,
+      share,
       activity: "opened",
     });
     expect(listed.text).not.toContain("secret");
@@ -150,6 +151,25 @@ describe("recent files of others", () => {
     expect(writable.at("data.files.0")).toMatchObject({ permission: "write", canManage: true, showsVersions: true });
     await owner.client.post("/api/files/trash", { fileIds: [folder] });
     expect(await recent(reader.client)).toEqual([]);
+  });
+
+  test("name the outermost share, below which their paths are, and none for a file of a shared album", async () => {
+    const [owner, reader] = [await server().signUp(), await server().signUp()];
+    const outer = await owner.client.folderId("outer");
+    const inner = await owner.client.folderId("inner", "/outer");
+    const file = await owner.client.storedId("1", { name: "plan.txt", fields: { folder: "/outer/inner" } });
+    const photo = await owner.client.storedId("2", { name: "in-album.txt" });
+    const share = await shareWith(owner.client, outer, reader);
+    await shareWith(owner.client, inner, reader, { permissions: "write" });
+    const album = await owner.client.post("/api/albums", { name: "Album", fileIds: [photo] });
+    const shared = { user: reader.email };
+    expectStatus(await owner.client.post(`/api/albums/${album.string("data.id")}/shares`, shared), 201);
+    for (const id of [file, photo]) await open(reader.client, id);
+    const listed = await reader.client.get("/api/files/recent");
+    const [ofAlbum, ofShare] = [listed.at("data.files.0"), listed.at("data.files.1")];
+    expect(ofShare).toMatchObject({ id: file, folder: "/inner", share, permission: "write", canManage: true });
+    expect(ofAlbum).toMatchObject({ id: photo, permission: "read", canManage: false });
+    expect(ofAlbum).not.toHaveProperty("share");
   });
 
   test("that are shared themselves can't be renamed or deleted, as in the list of shares", async () => {

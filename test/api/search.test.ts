@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { shareWith } from "../support/account-shares.ts";
 import type { ApiResponse, Client } from "../support/client.ts";
 import { avoidMidnight, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/response-rules.ts";
@@ -259,6 +260,16 @@ describe("GET /api/files/search: changes", () => {
     expect(await searchNames(other.client, "tag:secret")).toEqual([]);
     expect(await searchNames(other.client, "-nothing")).toEqual(["delta of the other.txt"]);
     expectError(await server().visitor.get("/api/files/search?q=delta"), 401);
+  });
+
+  test("finds what others change in a share at once, by name", async () => {
+    const [owner, reader] = [await server().signUp(), await server().signUp()];
+    const folder = await owner.client.folderId("team");
+    await shareWith(owner.client, folder, reader);
+    for (const name of ["sundial one.txt", "sundial two.txt", "sundial three.txt"]) {
+      await store(owner.client, name, { folder: "/team" });
+      expect(await searchNames(reader.client, "sundial")).toContain(name);
+    }
   });
 
   test("the index continues after a crash and after a restart", async () => {

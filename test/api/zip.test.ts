@@ -150,6 +150,24 @@ describe("POST /api/files/{id}/extract", () => {
     expect(await writer.client.names()).toEqual([]);
   });
 
+  test("into a folder of a share that is chosen, if it is shared for writing", async () => {
+    const [owner, writer] = [await server().signUp(), await server().signUp()];
+    const team = await owner.client.folderId("team");
+    await owner.client.folderId("2026", "/team");
+    const view = await owner.client.folderId("view");
+    const share = await shareWith(owner.client, team, writer, { permissions: "write" });
+    const viewed = await shareWith(owner.client, view, writer, { permissions: "read" });
+    const id = await store(writer, TREE, "things.zip");
+    const done = await extract(writer, id, { folderPath: "/2026", share });
+    expect(done.string("data.folder.path")).toBe("/2026/things");
+    expect(await owner.client.names("/team/2026")).toEqual(["things"]);
+    const refused = { folderPath: "/", share: viewed };
+    expectError(await writer.client.post(`/api/files/${id}/extract`, refused), 403, "share_permission");
+    const unknown = { folderPath: "/", share: "shr_unknown" };
+    expectError(await writer.client.post(`/api/files/${id}/extract`, unknown), 404, "not_found");
+    expect(await writer.client.names()).toEqual(["things.zip"]);
+  });
+
   test("rejects every archive of an attacker, and leaves nothing", async () => {
     const account = await server().signUp();
     const found: Record<string, unknown> = {};

@@ -91,6 +91,33 @@ describeWeb("archives", (web) => {
     expect(await account.client.names("/in")).toEqual(["trip.zip"]);
   });
 
+  test("are extracted into a received folder on the phone, which opens", async () => {
+    const [owner, person] = [await web.account("Olivia Owner"), await web.account()];
+    const team = await owner.client.folderId("Team");
+    await owner.client.folderId("2026", "/Team");
+    await shareWith(owner.client, team, person, { permissions: "write" });
+    await shareWith(owner.client, await owner.client.folderId("Viewed"), person);
+    await person.client.storedId(TRIP, { name: "trip.zip", type: "application/zip" });
+    const page = await web.open({ as: person, size: "phone", context: { hasTouch: true } });
+    await page.getByRole("main").getByRole("button", { name: "More actions for trip.zip" }).tap();
+    await untilMenuFocused(page);
+    await page.getByRole("menuitem", { name: "Extract to…" }).tap();
+    const dialog = page.getByRole("dialog", { name: "Extract to" });
+    await untilFocused(page, dialog);
+    const roots = dialog.getByLabel("Extract into");
+    expect(await roots.getByRole("option").allTextContents()).toEqual(["Files", "Team (shared by Olivia Owner)"]);
+    await roots.selectOption({ label: "Team (shared by Olivia Owner)" });
+    await dialog.getByRole("treeitem", { name: "2026" }).tap();
+    await web.lookAt(page, "archive-destination-phone");
+    await dialog.getByRole("button", { name: "Extract here" }).tap();
+    await page.getByText("Extracted to trip.").waitFor();
+    expect(await owner.client.names("/Team/2026")).toEqual(["trip"]);
+    expect(await person.client.names()).toEqual(["trip.zip"]);
+    await page.getByRole("button", { name: "Open folder" }).tap();
+    await page.getByRole("main").getByText("packing list.md", { exact: true }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/shared/with-me");
+  });
+
   test("and documents of office programs have icons of their kind, also without a media type", async () => {
     const account = await web.account();
     const zip = makeZip([{ name: "content.xml", content: "<a/>" }]);

@@ -4,7 +4,7 @@ import { shareWith } from "../support/account-shares.ts";
 import type { Client } from "../support/client.ts";
 import { row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
-import { closeByKey, untilFocused } from "./support/focus.ts";
+import { closeByKey, closeMenu, untilFocused } from "./support/focus.ts";
 
 async function favoritesOf(client: Client): Promise<string[]> {
   return (await client.get("/api/favorites")).strings("data.favorites", "name");
@@ -65,5 +65,57 @@ describeWeb("favorites", (web) => {
     await page.getByText("sea.txt").waitFor();
     expect(new URL(page.url()).pathname).toBe("/shared/with-me");
     expect(await favoritesOf(recipient.client)).toEqual(["day"]);
+  });
+
+  test("offer for received entries what their share allows, in the menu and in the preview", async () => {
+    const [owner, recipient] = [await web.account(), await web.account()];
+    const team = await owner.client.folderId("Team");
+    const plan = await owner.client.storedId("1", { name: "plan.txt", fields: { folder: "/Team" } });
+    const alone = await owner.client.storedId("2", { name: "alone.txt" });
+    const viewed = await owner.client.storedId("3", { name: "viewed.txt" });
+    const inAlbum = await owner.client.storedId("4", { name: "in-album.txt" });
+    await shareWith(owner.client, team, recipient, { permissions: "write" });
+    await shareWith(owner.client, alone, recipient, { permissions: "write" });
+    await shareWith(owner.client, viewed, recipient);
+    const album = await owner.client.post("/api/albums", { name: "Album", fileIds: [inAlbum] });
+    await owner.client.post(`/api/albums/${album.string("data.id")}/shares`, { user: recipient.email });
+    const ids = [team, plan, alone, viewed, inAlbum];
+    await recipient.client.post("/api/favorites", { ids, favorite: true });
+    const page = await web.open({ as: recipient, path: "/favorites" });
+    const offered = async (name: string) => {
+      await row(page, name).click({ button: "right" });
+      await page.getByRole("menuitem", { name: "Remove from favorites" }).waitFor();
+      const labels = await page
+        .getByRole("menuitem")
+        .evaluateAll((items) => items.map((item) => item.querySelector("span")?.textContent ?? ""));
+      await closeMenu(page);
+      return ["Edit", "Share", "Rename", "Cut", "Move to…", "Move to trash"].filter((label) => labels.includes(label));
+    };
+    expect(await offered("plan.txt")).toEqual(["Edit", "Rename", "Cut", "Move to…", "Move to trash"]);
+    expect(await offered("alone.txt")).toEqual(["Edit"]);
+    expect(await offered("viewed.txt")).toEqual([]);
+    expect(await offered("in-album.txt")).toEqual([]);
+    await row(page, "in-album.txt").dblclick();
+    const ofAlbum = page.getByRole("dialog", { name: "in-album.txt" });
+    await untilFocused(page, ofAlbum);
+    await ofAlbum.getByRole("link", { name: "Download in-album.txt" }).waitFor();
+    expect(await ofAlbum.getByRole("button", { name: /^(Share|Move to trash|Edit)$/ }).count()).toBe(0);
+    await closeByKey(page, ofAlbum);
+    await row(page, "plan.txt").dblclick();
+    const preview = page.getByRole("dialog", { name: "plan.txt" });
+    await untilFocused(page, preview);
+    await preview.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    await closeByKey(page, preview);
+    // Entries can be dropped on a received folder that may be changed.
+    await recipient.client.storedId("5", { name: "mine.txt" });
+    await recipient.client.post("/api/favorites", {
+      ids: (await recipient.client.get("/api/files")).strings("data.files", "id"),
+      favorite: true,
+    });
+    await page.reload();
+    await row(page, "mine.txt").dragTo(row(page, "Team"));
+    await page.getByText(/^1 item copied/).waitFor();
+    expect((await owner.client.names("/Team")).toSorted()).toEqual(["mine.txt", "plan.txt"]);
+    expect(await recipient.client.names()).toEqual(["mine.txt"]);
   });
 });

@@ -116,10 +116,14 @@ describeWeb("the home page", (web) => {
     };
     expect(await offered("alone.txt")).toEqual(["Edit"]);
     await closeMenu(page);
-    expect(await offered("in.txt")).toEqual(["Edit", "Rename", "Move to trash"]);
+    expect(await offered("in.txt")).toEqual(["Edit", "Rename", "Cut", "Move to trash"]);
     await page.getByRole("menuitem", { name: "Move to trash" }).click();
     await row(page, "in.txt").waitFor({ state: "detached" });
     expect(await owner.client.names("/Team")).toEqual([]);
+    await row(page, "alone.txt").click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Go to folder" }).click();
+    await page.getByRole("heading", { level: 1, name: "Shared with me" }).waitFor();
+    await page.goBack();
     // The preview offers nothing that the server would reject.
     await row(page, "alone.txt").dblclick();
     const preview = page.getByRole("dialog", { name: "alone.txt" });

@@ -1241,6 +1241,7 @@ export interface ResponseData {
       readonly activityAt: string;
       readonly permission: "own" | "write" | "read";
       readonly canManage: boolean;
+      readonly share?: string;
       readonly showsVersions: boolean;
     })[];
     readonly nextCursor: string | null;
@@ -1360,6 +1361,7 @@ export interface ResponseData {
   };
   readonly "GET /api/favorites": {
     readonly favorites: readonly (Schemas["Item"] & {
+      readonly isOwn: boolean;
       readonly share?: string;
     })[];
     readonly pagination: Schemas["Pagination"];

@@ -5,6 +5,7 @@ import { invalidateTree } from "../../api/queries.ts";
 import type { Schemas } from "../../api/generated.ts";
 import type { FileRecord } from "../../api/types.ts";
 import { createStore } from "../../base/store.ts";
+import type { Destination } from "../actions/bulk.ts";
 import { showError, toast } from "../../ui/toast.tsx";
 import { text } from "./text.ts";
 
@@ -18,18 +19,15 @@ const POLL_MS = { first: 200, last: 3_000, factor: 1.5 } as const;
 
 /** Where an archive is extracted to. */
 interface ExtractOptions {
-  /** One of the person's own folders; undefined for the folder of the archive. */
-  readonly folderPath: string | undefined;
+  /** Undefined for the folder of the archive. */
+  readonly to: Destination | undefined;
   /** Opens the new folder; undefined if it has no page of its own. */
   readonly openFolder: ((path: string) => void) | undefined;
 }
 
 /** Extracts an archive into a new folder. Never throws: errors are shown. */
-export async function extractArchive(
-  file: Pick<FileRecord, "id">,
-  { folderPath, openFolder }: ExtractOptions,
-): Promise<void> {
-  const body = folderPath === undefined ? {} : { folderPath };
+export async function extractArchive(file: Pick<FileRecord, "id">, { to, openFolder }: ExtractOptions): Promise<void> {
+  const body = to === undefined ? {} : { folderPath: to.folder, share: to.share };
   try {
     const begun = await request<Extraction>("POST", `/api/files/${file.id}/extract`, { body });
     show(begun, await untilEnded(begun), openFolder);

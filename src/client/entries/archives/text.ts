@@ -6,6 +6,7 @@ export const text = defineText("archives", {
   extractHere: "Extract into a new folder",
   extractTo: "Extract to…",
   chooseTitle: "Extract to",
+  chooseRoot: "Extract into",
   chooseHere: "Extract here",
   extracting: (name: string) => `Extracting ${name}…`,
   waiting: (name: string) => `${name} waits for another extraction…`,

@@ -1,19 +1,27 @@
+import { useNavigate } from "@tanstack/react-router";
 import type { Entry } from "../../api/types.ts";
+import type { Destination } from "../actions/bulk.ts";
 import { useGoToFolder } from "../folder-address.ts";
 import { useRightsOf } from "../rights.ts";
 import { extractArchive } from "./extract.ts";
 
 /**
- * Extracts an archive into one of the person's own folders. By default next to itself if the person may, and into the top
+ * Extracts an archive into a folder that the person may change. By default next to itself if they may, and into the top
  * folder of their own files otherwise.
  */
-export function useExtract(): (file: Pick<Entry, "id">, folderPath?: string) => void {
+export function useExtract(): (file: Pick<Entry, "id">, to?: Destination) => void {
   const rightsOf = useRightsOf();
   const goToFolder = useGoToFolder();
+  const navigate = useNavigate();
   return (file, chosen) => {
-    const { isOwn, canManage } = rightsOf(file);
-    const folderPath = chosen ?? (isOwn || canManage ? undefined : "/");
-    const openFolder = isOwn || folderPath !== undefined ? goToFolder : undefined;
-    void extractArchive(file, { folderPath, openFolder });
+    const { isOwn, canManage, share: shareOfFile } = rightsOf(file);
+    const to = chosen ?? (isOwn || canManage ? undefined : { folder: "/" });
+    const share = to === undefined ? shareOfFile : to.share;
+    const openFolder = (path: string) => {
+      if (share === undefined) goToFolder(path);
+      else void navigate({ to: "/shared/with-me", search: { share, path } });
+    };
+    const isKnown = isOwn || to !== undefined || share !== undefined;
+    void extractArchive(file, { to, openFolder: isKnown ? openFolder : undefined });
   };
 }

@@ -24,15 +24,15 @@ interface Root {
 type DestinationVerb = "move" | "copy" | "extract";
 
 const LABELS = {
-  move: { title: text.moveTitle, choose: text.moveHere },
-  copy: { title: text.copyTitle, choose: text.copyHere },
-  extract: { title: () => archivesText.chooseTitle, choose: archivesText.chooseHere },
+  move: { title: text.moveTitle, choose: text.moveHere, root: text.copyInto },
+  copy: { title: text.copyTitle, choose: text.copyHere, root: text.copyInto },
+  extract: { title: () => archivesText.chooseTitle, choose: archivesText.chooseHere, root: archivesText.chooseRoot },
 } as const;
 
 interface DestinationDialogProps {
   readonly verb: DestinationVerb;
   readonly entries: readonly Entry[];
-  /** The folder of the entries; undefined if it is unknown. */
+  /** The folder at which the chooser opens; undefined if the person can't see or change it. */
   readonly from: Destination | undefined;
   readonly makeFolder: (name: string, path: string, share: string | undefined) => Promise<FolderRecord>;
   readonly onChosen: (to: Destination) => void;
@@ -43,7 +43,7 @@ interface DestinationDialogProps {
 export function DestinationDialog({ verb, entries, from, makeFolder, onChosen, onClose }: DestinationDialogProps) {
   // The copies of what others share are mostly for oneself.
   const [chosen, setChosen] = useState<Destination>(
-    from === undefined || (verb !== "move" && from.share !== undefined) ? { folder: "/" } : from,
+    from === undefined || (verb === "copy" && from.share !== undefined) ? { folder: "/" } : from,
   );
   const { folder, share } = chosen;
   const roots = useRoots(verb, from?.share);
@@ -79,7 +79,7 @@ export function DestinationDialog({ verb, entries, from, makeFolder, onChosen, o
         />
       }
     >
-      {roots.length > 1 && <RootChooser roots={roots} share={share} onChoose={setChosen} />}
+      {roots.length > 1 && <RootChooser label={LABELS[verb].root} roots={roots} share={share} onChoose={setChosen} />}
       <FolderTree
         key={`${share} ${createdPath}`}
         {...IN_DIALOG}
@@ -132,17 +132,19 @@ function Footer({
 }
 
 function RootChooser({
+  label,
   roots,
   share,
   onChoose,
 }: {
+  readonly label: string;
   readonly roots: readonly Root[];
   readonly share: string | undefined;
   readonly onChoose: (top: Destination) => void;
 }) {
   return (
     <Select
-      label={text.copyInto}
+      label={label}
       className="mb-3"
       value={share ?? ""}
       onChange={(value) => onChoose({ folder: "/", share: value === "" ? undefined : value })}
@@ -151,16 +153,15 @@ function RootChooser({
   );
 }
 
-/** Where entries can go: moved ones stay in their root, copies go to any that the person may change. */
+/** Where entries can go: moved ones stay in their root, copies and extracted files go to any that the person may change. */
 function useRoots(verb: DestinationVerb, share: string | undefined): readonly Root[] {
-  const { data: shares = [] } = useQuery({ ...receivedQuery, enabled: verb === "copy" || share !== undefined });
+  const { data: shares = [] } = useQuery({ ...receivedQuery, enabled: verb !== "move" || share !== undefined });
   const own: Root = { share: undefined, name: text.home, label: text.home };
   const received = shares.flatMap(({ id, folder, permissions, owner }): Root[] =>
     folder === undefined || permissions !== "write"
       ? []
       : [{ share: id, name: folder.name, label: text.sharedRoot(folder.name, owner.name || owner.email) }],
   );
-  if (verb === "copy") return [own, ...received];
-  if (verb === "extract") return [own];
+  if (verb !== "move") return [own, ...received];
   return share === undefined ? [own] : received.filter((root) => root.share === share);
 }

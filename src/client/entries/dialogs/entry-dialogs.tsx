@@ -82,7 +82,7 @@ function OneDialog({
   const rightsOf = useRightsOf();
   const [first] = entries;
   if (first === undefined) return null;
-  const { share, isOwn } = commonRights(() => entries, rightsOf);
+  const { share, isOwn, canManage } = commonRights(() => entries, rightsOf);
   switch (kind) {
     case "share":
       return entries.length === 1 ? (
@@ -110,10 +110,14 @@ function OneDialog({
           verb={kind}
           entries={entries}
           // A shared item itself has no folder that its recipient could see.
-          from={isOwn || share !== undefined ? { folder: from ?? first.folder, share } : undefined}
+          from={
+            isOwn || (share !== undefined && (canManage || kind === "copy"))
+              ? { folder: from ?? first.folder, share }
+              : undefined
+          }
           makeFolder={actions.makeFolder}
           onChosen={(to) => {
-            if (kind === "extract") extract(first, to.folder);
+            if (kind === "extract") extract(first, to);
             else if (kind === "move") void actions.move(entries, to).then(onMoved);
             else void actions.copy(entries, to);
           }}

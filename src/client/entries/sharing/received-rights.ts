@@ -36,6 +36,8 @@ function itemOf({ file, folder, album }: ReceivedShare): string | undefined {
 interface MixedEntry {
   readonly id: string;
   readonly share?: string;
+  /** False for a file of a shared album, which has no share. */
+  readonly isOwn?: boolean;
 }
 
 /**
@@ -46,8 +48,9 @@ export function useMixedRights(hasReceived: boolean): RightsOf {
   const { data: shares } = useQuery({ ...receivedQuery, enabled: hasReceived });
   return useMemo(() => {
     const known = new Map(shares?.map((share) => [share.id, withBestRights(share, shares)]));
-    return ({ id, share }: MixedEntry) => {
-      if (share === undefined) return OWNER_RIGHTS;
+    return ({ id, share, isOwn = share === undefined }: MixedEntry) => {
+      if (isOwn) return OWNER_RIGHTS;
+      if (share === undefined) return NO_RIGHTS;
       const granted = known.get(share);
       // Until the share is known, and after it has ended.
       if (granted === undefined) return NO_RIGHTS;

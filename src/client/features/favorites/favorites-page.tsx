@@ -4,6 +4,7 @@ import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry } from "../../api/types.ts";
+import type { Destination } from "../../entries/actions/bulk.ts";
 import type { GridColumn, GridSort } from "../../entries/collection/grid-types.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
@@ -23,8 +24,8 @@ import { Star } from "../../ui/icons.ts";
 import { Page } from "../../ui/page.tsx";
 import { text } from "./text.ts";
 
-/** A favorite; `share` names the share that its paths are below. */
-type Favorite = Entry & { readonly share?: string };
+/** A favorite; `share` names the share that its paths are below. A file of a shared album is neither own nor in a share. */
+type Favorite = Entry & { readonly isOwn: boolean; readonly share?: string };
 
 /** The person's favorites, own ones and received ones, as a list with all actions. */
 export function FavoritesPage() {
@@ -41,6 +42,8 @@ export function FavoritesPage() {
     if (opened?.share === undefined) goToFolder(path);
     else void navigate({ to: "/shared/with-me", search: { share: opened.share, path } });
   };
+  const destinationOf = (entry: Favorite): Destination | undefined =>
+    entry.type === "folder" && rightsOf(entry).canChange ? { folder: entry.path, share: entry.share } : undefined;
   return (
     <Page title={text.title} fill>
       {pages.error !== undefined ? (
@@ -55,6 +58,7 @@ export function FavoritesPage() {
             collection={collection}
             label={text.listLabel}
             folder="/"
+            destinationOf={destinationOf}
             kind="favorites"
             previewSource={previewSource}
             columns={COLUMNS}

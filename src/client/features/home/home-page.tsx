@@ -1,4 +1,4 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { FolderSearch, House, MonitorSmartphone } from "lucide-react";
 import { useMemo } from "react";
 import { useCanWrite } from "../../api/session.ts";
@@ -9,6 +9,7 @@ import { EntryBrowser } from "../../entries/entry-browser.tsx";
 import { columnsOf, locationOf as folderOf, sizeOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { RightsContext } from "../../entries/rights.ts";
+import { useMixedRights } from "../../entries/sharing/received-rights.ts";
 import { text as entriesText } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
 import { Button, buttonClassName } from "../../ui/button.tsx";
@@ -57,9 +58,18 @@ function RecentFiles({
   readonly favorites: readonly Favorite[] | undefined;
 }) {
   const goToFolder = useGoToFolder();
+  const navigate = useNavigate();
   // The preview shows favorites too.
   const { known } = collection.pages;
-  const rightsOf = useMemo(() => rightsOfHome(known().values(), favorites ?? []), [known, favorites]);
+  const rightsOfFavorite = useMixedRights((favorites ?? []).some(({ share }) => share !== undefined));
+  const rightsOf = useMemo(
+    () => rightsOfHome(known().values(), favorites ?? [], rightsOfFavorite),
+    [known, favorites, rightsOfFavorite],
+  );
+  const openFolderOf = ({ folder, permission, share }: RecentFile) => {
+    if (permission === "own") goToFolder(folder);
+    else void navigate({ to: "/shared/with-me", search: share === undefined ? {} : { share, path: folder } });
+  };
   return (
     <RightsContext value={rightsOf}>
       <EntryBrowser
@@ -77,7 +87,7 @@ function RecentFiles({
             icon: FolderSearch,
             run: () =>
               withSelected(([first]) => {
-                if (first?.permission === "own") goToFolder(first.folder);
+                if (first !== undefined) openFolderOf(first);
               }),
           },
         ]}

@@ -2,10 +2,10 @@
 import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
-import type { Entry } from "../../api/types.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
-import { type EntryRights, NO_RIGHTS, OWNER_RIGHTS, type RightsOf } from "../../entries/rights.ts";
+import { type EntryRights, OWNER_RIGHTS, type RightsOf } from "../../entries/rights.ts";
+import type { Entry } from "../../api/types.ts";
 
 /** A recent file, with what happened to it. */
 export type RecentFile = ResponseData["GET /api/files/recent"]["files"][number] & {
@@ -39,10 +39,14 @@ export const recentSource: PageSource<RecentFile> = {
 };
 
 /** The rights to what the page lists: some of it is shared by others. */
-export function rightsOfHome(recent: Iterable<RecentFile>, favorites: readonly Pick<Entry, "id">[]): RightsOf {
+export function rightsOfHome(
+  recent: Iterable<RecentFile>,
+  favorites: readonly (Pick<Entry, "id"> & { readonly isOwn: boolean })[],
+  rightsOfFavorite: RightsOf,
+): RightsOf {
   const rights = new Map<string, EntryRights>();
-  for (const favorite of favorites) if ("share" in favorite) rights.set(favorite.id, NO_RIGHTS);
-  for (const { id, permission, canManage, showsVersions } of recent) {
+  for (const favorite of favorites) if (!favorite.isOwn) rights.set(favorite.id, rightsOfFavorite(favorite));
+  for (const { id, permission, canManage, showsVersions, share } of recent) {
     if (permission === "own") continue;
     rights.set(id, {
       isOwn: false,
@@ -50,7 +54,7 @@ export function rightsOfHome(recent: Iterable<RecentFile>, favorites: readonly P
       canChange: permission === "write",
       showsVersions,
       isFileOrFolder: true,
-      share: undefined,
+      share,
     });
   }
   return ({ id }) => rights.get(id) ?? OWNER_RIGHTS;

@@ -15,8 +15,8 @@ import { dropFolderOf, iconOf, linkTo as linkToPin } from "../../entries/pins/li
 import { cx } from "../../ui/cx.ts";
 import { text } from "./text.ts";
 
-/** A favorite; `share` names the share that its paths are below. */
-export type Favorite = Entry & { readonly share?: string };
+/** A favorite; `share` names the share that its paths are below. A file of a shared album is neither own nor in a share. */
+export type Favorite = Entry & { readonly isOwn: boolean; readonly share?: string };
 
 /** More of them are on the page of favorites. */
 const SHOWN_MAX = 12;

@@ -21,6 +21,7 @@ const FavoriteItem = {
   allOf: [
     Item,
     t.Object({
+      isOwn: t.Boolean(),
       share: t.Optional(t.String({ description: "Id of the received share to which its paths are relative" })),
     }),
   ],

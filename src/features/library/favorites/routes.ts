@@ -48,7 +48,11 @@ export function favoriteRoutes({ favorites, shareMarks, tree, guard, hasThumbnai
           tree.folderSizes(nodes),
         );
         return ok({
-          favorites: found.map(({ node, share }) => ({ ...presentItem(node, context), share })),
+          favorites: found.map(({ node, share }) => ({
+            ...presentItem(node, context),
+            isOwn: node.accountId === principal.user.id,
+            share,
+          })),
           pagination: paginate(page, limit, total),
         });
       },

@@ -3,6 +3,8 @@ import { isForUser, sharesForUser } from "./recipients.ts";
 
 /** A live share between accounts that covers a node. */
 export interface Grant {
+  /** Public id of the share; undefined for a shared album. */
+  readonly share: string | undefined;
   /** The shared node: the requested one, or a folder above it. */
   readonly nodeId: number;
   /** How many levels above it is; 0 for the node itself. */
@@ -31,6 +33,7 @@ export interface SharedRoot {
 const ROOTS_MAX = 200;
 
 interface GrantRow {
+  readonly share: string;
   readonly nodeId: number;
   readonly height: number;
   readonly canWrite: number;
@@ -54,11 +57,11 @@ export class ShareGrants {
       `WITH RECURSIVE up(id, parent_id, height) AS (
          SELECT id, parent_id, 0 FROM nodes WHERE id = ?1
          UNION ALL SELECT n.id, n.parent_id, up.height + 1 FROM up JOIN nodes n ON n.id = up.parent_id)
-       SELECT s.node_id AS nodeId, up.height, s.can_write AS canWrite,
+       SELECT s.public_id AS share, s.node_id AS nodeId, up.height, s.can_write AS canWrite,
          coalesce(s.shows_versions, s.can_write) AS showsVersions
        FROM up CROSS JOIN shares s INDEXED BY shares_node ON s.node_id = up.id
        WHERE s.kind = 'account' AND ${isForUser("s", "?2")} AND (s.expires_at IS NULL OR s.expires_at > ?3)
-       ORDER BY up.height`,
+       ORDER BY up.height, s.id DESC`,
     );
     this.#received = sqlite.prepare<{ accountId: number; nodeId: number; canWrite: number }, [string, number, number]>(
       `SELECT account_id AS accountId, node_id AS nodeId, can_write AS canWrite FROM shares s INDEXED BY shares_public
@@ -88,7 +91,8 @@ export class ShareGrants {
 
   /** The shares through which an account can access a node, nearest first. */
   above(nodeId: number, recipientId: number, nowMs: number): Grant[] {
-    return this.#above.all(nodeId, recipientId, nowMs).map(({ nodeId, height, canWrite, showsVersions }) => ({
+    return this.#above.all(nodeId, recipientId, nowMs).map(({ share, nodeId, height, canWrite, showsVersions }) => ({
+      share,
       nodeId,
       height,
       canWrite: canWrite === 1,

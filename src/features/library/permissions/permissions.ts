@@ -36,6 +36,8 @@ export interface PermittedNode<N extends TreeNode> {
   /** The account whose quota, limits and journal it uses: the caller, if the node is their own. */
   readonly owner: User;
   readonly isOwn: boolean;
+  /** Public id of the share that its paths begin at; undefined for an own node, and for a file of a shared album. */
+  readonly share: string | undefined;
   /** Whether the caller may see earlier versions. */
   readonly showsVersions: boolean;
   /** How the caller sees the node and its surroundings: for results and errors of the tree. */
@@ -90,10 +92,16 @@ export class Permissions {
 
   /** @throws AppError not_found if the user can't see it; share_permission if the share does not grant this permission */
   file(user: User, publicId: string, permission: Permission): PermittedNode<FileNode> {
-    const { node, owner, isOwn, showsVersions, view } = this.#find(user, publicId, permission, "file", "This file");
+    const { node, owner, isOwn, share, showsVersions, view } = this.#find(
+      user,
+      publicId,
+      permission,
+      "file",
+      "This file",
+    );
     if (node.kind !== "file") throw notFound("This file");
     // Named one by one, as copying the rest of an object is slow, and every download comes here.
-    return { node, owner, isOwn, showsVersions, view };
+    return { node, owner, isOwn, share, showsVersions, view };
   }
 
   /** Whether a user can see a file. */
@@ -194,7 +202,9 @@ export class Permissions {
   ): PermittedNode<TreeNode> {
     const { tree } = this.#options;
     const own = tree.findNode(user.id, publicId);
-    if (own !== undefined) return { node: own, owner: user, isOwn: true, showsVersions: true, view: OWN_VIEW };
+    if (own !== undefined) {
+      return { node: own, owner: user, isOwn: true, share: undefined, showsVersions: true, view: OWN_VIEW };
+    }
     // A user without shares gets the response in the same time for every id.
     const node = this.#grants.hasAny(user.id) ? tree.findAnywhere(publicId) : undefined;
     if (node === undefined || (kind ?? node.kind) !== node.kind) throw notFound(what);
@@ -206,7 +216,7 @@ export class Permissions {
     requirePermission(permission, grants);
     const view = sharedView(base);
     const showsVersions = grants.some((grant) => grant.showsVersions);
-    return { node: view.show(node), owner, isOwn: false, showsVersions, view };
+    return { node: view.show(node), owner, isOwn: false, share: outermost?.share, showsVersions, view };
   }
 
   /** The owner of a node in another account, unless disabled. */
@@ -220,7 +230,9 @@ export class Permissions {
     const nowMs = this.#options.clock.nowMs();
     const grants = this.#grants.above(node.id, user.id, nowMs);
     const isInAlbum = node.kind === "file" && this.#albums.isItemOfShared(node.id, user.id, nowMs);
-    return isInAlbum ? [{ nodeId: node.id, height: 0, canWrite: false, showsVersions: false }, ...grants] : grants;
+    return isInAlbum
+      ? [{ share: undefined, nodeId: node.id, height: 0, canWrite: false, showsVersions: false }, ...grants]
+      : grants;
   }
 
   /** Checks the nearest existing folder: missing ones are created in it. */

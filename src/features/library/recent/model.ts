@@ -14,6 +14,7 @@ const RecentItem = {
       activityAt: Timestamp,
       permission: t.String({ enum: ["own", "write", "read"], description: "write, read: it is shared with you" }),
       canManage: t.Boolean({ description: "Whether you may rename, move and delete it" }),
+      share: t.Optional(t.String({ description: "Id of the received share to which its paths are relative" })),
       showsVersions: t.Boolean({ description: "Whether you may see its earlier versions" }),
     }),
   ],

@@ -38,7 +38,7 @@ const SCANNED_MAX = 2_048;
 const SAME_CHANGE_MS = 1_000;
 
 /** The rights to one's own files. */
-const OWNED = { canManage: true, showsVersions: true } as const;
+const OWNED = { canManage: true, share: undefined, showsVersions: true } as const;
 
 /** Before all changes and openings. */
 const BEGINNING: RecentPosition = {
@@ -161,11 +161,11 @@ export class RecentFiles {
   #asOpened(user: User, { publicId, atMs }: OpenedRow): RecentFile | undefined {
     const { permissions } = this.#options;
     try {
-      const { node: file, isOwn, showsVersions } = permissions.file(user, publicId, "read");
+      const { node: file, isOwn, share, showsVersions } = permissions.file(user, publicId, "read");
       if (isOwn) return { file, kind: "opened", atMs, permission: "own", ...OWNED };
       const permission = this.#has(user, publicId, "write") ? "write" : "read";
       const canManage = permission === "write" && this.#has(user, publicId, "manage");
-      return { file, kind: "opened", atMs, permission, canManage, showsVersions };
+      return { file, kind: "opened", atMs, permission, canManage, share, showsVersions };
     } catch (error) {
       if (error instanceof AppError) return undefined;
       throw error;

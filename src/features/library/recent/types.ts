@@ -15,6 +15,8 @@ export interface RecentFile {
   readonly permission: "own" | "write" | "read";
   /** Whether the user may rename, move, and delete it. */
   readonly canManage: boolean;
+  /** Public id of the received share that its paths begin at. */
+  readonly share: string | undefined;
   /** Whether the user may see its earlier versions. */
   readonly showsVersions: boolean;
 }

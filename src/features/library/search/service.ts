@@ -111,12 +111,13 @@ export class SearchService {
     const terms = parseQuery(q);
     requireTexts(terms, texts.isEnabled);
     const folders = [...new Set(pathsOf(terms, folderPath))].map((path) => this.#searchFolders(accountId, path));
-    const knownSeq = await indexer.catchUp(accountId, CATCH_UP_MS);
     const received = isOfOwnFiles(terms, folderPath) ? [] : request.received;
     const owners = [...new Set(received.map((root) => root.accountId))];
-    // Up to where the changes of each owner can be found.
-    const heads = await Promise.all(owners.map((id) => indexer.catchUp(id, CATCH_UP_MS)));
-    const isLagging = knownSeq === undefined || heads.includes(undefined);
+    const [knownSeq, ...knownOfOwners] = await Promise.all(
+      [accountId, ...owners].map((id) => indexer.catchUp(id, CATCH_UP_MS)),
+    );
+    const isLagging = knownSeq === undefined || knownOfOwners.includes(undefined);
+    const heads = owners.map((id) => tree.headOf(id));
     const revisions = [indexer.revision, texts.isEnabled, texts.revision];
     const key = JSON.stringify([accountId, revisions, terms, folders, sort, order, received, heads]);
     const seq = tree.headOf(accountId);
@@ -127,7 +128,8 @@ export class SearchService {
       // A result that may be incomplete is not cached, so the next search finds the rest. Favorites change without a
       // change of the tree.
       const isStable = found.isComplete && !terms.some(isFavoriteTerm);
-      if (knownSeq === seq && !isLagging && isStable) this.#cache(key, { seq, sinceMs: performance.now(), ids });
+      const isCurrent = knownSeq === seq && heads.every((head, index) => knownOfOwners[index] === head);
+      if (isCurrent && isStable) this.#cache(key, { seq, sinceMs: performance.now(), ids });
     }
     const total = Math.min(ids.length, FOUND_MAX);
     const nodes = tree.findByIds([...ids.subarray(offset, Math.min(offset + limit, total))]);
